@@ -1,0 +1,1 @@
+"""Several trainings of one start, compared by every metric."""

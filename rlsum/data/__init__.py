@@ -1,0 +1,1 @@
+"""Corpus readers, the simulator, vocabulary and batches."""

@@ -1,0 +1,1 @@
+"""Scores of outputs: intervals, paired tests, tables. No torch."""

@@ -1,0 +1,1 @@
+"""Summarizers and how text is decoded from them."""

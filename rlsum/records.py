@@ -1,0 +1,106 @@
+"""The JSONL records that every command reads and writes: examples (to summarize) and outputs (summarized)."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+OUTPUT_FIELDS = ("id", "source", "references", "candidate", "system")
+
+
+class RecordError(ValueError):
+    """A record file that cannot be used: the message names the file, the line, the field and the fix."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """An article and its reference summaries. A text's lines are its sentences."""
+
+    id: str
+    source: str
+    references: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a system made of one article. ``scores`` holds metric name -> value (None = undefined) once scored."""
+
+    id: str
+    source: str
+    references: tuple[str, ...]
+    candidate: str
+    system: str
+    scores: dict[str, float | None] = field(default_factory=dict)
+
+
+def write_outputs(path: str | Path, outputs: Iterable[Output]) -> int:
+    """Write outputs as JSONL, whole or not at all; returns how many. The folder is made when missing."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(path.name + ".partial")
+    count = 0
+    with partial.open("w", encoding="utf-8") as file:
+        for output in outputs:
+            file.write(to_json(output) + "\n")
+            count += 1
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)
+    return count
+
+
+def to_json(output: Output) -> str:
+    """One line of JSON; ``scores`` is left out while empty."""
+    row = asdict(output)
+    if not row["scores"]:
+        del row["scores"]
+    return json.dumps(row, ensure_ascii=False)
+
+
+def read_outputs(path: str | Path) -> list[Output]:
+    """Read an outputs file.
+
+    Raises RecordError naming the first bad line: an evaluation that drops outputs silently compares other items.
+    """
+    outputs = [_output(row, path, number) for number, row in _rows(path)]
+    if not outputs:
+        raise RecordError(f"{path}: no records; expected one JSON object a line with {', '.join(OUTPUT_FIELDS)}")
+    return outputs
+
+
+def _rows(path: str | Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    try:
+        file = Path(path).open(encoding="utf-8")
+    except OSError as error:
+        raise RecordError(f"{path}: cannot be read ({error.strerror}); give the path of a JSONL file") from error
+    with file:
+        for number, line in enumerate(file, 1):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+            except json.JSONDecodeError as error:
+                raise RecordError(f"{path}:{number}: not JSON ({error.msg}); one object a line is expected") from error
+            if not isinstance(row, dict):
+                raise RecordError(f"{path}:{number}: a {type(row).__name__}, not an object; one object a line")
+            yield number, row
+
+
+def _output(row: dict[str, Any], path: str | Path, number: int) -> Output:
+    missing = [name for name in OUTPUT_FIELDS if name not in row]
+    if missing:
+        raise RecordError(f"{path}:{number}: missing {', '.join(missing)}; a record has {', '.join(OUTPUT_FIELDS)}")
+    texts = {name: row[name] for name in ("source", "candidate", "system")}
+    wrong = [name for name, value in texts.items() if not isinstance(value, str)]
+    references = row["references"]
+    if not isinstance(references, list) or not all(isinstance(text, str) for text in references):
+        wrong.append("references")
+    if wrong:
+        raise RecordError(f"{path}:{number}: {', '.join(wrong)} must be text (references: a list of texts)")
+    return Output(
+        id=str(row["id"]), references=tuple(references), scores=dict(row.get("scores") or {}), **texts
+    )
