@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rlsum.evaluation.statistics import bootstrap_interval, holm, paired_difference, paired_permutation
+
+
+def test_every_sign_flip_of_three_items_is_tried():
+    # Differences 1, 2, 3: of the 8 sign patterns only + + + and - - - reach |sum| = 6.
+    assert paired_permutation([1, 2, 3], [0, 0, 0]) == pytest.approx(2 / 8)
+    assert paired_permutation([1, 2, 3], [0, 0, 0], alternative="greater") == pytest.approx(1 / 8)
+    assert paired_permutation([1, 2, 3], [0, 0, 0], alternative="less") == pytest.approx(1)
+
+
+def test_ties_between_sums_count_as_equally_extreme():
+    # Differences .1, .2, -.3: the sum is 0, so every pattern is at least as extreme, in whatever order floats add up.
+    assert paired_permutation([0.1, 0.2, -0.3], [0, 0, 0]) == 1
+
+
+def test_random_flips_agree_with_the_exact_p():
+    generator = np.random.default_rng(0)
+    a, b = generator.normal(0.4, 1, 12), np.zeros(12)
+    exact = paired_permutation(a, b, resamples=2**12)
+    assert paired_permutation(a, b, resamples=4000) == pytest.approx(exact, abs=0.02)
+
+
+def test_p_is_never_zero_and_the_same_every_time():
+    a, b = np.arange(1.0, 101.0), np.zeros(100)
+    assert paired_permutation(a, b, resamples=999) == pytest.approx(1 / 1000)
+    noise = np.random.default_rng(1).normal(size=100)
+    assert paired_permutation(noise, b, seed=3) == paired_permutation(noise, b, seed=3)
+    assert paired_permutation(noise, b, seed=3) != paired_permutation(noise, b, seed=4)
+
+
+def test_random_flips_are_fair_in_every_position():
+    # 70 items cannot be enumerated, and 70 is no multiple of 8: the packed bits must still be one fair coin an item.
+    differences = np.zeros(70)
+    differences[-1] = 1.0
+    assert paired_permutation(differences, np.zeros(70), alternative="greater", resamples=20_000) == pytest.approx(
+        0.5, abs=0.015
+    )
+
+
+def test_undefined_items_are_left_out_of_the_test():
+    nan = np.nan
+    with_gaps = paired_permutation([1, nan, 2, 3, 5], [0, 9, 0, 0, nan])
+    assert with_gaps == paired_permutation([1, 2, 3], [0, 0, 0])
+    assert np.isnan(paired_permutation([nan, 1], [1, nan]))
+
+
+def test_interval_reports_how_many_items_are_defined():
+    interval = bootstrap_interval([1.0, np.nan, 3.0, np.nan])
+    assert (interval.mean, interval.n) == (2.0, 2)
+    assert (interval.low, interval.high) == (1.0, 3.0)  # of two items, a quarter of the resamples are all one of them
+
+
+def test_one_item_has_a_mean_but_no_interval():
+    interval = bootstrap_interval([0.5])
+    assert interval.mean == 0.5
+    assert interval.n == 1
+    assert np.isnan([interval.low, interval.high]).all()
+    assert np.isnan(bootstrap_interval([np.nan]).mean)
+
+
+def test_interval_is_close_to_the_normal_one_for_many_items():
+    values = np.random.default_rng(0).normal(2.0, 3.0, 1000)
+    interval = bootstrap_interval(values)
+    half = 1.96 * values.std() / np.sqrt(1000)
+    assert interval.low == pytest.approx(values.mean() - half, abs=0.01)
+    assert interval.high == pytest.approx(values.mean() + half, abs=0.01)
+    wider = bootstrap_interval(values, level=0.99)
+    assert wider.low < interval.low
+    assert wider.high > interval.high
+
+
+def test_difference_pairs_the_items():
+    # The items differ wildly, the pairs by 1 exactly: an unpaired interval would be wide.
+    a = np.array([100.0, 0.0, 50.0, np.nan])
+    difference = paired_difference(a + 1, a)
+    assert difference.interval == (1.0, 1.0, 1.0, 3)
+    assert difference.p == pytest.approx(2 / 8)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: bootstrap_interval([]), "values has shape"),
+        (lambda: bootstrap_interval([[1.0]]), "values has shape"),
+        (lambda: bootstrap_interval([1.0], level=95), "between 0 and 1"),
+        (lambda: bootstrap_interval([1.0], resamples=0), "at least 1"),
+        (lambda: paired_permutation([1.0], [1.0, 2.0]), "pair them by item"),
+        (lambda: paired_permutation([1.0], [1.0], alternative="two"), "two-sided, greater or less"),  # type: ignore[arg-type]
+    ],
+)
+def test_wrong_arguments_are_named(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
+
+
+def test_holm_by_hand():
+    # Sorted .01, .02, .04 times 3, 2, 1 gives .03, .04, .04; then back in the order given, the undefined one untouched.
+    assert holm([0.04, 0.01, np.nan, 0.02]) == pytest.approx([0.04, 0.03, np.nan, 0.04], nan_ok=True)
+    assert holm([0.6, 0.6]) == pytest.approx([1, 1])
+    assert len(holm([])) == 0
+
+
+@given(st.lists(st.floats(1e-6, 1), min_size=1, max_size=20))
+def test_holm_only_raises_and_keeps_the_order(p_values):
+    adjusted = holm(p_values)
+    assert (adjusted >= np.array(p_values)).all()
+    assert (adjusted <= np.minimum(1, np.array(p_values) * len(p_values) + 1e-12)).all()
+    assert (np.diff(adjusted[np.argsort(p_values, kind="stable")]) >= 0).all()
+
+
+def rejections(rounds: int, items: int, shift: float) -> float:
+    generator = np.random.default_rng(7)
+    p_values = [
+        paired_permutation(generator.exponential(size=items) + shift, generator.exponential(size=items), resamples=400)
+        for _ in range(rounds)
+    ]
+    return float(np.mean(np.array(p_values) <= 0.05))
+
+
+def test_permutation_finds_a_difference_and_rarely_a_ghost():
+    assert rejections(rounds=300, items=40, shift=0) < 0.1
+    assert rejections(rounds=100, items=40, shift=1.0) > 0.9
+
+
+@pytest.mark.slow
+def test_permutation_holds_its_level():
+    assert rejections(rounds=6000, items=40, shift=0) == pytest.approx(0.05, abs=0.009)  # three standard errors
+
+
+@pytest.mark.slow
+def test_interval_covers_the_truth():
+    generator = np.random.default_rng(5)
+    hits = [
+        low <= 0 <= high
+        for _, low, high, _ in (
+            bootstrap_interval(generator.normal(size=100), resamples=1000, seed=seed) for seed in range(3000)
+        )
+    ]
+    assert np.mean(hits) == pytest.approx(0.945, abs=0.015)
