@@ -1,0 +1,118 @@
+"""A batch of articles and summaries as tensors, and which rows stand in which batch.
+
+Shapes: B rows, S source tokens, T target tokens, V vocabulary size.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from rlsum.data.vocabulary import EOS, PAD, UNK, Vocabulary
+
+BUCKET_BATCHES = 50  # rows are sorted by length within windows of this many batches: little padding, still shuffled
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Articles, their summaries, and the texts that rewards need.
+
+    src           (B, S) int64, unknown words are UNK, padded with PAD
+    src_extended  (B, S) int64, extended ids (see Vocabulary)
+    src_lengths   (B,) int64 on the CPU; 0 for an empty article
+    target        (B, T) int64, extended ids ending in EOS, padded with PAD
+    unknown       per row, the article's unknown words
+    """
+
+    src: Tensor
+    src_extended: Tensor
+    src_lengths: Tensor
+    target: Tensor
+    unknown: tuple[tuple[str, ...], ...]
+    ids: tuple[str, ...]
+    sources: tuple[str, ...]
+    references: tuple[tuple[str, ...], ...]
+
+    def __len__(self) -> int:
+        return len(self.src)
+
+    def to(self, device: torch.device | str) -> Batch:
+        """The same batch on a device (lengths stay on the CPU, where packing wants them)."""
+        return replace(
+            self, src=self.src.to(device), src_extended=self.src_extended.to(device), target=self.target.to(device)
+        )
+
+    def select(self, rows: Sequence[int]) -> Batch:
+        """The given rows in the given order; rows may repeat."""
+        index = torch.tensor(rows, dtype=torch.long)
+        picked: dict[str, Any] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            picked[field.name] = (
+                value[index.to(value.device)] if isinstance(value, Tensor) else tuple(value[i] for i in rows)
+            )
+        return Batch(**picked)
+
+
+def collate(rows: dict[str, list[Any]], vocabulary: Vocabulary) -> Batch:
+    """A batch from columns id, source, references, src_tokens, tgt_tokens (what ``Corpus.rows[i:j]`` gives)."""
+    extended, unknown, targets = [], [], []
+    for src_tokens, tgt_tokens in zip(rows["src_tokens"], rows["tgt_tokens"], strict=True):
+        ids, oov = vocabulary.extend(src_tokens)
+        extended.append(ids)
+        unknown.append(oov)
+        targets.append([*vocabulary.encode_target(tgt_tokens, oov), EOS])
+    src_extended = pad(extended)
+    return Batch(
+        src=src_extended.masked_fill(src_extended >= len(vocabulary), UNK),
+        src_extended=src_extended,
+        src_lengths=torch.tensor([len(ids) for ids in extended]),
+        target=pad(targets),
+        unknown=tuple(unknown),
+        ids=tuple(rows["id"]),
+        sources=tuple(rows["source"]),
+        references=tuple(tuple(texts) for texts in rows["references"]),
+    )
+
+
+def pad(rows: Sequence[Sequence[int]]) -> Tensor:
+    """(B, longest) int64, padded with PAD on the right; at least one column, so that an empty row is a row."""
+    width = max(1, max(len(row) for row in rows))
+    return torch.tensor([[*row, *[PAD] * (width - len(row))] for row in rows])
+
+
+class BatchPlan:
+    """Which rows make up the n-th batch: a pure function of the lengths, the seed and n.
+
+    Epoch after epoch the rows are shuffled, sorted by length within windows, cut into batches, and the batches
+    shuffled. Because any n can be asked for, resuming needs no state. A short batch ends each epoch.
+    """
+
+    def __init__(self, lengths: Sequence[int], batch_size: int, seed: int) -> None:
+        self.lengths, self.batch_size, self.seed = lengths, batch_size, seed
+        self.per_epoch = -(-len(lengths) // batch_size)
+        self._epoch, self._batches = -1, []  # type: int, list[list[int]]
+
+    def at(self, number: int) -> list[int]:
+        """Row numbers of batch ``number`` (from 0, over all epochs)."""
+        epoch, within = divmod(number, self.per_epoch)
+        if epoch != self._epoch:
+            self._epoch, self._batches = epoch, self._shuffle(epoch)
+        return self._batches[within]
+
+    def _shuffle(self, epoch: int) -> list[list[int]]:
+        rng = random.Random(f"{self.seed}-{epoch}")
+        rows = list(range(len(self.lengths)))
+        rng.shuffle(rows)
+        window = self.batch_size * BUCKET_BATCHES
+        batches = []
+        for start in range(0, len(rows), window):
+            block = sorted(rows[start : start + window], key=lambda row: self.lengths[row])
+            batches += [block[i : i + self.batch_size] for i in range(0, len(block), self.batch_size)]
+        rng.shuffle(batches)
+        return batches

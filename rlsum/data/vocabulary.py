@@ -1,0 +1,90 @@
+"""The word list, and its extension by the words of one article so that unknown words can be copied."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+PAD, UNK, BOS, EOS = range(4)
+SPECIALS = ("<pad>", "<unk>", "<s>", "</s>")
+
+
+class VocabularyError(ValueError):
+    """A vocabulary file that cannot be used."""
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Words by id: the four specials first, then words from most to least frequent.
+
+    An *extended* id is a vocabulary id, or ``len(vocabulary) + k`` for the k-th distinct unknown word of one article
+    (See et al. 2017, section 2.2).
+    """
+
+    words: tuple[str, ...]
+    counts: tuple[int, ...]
+
+    @classmethod
+    def build(cls, texts: Iterable[Sequence[str]], size: int, min_count: int = 1) -> Vocabulary:
+        """The ``size`` most frequent words (specials not counted), ties in alphabetical order."""
+        counter: Counter[str] = Counter()
+        for tokens in texts:
+            counter.update(tokens)
+        for special in SPECIALS:  # a text that spells "<unk>" must not gain the special's meaning
+            counter.pop(special, None)
+        kept = sorted(((w, c) for w, c in counter.items() if c >= min_count), key=lambda item: (-item[1], item[0]))
+        kept = kept[:size]
+        return cls(SPECIALS + tuple(w for w, _ in kept), (0,) * len(SPECIALS) + tuple(c for _, c in kept))
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """Word -> id, without the specials: text never encodes to one (but to UNK)."""
+        return {word: i for i, word in enumerate(self.words) if i >= len(SPECIALS)}
+
+    def extend(self, src: Sequence[str]) -> tuple[list[int], tuple[str, ...]]:
+        """Extended ids of an article, and its unknown words in order of first appearance."""
+        unknown: dict[str, int] = {}
+        ids = [self._extended_id(token, unknown, grow=True) for token in src]
+        return ids, tuple(unknown)
+
+    def encode_target(self, target: Sequence[str], unknown: Sequence[str]) -> list[int]:
+        """Extended ids of a summary: its unknown words are UNK unless the article holds them."""
+        known = {word: i for i, word in enumerate(unknown)}
+        return [self._extended_id(token, known, grow=False) for token in target]
+
+    def _extended_id(self, token: str, unknown: dict[str, int], *, grow: bool) -> int:
+        if token in self.index:
+            return self.index[token]
+        if grow:
+            unknown.setdefault(token, len(unknown))
+        return len(self) + unknown[token] if token in unknown else UNK
+
+    def surface(self, extended_id: int, unknown: Sequence[str]) -> str:
+        """The word an extended id stands for; copied unknown words come out as they were written."""
+        return self.words[extended_id] if extended_id < len(self) else unknown[extended_id - len(self)]
+
+    def save(self, path: str | Path) -> None:
+        """Write ``word<TAB>count`` lines."""
+        lines = (f"{word}\t{count}\n" for word, count in zip(self.words, self.counts, strict=True))
+        Path(path).write_text("".join(lines), encoding="utf-8", newline="\n")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Vocabulary:
+        """Read what ``save`` wrote. Raises VocabularyError with the line that is not ``word<TAB>count``."""
+        words, counts = [], []
+        with Path(path).open(encoding="utf-8", newline="\n") as file:
+            for number, line in enumerate(file, 1):
+                word, tab, count = line.rstrip("\n").rpartition("\t")
+                if not tab or not count.isdigit():
+                    raise VocabularyError(f"{path}:{number}: expected word<TAB>count, found {line.rstrip()!r}")
+                words.append(word)
+                counts.append(int(count))
+        if tuple(words[: len(SPECIALS)]) != SPECIALS:
+            raise VocabularyError(f"{path}: the first lines must be {', '.join(SPECIALS)}")
+        return cls(tuple(words), tuple(counts))

@@ -1,0 +1,39 @@
+"""How to decode: the options, free of torch."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class Decoding:
+    """Decoding options.
+
+    method         greedy | beam | sample
+    beam           width of the beam
+    max_length     tokens at most, the end token counted
+    min_length     no end token before this many tokens
+    length_penalty beam hypotheses are ranked by log p / length ** length_penalty (0: log p itself)
+    block_ngrams   no n-gram of this size occurs twice (0: off); greedy and beam
+    samples        samples an article; method sample
+    temperature    of sampling; reported log-probabilities are always the model's own (temperature 1)
+    """
+
+    method: Literal["greedy", "beam", "sample"] = "greedy"
+    beam: int = Field(default=5, ge=1)
+    max_length: int = Field(default=100, ge=1)
+    min_length: int = Field(default=0, ge=0)
+    length_penalty: float = Field(default=1.0, ge=0)
+    block_ngrams: int = Field(default=0, ge=0)
+    samples: int = Field(default=1, ge=1)
+    temperature: float = Field(default=1.0, gt=0)
+
+    def __post_init__(self) -> None:
+        """Reject a minimum that the maximum forbids."""
+        if self.min_length >= self.max_length:
+            raise ValueError(
+                f"min_length={self.min_length} must be smaller than max_length={self.max_length}; raise max_length"
+            )

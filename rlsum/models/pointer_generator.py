@@ -1,0 +1,288 @@
+"""The pointer-generator of See et al. 2017 (arXiv 1704.04368), in log space.
+
+Notation: B rows, S source tokens, T target tokens, V vocabulary, E embedding, H hidden, A = 2H attention size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass as checked_dataclass
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from rlsum.data.batch import Batch
+from rlsum.data.vocabulary import BOS, EOS, PAD, UNK, Vocabulary
+from rlsum.models import search
+from rlsum.models.decoding import Decoding
+from rlsum.models.summarizer import Scored, Tokens
+
+NEVER = -1e9  # log of "impossible": finite, so that no inf - inf appears in a gradient
+
+
+@checked_dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class PointerGeneratorConfig:
+    """Sizes. See et al. 2017: embedding 128, hidden 256, one layer each; Clark et al. 2019: 300, 128, 2 and 1."""
+
+    embedding: int = Field(default=128, ge=1)
+    hidden: int = Field(default=256, ge=1)
+    encoder_layers: int = Field(default=1, ge=1)
+    decoder_layers: int = Field(default=1, ge=1)
+    dropout: float = Field(default=0.0, ge=0, lt=1)
+    coverage: bool = False
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Articles, encoded once. ``select`` repeats or reorders rows, for samples and beams.
+
+    states   (B, S, 2H)   encoder states h_i
+    keys     (B, S, A)    W_h h_i + b, hoisted out of the decoder's loop
+    mask     (B, S) bool  True at source tokens
+    extended (B, S) int64 extended ids
+    initial  (h, c), each (layers, B, H)
+    unknowns largest number of unknown words in a row: the width by which V is extended
+    """
+
+    states: Tensor
+    keys: Tensor
+    mask: Tensor
+    extended: Tensor
+    initial: tuple[Tensor, Tensor]
+    unknowns: int
+
+    def select(self, rows: Tensor) -> Encoded:
+        """Rows by number (R,)."""
+        h, c = self.initial
+        return replace(
+            self,
+            states=self.states[rows],
+            keys=self.keys[rows],
+            mask=self.mask[rows],
+            extended=self.extended[rows],
+            initial=(h[:, rows], c[:, rows]),
+        )
+
+
+class State(NamedTuple):
+    """Decoder state: h and c of each layer (layers, B, H), last context (B, 2H), attention spent so far (B, S)."""
+
+    h: Tensor
+    c: Tensor
+    context: Tensor
+    spent: Tensor
+
+    def select(self, rows: Tensor) -> State:
+        """Rows by number (R,)."""
+        return State(self.h[:, rows], self.c[:, rows], self.context[rows], self.spent[rows])
+
+
+class StepOutput(NamedTuple):
+    """One decoder step: features [s_t; h*_t] (B, 3H), log attention (B, S) float32, logit of p_gen (B, 1) float32."""
+
+    features: Tensor
+    log_attention: Tensor
+    gate: Tensor
+
+
+class PointerGenerator(nn.Module):
+    """Bidirectional LSTM encoder, attentive LSTM decoder with input feeding, and a switch to copy source words."""
+
+    def __init__(self, config: PointerGeneratorConfig, vocabulary: Vocabulary) -> None:
+        super().__init__()
+        self.config, self.vocabulary = config, vocabulary
+        embedding, hidden, wide = config.embedding, config.hidden, 2 * config.hidden
+        self.embed = nn.Embedding(len(vocabulary), embedding, padding_idx=PAD)
+        self.encoder = nn.LSTM(
+            embedding,
+            hidden,
+            config.encoder_layers,
+            batch_first=True,
+            bidirectional=True,
+            dropout=config.dropout if config.encoder_layers > 1 else 0.0,
+        )
+        self.reduce_h = nn.Linear(wide, hidden)
+        self.reduce_c = nn.Linear(wide, hidden)
+        self.feed = nn.Linear(embedding + wide, embedding)
+        sizes = [embedding] + [hidden] * config.decoder_layers
+        self.cells = nn.ModuleList(nn.LSTMCell(size, hidden) for size in sizes[:-1])
+        self.key = nn.Linear(wide, wide)
+        self.query = nn.Linear(wide, wide, bias=False)
+        self.spent_weight = nn.Parameter(torch.zeros(wide)) if config.coverage else None
+        self.energy = nn.Linear(wide, 1, bias=False)
+        self.gate = nn.Linear(wide + wide + embedding, 1)
+        self.hidden_out = nn.Linear(hidden + wide, hidden)
+        self.word_out = nn.Linear(hidden, len(vocabulary))
+        self.dropout = nn.Dropout(config.dropout)
+        self.register_buffer("word_bias", _word_bias(len(vocabulary)), persistent=False)
+        nn.init.normal_(self.embed.weight, std=0.1)
+        with torch.no_grad():
+            self.embed.weight[PAD].zero_()
+
+    # ---- encoding -------------------------------------------------------------------------------------------------
+
+    def encode(self, batch: Batch) -> Encoded:
+        """Encode the articles of a batch. An empty article is read as one PAD that no attention can reach."""
+        embedded = self.dropout(self.embed(batch.src))
+        packed = pack_padded_sequence(
+            embedded, batch.src_lengths.clamp(min=1), batch_first=True, enforce_sorted=False
+        )
+        states, (h, c) = self.encoder(packed)
+        states = pad_packed_sequence(states, batch_first=True, total_length=batch.src.shape[1])[0]
+        states = self.dropout(states)
+        last_h, last_c = torch.cat([h[-2], h[-1]], -1), torch.cat([c[-2], c[-1]], -1)
+        initial_h, initial_c = torch.relu(self.reduce_h(last_h)), torch.relu(self.reduce_c(last_c))
+        layers = self.config.decoder_layers
+        return Encoded(
+            states=states,
+            keys=self.key(states),
+            mask=batch.src != PAD,
+            extended=batch.src_extended,
+            initial=(initial_h.expand(layers, -1, -1), initial_c.expand(layers, -1, -1)),
+            unknowns=max((len(words) for words in batch.unknown), default=0),
+        )
+
+    def start(self, encoded: Encoded) -> State:
+        """The state before the first word."""
+        h, c = encoded.initial
+        return State(h, c, torch.zeros_like(encoded.states[:, 0]), torch.zeros_like(encoded.mask, dtype=torch.float))
+
+    # ---- decoding, one step ---------------------------------------------------------------------------------------
+
+    def step(self, encoded: Encoded, state: State, embedded: Tensor) -> tuple[StepOutput, State]:
+        """Read the previous word's embedding (B, E), attend, and return what the word distribution is made of."""
+        x = self.feed(torch.cat([embedded, state.context], -1))
+        hs, cs, below = [], [], x
+        for cell, h, c in zip(self.cells, state.h, state.c, strict=True):
+            h, c = cell(below, (h, c))
+            hs.append(h)
+            cs.append(c)
+            below = self.dropout(h)
+        seen = torch.cat([below, cs[-1]], -1)
+        log_attention = self._attend(encoded, seen, state.spent)
+        attention = log_attention.exp() * encoded.mask  # all-padding rows attend to nothing
+        context = torch.bmm(attention.to(encoded.states.dtype).unsqueeze(1), encoded.states).squeeze(1)
+        gate = self.gate(torch.cat([context, seen, x], -1)).float()
+        features = torch.cat([below, context], -1)
+        spent = state.spent + attention if self.config.coverage else state.spent
+        return StepOutput(features, log_attention, gate), State(torch.stack(hs), torch.stack(cs), context, spent)
+
+    def _attend(self, encoded: Encoded, seen: Tensor, spent: Tensor) -> Tensor:
+        """Log attention (B, S) float32; NEVER at padding. See et al. 2017, equations 1, 2 and 11."""
+        hidden = encoded.keys + self.query(seen).unsqueeze(1)
+        if self.spent_weight is not None:
+            hidden = hidden + spent.to(hidden.dtype).unsqueeze(-1) * self.spent_weight
+        energy = self.energy(hidden.tanh_()).squeeze(-1).float()
+        return energy.masked_fill(~encoded.mask, NEVER).log_softmax(-1).masked_fill(~encoded.mask, NEVER)
+
+    # ---- word distribution ----------------------------------------------------------------------------------------
+
+    def word_logits(self, features: Tensor) -> Tensor:
+        """(..., 3H) -> (..., V) float32 logits of P_vocab; PAD and BOS are never words."""
+        return self.word_out(self.hidden_out(features)).float() + self.word_bias
+
+    def log_distribution(self, encoded: Encoded, out: StepOutput) -> Tensor:
+        """Log p over extended ids (B, V + unknowns) float32: equation 9 of See et al. 2017."""
+        log_generate, log_copy = self._log_gate(out.gate, encoded.mask.any(-1, keepdim=True))
+        generated = (self.word_logits(out.features).log_softmax(-1) + log_generate).exp()
+        p = F.pad(generated, (0, encoded.unknowns))
+        copied = (out.log_attention + log_copy).exp()
+        return p.scatter_add(1, encoded.extended, copied).log().clamp(min=NEVER)
+
+    def _log_gate(self, gate: Tensor, can_copy: Tensor) -> tuple[Tensor, Tensor]:
+        """Log p_gen and log (1 - p_gen), exact where p_gen rounds to 0 or 1; an empty article leaves only p_gen = 1."""
+        log_generate = F.logsigmoid(gate).masked_fill(~can_copy, 0.0)
+        return log_generate, F.logsigmoid(-gate).masked_fill(~can_copy, NEVER)
+
+    # ---- the summarizer protocol ----------------------------------------------------------------------------------
+
+    def forward(self, batch: Batch, target: Tensor) -> Scored:
+        """Log-probabilities (B, T) of a target of extended ids, every word conditioned on the target before it."""
+        encoded = self.encode(batch)
+        if len(target) != len(batch):  # several targets an article: rows i*k .. i*k+k-1 belong to article i
+            encoded = encoded.select(repeat_rows(len(batch), len(target) // len(batch)).to(target.device))
+        steps, coverage = self._unroll(encoded, target)
+        return Scored(self._target_log_prob(encoded, steps, target), coverage * (target != PAD))
+
+    def _unroll(self, encoded: Encoded, target: Tensor) -> tuple[StepOutput, Tensor]:
+        """Teacher-force the decoder: step outputs stacked to (B, T, ...), and the coverage penalty (B, T)."""
+        embedded = self.dropout(self.embed(self._inputs(target)))
+        state, outputs, overlaps = self.start(encoded), [], []
+        for t in range(target.shape[1]):
+            out, after = self.step(encoded, state, embedded[:, t])
+            outputs.append(out)
+            overlaps.append(torch.minimum(after.spent - state.spent, state.spent).sum(-1))
+            state = after
+        stacked = StepOutput(*(torch.stack(parts, 1) for parts in zip(*outputs, strict=True)))
+        return stacked, torch.stack(overlaps, 1)
+
+    def _inputs(self, target: Tensor) -> Tensor:
+        """Decoder inputs: the target shifted right behind BOS, copied words as UNK."""
+        shifted = F.pad(target[:, :-1], (1, 0), value=BOS)
+        return shifted.masked_fill(shifted >= len(self.vocabulary), UNK)
+
+    def _target_log_prob(self, encoded: Encoded, steps: StepOutput, target: Tensor) -> Tensor:
+        """Log p of the target's words alone, without building the extended distribution. (B, T)"""
+        size = len(self.vocabulary)
+        log_generate, log_copy = self._log_gate(steps.gate.squeeze(-1), encoded.mask.any(-1, keepdim=True))
+        in_vocabulary = (target < size) & (target != PAD)
+        words = target.masked_fill(~in_vocabulary, UNK)
+        logits = self.word_logits(steps.features)
+        # cross_entropy is more than twice as fast as log_softmax and gather, backward included
+        log_word = -F.cross_entropy(logits.flatten(0, 1), words.flatten(), reduction="none").view_as(target)
+        log_word = log_word.masked_fill(~in_vocabulary, NEVER)
+        elsewhere = encoded.extended.unsqueeze(1) != target.unsqueeze(2)
+        log_attended = steps.log_attention.masked_fill(elsewhere, NEVER).logsumexp(-1)
+        log_prob = torch.logaddexp(log_generate + log_word, log_copy + log_attended)
+        return log_prob.masked_fill(target == PAD, 0.0)
+
+    @torch.no_grad()
+    def generate(self, batch: Batch, decoding: Decoding) -> Tokens:
+        """Decode a batch; see Summarizer.generate."""
+        encoded = self.encode(batch)
+        if decoding.method == "beam":
+            return search.beam(self, encoded, decoding)
+        if decoding.method == "greedy":
+            return search.rollout(self, encoded, search.greedy, decoding)
+        encoded = encoded.select(repeat_rows(len(batch), decoding.samples).to(batch.src.device))
+        return search.rollout(self, encoded, search.sampler(decoding.temperature), decoding)
+
+    @torch.no_grad()
+    def self_critical(self, batch: Batch, samples: int, max_length: int) -> tuple[Tokens, Tokens]:
+        """Samples and the greedy baseline in one batch of (samples + 1) B rows; see Summarizer.self_critical."""
+        encoded, size = self.encode(batch), len(batch)
+        rows = torch.cat([repeat_rows(size, samples), torch.arange(size)]).to(batch.src.device)
+        choose = search.split_at(size * samples, search.sampler(1.0), search.greedy)
+        tokens = search.rollout(self, encoded.select(rows), choose, Decoding(max_length=max_length))
+        cut = size * samples
+        return (
+            Tokens(tokens.ids[:cut], tokens.log_prob[:cut]),
+            Tokens(tokens.ids[cut:], tokens.log_prob[cut:]),
+        )
+
+    def to_text(self, batch: Batch, tokens: Tokens) -> list[str]:
+        """One text a row, words joined by a space, the end token left out."""
+        rows: Sequence[Sequence[int]] = tokens.ids.tolist()
+        each = len(rows) // len(batch)
+        return [
+            " ".join(
+                self.vocabulary.surface(token, batch.unknown[i // each]) for token in row if token not in (PAD, EOS)
+            )
+            for i, row in enumerate(rows)
+        ]
+
+
+def repeat_rows(rows: int, times: int) -> Tensor:
+    """0,0,..,1,1,..: each row number ``times`` times."""
+    return torch.arange(rows).repeat_interleave(times)
+
+
+def _word_bias(size: int) -> Tensor:
+    bias = torch.zeros(size)
+    bias[[PAD, BOS]] = NEVER
+    return bias

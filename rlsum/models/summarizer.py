@@ -1,0 +1,50 @@
+"""What the trainer and the decoder ask of a summarizer: three methods, whatever the network inside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from torch import Tensor
+
+from rlsum.data.batch import Batch
+from rlsum.models.decoding import Decoding
+
+
+class Scored(NamedTuple):
+    """Teacher-forced scores of a target. Both (B, T) float32 and 0 at padding.
+
+    log_prob  log p(y_t | y_<t, article)
+    coverage  sum_i min(a_ti, c_ti), the overlap with attention already spent; 0 for a model without coverage
+    """
+
+    log_prob: Tensor
+    coverage: Tensor
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Decoded rows.
+
+    ids       (R, L) int64 extended ids; a row ends with EOS unless it was cut off; PAD after its end
+    log_prob  (R, L) float32, the model's log-probability of each token; 0 after the end
+    """
+
+    ids: Tensor
+    log_prob: Tensor
+
+
+class Summarizer(Protocol):
+    """The contract of every model."""
+
+    def __call__(self, batch: Batch, target: Tensor) -> Scored:
+        """Score targets (B, T) of extended ids; the only differentiable path."""
+
+    def generate(self, batch: Batch, decoding: Decoding) -> Tokens:
+        """Decode without gradient; with k samples an article, rows i*k .. i*k+k-1 belong to article i."""
+
+    def self_critical(self, batch: Batch, samples: int, max_length: int) -> tuple[Tokens, Tokens]:
+        """``samples`` samples an article and its greedy decoding, in one batch, without gradient."""
+
+    def to_text(self, batch: Batch, tokens: Tokens) -> list[str]:
+        """One text a row; copied unknown words in their surface form."""

@@ -1,0 +1,148 @@
+"""One training step's loss: by likelihood, or by the self-critical mixed objective. No optimiser in here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from rewards.base import Reward
+from rlsum import estimators, losses
+from rlsum.data.batch import Batch
+from rlsum.data.vocabulary import EOS, PAD
+from rlsum.models.summarizer import Scored, Summarizer, Tokens
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """The loss to minimise (scalar, differentiable), and numbers for the log."""
+
+    loss: Tensor
+    log: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class MLEStep:
+    """-log p(reference | article), with the coverage penalty where the model has coverage."""
+
+    length: losses.LengthRule = "mean"
+    coverage_weight: float = 1.0
+
+    def __call__(self, model: Summarizer, batch: Batch) -> StepResult:
+        """Loss of one batch."""
+        loss, log = self.loss(model(batch, batch.target), batch.target)
+        return StepResult(loss, {"loss": loss.item(), **log})
+
+    def loss(self, scored: Scored, target: Tensor) -> tuple[Tensor, dict[str, float]]:
+        """Loss of targets (B, T) that have been scored."""
+        lengths = target_lengths(target)
+        nll = losses.nll(scored.log_prob, lengths, self.length)
+        coverage = losses.coverage(scored.coverage, lengths, self.length)
+        per_token = -scored.log_prob.sum().item() / lengths.sum().item()
+        log = {"nll": per_token, "tokens": lengths.sum().item()}
+        if coverage.requires_grad and self.coverage_weight:
+            log["coverage"] = coverage.item()
+            nll = nll + self.coverage_weight * coverage
+        return nll, log
+
+
+@dataclass(frozen=True)
+class MixedStep:
+    """gamma L_RL + (1 - gamma) L_MLE with the greedy decoding as baseline (FORMULAS: Clark et al. 2019, section 5).
+
+    Samples and greedy decodings come out of one decoding without gradient; samples and references are then scored in
+    one pass with gradient.
+    """
+
+    reward: Reward
+    gamma: float
+    reward_scale: float
+    samples: int
+    max_length: int
+    mle: MLEStep
+
+    def __call__(self, model: Summarizer, decoder: Summarizer, batch: Batch) -> StepResult:
+        """Loss of one batch. ``decoder`` is the model itself, free of any wrapper that accelerate put around it."""
+        if self.gamma == 0:  # exactly likelihood training: nothing is sampled that would not count
+            return self.mle(model, batch)
+        samples, greedy = decoder.self_critical(batch, self.samples, self.max_length)
+        sample_rewards, greedy_rewards = self._score(decoder, batch, samples, greedy)
+        advantage = estimators.self_critical(sample_rewards, greedy_rewards, self.reward_scale)
+        loss, log = self._loss(model, batch, samples.ids, advantage)
+        return StepResult(
+            loss,
+            {
+                "loss": loss.item(),
+                **log,
+                **_reward_log(sample_rewards, greedy_rewards, advantage),
+                **_sample_log(samples.ids),
+                "gamma": self.gamma,
+            },
+        )
+
+    def _score(
+        self, decoder: Summarizer, batch: Batch, samples: Tokens, greedy: Tokens
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Rewards of the samples (B, k) and of the greedy decodings (B,), from one call of the reward."""
+        texts = decoder.to_text(batch, samples) + decoder.to_text(batch, greedy)
+        size, k = len(batch), self.samples
+        rows = [i // k for i in range(size * k)] + list(range(size))
+        values = self.reward(texts, [batch.references[i] for i in rows], [batch.sources[i] for i in rows])
+        return values[: size * k].reshape(size, k), values[size * k :]
+
+    def _loss(
+        self, model: Summarizer, batch: Batch, sample_ids: Tensor, advantage: np.ndarray
+    ) -> tuple[Tensor, dict[str, float]]:
+        size, k = len(batch), self.samples
+        both = interleave(sample_ids, batch.target, k)
+        scored = model(batch, both)
+        is_sample = torch.arange(len(both), device=both.device) % (k + 1) < k
+        weight = torch.as_tensor(advantage, dtype=torch.float32, device=both.device).reshape(size * k)
+        rl = losses.policy_gradient(
+            scored.log_prob[is_sample], target_lengths(both[is_sample]), weight, self.mle.length
+        )
+        references = Scored(scored.log_prob[~is_sample], scored.coverage[~is_sample])
+        mle, log = self.mle.loss(references, both[~is_sample])
+        return losses.mixed(rl, mle, self.gamma), {**log, "loss_rl": rl.item(), "loss_mle": mle.item()}
+
+
+def interleave(samples: Tensor, target: Tensor, k: int) -> Tensor:
+    """(B*k, L) samples and (B, T) references -> (B*(k+1), max): each article's samples, then its reference."""
+    width = max(samples.shape[1], target.shape[1])
+    samples = F.pad(samples, (0, width - samples.shape[1]), value=PAD).view(len(target), k, width)
+    target = F.pad(target, (0, width - target.shape[1]), value=PAD)
+    return torch.cat([samples, target.unsqueeze(1)], 1).flatten(0, 1)
+
+
+def target_lengths(target: Tensor) -> Tensor:
+    """(R, T) ids -> (R,) number of tokens, the end token counted."""
+    return (target != PAD).sum(-1)
+
+
+def _reward_log(samples: np.ndarray, greedy: np.ndarray, advantage: np.ndarray) -> dict[str, float]:
+    defined = ~np.isnan(advantage)
+    return {
+        "reward": mean_defined(samples),
+        "baseline_reward": mean_defined(greedy),
+        "advantage_std": float(np.std(advantage[defined])) if defined.any() else float("nan"),
+        "undefined_rewards": float((~defined).mean()),
+        "zero_advantage": float((advantage[defined] == 0).mean()) if defined.any() else float("nan"),
+    }
+
+
+def _sample_log(ids: Tensor) -> dict[str, float]:
+    lengths = target_lengths(ids).float()
+    return {
+        "sample_length": lengths.mean().item(),
+        "sample_cut_off": 1.0 - (ids == EOS).any(-1).float().mean().item(),
+    }
+
+
+def mean_defined(values: Sequence[float] | np.ndarray) -> float:
+    """Mean of the values that are defined; NaN where none is."""
+    array = np.asarray(values, dtype=np.float64)
+    return float(np.nanmean(array)) if (~np.isnan(array)).any() else float("nan")
