@@ -1,0 +1,155 @@
+"""Corpus files row by row: JSONL, CSV, parquet and CNN/DailyMail's ``.story``. A broken row is reported, not raised."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+BOM = b"\xef\xbb\xbf"
+NOT_UTF8 = "not UTF-8"
+FIELD_LIMIT = 2**24  # characters in one CSV field; Python's default of 131,072 refuses long articles
+# What See et al. (2017) take as the end of a sentence when they add the period that `.story` highlights lack.
+SENTENCE_ENDS = (".", "!", "?", "...", "'", "`", '"', "\u2019", "\u201d", ")")
+
+
+class CorpusError(ValueError):
+    """A corpus that cannot be used: the message names the argument, its value and the fix."""
+
+
+@dataclass(frozen=True)
+class Read:
+    """One row as found: ``where`` is file:line, ``name`` an id for rows without one; ``fields`` empty if ``problem``."""
+
+    where: str
+    name: str
+    fields: dict[str, Any]
+    problem: str = ""
+
+
+def read_file(path: Path) -> Iterator[Read]:
+    """Rows of one file, in order, broken ones with their ``problem``.
+
+    Raises CorpusError if the file as a whole cannot be read (unknown format, damaged compression, no parquet).
+    """
+    reader = READERS[file_format(path)]
+    try:
+        yield from reader(path)
+    except (OSError, EOFError) as error:  # gzip reports damage as either
+        raise CorpusError(f"path={str(path)!r}: cannot be read to its end ({error}); copy it again") from error
+
+
+def file_format(path: Path) -> str:
+    """The suffix that decides how ``path`` is read, ``.gz`` taken off."""
+    suffix = (Path(path.stem) if path.suffix == ".gz" else path).suffix
+    if suffix not in READERS or (path.suffix == ".gz" and suffix == ".parquet"):
+        raise CorpusError(f"path={str(path)!r}: unknown format; expected {', '.join(READERS)} (text formats also .gz)")
+    return suffix
+
+
+def _open(path: Path) -> IO[bytes]:
+    return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")
+
+
+def _name(path: Path, number: int) -> str:
+    return f"{path.name.split('.')[0]}-{number}"
+
+
+def _jsonl(path: Path) -> Iterator[Read]:
+    # Bytes, so that only a line feed ends a line (JSON may hold U+2028 as it is) and bad UTF-8 costs one row.
+    with _open(path) as file:
+        for number, line in enumerate(file, 1):
+            line = line.removeprefix(BOM) if number == 1 else line
+            if line.strip():
+                fields, problem = _json_object(line)
+                yield Read(f"{path}:{number}", _name(path, number), fields, problem)
+
+
+def _json_object(line: bytes) -> tuple[dict[str, Any], str]:
+    try:
+        row = json.loads(line.decode("utf-8"))
+    except UnicodeDecodeError:
+        return {}, NOT_UTF8
+    except (ValueError, RecursionError):  # also integers of thousands of digits, brackets nested without end
+        return {}, "not JSON"
+    return (row, "") if isinstance(row, dict) else ({}, "not a JSON object")
+
+
+def _csv(path: Path) -> Iterator[Read]:
+    csv.field_size_limit(max(FIELD_LIMIT, csv.field_size_limit()))  # process-wide; only ever raised
+    # Undecodable bytes pass as lone surrogates and are found again field by field: they cost one row, not the file.
+    with io.TextIOWrapper(_open(path), "utf-8-sig", "surrogateescape", newline="") as file:  # type: ignore[arg-type]
+        rows = csv.reader(file, strict=True)
+        header = next(rows, [])
+        while True:
+            where, name = f"{path}:{rows.line_num + 1}", _name(path, rows.line_num + 1)
+            try:
+                row = next(rows)
+            except StopIteration:
+                return
+            except csv.Error:
+                yield Read(where, name, {}, "broken CSV quoting")
+                continue
+            if len(row) == len(header):
+                yield Read(where, name, dict(zip(header, row, strict=True)))
+            elif row:
+                yield Read(where, name, {}, "wrong number of CSV fields")
+
+
+def _parquet(path: Path) -> Iterator[Read]:
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        file = pyarrow.parquet.ParquetFile(path)
+    except pyarrow.ArrowInvalid as error:
+        raise CorpusError(f"path={str(path)!r}: not a parquet file ({error})") from error
+    with file:
+        number = 0
+        for batch in file.iter_batches(batch_size=1000):
+            for fields in batch.to_pylist():
+                number += 1
+                yield Read(f"{path}:{number}", _name(path, number), fields)
+
+
+def _story(path: Path) -> Iterator[Read]:
+    with _open(path) as file:
+        content = file.read()
+    where, name = f"{path}:1", path.name.split(".")[0]
+    try:
+        lines = [line.strip() for line in content.removeprefix(BOM).decode("utf-8").split("\n")]
+    except UnicodeDecodeError:
+        yield Read(where, name, {}, NOT_UTF8)
+        return
+    fields = {"id": name, **story(lines)}
+    yield Read(where, name, fields, "" if "@highlight" in lines else "no @highlight")
+
+
+def story(lines: list[str]) -> dict[str, str]:
+    """``article`` (one line) and ``highlights`` (a sentence a line) of a ``.story`` file's stripped lines.
+
+    As in the published CNN/DailyMail corpora, a line without an end mark gets " ." (See et al. 2017).
+    """
+    article: list[str] = []
+    highlights: list[str] = []
+    part = article
+    for line in lines:
+        if line == "@highlight":
+            part = highlights
+        elif line:
+            part.append(line if line.endswith(SENTENCE_ENDS) else f"{line} .")
+    return {"article": " ".join(article), "highlights": "\n".join(highlights)}
+
+
+READERS: dict[str, Callable[[Path], Iterator[Read]]] = {
+    ".jsonl": _jsonl,
+    ".json": _jsonl,
+    ".csv": _csv,
+    ".parquet": _parquet,
+    ".story": _story,
+}
