@@ -1,0 +1,27 @@
+"""Scores for texts: ``rewards.load("rouge-l")(["a candidate"], [["a reference"]])``. Importing this loads nothing heavy."""
+
+from rewards.base import (
+    Description,
+    Plain,
+    Reward,
+    check_spec,
+    describe,
+    from_spec,
+    from_specs,
+    load,
+    names,
+)
+from rewards.errors import RewardError
+
+__all__ = [
+    "Description",
+    "Plain",
+    "Reward",
+    "RewardError",
+    "check_spec",
+    "describe",
+    "from_spec",
+    "from_specs",
+    "load",
+    "names",
+]

@@ -1,0 +1,213 @@
+"""The Reward protocol, and how a name becomes one: the lazy table, entry points and ``module:attribute``."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from rewards.errors import RewardError
+from rewards.options import bind, nearest, parameters
+from rewards.specs import Spec, as_spec, split_specs, with_parts
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+ENTRY_POINTS = "rlsum.rewards"
+
+TABLE = {
+    "rouge-1": "rewards.lexical:Rouge1",
+    "rouge-2": "rewards.lexical:Rouge2",
+    "rouge-l": "rewards.lexical:RougeL",
+    "rouge-lsum": "rewards.lexical:RougeLsum",
+    "wms": "rewards.movers:WMS",
+    "sms": "rewards.movers:SMS",
+    "s+wms": "rewards.movers:SWMS",
+    "twmd": "rewards.contextual:TWMD",
+    "weighted": "rewards.combine:Weighted",
+    "shuffled": "rewards.combine:Shuffled",
+    "cached": "rewards.combine:Cached",
+}
+
+
+@runtime_checkable
+class Reward(Protocol):
+    """Scores texts. The same object is training reward, reported metric and command-line score."""
+
+    name: str
+
+    def __call__(
+        self,
+        candidates: Sequence[str],
+        references: Sequence[Sequence[str]] | None = None,
+        sources: Sequence[str] | None = None,
+    ) -> NDArray[np.float64]:
+        """Score ``n`` candidates, each against its one or more references.
+
+        Returns ``(n,)`` float64, higher is better, NaN where undefined. Raises RewardError for missing references
+        or lengths that differ; never for what a text holds.
+        """
+
+    @property
+    def signature(self) -> str:
+        """Everything the score depends on: options, versions, hashes of vectors and encoders."""
+
+    def undefined(self, candidate: str, references: Sequence[str] | None = None) -> str | None:
+        """Why this item's score is NaN, to follow "item 3 is undefined: "; None where it is defined."""
+
+
+@dataclass(frozen=True)
+class Description:
+    """One line about a reward and its options as ``name=default`` (``name=...`` where one must be given)."""
+
+    name: str
+    summary: str
+    options: dict[str, str]
+
+
+def load(name: str, **options: Any) -> Reward:
+    """``load("sms", vectors="v.txt.gz", normalize="unit")`` -> a reward.
+
+    Options and the existence of files are checked at once; models and vectors load at the first call or signature.
+    ``name`` is one of ``names()`` or ``module:attribute``: a class or function that builds a reward, a reward, or a
+    plain function with the call signature of ``Reward``. Raises RewardError.
+    """
+    return from_spec(with_parts(name, options))
+
+
+def from_spec(spec: str | Mapping[str, Any] | Spec) -> Reward:
+    """A reward from its text ``'sms(vectors=v.txt.gz)'`` or mapping ``{"name": "sms", "vectors": "v.txt.gz"}``."""
+    written = as_spec(spec)
+    found = resolve(written.name)
+    if _is_reward(found):
+        bind(written.name, _no_options, written.options)
+        return found if isinstance(found, Reward) else Plain(written.name, found)
+    return found(**bind(written.name, found, written.options))
+
+
+def from_specs(specs: str | Sequence[str | Mapping[str, Any]]) -> dict[str, Reward]:
+    """Several rewards in order, by label: the name, or the whole spec where two share a name.
+
+    ``specs`` is ``'rouge-l,sms(vectors=v.txt.gz)'`` or a list of texts and mappings.
+    """
+    written = [as_spec(spec) for spec in (split_specs(specs) if isinstance(specs, str) else specs)]
+    names = [spec.name for spec in written]
+    labels = [spec.name if names.count(spec.name) == 1 else str(spec) for spec in written]
+    twice = [label for label in labels if labels.count(label) > 1]
+    if twice:
+        raise RewardError(f"the reward {twice[0]!r} is given twice; leave one out")
+    return {label: from_spec(spec) for label, spec in zip(labels, written, strict=True)}
+
+
+def check_spec(spec: str | Mapping[str, Any] | Spec) -> None:
+    """Raise RewardError unless name and options are valid. Loads no model, reads no file: cheap."""
+    written = as_spec(spec)
+    found = resolve(written.name)
+    options = bind(written.name, _no_options if _is_reward(found) else found, written.options)
+    check = getattr(found, "check_options", None)  # rewards made of rewards look into their parts
+    if check is not None:
+        check(**options)
+
+
+def names() -> list[str]:
+    """Every name that ``load`` knows: ours, then those of installed plug-ins."""
+    return [*TABLE, *sorted(point.name for point in entry_points(group=ENTRY_POINTS) if point.name not in TABLE)]
+
+
+def describe(name: str) -> Description:
+    """What a reward is and which options it takes, for ``rlsum rewards``; imports its module, loads no model."""
+    found = resolve(name)
+    summary = (inspect.getdoc(found) or "").partition("\n")[0]
+    fields = {} if _is_reward(found) else parameters(name, found)
+    shown = {key: "..." if field.default is field.empty else str(field.default) for key, field in fields.items()}
+    return Description(name, summary, {key: value.lower() for key, value in shown.items()})
+
+
+def resolve(name: str) -> Any:
+    """The class, function or object behind a name; imports its module and nothing heavy.
+
+    Raises RewardError for an unknown name (with the nearest one) and for a module or attribute that is not there.
+    """
+    if name in TABLE:
+        return _attribute(name, TABLE[name])
+    if ":" in name:
+        return _attribute(name, name)
+    for point in entry_points(group=ENTRY_POINTS, name=name):
+        return _attribute(name, point.value)
+    known = names()
+    raise RewardError(f"unknown reward {name!r}{nearest(name, known)}; known: {', '.join(known)}, or module:attribute")
+
+
+def _attribute(name: str, place: str) -> Any:
+    module_name, _, path = place.partition(":")
+    try:
+        found: Any = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        raise RewardError(f"reward {name!r}: cannot import {module_name!r} ({error})") from error
+    for part in path.split("."):
+        if not hasattr(found, part):
+            raise RewardError(f"reward {name!r}: {module_name} has no {path!r}{nearest(part, dir(found))}")
+        found = getattr(found, part)
+    if not callable(found):
+        raise RewardError(f"reward {name!r}: {place} is a {type(found).__name__}, not a reward or a callable")
+    return found
+
+
+def _is_reward(found: Any) -> bool:
+    """A reward itself, or a plain function of candidates; anything else builds one."""
+    if inspect.isclass(found):
+        return False
+    return isinstance(found, Reward) or next(iter(inspect.signature(found).parameters), None) == "candidates"
+
+
+def _no_options() -> None:
+    """A reward that is ready made takes none."""
+
+
+class Plain:
+    """A plain function as a reward; its signature names it and the hash of its source."""
+
+    def __init__(self, name: str, function: Callable[..., Any]) -> None:
+        self.name = name
+        self.function = function
+
+    def __call__(
+        self,
+        candidates: Sequence[str],
+        references: Sequence[Sequence[str]] | None = None,
+        sources: Sequence[str] | None = None,
+    ) -> NDArray[np.float64]:
+        """What the function returns, as ``(n,)`` float64. Raises RewardError where it is not one number a candidate."""
+        import numpy as np
+
+        from rewards.scoring import check_texts, checked_references
+
+        check_texts(self.name, candidates, sources)
+        if references is not None:
+            checked_references(self.name, candidates, references)
+        scores = np.asarray(self.function(candidates, references, sources), dtype=np.float64)
+        if scores.shape != (len(candidates),):
+            raise RewardError(f"{self.name} returned shape {scores.shape} for {len(candidates)} candidates")
+        return scores
+
+    @property
+    def signature(self) -> str:
+        """``module:attribute|source:hash``; the hash changes with the function's text."""
+        from rewards.scoring import signature
+
+        try:
+            source = inspect.getsource(self.function)
+        except (OSError, TypeError) as error:
+            raise RewardError(f"{self.name}: its source cannot be read, so it has no signature; put it in a file") from error
+        place = f"{self.function.__module__}:{self.function.__qualname__}"
+        return signature(place, source=hashlib.sha256(source.encode()).hexdigest()[:12])
+
+    def undefined(self, candidate: str, references: Sequence[str] | None = None) -> str | None:
+        """The function alone knows: its NaN comes without a reason."""
+        scores = self([candidate], None if references is None else [references])
+        return f"{self.name} returned NaN" if scores[0] != scores[0] else None

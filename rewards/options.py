@@ -1,0 +1,98 @@
+"""Options as written -> arguments of the right type, checked against a constructor before anything loads."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import math
+import types
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal, Union, get_args, get_origin
+
+from rewards.errors import RewardError
+
+TRUE, FALSE, NONE = ("true", "yes", "on", "1"), ("false", "no", "off", "0"), ("none", "null", "")
+
+
+def bind(name: str, build: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Check ``options`` against the parameters of ``build`` and coerce each value by its annotation.
+
+    Returns the arguments to call ``build`` with. Raises RewardError for an unknown, missing or wrong option.
+    """
+    wanted = parameters(name, build)
+    unknown = [option for option in options if option not in wanted]
+    if unknown:
+        known = f"its options are {', '.join(wanted)}" if wanted else "it takes none"
+        raise RewardError(f"{name}: unknown option {unknown[0]!r}{nearest(unknown[0], wanted)}; {known}")
+    missing = [key for key, field in wanted.items() if field.default is field.empty and key not in options]
+    if missing:
+        raise RewardError(f"{name}: option {missing[0]!r} is required; write {name}({missing[0]}=...)")
+    return {key: coerce(f"{name}: {key}", value, wanted[key].annotation) for key, value in options.items()}
+
+
+def parameters(name: str, build: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """The options that ``build`` takes, annotations evaluated."""
+    try:
+        found = inspect.signature(build, eval_str=True).parameters
+    except NameError as error:
+        raise RewardError(f"{name}: its annotations cannot be read ({error}); import their names at run time") from error
+    return {key: field for key, field in found.items() if field.kind not in (field.VAR_KEYWORD, field.VAR_POSITIONAL)}
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """``"; did you mean 'x'?"``, or nothing where no known word is near."""
+    close = difflib.get_close_matches(word.lower(), list(known), n=1, cutoff=0.5)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def coerce(label: str, value: Any, annotation: Any) -> Any:
+    """``value`` as ``annotation`` asks (int, float, bool, str, Literal, optional ones); other types pass unchanged."""
+    if get_origin(annotation) is Literal:
+        return _choice(label, value, get_args(annotation))
+    if get_origin(annotation) in (Union, types.UnionType):
+        return _optional(label, value, get_args(annotation))
+    if annotation is bool:
+        return _boolean(label, value)
+    if annotation is int or annotation is float:
+        return _number(label, value, annotation)
+    if annotation is str and not isinstance(value, str):
+        raise RewardError(f"{label} must be text, not {value!r}")
+    return value
+
+
+def _choice(label: str, value: Any, choices: tuple[Any, ...]) -> Any:
+    value = "none" if value is None else value
+    for choice in choices:
+        if value == choice or str(value) == str(choice):
+            return choice
+    names = [str(choice) for choice in choices]
+    raise RewardError(f"{label}={value!r} is not one of {', '.join(names)}{nearest(str(value), names)}")
+
+
+def _optional(label: str, value: Any, members: tuple[Any, ...]) -> Any:
+    if type(None) in members and (value is None or (isinstance(value, str) and value.lower() in NONE)):
+        return None
+    plain = [member for member in members if member is not type(None)]
+    return coerce(label, value, plain[0]) if len(plain) == 1 else value
+
+
+def _boolean(label: str, value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    word = str(value).lower()
+    if word in TRUE or word in FALSE:
+        return word in TRUE
+    raise RewardError(f"{label} must be true or false, not {value!r}")
+
+
+def _number(label: str, value: Any, kind: type[int] | type[float]) -> int | float:
+    wanted = "a whole number" if kind is int else "a finite number"
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise RewardError(f"{label} must be {wanted}, not {value!r}")
+    try:
+        number = float(value)
+    except ValueError as error:
+        raise RewardError(f"{label} must be {wanted}, not {value!r}") from error
+    if not math.isfinite(number) or (kind is int and number != int(number)):
+        raise RewardError(f"{label} must be {wanted}, not {value!r}")
+    return kind(number)

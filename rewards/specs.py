@@ -1,0 +1,154 @@
+"""Written rewards: ``'sms(vectors=v.txt.gz, normalize=unit)'`` or a mapping with the same keys -> name and options.
+
+Nothing is looked up or loaded here; ``rewards.base`` gives the names and the options their meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rewards.errors import RewardError
+
+CLOSING = {"(": ")", "[": "]"}
+QUOTES = "'\""
+SUM = "weighted"  # the one name whose keys are rewards and whose values are weights
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A reward as written: its name and its options, values not yet interpreted."""
+
+    name: str
+    options: dict[str, Any]
+
+    def __str__(self) -> str:
+        if self.name == SUM:
+            inside = ", ".join(f"{as_spec(part)}={weight}" for part, weight in _pairs(self.options["parts"]))
+        else:
+            inside = ", ".join(f"{key}={_written(value)}" for key, value in self.options.items())
+        return f"{self.name}({inside})" if inside else self.name
+
+
+def as_spec(spec: str | Mapping[str, Any] | Spec) -> Spec:
+    """Read one reward, written as text or as a mapping ``{name: sms, vectors: v.txt.gz}``.
+
+    A weighted sum is ``weighted(rouge-l=0.7, sms(vectors=v.txt)=0.3)``, ``{name: weighted, rouge-l: 0.7, ...}`` or
+    ``{name: weighted, parts: [[spec, weight], ...]}``; all three come out as the option ``parts``.
+
+    Raises RewardError for anything else.
+    """
+    if isinstance(spec, Spec):
+        return spec
+    if isinstance(spec, str):
+        return _parse(spec)
+    if not isinstance(spec, Mapping):
+        raise RewardError(f"a reward is text or a mapping with 'name', not {spec!r}")
+    if not isinstance(spec.get("name"), str):
+        raise RewardError(f"reward {dict(spec)!r} has no 'name'; write for instance {{name: rouge-l}}")
+    return with_parts(spec["name"], {key: value for key, value in spec.items() if key != "name"})
+
+
+def with_parts(name: str, options: Mapping[str, Any]) -> Spec:
+    """A spec from a name and options; the keys of a weighted sum are gathered into its one option ``parts``."""
+    if name != SUM:
+        return Spec(name, dict(options))
+    parts = _pairs(options["parts"]) if "parts" in options else []
+    parts += [(key, weight) for key, weight in options.items() if key != "parts"]
+    if not parts:
+        raise RewardError(f"{SUM} needs at least one part; write {SUM}(rouge-l=0.7, rouge-2=0.3)")
+    return Spec(SUM, {"parts": parts})
+
+
+def split_specs(text: str) -> list[str]:
+    """``'rouge-l, sms(vectors=a,normalize=unit)'`` -> one text per reward (commas inside parentheses do not split)."""
+    parts = [part.strip() for part in _split(text, ",")]
+    if not all(parts):
+        raise RewardError(f"an empty reward in {text!r}; separate names by single commas")
+    return parts
+
+
+def _parse(text: str) -> Spec:
+    text = text.strip()
+    name, opened, rest = text.partition("(")
+    name = name.strip()
+    if len(split_specs(text)) > 1:
+        raise RewardError(f"{text!r} is more than one reward; a single one is expected here")
+    if not name or any(sign in name for sign in " =)"):
+        raise RewardError(f"{text!r} is not a reward; write name or name(option=value, ...)")
+    if not opened:
+        return with_parts(name, {})
+    if not rest.endswith(")"):
+        raise RewardError(f"{text!r}: text after the closing parenthesis; write name(option=value, ...)")
+    items = [_item(name, item) for item in split_specs(rest[:-1])] if rest[:-1].strip() else []
+    if name == SUM:
+        return with_parts(name, {"parts": items})
+    repeated = {key for key, _ in items if [other for other, _ in items].count(key) > 1}
+    if repeated:
+        raise RewardError(f"{name}: option {sorted(repeated)[0]!r} is given twice")
+    return Spec(name, dict(items))
+
+
+def _item(name: str, text: str) -> tuple[str, str]:
+    """``key=value``. The key of a weighted sum may itself hold '=' in parentheses, so the last top-level one splits."""
+    pieces = _split(text, "=")
+    if len(pieces) < 2:
+        expected = "reward=weight" if name == SUM else "option=value"
+        raise RewardError(f"{name}: {text!r} is not {expected}")
+    key, value = ("=".join(pieces[:-1]), pieces[-1]) if name == SUM else (pieces[0], "=".join(pieces[1:]))
+    return key.strip(), _unquoted(value.strip())
+
+
+def _split(text: str, separator: str) -> list[str]:
+    """Split at separators that stand outside parentheses, brackets and quotes."""
+    cuts = [position for position, depth, sign in _scan(text) if depth == 0 and sign == separator]
+    starts, ends = [0, *(cut + 1 for cut in cuts)], [*cuts, len(text)]
+    return [text[start:end] for start, end in zip(starts, ends, strict=True)]
+
+
+def _scan(text: str) -> Iterator[tuple[int, int, str]]:
+    """Position, nesting depth and sign of each unquoted character."""
+    awaited: list[str] = []
+    quote, previous = "", ""
+    for position, sign in enumerate(text):
+        if quote:
+            quote = "" if sign == quote else quote
+        elif sign in QUOTES and previous in ("=", ""):  # an apostrophe inside a word is no quotation
+            quote = sign
+        else:
+            if sign in CLOSING:
+                awaited.append(CLOSING[sign])
+            elif awaited and sign == awaited[-1]:
+                awaited.pop()
+            elif sign in CLOSING.values():
+                raise RewardError(f"{text!r}: unexpected {sign!r} at position {position + 1}")
+            yield position, len(awaited), sign
+        previous = sign if not sign.isspace() else previous
+    if awaited or quote:
+        raise RewardError(f"{text!r}: {quote or awaited[-1]!r} is missing at the end")
+
+
+def _unquoted(value: str) -> str:
+    return value[1:-1] if len(value) > 1 and value[0] in QUOTES and value[-1] == value[0] else value
+
+
+def _written(value: Any) -> str:
+    """A value as it would be written in a spec."""
+    if isinstance(value, Mapping | Spec):
+        return str(as_spec(value))
+    text = "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    if any(sign in text for sign in ",") and "(" not in text:
+        return f"'{text}'"
+    return text
+
+
+def _pairs(parts: Any) -> list[tuple[Any, Any]]:
+    """``[[spec, weight], ...]`` or ``{spec: weight}`` -> pairs."""
+    rows = list(parts.items()) if isinstance(parts, Mapping) else parts
+    if not isinstance(rows, Sequence) or isinstance(rows, str):
+        raise RewardError(f"{SUM}: parts must be a list of [reward, weight], not {parts!r}")
+    for row in rows:
+        if not isinstance(row, Sequence) or isinstance(row, str) or len(row) != 2:
+            raise RewardError(f"{SUM}: {row!r} is not a pair [reward, weight]")
+    return [(row[0], row[1]) for row in rows]
