@@ -1,0 +1,108 @@
+"""Outputs in, scores out: one vector a metric and one a property, aligned with the outputs.
+
+Scores are kept per item; means, intervals and tests are made from them afterwards (`statistics`, `comparison`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlsum.evaluation.properties import PROPERTIES
+from rlsum.records import Output, RecordError
+
+if TYPE_CHECKING:
+    from rewards.base import Reward
+
+Floats = NDArray[np.float64]
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class SystemScores:
+    """What one system's outputs scored. Every vector is (n,), aligned with ``ids``; NaN = undefined for that item.
+
+    ``missing`` holds metric -> reason for metrics that could not be computed at all on this machine.
+    """
+
+    system: str
+    ids: tuple[str, ...]
+    metrics: dict[str, Floats]
+    properties: dict[str, Floats]
+    missing: dict[str, str] = field(default_factory=dict)
+
+
+def score_outputs(
+    outputs: Sequence[Output], rewards: Mapping[str, Reward], progress: Progress | None = None
+) -> dict[str, Floats]:
+    """Each reward's scores (n,) of the outputs, by the reward's label. ``progress`` is told each label as it starts.
+
+    Raises whatever a reward raises: a metric that cannot be computed is an error here, not a column of NaN.
+    """
+    columns = {}
+    for label, reward in rewards.items():
+        if progress:
+            progress(label)
+        columns[label] = _score(outputs, label, reward)
+    return columns
+
+
+def score_available(
+    outputs: Sequence[Output], rewards: Mapping[str, Reward]
+) -> tuple[dict[str, Floats], dict[str, str]]:
+    """As `score_outputs`, but a metric whose encoder is not installed is set apart: (scores, label -> reason).
+
+    Only for reports that must say "encoder missing" in a column and go on; every other failure is raised.
+    """
+    from rewards.base import EncoderMissing
+
+    columns, missing = {}, {}
+    for label, reward in rewards.items():
+        try:
+            columns[label] = _score(outputs, label, reward)
+        except EncoderMissing as error:
+            missing[label] = str(error)
+    return columns, missing
+
+
+def measure_properties(outputs: Sequence[Output]) -> dict[str, Floats]:
+    """Each property's values (n,) of the outputs, by the property's name (see `properties.PROPERTIES`)."""
+    return {
+        name: np.array([measure(output.candidate, output.source) for output in outputs], dtype=np.float64)
+        for name, measure in PROPERTIES.items()
+    }
+
+
+def by_system(outputs: Sequence[Output]) -> dict[str, list[Output]]:
+    """Outputs grouped by system, in order of first appearance.
+
+    Raises RecordError where a system has two outputs for one id: which one to pair with others would be a guess.
+    """
+    systems: dict[str, list[Output]] = {}
+    for output in outputs:
+        systems.setdefault(output.system, []).append(output)
+    for system, members in systems.items():
+        seen: set[str] = set()
+        for output in members:
+            if output.id in seen:
+                raise RecordError(f"system {system!r} has two outputs with id {output.id!r}; keep one, or rename one")
+            seen.add(output.id)
+    return systems
+
+
+def _score(outputs: Sequence[Output], label: str, reward: Reward) -> Floats:
+    scores = np.asarray(
+        reward(
+            [output.candidate for output in outputs],
+            [output.references for output in outputs],
+            [output.source for output in outputs],
+        ),
+        dtype=np.float64,
+    )
+    if scores.shape != (len(outputs),):
+        raise ValueError(f"reward {label!r} returned shape {scores.shape} for {len(outputs)} outputs")
+    return scores

@@ -1,0 +1,165 @@
+"""Tables of scores as text: built once, shown in a terminal, as Markdown, or by a page template.
+
+Scores are shown times 100, properties in their own unit, and a mean always with its interval.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rlsum.evaluation.comparison import Comparison
+from rlsum.evaluation.statistics import Interval
+
+if TYPE_CHECKING:
+    from rich.table import Table as RichTable
+
+SCALE = 100  # what a score in [0, 1] is multiplied by for reading; files and JSON hold raw scores
+UNDEFINED = "\N{EN DASH}"
+PROPERTY_UNITS = {"length": ("length, tokens", 1)}  # all other properties are shares: shown in percent
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell: what to read first, and beneath it the small print. ``mark`` asks the eye to stop here."""
+
+    text: str
+    detail: str = ""
+    mark: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table ready to be shown. Every row has as many cells as ``header`` has names; the first names the row."""
+
+    caption: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    notes: tuple[str, ...] = ()
+
+
+def metric_table(
+    rows: Mapping[str, Mapping[str, Interval]],
+    missing: Mapping[str, str],
+    caption: str,
+    notes: Iterable[str] = (),
+) -> Table:
+    """Systems x metrics. ``rows`` maps system -> metric -> interval; ``missing`` maps metric -> why it has no column.
+
+    The best mean of each column is marked when there are several systems.
+    """
+    metrics = list(dict.fromkeys(name for row in rows.values() for name in row))
+    best = {name: _best(row[name].mean for row in rows.values() if name in row) for name in metrics}
+    cells = tuple(
+        (
+            Cell(system),
+            *(interval_cell(row[name], SCALE, 2, len(rows) > 1 and row[name].mean == best[name]) for name in metrics),
+            *(Cell("encoder missing") for _ in missing),
+        )
+        for system, row in rows.items()
+    )
+    reasons = tuple(f"{name}: encoder missing ({reason})" for name, reason in missing.items())
+    return Table(caption, ("system", *metrics, *missing), cells, (*notes, *reasons))
+
+
+def property_table(rows: Mapping[str, Mapping[str, Interval]], caption: str, notes: Iterable[str] = ()) -> Table:
+    """Systems x properties, shares in percent, with intervals."""
+    names = list(dict.fromkeys(name for row in rows.values() for name in row))
+    units = {name: PROPERTY_UNITS.get(name, (f"{name}, %", 100)) for name in names}
+    cells = tuple(
+        (Cell(system), *(interval_cell(row[name], units[name][1], 1) for name in names)) for system, row in rows.items()
+    )
+    return Table(caption, ("system", *(units[name][0] for name in names)), cells, tuple(notes))
+
+
+def difference_table(comparisons: Sequence[Comparison], caption: str, notes: Iterable[str] = ()) -> Table:
+    """One row a comparison: the difference with its interval, p and Holm-adjusted p, and how many items it rests on."""
+    cells = tuple(
+        (
+            Cell(item.system),
+            Cell(item.baseline),
+            Cell(item.metric),
+            difference_cell(item),
+            Cell(p_text(item.p)),
+            Cell(p_text(item.p_holm)),
+            Cell(f"{item.interval.n:,}"),
+        )
+        for item in comparisons
+    )
+    header = ("system", "against", "metric", f"difference x {SCALE}", "p", "p (Holm)", "items")
+    return Table(caption, header, cells, tuple(notes))
+
+
+def interval_cell(interval: Interval, scale: float, digits: int, mark: bool = False) -> Cell:
+    """Mean above, interval beneath, both times ``scale``."""
+    if math.isnan(interval.mean):
+        return Cell(UNDEFINED)
+    text = f"{interval.mean * scale:.{digits}f}"
+    if math.isnan(interval.low):
+        return Cell(text, "one item", mark)
+    return Cell(text, f"{interval.low * scale:.{digits}f} to {interval.high * scale:.{digits}f}", mark)
+
+
+def difference_cell(comparison: Comparison) -> Cell:
+    """A signed difference with its interval, marked where the interval excludes no difference."""
+    mean, low, high, _ = comparison.interval
+    if math.isnan(mean):
+        return Cell(UNDEFINED)
+    detail = "one item" if math.isnan(low) else f"{low * SCALE:+.2f} to {high * SCALE:+.2f}"
+    return Cell(f"{mean * SCALE:+.2f}", detail, low > 0 or high < 0)
+
+
+def p_text(p: float) -> str:
+    """A p-value with four digits, as many as 10,000 resamples can tell."""
+    return UNDEFINED if math.isnan(p) else f"{p:.4f}"
+
+
+def to_rich(table: Table) -> RichTable:
+    """The table for a terminal."""
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table as RichTable
+
+    rich = RichTable(
+        title=escape(table.caption),
+        title_justify="left",
+        title_style="bold",
+        caption=escape("\n".join(table.notes)) or None,
+        caption_justify="left",
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1),
+    )
+    for place, name in enumerate(table.header):
+        rich.add_column(escape(name), justify="left" if place == 0 else "right", overflow="fold")
+    for row in table.rows:
+        rich.add_row(*(_rich_cell(cell, escape(cell.text), escape(cell.detail)) for cell in row))
+    return rich
+
+
+def _rich_cell(cell: Cell, text: str, detail: str) -> str:
+    first = f"[bold]{text}[/bold]" if cell.mark else text
+    return f"{first}\n[dim]{detail}[/dim]" if detail else first
+
+
+def to_markdown(table: Table) -> str:
+    """The table as GitHub Markdown, caption first and notes beneath; ends without a newline."""
+    lines = [f"**{table.caption}**", "", _markdown_row(table.header)]
+    lines.append("|" + "|".join(" :-- " if place == 0 else " --: " for place in range(len(table.header))) + "|")
+    lines += [_markdown_row(_markdown_cell(cell) for cell in row) for row in table.rows]
+    lines += [line for note in table.notes for line in ("", note)]
+    return "\n".join(lines)
+
+
+def _best(means: Iterable[float]) -> float:
+    return max((mean for mean in means if not math.isnan(mean)), default=math.nan)
+
+
+def _markdown_cell(cell: Cell) -> str:
+    text = f"**{cell.text}**" if cell.mark else cell.text
+    return f"{text} ({cell.detail})" if cell.detail else text
+
+
+def _markdown_row(texts: Iterable[str]) -> str:
+    return "| " + " | ".join(text.replace("|", "\\|") for text in texts) + " |"
