@@ -3,35 +3,20 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
 import datasets
-from datasets.exceptions import DatasetGenerationError
-from datasets.fingerprint import Hasher
 
-from rlsum.data.columns import Columns, choose_columns, clean
-from rlsum.data.readers import READERS, CorpusError, Read, file_format, read_file
+from rlsum.data.columns import Columns
+from rlsum.data.readers import CorpusError
+from rlsum.data.sources import CACHE_VERSION, clean_rows
 
 Tokenizer = Literal["whitespace", "spacy"]
-HUB = "hf://"
-SPLIT_NAMES = (("train", "training"), ("valid", "validation", "val", "dev"), ("test",))
-# Part of every cache key: raise it when reading, cleaning or tokenising gives other rows than before.
-CACHE_VERSION = 1
-CLEAN_FEATURES = datasets.Features(
-    {
-        "id": datasets.Value("string"),
-        "source": datasets.Value("string"),
-        "references": datasets.List(datasets.Value("string")),
-        "problem": datasets.Value("string"),
-        "where": datasets.Value("string"),
-    }
-)
 log = logging.getLogger(__name__)
 
 
@@ -105,7 +90,7 @@ def load_corpus(
     if limit is not None and limit < 1:
         raise CorpusError(f"limit={limit}: must be at least 1, or None for all rows")
 
-    found = _clean_rows(str(path), split, Columns(id_column, source_column, reference_column), num_proc)
+    found = clean_rows(str(path), split, Columns(id_column, source_column, reference_column), num_proc)
     skipped, examples, kept = _sift(found)
     if not kept:
         reasons = ", ".join(f"{count} x {reason} (first: {examples[reason]})" for reason, count in skipped.items())
@@ -130,118 +115,6 @@ def load_corpus(
     if report := corpus.report():
         log.warning("%s (%s): %s", path, split, report)
     return corpus
-
-
-# --- where the rows come from -------------------------------------------------------------------------------------
-
-
-def _clean_rows(path: str, split: str, asked: Columns, num_proc: int) -> datasets.Dataset:
-    """All rows of the split with CLEAN_FEATURES, broken ones included, from the cache if nothing has changed."""
-    local = Path(path).expanduser()
-    if path.startswith(HUB) or not local.exists():
-        return _clean_dataset(_from_hub(path, split), asked, path)
-    files = _files(local, split)
-    if files:
-        return _clean_files(files, asked, path, num_proc)
-    saved = any((local / name).is_file() for name in ("state.json", "dataset_dict.json"))
-    found = datasets.load_from_disk(str(local)) if saved else _from_hub(str(local), split)
-    return _clean_dataset(_pick(found, split, path), asked, path)
-
-
-def _files(path: Path, split: str) -> list[Path]:
-    """The files to read, none if ``path`` is a folder that ``datasets`` itself must read."""
-    if path.is_file():
-        file_format(path)
-        return [path]
-    names = _synonyms(split)
-    single = [path / f"{name}{suffix}{end}" for name in names for suffix in READERS for end in ("", ".gz")]
-    if files := [file for file in single if file.is_file()]:
-        if len(files) > 1:
-            raise CorpusError(f"path={str(path)!r}: {files[0].name} or {files[1].name} for split {split!r}? Name one")
-        return files
-    for folder in (*(path / name for name in names), path):
-        if stories := sorted(chain(folder.glob("*.story"), folder.glob("*.story.gz"))):
-            return stories
-    return []
-
-
-def _synonyms(split: str) -> tuple[str, ...]:
-    return next((names for names in SPLIT_NAMES if split in names), (split,))
-
-
-def _clean_files(files: list[Path], asked: Columns, path: str, num_proc: int) -> datasets.Dataset:
-    columns = choose_columns(asked, (read.fields for file in files for read in read_file(file)), path)
-    stats = [(str(file.resolve()), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
-    try:
-        return datasets.Dataset.from_generator(
-            _generate,
-            features=CLEAN_FEATURES,
-            gen_kwargs={"files": stats, "columns": columns, "version": CACHE_VERSION},
-            num_proc=num_proc if 1 < num_proc <= len(files) else None,
-        )
-    except DatasetGenerationError as error:
-        if isinstance(error.__cause__, CorpusError):
-            raise error.__cause__ from None
-        raise
-
-
-def _generate(files: list[tuple[str, int, int]], columns: Columns, version: int) -> Iterator[dict[str, Any]]:
-    # Sizes, times and version are there for the cache key that `datasets` makes of the arguments.
-    for name, _, _ in files:
-        for read in read_file(Path(name)):
-            yield clean(read, columns)
-
-
-def _from_hub(path: str, split: str) -> datasets.Dataset:
-    name, _, revision = path.removeprefix(HUB).partition("@")
-    config: str | None = None
-    if Path(path).suffix in (*READERS, ".gz") or (not path.startswith(HUB) and path.startswith(("/", ".", "~"))):
-        if not Path(path).exists():
-            raise CorpusError(f"path={path!r}: no such file or folder")
-    elif name.count("/") == 2:
-        name, _, config = name.rpartition("/")
-    try:
-        found = datasets.load_dataset(name, config, revision=revision or None)
-    except (OSError, ValueError) as error:  # not found, no network, unknown configuration, not laid out as a dataset
-        raise CorpusError(
-            f"path={path!r}: neither a local corpus nor a hub dataset that can be loaded ({error}). "
-            f"For a hub dataset with configurations write {HUB}owner/name/config"
-        ) from error
-    return _pick(found, split, path)
-
-
-def _pick(found: datasets.DatasetDict | datasets.Dataset, split: str, path: str) -> datasets.Dataset:
-    if isinstance(found, datasets.Dataset):
-        return found
-    for name in _synonyms(split):
-        if name in found:
-            return found[name]
-    raise CorpusError(f"path={path!r}: no split {split!r}; there are {', '.join(found)}")
-
-
-def _clean_dataset(found: datasets.Dataset, asked: Columns, path: str) -> datasets.Dataset:
-    columns = choose_columns(asked, [dict.fromkeys(found.column_names)], path)
-    stats = [(file["filename"], os.stat(file["filename"]).st_mtime_ns) for file in found.cache_files]
-    key = Hasher.hash((found._fingerprint, stats, columns, path, CACHE_VERSION))
-    folder = Path(datasets.config.HF_DATASETS_CACHE) / "rlsum"  # never beside the data, which may be read-only
-    folder.mkdir(parents=True, exist_ok=True)
-    return found.map(
-        _clean_row,
-        with_indices=True,
-        fn_kwargs={"columns": columns, "path": path},
-        features=CLEAN_FEATURES,
-        remove_columns=found.column_names,
-        cache_file_name=str(folder / f"clean-{key}.arrow"),
-        new_fingerprint=key,
-        desc="reading",
-    )
-
-
-def _clean_row(row: dict[str, Any], index: int, columns: Columns, path: str) -> dict[str, Any]:
-    return clean(Read(f"{path}:{index + 1}", f"row-{index + 1}", row), columns)
-
-
-# --- from texts to tokens -----------------------------------------------------------------------------------------
 
 
 def _sift(found: datasets.Dataset) -> tuple[dict[str, int], dict[str, str], list[int]]:

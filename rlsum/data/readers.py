@@ -6,10 +6,11 @@ import csv
 import gzip
 import io
 import json
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, BinaryIO, cast
 
 BOM = b"\xef\xbb\xbf"
 NOT_UTF8 = "not UTF-8"
@@ -24,7 +25,7 @@ class CorpusError(ValueError):
 
 @dataclass(frozen=True)
 class Read:
-    """One row as found: ``where`` is file:line, ``name`` an id for rows without one; ``fields`` empty if ``problem``."""
+    """One row as found, at ``where`` (file:line); ``name``: an id if it has none; ``problem``: "" or what is wrong."""
 
     where: str
     name: str
@@ -40,8 +41,8 @@ def read_file(path: Path) -> Iterator[Read]:
     reader = READERS[file_format(path)]
     try:
         yield from reader(path)
-    except (OSError, EOFError) as error:  # gzip reports damage as either
-        raise CorpusError(f"path={str(path)!r}: cannot be read to its end ({error}); copy it again") from error
+    except (OSError, EOFError, zlib.error, csv.Error) as error:  # damaged gzip is any of three; csv: the header
+        raise CorpusError(f"path={str(path)!r}: cannot be read to its end ({error}); repair or copy it") from error
 
 
 def file_format(path: Path) -> str:
@@ -52,8 +53,8 @@ def file_format(path: Path) -> str:
     return suffix
 
 
-def _open(path: Path) -> IO[bytes]:
-    return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")
+def _open(path: Path) -> BinaryIO:
+    return cast(BinaryIO, gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
 
 
 def _name(path: Path, number: int) -> str:
@@ -83,7 +84,7 @@ def _json_object(line: bytes) -> tuple[dict[str, Any], str]:
 def _csv(path: Path) -> Iterator[Read]:
     csv.field_size_limit(max(FIELD_LIMIT, csv.field_size_limit()))  # process-wide; only ever raised
     # Undecodable bytes pass as lone surrogates and are found again field by field: they cost one row, not the file.
-    with io.TextIOWrapper(_open(path), "utf-8-sig", "surrogateescape", newline="") as file:  # type: ignore[arg-type]
+    with io.TextIOWrapper(_open(path), "utf-8-sig", "surrogateescape", newline="") as file:
         rows = csv.reader(file, strict=True)
         header = next(rows, [])
         while True:
@@ -105,16 +106,15 @@ def _parquet(path: Path) -> Iterator[Read]:
     import pyarrow
     import pyarrow.parquet
 
+    number = 0
     try:
-        file = pyarrow.parquet.ParquetFile(path)
+        with pyarrow.parquet.ParquetFile(path) as file:
+            for batch in file.iter_batches(batch_size=1000):
+                for fields in batch.to_pylist():
+                    number += 1
+                    yield Read(f"{path}:{number}", _name(path, number), fields)
     except pyarrow.ArrowInvalid as error:
-        raise CorpusError(f"path={str(path)!r}: not a parquet file ({error})") from error
-    with file:
-        number = 0
-        for batch in file.iter_batches(batch_size=1000):
-            for fields in batch.to_pylist():
-                number += 1
-                yield Read(f"{path}:{number}", _name(path, number), fields)
+        raise CorpusError(f"path={str(path)!r}: broken parquet after row {number} ({error}); copy it again") from error
 
 
 def _story(path: Path) -> Iterator[Read]:

@@ -1,0 +1,42 @@
+"""Word embeddings to start a model from: a word2vec, GloVe or fastText text file laid over the model's vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from rewards.vectors import read_vectors
+from rlsum.data.readers import CorpusError
+
+
+def initial_embeddings(
+    vocabulary_words: Sequence[str], dimension: int, path: str | Path, seed: int
+) -> tuple[np.ndarray, float]:
+    """The file's vectors for the words it has, for the others seeded noise of the same spread.
+
+    The noise is normal with the mean 0 and the standard deviation of the vectors found (over all their elements), so
+    that no word starts out louder than the rest. The same words, file and seed give the same table.
+
+    Returns: the table (V, dimension) float32, a row a word in the order given, and the share of words found, in (0, 1].
+
+    Raises:
+        CorpusError: the file's vectors have another dimension, or none belongs to a word of the vocabulary.
+        rewards.vectors' errors where the file is missing or broken.
+    """
+    vectors = read_vectors(path, words=set(vocabulary_words))
+    found = [(row, vectors.index[word]) for row, word in enumerate(vocabulary_words) if word in vectors.index]
+    if not found:
+        raise CorpusError(f"embeddings={str(path)!r}: has none of the {len(vocabulary_words)} words of the vocabulary")
+    if vectors.table.shape[1] != dimension:
+        raise CorpusError(
+            f"embeddings={str(path)!r}: its vectors have {vectors.table.shape[1]} dimensions, the model {dimension}; "
+            "set the embedding size to the file's or choose another file"
+        )
+    rows, file_rows = map(list, zip(*found, strict=True))
+    known = vectors.table[file_rows]
+    noise = np.random.default_rng(seed).standard_normal((len(vocabulary_words), dimension), dtype=np.float32)
+    table = noise * np.float32(known.std())
+    table[rows] = known
+    return table, len(found) / len(vocabulary_words)

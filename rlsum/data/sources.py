@@ -1,0 +1,152 @@
+"""Where a corpus comes from: files, folders, saved datasets and the hub; found, cleaned and kept by ``datasets``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import datasets
+from datasets.exceptions import DatasetGenerationError, DatasetsError
+from datasets.fingerprint import Hasher
+
+from rlsum.data.columns import Columns, choose_columns, clean
+from rlsum.data.readers import READERS, CorpusError, Read, file_format, read_file
+
+HUB = "hf://"
+SPLIT_NAMES = (("train", "training"), ("valid", "validation", "val", "dev"), ("test",))
+# Part of every cache key: raise it when reading, cleaning or tokenising gives other rows than before.
+CACHE_VERSION = 1
+CLEAN_FEATURES = datasets.Features(
+    {
+        "id": datasets.Value("string"),
+        "source": datasets.Value("string"),
+        "references": datasets.List(datasets.Value("string")),
+        "problem": datasets.Value("string"),
+        "where": datasets.Value("string"),
+    }
+)
+
+
+def clean_rows(path: str, split: str, asked: Columns, num_proc: int) -> datasets.Dataset:
+    """All rows of the split with CLEAN_FEATURES, broken ones included, from the cache if nothing has changed."""
+    local = Path(path).expanduser()
+    if path.startswith(HUB) or not local.exists():
+        return _clean_dataset(_from_hub(path, split), asked, path)
+    files = _files(local, split)
+    if files:
+        return _clean_files(files, asked, path, num_proc)
+    saved = any((local / name).is_file() for name in ("state.json", "dataset_dict.json"))
+    found = datasets.load_from_disk(str(local)) if saved else _from_hub(str(local), split)
+    return _clean_dataset(_pick(found, split, path), asked, path)
+
+
+def _files(path: Path, split: str) -> list[Path]:
+    """The files to read, none if ``path`` is a folder that ``datasets`` itself must read."""
+    if path.is_file():
+        file_format(path)
+        return [path]
+    names = _synonyms(split)
+    if files := _split_files(path, names):
+        if len(files) > 1:
+            raise CorpusError(f"path={str(path)!r}: {files[0].name} or {files[1].name} for split {split!r}? Name one")
+        return files
+    if others := _split_files(path, tuple(chain(*SPLIT_NAMES))):
+        raise CorpusError(f"path={str(path)!r}: no split {split!r}; there are {', '.join(f.name for f in others)}")
+    for folder in (*(path / name for name in names), path):
+        if stories := sorted(chain(folder.glob("*.story"), folder.glob("*.story.gz"))):
+            return stories
+    return []
+
+
+def _split_files(folder: Path, names: tuple[str, ...]) -> list[Path]:
+    files = (folder / f"{name}{suffix}{end}" for name in names for suffix in READERS for end in ("", ".gz"))
+    return [file for file in files if file.is_file()]
+
+
+def _synonyms(split: str) -> tuple[str, ...]:
+    return next((names for names in SPLIT_NAMES if split in names), (split,))
+
+
+def _clean_files(files: list[Path], asked: Columns, path: str, num_proc: int) -> datasets.Dataset:
+    columns = choose_columns(asked, (read.fields for file in files for read in read_file(file)), path)
+    stats = [(str(file.resolve()), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+    try:
+        return datasets.Dataset.from_generator(
+            _generate,
+            features=CLEAN_FEATURES,
+            gen_kwargs={"files": stats, "columns": columns, "version": CACHE_VERSION},
+            num_proc=num_proc if 1 < num_proc <= len(files) else None,
+        )
+    except DatasetGenerationError as error:
+        if isinstance(error.__cause__, CorpusError):
+            raise error.__cause__ from None
+        raise
+
+
+def _generate(files: list[tuple[str, int, int]], columns: Columns, version: int) -> Iterator[dict[str, Any]]:
+    # Sizes, times and version are there for the cache key that `datasets` makes of the arguments.
+    for name, _, _ in files:
+        for read in read_file(Path(name)):
+            yield clean(read, columns)
+
+
+def _from_hub(path: str, split: str) -> datasets.Dataset:
+    name, config, revision = _hub_name(path)
+    try:
+        found = datasets.load_dataset(name, config, revision=revision)
+    except (OSError, ValueError, DatasetsError) as error:  # not found, no network, no such configuration, unreadable
+        raise CorpusError(
+            f"path={path!r}: neither a corpus here nor a dataset that `datasets` can load ({error}). "
+            f"For a hub dataset with configurations write {HUB}owner/name/config"
+        ) from error
+    return _pick(found, split, path)
+
+
+def _hub_name(path: str) -> tuple[str, str | None, str | None]:
+    """Name, configuration and revision of ``[hf://][owner/]name[/config][@revision]``, or of a local folder."""
+    name = path.removeprefix(HUB)
+    if Path(name).is_dir():
+        return name, None, None
+    # A mistyped path must not wait for the network: not where it looks like a file or lies in a folder that is here.
+    looks_local = Path(path).suffix in (*READERS, ".gz") or path.startswith(("/", ".", "~"))
+    if not path.startswith(HUB) and (looks_local or ("/" in path and Path(path).parent.is_dir())):
+        raise CorpusError(f"path={path!r}: no such file or folder (for a hub dataset write {HUB}owner/name)")
+    name, _, revision = name.partition("@")
+    config: str | None = None
+    if name.count("/") == 2:
+        name, _, config = name.rpartition("/")
+    return name, config, revision or None
+
+
+def _pick(found: datasets.DatasetDict | datasets.Dataset, split: str, path: str) -> datasets.Dataset:
+    if isinstance(found, datasets.Dataset):
+        return found
+    for name in _synonyms(split):
+        if name in found:
+            return found[name]
+    raise CorpusError(f"path={path!r}: no split {split!r}; there are {', '.join(found)}")
+
+
+def _clean_dataset(found: datasets.Dataset, asked: Columns, path: str) -> datasets.Dataset:
+    columns = choose_columns(asked, [dict.fromkeys(found.column_names)], path)
+    stats = [(file["filename"], os.stat(file["filename"]).st_mtime_ns) for file in found.cache_files]
+    key = Hasher.hash((found._fingerprint, stats, columns, path, CACHE_VERSION))
+    folder = Path(datasets.config.HF_DATASETS_CACHE) / "rlsum"  # never beside the data, which may be read-only
+    folder.mkdir(parents=True, exist_ok=True)
+    return found.map(
+        _clean_row,
+        with_indices=True,
+        fn_kwargs={"columns": columns, "path": path},
+        features=CLEAN_FEATURES,
+        remove_columns=found.column_names,
+        cache_file_name=str(folder / f"clean-{key}.arrow"),
+        new_fingerprint=key,
+        desc="reading",
+    )
+
+
+def _clean_row(row: dict[str, Any], index: int, columns: Columns, path: str) -> dict[str, Any]:
+    return clean(Read(f"{path}:{index + 1}", f"row-{index + 1}", row), columns)

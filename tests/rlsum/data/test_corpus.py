@@ -1,0 +1,346 @@
+import csv
+import gzip
+import json
+import logging
+import os
+from pathlib import Path
+
+import datasets
+import pytest
+
+from rlsum.data.corpus import load_corpus
+from rlsum.data.readers import CorpusError
+
+STORIES = [
+    {"id": "a", "article": "The cat sat . It slept .", "highlights": "Cat sat .\nIt slept ."},
+    {"id": "b", "article": "A dog\u2028barked at noon .", "highlights": "Dog barks ."},
+    {"id": "c", "article": "Zürich won 3 - 0 .", "highlights": "Zürich wins .\nBig ."},
+    {"id": "d", "article": "Rain fell , then snow .", "highlights": "Rain , snow ."},
+]
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    datasets.disable_progress_bars()
+
+
+def jsonl(rows) -> bytes:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+
+
+def write(path: Path, content: bytes) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+    return path
+
+
+def write_csv(path: Path, rows) -> Path:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def check(corpus, stories=STORIES):
+    assert corpus.rows.column_names == ["id", "source", "references", "src_tokens", "tgt_tokens"]
+    assert corpus.rows["id"][:] == [story["id"] for story in stories]
+    for row, story in zip(corpus.rows, stories, strict=True):
+        assert row["src_tokens"] == story["article"].split()
+        assert row["source"] == " ".join(story["article"].split())
+        assert row["references"] == [story["highlights"]]
+        assert row["tgt_tokens"] == story["highlights"].split()
+    assert corpus.skipped == {}
+
+
+@pytest.mark.parametrize("name", ["x.jsonl", "x.jsonl.gz", "x.json"])
+def test_jsonl(tmp_path, name):
+    check(load_corpus(write(tmp_path / name, jsonl(STORIES))))
+
+
+@pytest.mark.parametrize("compress", [False, True])
+def test_csv_with_line_breaks_in_fields(tmp_path, compress):
+    path = write_csv(tmp_path / "x.csv", STORIES)
+    if compress:
+        path = write(tmp_path / "y.csv.gz", path.read_bytes())
+    check(load_corpus(path))
+
+
+def test_csv_field_longer_than_pythons_default_limit(tmp_path):
+    path = write_csv(tmp_path / "x.csv", [{"id": "a", "article": "w " * 100_000, "highlights": "w ."}])
+    assert len(load_corpus(path, max_source=10**6).rows[0]["src_tokens"]) == 100_000
+
+
+def test_parquet(tmp_path):
+    datasets.Dataset.from_list(STORIES).to_parquet(tmp_path / "x.parquet")
+    check(load_corpus(tmp_path / "x.parquet"))
+
+
+def test_byte_order_mark_and_windows_line_ends(tmp_path):
+    check(load_corpus(write(tmp_path / "x.jsonl", b"\xef\xbb\xbf" + jsonl(STORIES).replace(b"\n", b"\r\n"))))
+
+
+def test_story_folder(tmp_path):
+    text = "LONDON (CNN) -- It rained.\n\nIt snowed\n\n@highlight\n\nRain falls\n\n@highlight\n\nSnow too!\n"
+    write(tmp_path / "b.story", text.encode())
+    write(tmp_path / "a.story.gz", text.encode())
+    write(tmp_path / "broken.story", b"No summary here.\n")
+    write(tmp_path / "empty.story", b"@highlight\n\nA summary of nothing\n")
+    corpus = load_corpus(tmp_path)
+    assert corpus.rows["id"][:] == ["a", "b"]
+    assert corpus.rows[0]["source"] == "LONDON (CNN) -- It rained. It snowed ."
+    assert corpus.rows[0]["references"] == ["Rain falls .\nSnow too!"]
+    assert corpus.skipped == {"no @highlight": 1, "article: empty": 1}
+    assert corpus.examples["no @highlight"] == f"{tmp_path}/broken.story:1"
+
+
+def test_story_folder_with_a_folder_a_split(tmp_path):
+    for split in ("train", "val"):
+        write(tmp_path / split / f"{split}1.story", b"It rained.\n\n@highlight\n\nRain.\n")
+    assert load_corpus(tmp_path, split="valid").rows["id"][:] == ["val1"]
+
+
+@pytest.mark.parametrize("name", ["valid.jsonl", "validation.jsonl.gz", "val.json"])
+def test_folder_with_a_file_a_split(tmp_path, name):
+    write(tmp_path / "data" / "train.jsonl", jsonl(STORIES[:1]))
+    write(tmp_path / "data" / name, jsonl(STORIES[1:]))
+    check(load_corpus(tmp_path / "data", split="valid"), STORIES[1:])
+    check(load_corpus(tmp_path / "data"), STORIES[:1])
+    with pytest.raises(CorpusError, match=r"no split 'test'; there are train.jsonl, val"):
+        load_corpus(tmp_path / "data", split="test")
+
+
+def test_two_files_for_one_split_are_refused(tmp_path):
+    write(tmp_path / "valid.jsonl", jsonl(STORIES))
+    write(tmp_path / "val.jsonl", jsonl(STORIES))
+    with pytest.raises(CorpusError, match=r"valid\.jsonl or val\.jsonl"):
+        load_corpus(tmp_path, split="valid")
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_saved_dataset(tmp_path, whole):
+    data = datasets.Dataset.from_list(STORIES)
+    (datasets.DatasetDict({"train": data}) if whole else data).save_to_disk(tmp_path / "saved")
+    check(load_corpus(tmp_path / "saved"))
+
+
+@pytest.mark.parametrize("prefix", ["", "hf://"])
+def test_folder_in_the_hubs_layout(tmp_path, prefix):
+    (tmp_path / "repo" / "data").mkdir(parents=True)
+    rows = [*STORIES, {"id": "e", "article": "", "highlights": "x"}, {"id": "f", "article": None, "highlights": "x"}]
+    datasets.Dataset.from_list(rows).to_parquet(tmp_path / "repo" / "data" / "validation-00000-of-00001.parquet")
+    for _ in range(2):
+        corpus = load_corpus(f"{prefix}{tmp_path}/repo", split="valid")
+        assert corpus.rows["id"][:] == ["a", "b", "c", "d"]
+        assert corpus.skipped == {"article: empty": 1, "article: missing": 1}
+        assert corpus.examples["article: empty"].endswith("repo:5")
+    with pytest.raises(CorpusError, match="no split 'test'; there are validation"):
+        load_corpus(f"{prefix}{tmp_path}/repo", split="test")
+
+
+BROKEN = [
+    (b"{not json", "not JSON"),
+    (b"[" * 100_000, "not JSON"),
+    (b"[1, 2]", "not a JSON object"),
+    (b'{"id": "x", "article": "bad \xff", "highlights": "x"}', "not UTF-8"),
+    (b'{"id": "x", "article": "half a pair \\ud800", "highlights": "x"}', "article: not UTF-8"),
+    (b'{"id": "x", "article": "no summary"}', "highlights: missing"),
+    (b'{"id": "x", "article": null, "highlights": "x"}', "article: missing"),
+    (b'{"id": "x", "article": 7, "highlights": "x"}', "article: not text"),
+    (b'{"id": "x", "article": " \\n\\u2028", "highlights": "x"}', "article: empty"),
+    (b'{"id": "x", "article": "x", "highlights": " "}', "highlights: empty"),
+    (b'{"id": "x", "article": "x", "highlights": []}', "highlights: empty"),
+    (b'{"id": "x", "article": "x", "highlights": ["x", 3]}', "highlights: not text"),
+]
+
+
+@pytest.mark.parametrize(("line", "reason"), BROKEN)
+def test_a_broken_row_costs_itself_and_is_named(tmp_path, caplog, line, reason):
+    path = write(tmp_path / "x.jsonl", jsonl(STORIES[:2]) + b"\n" + line + b"\n" + jsonl(STORIES[2:]))
+    with caplog.at_level(logging.WARNING):
+        corpus = load_corpus(path)
+    assert corpus.rows["id"][:] == ["a", "b", "c", "d"]
+    assert corpus.skipped == {reason: 1}
+    assert corpus.examples == {reason: f"{path}:4"}
+    assert f"1 skipped ({reason}; first: {path}:4)" in caplog.text
+
+
+def test_broken_csv_rows(tmp_path):
+    rows = b'id,article,highlights\na,x y,x\nb,x\nc,"x"y,x\nd,bad \xff,x\n\ne,x y,z\nf,1,2,3\n'
+    corpus = load_corpus(write(tmp_path / "x.csv", rows))
+    assert corpus.rows["id"][:] == ["a", "e"]
+    assert corpus.skipped == {"wrong number of CSV fields": 2, "broken CSV quoting": 1, "article: not UTF-8": 1}
+    assert corpus.examples["wrong number of CSV fields"] == f"{tmp_path}/x.csv:3"
+    assert corpus.examples["broken CSV quoting"] == f"{tmp_path}/x.csv:4"
+
+
+def test_second_load_comes_from_the_cache_with_the_same_counts(tmp_path, monkeypatch):
+    path = write(tmp_path / "x.jsonl", jsonl(STORIES) + b"nonsense\n")
+    first = load_corpus(path)
+    monkeypatch.setattr("rlsum.data.corpus.token_lines", lambda *_: pytest.fail("tokenised again"))
+    monkeypatch.setattr("rlsum.data.sources.clean", lambda *_: pytest.fail("read again"))
+    second = load_corpus(path)
+    assert second.skipped == first.skipped == {"not JSON": 1}
+    assert second.examples == first.examples
+    assert second.rows.to_list() == first.rows.to_list()
+
+
+def test_a_changed_file_or_option_is_not_served_from_the_cache(tmp_path):
+    path = write(tmp_path / "x.jsonl", jsonl(STORIES[:2]))
+    before = path.stat()
+    load_corpus(path)
+    assert load_corpus(path, lowercase=True).rows[0]["src_tokens"][0] == "the"
+    assert load_corpus(path, max_source=1).rows[0]["src_tokens"] == ["The"]
+    path.write_bytes(path.read_bytes().replace(b"cat", b"cow"))  # the same size
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns + 1))
+    assert load_corpus(path).rows[0]["src_tokens"][1] == "cow"
+
+
+def test_nothing_is_written_beside_the_data(tmp_path):
+    sources = tmp_path / "sources"
+    write(sources / "train.jsonl", jsonl(STORIES))
+    datasets.Dataset.from_list(STORIES).save_to_disk(sources / "saved")
+    before = sorted(sources.rglob("*"))
+    for file in before:
+        file.chmod(0o555 if file.is_dir() else 0o444)
+    load_corpus(sources)
+    load_corpus(sources / "saved")
+    assert sorted(sources.rglob("*")) == before
+
+
+def test_several_processes_give_the_same_rows(tmp_path):
+    rows = [{"id": str(i), "article": f"word {i} ' s", "highlights": f"{i} ."} for i in range(50)]
+    lines = jsonl(rows[:25]) + b"broken\n" + jsonl(rows[25:])
+    single = load_corpus(write(tmp_path / "x.jsonl", lines))
+    double = load_corpus(write(tmp_path / "y.jsonl", lines), num_proc=2)
+    assert double.rows.to_list() == single.rows.to_list()
+    assert double.skipped == single.skipped
+    for i in range(9):
+        write(tmp_path / "stories" / f"{i}.story", b"Text %d.\n" % i + b"@highlight\nIt.\n" * (i != 4))
+    stories = load_corpus(tmp_path / "stories", num_proc=2)
+    assert stories.rows["id"][:] == list("01235678")
+    assert stories.skipped == {"no @highlight": 1}
+
+
+def test_cuts_are_on_tokens_and_texts_stay_whole(tmp_path):
+    row = load_corpus(write(tmp_path / "x.jsonl", jsonl(STORIES)), max_source=3, max_target=4).rows[0]
+    assert row["src_tokens"] == ["The", "cat", "sat"]
+    assert row["tgt_tokens"] == ["Cat", "sat", ".", "It"]
+    assert row["source"] == STORIES[0]["article"]
+    assert row["references"] == [STORIES[0]["highlights"]]
+
+
+def test_several_references_and_sentence_lines(tmp_path):
+    story = {"id": "a", "article": "One .\n\n Two  here .\r\nThree .", "highlights": ["x y .\nz .", "other ."]}
+    row = load_corpus(write(tmp_path / "x.jsonl", jsonl([story]))).rows[0]
+    assert row["source"] == "One .\nTwo here .\nThree ."
+    assert row["references"] == ["x y .\nz .", "other ."]
+    assert row["tgt_tokens"] == ["x", "y", ".", "z", "."]
+
+
+def test_our_own_records_are_recognised(tmp_path):
+    records = [{"id": 1, "source": "x y", "references": ["r", "q"]}]
+    row = load_corpus(write(tmp_path / "x.jsonl", jsonl(records))).rows[0]
+    assert (row["id"], row["source"], row["references"]) == ("1", "x y", ["r", "q"])
+
+
+def test_cnn_dailymail_with_a_column_named_source_is_not_taken_for_records(tmp_path):
+    path = write(tmp_path / "x.jsonl", jsonl([{**STORIES[0], "source": "cnn", "references": "no"}]))
+    check(load_corpus(path), STORIES[:1])
+
+
+def test_column_names_and_articles_alone(tmp_path):
+    path = write(tmp_path / "x.jsonl", jsonl([{"key": 9, "text": "a b", "sum": "c"}, {"text": "d", "sum": "e"}]))
+    corpus = load_corpus(path, id_column="key", source_column="text", reference_column="sum")
+    assert corpus.rows["id"][:] == ["9"]
+    assert corpus.skipped == {"key: missing": 1}
+    alone = load_corpus(path, source_column="text", reference_column=None)
+    assert alone.rows["id"][:] == ["x-1", "x-2"]
+    assert alone.rows["references"][:] == [[], []]
+    assert alone.rows["tgt_tokens"][:] == [[], []]
+
+
+def test_spacy_tokens(tmp_path):
+    story = {"id": "a", "article": "It didn't rain, she said.", "highlights": "No rain."}
+    row = load_corpus(write(tmp_path / "x.jsonl", jsonl([story])), tokenizer="spacy", lowercase=True).rows[0]
+    assert row["source"] == "it did n't rain , she said ."
+    assert row["tgt_tokens"] == ["no", "rain", "."]
+
+
+def test_limit_takes_good_rows_first_or_at_random(tmp_path):
+    rows = [{"id": str(i), "article": "x", "highlights": "y"} for i in range(100)]
+    path = write(tmp_path / "x.jsonl", b"broken\n" + jsonl(rows))
+    assert load_corpus(path, limit=3).rows["id"][:] == ["0", "1", "2"]
+    chosen = [int(i) for i in load_corpus(path, limit=10, seed=1).rows["id"]]
+    assert chosen == sorted(set(chosen))
+    assert len(chosen) == 10
+    assert max(chosen) > 30
+    assert load_corpus(path, limit=10, seed=1).rows["id"][:] == [str(i) for i in chosen]
+    assert load_corpus(path, limit=10, seed=2).rows["id"][:] != [str(i) for i in chosen]
+    assert load_corpus(path, limit=3).skipped == {"not JSON": 1}
+
+
+def test_duplicate_ids_are_kept_and_counted(tmp_path):
+    corpus = load_corpus(write(tmp_path / "x.jsonl", jsonl([*STORIES, STORIES[0]])))
+    assert (len(corpus.rows), corpus.duplicate_ids) == (5, 1)
+    assert "1 duplicate ids kept" in corpus.report()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("x.jsonl", b"one\ntwo\n", "no row has article and highlights; found: nothing that can be read"),
+        ("x.jsonl", b"", "no row has article and highlights"),
+        ("x.jsonl", b'{"text": "a", "highlights": "b"}\n', "no row has article; found: text, highlights"),
+        (
+            "x.jsonl",
+            b'{"article": "", "highlights": "b"}\n',
+            r"no usable row: 1 x article: empty \(first: .*x.jsonl:1\)",
+        ),
+        ("x.txt", b"text", "unknown format"),
+        ("x.parquet", b"PAR1 this is not", "broken parquet"),
+    ],
+)
+def test_useless_files_are_refused_with_the_fix(tmp_path, name, content, message):
+    with pytest.raises(CorpusError, match=message):
+        load_corpus(write(tmp_path / name, content))
+
+
+def test_damaged_gzip_is_an_error_and_not_a_shorter_corpus(tmp_path):
+    rows = [{"id": str(i), "article": os.urandom(50).hex(), "highlights": "y"} for i in range(1000)]
+    path = tmp_path / "x.jsonl.gz"
+    path.write_bytes(gzip.compress(jsonl(rows))[:-2000])
+    with pytest.raises(CorpusError, match="cannot be read to its end"):
+        load_corpus(path)
+
+
+@pytest.mark.parametrize("path", ["nowhere.jsonl", "/no/such/folder", "./nothing", "tests/nothing"])
+def test_a_missing_path_is_said_at_once(path):
+    with pytest.raises(CorpusError, match="no such file or folder"):
+        load_corpus(path)
+
+
+@pytest.mark.parametrize(
+    "options", [{"tokenizer": "bert"}, {"max_source": 0}, {"max_target": -1}, {"limit": 0}, {"num_proc": 0}]
+)
+def test_options_out_of_range(tmp_path, options):
+    with pytest.raises(CorpusError, match=next(iter(options))):
+        load_corpus(tmp_path / "unread.jsonl", **options)
+
+
+@pytest.mark.parametrize(
+    ("path", "asked"),
+    [
+        ("cnn_dailymail", ("cnn_dailymail", None, None)),
+        ("abisee/cnn_dailymail@v2", ("abisee/cnn_dailymail", None, "v2")),
+        ("hf://abisee/cnn_dailymail/3.0.0@main", ("abisee/cnn_dailymail", "3.0.0", "main")),
+    ],
+)
+def test_hub_names(monkeypatch, path, asked):
+    def load_dataset(name, config, revision):
+        assert (name, config, revision) == asked
+        return datasets.DatasetDict({"validation": datasets.Dataset.from_list(STORIES)})
+
+    monkeypatch.setattr(datasets, "load_dataset", load_dataset)
+    check(load_corpus(path, split="valid"))
