@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 Runs = Mapping[str, Sequence[Row]]  # run name -> rows of its metrics.jsonl
 
-# Okabe and Ito's colours, told apart by colour-blind readers; the two palest are left out.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#7A7A7A")
+# After Okabe and Ito, so that colour-blind readers can tell them apart; each is clear on white and on near-black.
+COLOURS = ("#2E86C9", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#7FB8E6", "#8A8A8A")
 INKS = {"light": "#222222", "dark": "#d8d8d8"}
 PAPERS = {"light": "#ffffff", "dark": "#1c1f24"}
 PANEL = (4.0, 2.7)  # inches a panel
@@ -35,11 +35,15 @@ COLUMNS = 3
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture as PNG bytes for light and for dark pages, with the words that say what it shows."""
+    """A picture as PNG bytes for light and for dark pages, with the words that say what it shows.
+
+    ``width`` is its natural width on a page in CSS pixels, so that the letters of all pictures are of one size.
+    """
 
     name: str
     title: str
     description: str
+    width: int
     light: bytes
     dark: bytes
 
@@ -170,7 +174,8 @@ def _filled(panels: Iterable[Panel]) -> list[Panel]:
 
 
 def _picture(name: str, title: str, description: str, panels: Sequence[Panel]) -> Picture:
-    return Picture(name, title, description, _render(panels, "light"), _render(panels, "dark"))
+    width = round(96 * PANEL[0] * min(COLUMNS, len(panels)))
+    return Picture(name, title, description, width, _render(panels, "light"), _render(panels, "dark"))
 
 
 def _render(panels: Sequence[Panel], mode: str) -> bytes:

@@ -21,8 +21,8 @@ from rlsum.evaluation.table import (
     metric_table,
     p_text,
     property_table,
+    show,
     to_markdown,
-    to_rich,
 )
 from rlsum.records import Output, read_outputs
 
@@ -147,7 +147,8 @@ def print_report(report: Report, console: Console) -> None:
     for section in report.sections:
         console.print(f"\n{section.title}", style="bold underline", markup=False)
         for table in section.tables:
-            console.print(to_rich(table))
+            console.print()
+            show(table, console)
     if report.samples:
         console.print(examples.to_rich(report.samples))
     for signature in report.signatures.values():
@@ -204,19 +205,20 @@ def _verdicts(comparisons: Sequence[Comparison], start: str, control: str) -> Ta
         tuple(rows),
         (
             "Each on the reward it was trained with, x 100, paired by article: mean difference with its interval; "
-            "two-sided sign-flip permutation p, beneath it adjusted for all comparisons of this table (Holm).",
+            "two-sided sign-flip permutation p, in brackets adjusted for all comparisons of this table (Holm). "
+            f"Better: above both, each with p < {CONVINCING}.",
         ),
     )
 
 
 def _p_cell(comparison: Comparison) -> Cell:
-    return Cell(p_text(comparison.p), f"Holm {p_text(comparison.p_holm)}")
+    return Cell(p_text(comparison.p), f"({p_text(comparison.p_holm)})")
 
 
 def _verdict(pair: Sequence[Comparison]) -> Cell:
     """In words, and only as strong as the weaker of the two comparisons."""
     if all(item.p < CONVINCING and item.interval.mean > 0 for item in pair):
-        return Cell("better than both", f"p < {CONVINCING}", mark=True)
+        return Cell("better", f"p < {CONVINCING}", mark=True)
     if any(item.p < CONVINCING and item.interval.mean < 0 for item in pair):
         return Cell("worse", f"p < {CONVINCING}", mark=True)
     return Cell("not shown")

@@ -14,10 +14,12 @@ from rlsum.evaluation.comparison import Comparison
 from rlsum.evaluation.statistics import Interval
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table as RichTable
 
 SCALE = 100  # what a score in [0, 1] is multiplied by for reading; files and JSON hold raw scores
-UNDEFINED = "\N{EN DASH}"
+DASH = "\N{EN DASH}"
+UNDEFINED = DASH
 PROPERTY_UNITS = {"length": ("length, tokens", 1)}  # all other properties are shares: shown in percent
 
 
@@ -99,7 +101,7 @@ def interval_cell(interval: Interval, scale: float, digits: int, mark: bool = Fa
     text = f"{interval.mean * scale:.{digits}f}"
     if math.isnan(interval.low):
         return Cell(text, "one item", mark)
-    return Cell(text, f"{interval.low * scale:.{digits}f} to {interval.high * scale:.{digits}f}", mark)
+    return Cell(text, f"{interval.low * scale:.{digits}f}{DASH}{interval.high * scale:.{digits}f}", mark)
 
 
 def difference_cell(comparison: Comparison) -> Cell:
@@ -116,6 +118,11 @@ def p_text(p: float) -> str:
     return UNDEFINED if math.isnan(p) else f"{p:.4f}"
 
 
+def show(table: Table, console: Console) -> None:
+    """Print the table. One wider than the terminal runs over its edge: a column left out would be worse."""
+    console.print(to_rich(table), crop=False)
+
+
 def to_rich(table: Table) -> RichTable:
     """The table for a terminal."""
     from rich import box
@@ -129,13 +136,25 @@ def to_rich(table: Table) -> RichTable:
         caption=escape("\n".join(table.notes)) or None,
         caption_justify="left",
         box=box.SIMPLE_HEAD,
-        padding=(0, 1),
+        padding=(0, 0, 0, 1),
+        pad_edge=False,
     )
     for place, name in enumerate(table.header):
-        rich.add_column(escape(name), justify="left" if place == 0 else "right", overflow="fold")
+        if place == 0:
+            rich.add_column(escape(name), overflow="fold")
+        else:  # in a narrow terminal headers, names and words fold, but never numbers
+            width = max(
+                (_unbroken(text) for row in table.rows for text in (row[place].text, row[place].detail)), default=1
+            )
+            rich.add_column(escape(name), justify="right", min_width=width, overflow="fold")
     for row in table.rows:
         rich.add_row(*(_rich_cell(cell, escape(cell.text), escape(cell.detail)) for cell in row))
     return rich
+
+
+def _unbroken(text: str) -> int:
+    """The least width that keeps numbers whole."""
+    return len(text) if any(map(str.isdigit, text)) else max(map(len, text.split()), default=1)
 
 
 def _rich_cell(cell: Cell, text: str, detail: str) -> str:
