@@ -9,10 +9,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rlsum.errors import UserError
+
 OUTPUT_FIELDS = ("id", "source", "references", "candidate", "system")
 
 
-class RecordError(ValueError):
+class RecordError(UserError):
     """A record file that cannot be used: the message names the file, the line, the field and the fix."""
 
 
@@ -101,6 +103,4 @@ def _output(row: dict[str, Any], path: str | Path, number: int) -> Output:
         wrong.append("references")
     if wrong:
         raise RecordError(f"{path}:{number}: {', '.join(wrong)} must be text (references: a list of texts)")
-    return Output(
-        id=str(row["id"]), references=tuple(references), scores=dict(row.get("scores") or {}), **texts
-    )
+    return Output(id=str(row["id"]), references=tuple(references), scores=dict(row.get("scores") or {}), **texts)

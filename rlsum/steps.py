@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from rewards.base import Reward
 from rlsum import estimators, losses
 from rlsum.data.batch import Batch
 from rlsum.data.vocabulary import EOS, PAD
 from rlsum.models.summarizer import Scored, Summarizer, Tokens
+
+if TYPE_CHECKING:
+    from rewards.base import Reward
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ import sys
 
 def main() -> None:
     """Run the command line; errors of the user's making are one clear line and exit code 2."""
-    from rlsum.cli.app import app, user_errors
+    from rlsum.cli.app import USER_ERRORS, app
 
     try:
         app()
-    except user_errors() as error:
+    except USER_ERRORS as error:
         print(f"rlsum: {error}", file=sys.stderr)
         sys.exit(2)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import typer
 
-from rlsum.records import RecordError
+from rewards.errors import RewardError
+from rlsum.cli import train
+from rlsum.errors import UserError
 
 app = typer.Typer(
     name="rlsum",
@@ -16,8 +18,11 @@ app = typer.Typer(
 )
 
 
-def user_errors() -> tuple[type[Exception], ...]:
-    """Exceptions whose message is meant for the user; all others keep their traceback."""
-    from rewards.base import RewardError
+USER_ERRORS = (UserError, RewardError)
 
-    return (RecordError, RewardError)
+app.command()(train.train)
+
+
+@app.callback()
+def _commands() -> None:
+    """Train summarizers with metric rewards, and measure whether it helped."""

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from rlsum.errors import UserError
+
 BOM = b"\xef\xbb\xbf"
 NOT_UTF8 = "not UTF-8"
 FIELD_LIMIT = 2**24  # characters in one CSV field; Python's default of 131,072 refuses long articles
@@ -19,7 +21,7 @@ FIELD_LIMIT = 2**24  # characters in one CSV field; Python's default of 131,072 
 SENTENCE_ENDS = (".", "!", "?", "...", "'", "`", '"', "\u2019", "\u201d", ")")
 
 
-class CorpusError(ValueError):
+class CorpusError(UserError):
     """A corpus that cannot be used: the message names the argument, its value and the fix."""
 
 

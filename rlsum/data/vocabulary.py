@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from rlsum.errors import UserError
+
 PAD, UNK, BOS, EOS = range(4)
 SPECIALS = ("<pad>", "<unk>", "<s>", "</s>")
 
 
-class VocabularyError(ValueError):
+class VocabularyError(UserError):
     """A vocabulary file that cannot be used."""
 
 

@@ -11,8 +11,6 @@ from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
-from pydantic import ConfigDict, Field
-from pydantic.dataclasses import dataclass as checked_dataclass
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
@@ -20,21 +18,10 @@ from rlsum.data.batch import Batch
 from rlsum.data.vocabulary import BOS, EOS, PAD, UNK, Vocabulary
 from rlsum.models import search
 from rlsum.models.decoding import Decoding
+from rlsum.models.sizes import PointerGeneratorConfig
 from rlsum.models.summarizer import Scored, Tokens
 
 NEVER = -1e9  # log of "impossible": finite, so that no inf - inf appears in a gradient
-
-
-@checked_dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class PointerGeneratorConfig:
-    """Sizes. See et al. 2017: embedding 128, hidden 256, one layer each; Clark et al. 2019: 300, 128, 2 and 1."""
-
-    embedding: int = Field(default=128, ge=1)
-    hidden: int = Field(default=256, ge=1)
-    encoder_layers: int = Field(default=1, ge=1)
-    decoder_layers: int = Field(default=1, ge=1)
-    dropout: float = Field(default=0.0, ge=0, lt=1)
-    coverage: bool = False
 
 
 @dataclass(frozen=True)
@@ -129,9 +116,7 @@ class PointerGenerator(nn.Module):
     def encode(self, batch: Batch) -> Encoded:
         """Encode the articles of a batch. An empty article is read as one PAD that no attention can reach."""
         embedded = self.dropout(self.embed(batch.src))
-        packed = pack_padded_sequence(
-            embedded, batch.src_lengths.clamp(min=1), batch_first=True, enforce_sorted=False
-        )
+        packed = pack_padded_sequence(embedded, batch.src_lengths.clamp(min=1), batch_first=True, enforce_sorted=False)
         states, (h, c) = self.encoder(packed)
         states = pad_packed_sequence(states, batch_first=True, total_length=batch.src.shape[1])[0]
         states = self.dropout(states)

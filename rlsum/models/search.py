@@ -123,9 +123,7 @@ def _constrain(log_p: Tensor, ids: Tensor | None, t: int, decoding: Decoding) ->
 def _completions(history: list[int], n: int) -> list[int]:
     """Ids that would complete an n-gram that ``history`` already holds."""
     beginning = history[len(history) - n + 1 :] if n > 1 else []
-    return [
-        history[i + n - 1] for i in range(len(history) - n + 1) if history[i : i + n - 1] == beginning
-    ]
+    return [history[i + n - 1] for i in range(len(history) - n + 1) if history[i : i + n - 1] == beginning]
 
 
 def _collect(

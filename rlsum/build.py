@@ -1,0 +1,232 @@
+"""Config -> objects: the only place that turns names into things."""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib.metadata import distributions
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from accelerate import Accelerator
+
+import rewards
+from rlsum import checkpoint
+from rlsum.config import Config, ConfigError
+from rlsum.data.batch import Batch
+from rlsum.data.corpus import Corpus, load_corpus
+from rlsum.data.embeddings import initial_embeddings
+from rlsum.data.vocabulary import SPECIALS, Vocabulary
+from rlsum.models.pointer_generator import PointerGenerator
+from rlsum.models.sizes import PointerGeneratorConfig
+from rlsum.steps import MixedStep, MLEStep, StepResult
+from rlsum.trainer import Step, Trainer
+
+if TYPE_CHECKING:
+    from rewards.base import Reward
+
+ENVIRONMENT = "environment.json"
+PACKAGES = ("rlsum", "torch", "transformers", "datasets", "accelerate", "pot", "spacy", "rouge-score", "numpy")
+
+
+def trainer(config: Config, init: Path | None = None, resume: bool = False) -> Trainer:
+    """Everything a run needs, from its configuration; cheap checks come first.
+
+    ``init`` is a checkpoint whose vocabulary, sizes and weights the run starts from. With ``resume`` the run folder
+    must hold a state to continue from. Raises ConfigError, CorpusError, RewardError or CheckpointError.
+    """
+    run = Path(config.run)
+    check_names(config)
+    if not resume:
+        _claim(run)
+    accelerator = _accelerator(config, run)
+    train, valid = corpus(config, "train"), corpus(config, "valid")
+    model = start_model(config, train, None if resume else init, run if resume else None)
+    metrics, reward = rewards_of(config)
+    # from here on the run has its own copy of everything that names could resolve to differently later
+    config = replace(config, model=model.config)
+    signatures = {name: metric.signature for name, metric in metrics.items()}
+    if accelerator.is_main_process and not resume:
+        checkpoint.write_atomically(run / checkpoint.CONFIG, _yaml(config))
+        checkpoint.write_atomically(run / ENVIRONMENT, environment())
+    built = Trainer(
+        config=config,
+        accelerator=accelerator,
+        model=model,
+        vocabulary=model.vocabulary,
+        train_rows=train.rows,
+        valid_rows=valid.rows,
+        step=training_step(config, model, reward),
+        select=_reward_value if reward is not None else _likelihood,
+        metrics=metrics,
+        signatures=signatures,
+    )
+    if resume:
+        built.resume()
+    return built
+
+
+def check_names(config: Config) -> None:
+    """Raise for a reward that cannot be, before anything is loaded."""
+    specs = [*config.metrics, *([config.objective.reward] if config.objective.reward is not None else [])]
+    faults = []
+    for spec in specs:
+        try:
+            rewards.check_spec(spec)
+        except rewards.RewardError as error:
+            faults.append(f"  {spec}: {error}")
+    if faults:
+        raise ConfigError("rewards that cannot be used:\n" + "\n".join(faults))
+
+
+def corpus(config: Config, part: str) -> Corpus:
+    """The training or validation articles of a configuration (``part``: train, valid)."""
+    data = config.data
+    return load_corpus(
+        data.train if part == "train" else data.valid,
+        split=data.train_split if part == "train" else data.valid_split,
+        limit=data.train_limit if part == "train" else data.valid_limit,
+        seed=config.training.seed,
+        **reading(config),
+    )
+
+
+def reading(config: Config) -> dict[str, Any]:
+    """How a configuration reads any corpus: columns, tokens, lengths."""
+    data = config.data
+    return {
+        "id_column": data.id_column,
+        "source_column": data.source_column,
+        "reference_column": data.reference_column,
+        "tokenizer": data.tokenizer,
+        "lowercase": data.lowercase,
+        "max_source": data.max_source,
+        "max_target": data.max_target,
+        "num_proc": data.num_proc,
+    }
+
+
+def start_model(config: Config, train: Corpus, init: Path | None, run: Path | None) -> PointerGenerator:
+    """A new model; or, from a checkpoint, its vocabulary, sizes and weights; or a run's own sizes, to be resumed."""
+    torch.manual_seed(config.training.seed)
+    if run is not None:
+        return PointerGenerator(_sizes(config), Vocabulary.load(run / "best" / checkpoint.VOCABULARY))
+    if init is not None:
+        return _initialised(config, checkpoint.find(init))
+    texts = (tokens for column in ("src_tokens", "tgt_tokens") for tokens in train.rows[column])
+    vocabulary = Vocabulary.build(texts, config.vocabulary.size, config.vocabulary.min_count)
+    model = PointerGenerator(_sizes(config), vocabulary)
+    if config.vocabulary.embeddings is not None:
+        words = vocabulary.words[len(SPECIALS) :]
+        table, _ = initial_embeddings(words, model.config.embedding, config.vocabulary.embeddings, config.training.seed)
+        with torch.no_grad():
+            model.embed.weight[len(SPECIALS) :] = torch.from_numpy(table)
+    return model
+
+
+def load_model(folder: Path, sizes: PointerGeneratorConfig | None = None) -> PointerGenerator:
+    """The model of a checkpoint folder. ``sizes`` may differ from the stored ones in dropout, and add coverage."""
+    stored = _sizes(checkpoint.read_config(folder))
+    sizes = sizes or stored
+    if replace(sizes, dropout=stored.dropout, coverage=stored.coverage) != stored or stored.coverage > sizes.coverage:
+        raise ConfigError(f"model: {sizes} does not fit the weights in {folder}, which are {stored}; drop the section")
+    model = PointerGenerator(sizes, Vocabulary.load(folder / checkpoint.VOCABULARY))
+    weights, _ = checkpoint.read_weights(folder)
+    missing, unexpected = model.load_state_dict(weights, strict=False)
+    if unexpected or set(missing) - {"spent_weight"}:
+        raise checkpoint.CheckpointError(f"{folder}: weights do not fit; missing {missing}, unexpected {unexpected}")
+    return model
+
+
+def training_step(config: Config, model: PointerGenerator, reward: Reward | None) -> Step:
+    """The loss of one update, as the trainer calls it: (update number, wrapped model, batch)."""
+    objective = config.objective
+    mle = MLEStep(objective.length, objective.coverage_weight)
+    if objective.kind == "mle" or reward is None:
+        return lambda number, wrapped, batch: mle(wrapped, batch)
+
+    def mixed(number: int, wrapped: torch.nn.Module, batch: Batch) -> StepResult:
+        step = MixedStep(
+            reward,
+            objective.gamma_at(number, config.training.steps),
+            objective.reward_scale,
+            objective.samples,
+            config.decoding.max_length,
+            mle,
+        )
+        return step(wrapped, model, batch)
+
+    return mixed
+
+
+def rewards_of(config: Config) -> tuple[dict[str, Reward], Reward | None]:
+    """Validation's rewards by name, and the training reward, which is among them under ``reward``."""
+    metrics = rewards.from_specs(list(config.metrics))
+    if config.objective.kind == "mle":
+        return metrics, None
+    reward = rewards.from_spec(config.objective.reward)
+    return {**metrics, "reward": reward}, reward
+
+
+def environment() -> bytes:
+    """What the run ran on, as JSON."""
+    versions = {d.name.lower(): d.version for d in distributions()}
+    facts = {
+        "command": sys.argv,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "threads": torch.get_num_threads(),
+        "cuda": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
+        "packages": {name: versions.get(name) for name in PACKAGES},
+    }
+    return (json.dumps(facts, indent=2) + "\n").encode()
+
+
+def _claim(run: Path) -> None:
+    if (run / checkpoint.STATE).exists():
+        raise ConfigError(f"run={run}: holds a run already; continue it with --resume {run}, or choose another run=")
+    try:
+        run.mkdir(parents=True, exist_ok=True)
+        checkpoint.write_atomically(run / ".writable", b"")
+        (run / ".writable").unlink()
+    except OSError as error:
+        raise ConfigError(f"run={run}: cannot be written ({error.strerror}); choose another run=") from error
+
+
+def _accelerator(config: Config, run: Path) -> Accelerator:
+    training = config.training
+    accelerator = Accelerator(mixed_precision=training.mixed_precision, log_with=training.tracker, project_dir=str(run))
+    if training.tracker is not None:
+        accelerator.init_trackers("tensorboard" if training.tracker == "tensorboard" else run.name)
+    return accelerator
+
+
+def _initialised(config: Config, folder: Path) -> PointerGenerator:
+    stored = _sizes(checkpoint.read_config(folder))
+    # sampling and scoring must agree, so the mixed objective drops nothing unless its model section says so
+    sizes = config.model or (replace(stored, dropout=0.0) if config.objective.kind == "mixed" else stored)
+    return load_model(folder, sizes)
+
+
+def _sizes(config: Config) -> PointerGeneratorConfig:
+    return config.model or PointerGeneratorConfig()
+
+
+def _reward_value(values: Mapping[str, float]) -> float:
+    """Clark et al. 2019, A.3: mixed models are selected by the highest validation reward."""
+    return values["reward"]
+
+
+def _likelihood(values: Mapping[str, float]) -> float:
+    """Clark et al. 2019, A.3: likelihood models are selected by the lowest validation cross-entropy."""
+    return -values["nll"]
+
+
+def _yaml(config: Config) -> bytes:
+    from rlsum import config as configs
+
+    return configs.dump(config).encode()

@@ -1,0 +1,130 @@
+"""Weights and run state on disk. Every file is written whole or not at all, also under SIGKILL.
+
+A checkpoint folder holds model.safetensors, config.yaml, vocab.txt and rewards.json; only the weights ever change, so
+replacing that one file replaces the checkpoint. ``state.safetensors`` of a run holds weights, optimiser and progress
+in one file for the same reason.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor, nn
+
+from rlsum import config as configs
+from rlsum.config import Config
+from rlsum.data.vocabulary import Vocabulary
+from rlsum.errors import UserError
+
+WEIGHTS, CONFIG, VOCABULARY, REWARDS, STATE = (
+    "model.safetensors",
+    "config.yaml",
+    "vocab.txt",
+    "rewards.json",
+    "state.safetensors",
+)
+
+
+class CheckpointError(UserError):
+    """A checkpoint that cannot be used: the message names the path and the fix."""
+
+
+@dataclass
+class Progress:
+    """Where a run stands. ``best`` is the selection value so far, higher is better; None before any validation."""
+
+    step: int = 0
+    best: float | None = None
+    best_step: int = 0
+    without_gain: int = 0
+    finished: bool = False
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Replace a file's content: a reader or a crash sees the old content or the new one, nothing between."""
+    partial = path.with_name(path.name + ".partial")
+    with partial.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)  # the rename itself must survive a power cut
+    finally:
+        os.close(folder)
+
+
+def create(folder: Path, config: Config, vocabulary: Vocabulary, signatures: Mapping[str, str]) -> None:
+    """Write what a checkpoint folder holds beside its weights."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(folder / CONFIG, configs.dump(config).encode())
+    vocabulary.save(folder / VOCABULARY)
+    write_atomically(folder / REWARDS, (json.dumps(dict(signatures), indent=2) + "\n").encode())
+
+
+def save_weights(folder: Path, model: nn.Module, about: Mapping[str, Any]) -> None:
+    """Replace the weights of a checkpoint folder; ``about`` (step, validation values) goes into the file's header."""
+    write_atomically(folder / WEIGHTS, save(_cpu(model.state_dict()), {"about": json.dumps(about)}))
+
+
+def find(path: str | Path) -> Path:
+    """The checkpoint folder meant by a path: the folder itself, or ``best`` inside a run. Raises CheckpointError."""
+    for folder in (Path(path), Path(path) / "best"):
+        if (folder / WEIGHTS).is_file():
+            return folder
+    raise CheckpointError(f"{path}: no {WEIGHTS} there or in best/; give a run folder or a checkpoint folder")
+
+
+def read_config(folder: Path) -> Config:
+    """The configuration stored in a checkpoint or run folder."""
+    return configs.load(folder / CONFIG)
+
+
+def read_weights(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Weights by name, and what ``save_weights`` was told about them."""
+    tensors, about = _read(folder / WEIGHTS, "about")
+    return tensors, about
+
+
+def save_state(run: Path, model: nn.Module, optimizer: torch.optim.Optimizer, progress: Progress) -> None:
+    """Write everything a run needs to continue as if it had never stopped."""
+    tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
+    for number, moments in optimizer.state_dict()["state"].items():
+        tensors |= {f"optimizer.{number}.{name}": torch.as_tensor(value) for name, value in moments.items()}
+    write_atomically(run / STATE, save(_cpu(tensors), {"progress": json.dumps(asdict(progress))}))
+
+
+def load_state(run: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> Progress:
+    """Put a run's state back. Raises CheckpointError where there is none."""
+    if not (run / STATE).is_file():
+        raise CheckpointError(f"{run}: no {STATE} to resume from; start the run without --resume")
+    tensors, progress = _read(run / STATE, "progress")
+    model.load_state_dict({name[6:]: tensor for name, tensor in tensors.items() if name.startswith("model.")})
+    moments: dict[int, dict[str, Tensor]] = {}
+    for name, tensor in tensors.items():
+        if name.startswith("optimizer."):
+            _, number, moment = name.split(".")
+            moments.setdefault(int(number), {})[moment] = tensor
+    optimizer.load_state_dict({"state": moments, "param_groups": optimizer.state_dict()["param_groups"]})
+    return Progress(**progress)
+
+
+def _read(path: Path, key: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    try:
+        with safe_open(path, framework="pt") as file:
+            return {name: file.get_tensor(name) for name in file.keys()}, json.loads(file.metadata()[key])  # noqa: SIM118
+    except (OSError, SafetensorError, KeyError, TypeError) as error:
+        raise CheckpointError(f"{path}: not a file this version wrote ({error}); use another checkpoint") from error
+
+
+def _cpu(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}

@@ -1,0 +1,63 @@
+"""``rlsum train``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def train(
+    config: Annotated[Path | None, typer.Argument(help="YAML file of the run; not needed with --resume.")] = None,
+    overrides: Annotated[list[str] | None, typer.Argument(help="key=value, for example training.steps=100.")] = None,
+    init: Annotated[Path | None, typer.Option(help="Checkpoint or run to start from: words, sizes, weights.")] = None,
+    resume: Annotated[Path | None, typer.Option(help="Run folder to continue, as if it had never stopped.")] = None,
+) -> None:
+    """Train a summarizer: by likelihood, or on a reward with the self-critical mixed loss.
+
+    **Examples**
+
+    rlsum train configs/demo/mle.yaml
+
+    rlsum train configs/demo/sms.yaml --init runs/demo/mle
+
+    rlsum train configs/demo/mle.yaml training.steps=50 run=runs/quick
+
+    rlsum train --resume runs/demo/mle
+    """
+    from rlsum import checkpoint
+    from rlsum import config as configs
+
+    if resume is not None:
+        resolved = _resumed(resume, config, overrides or [])
+    elif config is None:
+        raise configs.ConfigError("CONFIG is missing: give a YAML file, or --resume RUN")
+    else:
+        resolved = configs.load(config, overrides or [])
+    if init is not None:
+        checkpoint.find(init)
+    from rlsum import build
+
+    build.trainer(resolved, init=init, resume=resume is not None).fit()
+
+
+def _resumed(run: Path, config: Path | None, overrides: list[str]):  # type: ignore[no-untyped-def]
+    """The run's own configuration; a CONFIG beside --resume may only agree with it."""
+    from dataclasses import replace
+
+    from rlsum import checkpoint
+    from rlsum import config as configs
+
+    if not (run / checkpoint.STATE).is_file():
+        raise checkpoint.CheckpointError(f"--resume {run}: no {checkpoint.STATE} there; give the folder of a run")
+    stored = replace(checkpoint.read_config(run), run=str(run))
+    if config is None and not overrides:
+        return stored
+    given = configs.load(config or run / checkpoint.CONFIG, overrides)
+    given = replace(given, run=str(run), model=given.model or stored.model)
+    if given != stored:
+        raise configs.ConfigError(
+            f"--resume {run}: CONFIG or overrides differ from the run's own config.yaml; leave them out to continue it"
+        )
+    return stored

@@ -1,0 +1,225 @@
+"""The configuration of a run: frozen dataclasses, read from YAML and ``key=value``, every error at once."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
+
+from rlsum.errors import UserError
+from rlsum.models.decoding import Decoding
+from rlsum.models.sizes import PointerGeneratorConfig
+
+STRICT = ConfigDict(extra="forbid")
+RewardSpec = str | dict[str, Any]
+
+
+class ConfigError(UserError):
+    """A configuration that cannot be used; the message lists every fault with its key and the fix."""
+
+
+@dataclass(frozen=True, config=STRICT)
+class DataConfig:
+    """Where articles come from and how they become tokens (see rlsum.data.corpus)."""
+
+    train: str
+    valid: str
+    train_split: str = "train"
+    valid_split: str = "validation"
+    id_column: str | None = None
+    source_column: str = "article"
+    reference_column: str = "highlights"
+    tokenizer: Literal["whitespace", "spacy"] = "whitespace"
+    lowercase: bool = False
+    max_source: int = Field(default=400, ge=1)
+    max_target: int = Field(default=100, ge=1)
+    train_limit: int | None = Field(default=None, ge=1)
+    valid_limit: int | None = Field(default=None, ge=1)
+    num_proc: int = Field(default=1, ge=1)
+
+
+@dataclass(frozen=True, config=STRICT)
+class VocabularyConfig:
+    """The word list, and word vectors to start the embeddings from."""
+
+    size: int = Field(default=30_000, ge=1)
+    min_count: int = Field(default=1, ge=1)
+    embeddings: str | None = None
+
+
+@dataclass(frozen=True, config=STRICT)
+class Objective:
+    """What is minimised.
+
+    kind             mle | mixed
+    reward           the reward of the mixed objective, for example ``rouge-l`` or a mapping with options
+    gamma            weight of L_RL at the first update; gamma_end, if given, is reached linearly at the last
+    reward_scale     factor on r(sample) - r(greedy)
+    samples          samples an article
+    length           log-probabilities of a text are the sum or the mean over its tokens
+    coverage_weight  lambda of the coverage loss, for a model with coverage
+    """
+
+    kind: Literal["mle", "mixed"] = "mle"
+    reward: RewardSpec | None = None
+    gamma: float = Field(default=0.97, ge=0, le=1)
+    gamma_end: float | None = Field(default=None, ge=0, le=1)
+    reward_scale: float = Field(default=1.0, gt=0)
+    samples: int = Field(default=1, ge=1)
+    length: Literal["sum", "mean"] = "mean"
+    coverage_weight: float = Field(default=1.0, ge=0)
+
+    def __post_init__(self) -> None:
+        """A mixed objective needs its reward."""
+        if self.kind == "mixed" and self.reward is None:
+            raise ValueError("kind=mixed needs a reward, for example reward: rouge-l")
+
+    def gamma_at(self, step: int, steps: int) -> float:
+        """Gamma of update ``step`` (from 0) of ``steps``: constant, or linear from gamma to gamma_end."""
+        if self.gamma_end is None or steps <= 1:
+            return self.gamma
+        return self.gamma + (self.gamma_end - self.gamma) * min(1.0, step / (steps - 1))
+
+
+@dataclass(frozen=True, config=STRICT)
+class Training:
+    """The loop. Counts are in updates; ``batch_size`` is articles an update and process."""
+
+    steps: int = Field(ge=1)
+    batch_size: int = Field(default=16, ge=1)
+    accumulate: int = Field(default=1, ge=1)
+    learning_rate: float = Field(default=1e-3, gt=0)
+    schedule: Literal["constant", "linear"] = "constant"
+    warmup: int = Field(default=0, ge=0)
+    clip: float = Field(default=2.0, gt=0)
+    seed: int = 1
+    validate_every: int = Field(default=500, ge=1)
+    validate_decoded: int = Field(default=200, ge=0)
+    patience: int | None = Field(default=None, ge=1)
+    log_every: int = Field(default=10, ge=1)
+    sample_outputs: int = Field(default=3, ge=0)
+    mixed_precision: Literal["no", "fp16", "bf16"] = "no"
+    tracker: str | None = "tensorboard"
+
+    def rate_at(self, step: int) -> float:
+        """Learning rate of update ``step`` (from 0): linear warm-up, then constant or linear to 0 at the end."""
+        if step < self.warmup:
+            return self.learning_rate * (step + 1) / self.warmup
+        if self.schedule == "constant":
+            return self.learning_rate
+        return self.learning_rate * (self.steps - step) / max(1, self.steps - self.warmup)
+
+
+@dataclass(frozen=True, config=STRICT)
+class Config:
+    """A run. ``run`` is the folder it writes; ``model`` may be left out with --init, which brings its own."""
+
+    run: str
+    data: DataConfig
+    training: Training
+    objective: Objective = dataclasses.field(default_factory=Objective)
+    vocabulary: VocabularyConfig = dataclasses.field(default_factory=VocabularyConfig)
+    model: PointerGeneratorConfig | None = None
+    decoding: Decoding = dataclasses.field(default_factory=Decoding)
+    metrics: tuple[RewardSpec, ...] = ("rouge-1", "rouge-2", "rouge-l")
+
+
+def load(path: str | Path, overrides: Sequence[str] = ()) -> Config:
+    """Read a YAML file and apply ``section.key=value`` overrides. Raises ConfigError with every fault found.
+
+    A file may name another with ``base: other.yaml`` (relative to itself) and state only what differs.
+    """
+    values = _read(Path(path), seen=())
+    for override in overrides:
+        _apply(values, override)
+    return check(values, str(path))
+
+
+def check(values: dict[str, Any], origin: str) -> Config:
+    """Values -> Config. Raises ConfigError with every fault found, unknown keys with the nearest known one."""
+    try:
+        return TypeAdapter(Config).validate_python(values)
+    except ValidationError as error:
+        faults = [_explain(fault) for fault in error.errors()]
+        raise ConfigError(f"{origin}: {len(faults)} fault(s)\n" + "\n".join(f"  {line}" for line in faults)) from error
+
+
+def dump(config: Config) -> str:
+    """The resolved configuration as YAML; ``load`` reads it back to an equal Config."""
+    return yaml.safe_dump(TypeAdapter(Config).dump_python(config, mode="json"), sort_keys=False, allow_unicode=True)
+
+
+def _read(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
+    if path in seen:
+        raise ConfigError(f"{path}: base files form a circle: {' -> '.join(str(p) for p in (*seen, path))}")
+    try:
+        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: cannot be read ({error}); give the path of a YAML file") from error
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path}: not YAML: {error}") from error
+    if not isinstance(values, dict):
+        raise ConfigError(f"{path}: must hold a mapping with keys such as run, data, training")
+    base = values.pop("base", None)
+    return _merge(_read(path.parent / base, (*seen, path)), values) if base is not None else values
+
+
+def _merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    """``over`` on top of ``base``, section by section; a reward's mapping is replaced whole."""
+    merged = dict(base)
+    for key, value in over.items():
+        below = merged.get(key)
+        sections = isinstance(below, dict) and isinstance(value, dict) and key != "reward"
+        merged[key] = _merge(below, value) if sections else value  # type: ignore[arg-type]
+    return merged
+
+
+def _apply(values: dict[str, Any], override: str) -> None:
+    key, equals, text = override.partition("=")
+    if not equals or not key:
+        raise ConfigError(f"override {override!r}: write key=value, for example training.steps=100")
+    *sections, last = key.split(".")
+    place = values
+    for section in sections:
+        inner = place.setdefault(section, {})
+        if not isinstance(inner, dict):
+            raise ConfigError(f"override {override!r}: {section} is {inner!r}, not a section")
+        place = inner
+    place[last] = yaml.safe_load(text)
+
+
+def _explain(fault: Any) -> str:
+    key = ".".join(str(part) for part in fault["loc"])
+    if fault["type"] == "unexpected_keyword_argument":
+        near = difflib.get_close_matches(str(fault["loc"][-1]), _known_keys(fault["loc"][:-1]), n=1)
+        return f"{key}: unknown key" + (f"; did you mean {near[0]}?" if near else "")
+    if fault["type"] == "missing":
+        return f"{key}: missing; give it in the file or as {key}=..."
+    if fault["type"] == "dataclass_type":
+        return f"{key}: must be a section (a mapping), not {fault['input']!r}"
+    message = fault["msg"].removeprefix("Value error, ")
+    return f"{key}: {message} (got {fault['input']!r})" if not isinstance(fault["input"], dict) else f"{key}: {message}"
+
+
+def _known_keys(sections: Sequence[Any]) -> list[str]:
+    place: Any = Config
+    for section in sections:
+        types = {field.name: field.type for field in dataclasses.fields(place)}
+        place = _SECTIONS.get(types.get(section, ""), place)
+    return [field.name for field in dataclasses.fields(place)]
+
+
+_SECTIONS: dict[Any, Any] = {
+    "DataConfig": DataConfig,
+    "VocabularyConfig": VocabularyConfig,
+    "PointerGeneratorConfig | None": PointerGeneratorConfig,
+    "Objective": Objective,
+    "Training": Training,
+    "Decoding": Decoding,
+}

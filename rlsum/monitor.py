@@ -1,0 +1,106 @@
+"""Where a run's numbers go: metrics.jsonl always, a tracker through accelerate, and the terminal."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import deque
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from accelerate import Accelerator
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from rlsum.records import Output, to_json
+
+METRICS, SAMPLES = "metrics.jsonl", "samples.jsonl"
+SHOWN = ("loss", "nll", "reward", "baseline_reward", "tokens_per_second")
+SMOOTHED = 20  # log entries the terminal's figures are averaged over
+
+
+class Monitor:
+    """Logs a run that stands at update ``step`` of ``steps``; use as a context manager."""
+
+    def __init__(self, run: Path, accelerator: Accelerator, step: int, steps: int) -> None:
+        self.run, self.accelerator, self.steps = run, accelerator, steps
+        self.active = accelerator.is_main_process
+        self.console = Console(stderr=True, quiet=not self.active)
+        self._recent: dict[str, deque[float]] = {}
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[figures]}"),
+            console=self.console,
+            disable=not self.console.is_terminal,
+        )
+        self._task = self._bar.add_task(run.name, total=steps, completed=step, figures="")
+        if self.active:
+            for name in (METRICS, SAMPLES):
+                forget_after(run / name, step)
+
+    def __enter__(self) -> Monitor:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+        self.accelerator.end_training()
+
+    def train(self, step: int, values: Mapping[str, float]) -> None:
+        """Log one update's numbers."""
+        self._write(step, "train", values)
+        for name in SHOWN:
+            if name in values and not math.isnan(values[name]):
+                self._recent.setdefault(name, deque(maxlen=SMOOTHED)).append(values[name])
+        figures = "  ".join(f"{name} {sum(v) / len(v):.4g}" for name, v in self._recent.items())
+        self._bar.update(self._task, completed=step, figures=figures)
+        if not self.console.is_terminal:
+            self.console.print(f"{self.run.name} {step}/{self.steps}  {figures}", highlight=False, soft_wrap=True)
+
+    def valid(self, step: int, values: Mapping[str, float], best: bool) -> None:
+        """Log a validation."""
+        self._write(step, "valid", values)
+        figures = "  ".join(f"{name} {value:.4g}" for name, value in values.items())
+        mark = "  (best so far)" if best else ""
+        self.console.print(
+            f"{self.run.name} {step}/{self.steps} valid  {figures}{mark}", highlight=False, soft_wrap=True
+        )
+
+    def samples(self, step: int, outputs: Sequence[Output]) -> None:
+        """Log some decoded outputs."""
+        for output in outputs:
+            self._append(SAMPLES, {"step": step, **json.loads(to_json(output))})
+
+    def say(self, text: str) -> None:
+        """A line for the reader."""
+        self.console.print(text, highlight=False, soft_wrap=True)
+
+    def _write(self, step: int, kind: str, values: Mapping[str, float]) -> None:
+        finite = {name: value if math.isfinite(value) else None for name, value in values.items()}
+        self._append(METRICS, {"step": step, "kind": kind, **finite})
+        self.accelerator.log({f"{kind}/{name}": v for name, v in finite.items() if v is not None}, step=step)
+
+    def _append(self, name: str, row: dict[str, Any]) -> None:
+        if self.active:
+            with (self.run / name).open("a", encoding="utf-8") as file:
+                file.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def forget_after(path: Path, step: int) -> None:
+    """Drop log rows of updates after ``step``, and a last line that a kill cut short: they will be written again."""
+    if not path.exists():
+        return
+    kept = []
+    for line in path.read_text(encoding="utf-8").splitlines(keepends=True):
+        if line.endswith("\n") and json.loads(line)["step"] <= step:
+            kept.append(line)
+    partial = path.with_name(path.name + ".partial")
+    partial.write_text("".join(kept), encoding="utf-8")
+    partial.replace(path)
