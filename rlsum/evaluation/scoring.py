@@ -5,21 +5,21 @@ Scores are kept per item; means, intervals and tests are made from them afterwar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rlsum.evaluation.properties import PROPERTIES
-from rlsum.records import Output, RecordError
+from rlsum.records import Output, RecordError, read_outputs
 
 if TYPE_CHECKING:
     from rewards.base import Reward
 
 Floats = NDArray[np.float64]
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -36,19 +36,12 @@ class SystemScores:
     missing: dict[str, str] = field(default_factory=dict)
 
 
-def score_outputs(
-    outputs: Sequence[Output], rewards: Mapping[str, Reward], progress: Progress | None = None
-) -> dict[str, Floats]:
-    """Each reward's scores (n,) of the outputs, by the reward's label. ``progress`` is told each label as it starts.
+def score_outputs(outputs: Sequence[Output], rewards: Mapping[str, Reward]) -> dict[str, Floats]:
+    """Each reward's scores (n,) of the outputs, by the reward's label.
 
     Raises whatever a reward raises: a metric that cannot be computed is an error here, not a column of NaN.
     """
-    columns = {}
-    for label, reward in rewards.items():
-        if progress:
-            progress(label)
-        columns[label] = _score(outputs, label, reward)
-    return columns
+    return {label: _score(outputs, label, reward) for label, reward in rewards.items()}
 
 
 def score_available(
@@ -92,6 +85,22 @@ def by_system(outputs: Sequence[Output]) -> dict[str, list[Output]]:
                 raise RecordError(f"system {system!r} has two outputs with id {output.id!r}; keep one, or rename one")
             seen.add(output.id)
     return systems
+
+
+def read_systems(paths: Sequence[Path]) -> dict[str, list[Output]]:
+    """The outputs of some files, grouped by system. A name that two files use becomes ``name (file)`` in each.
+
+    Raises RecordError for a file that cannot be used, one given twice, or two outputs for one id of a system.
+    """
+    if len(set(paths)) < len(paths):
+        raise RecordError(f"{next(path for path in paths if paths.count(path) > 1)} is given twice; leave one out")
+    found = {path: by_system(read_outputs(path)) for path in paths}
+    names = [name for systems in found.values() for name in systems]
+    return {
+        name if names.count(name) == 1 else f"{name} ({path})": outputs
+        for path, systems in found.items()
+        for name, outputs in systems.items()
+    }
 
 
 def _score(outputs: Sequence[Output], label: str, reward: Reward) -> Floats:
