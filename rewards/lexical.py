@@ -1,4 +1,4 @@
-"""ROUGE by ``rouge-score``, with the tokenizer, the stemmer and the direction named (Lin 2004)."""
+"""ROUGE (Lin 2004), equal to ``rouge-score``: its tokenizer and its Lsum, and a faster common subsequence."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def _pipeline() -> Any:
 def sentences(text: str) -> list[str]:
     """The sentences of ``text``, stripped, none empty."""
     text = text.strip()
-    parts = text.splitlines() if "\n" in text else [sentence.text for sentence in _pipeline()(text).sents]
+    parts = text.split("\n") if "\n" in text else [sentence.text for sentence in _pipeline()(text).sents]
     return [part.strip() for part in parts if part.strip()]
 
 
@@ -60,7 +60,7 @@ def _lower_cased(text: str) -> list[list[str]]:
     text = text.strip()
     if "\n" in text:
         tokenizer = _pipeline().tokenizer
-        return [[token.lower_ for token in tokenizer(line)] for line in text.splitlines()]
+        return [[token.lower_ for token in tokenizer(line)] for line in text.split("\n")]
     return [[token.lower_ for token in sentence] for sentence in _pipeline()(text).sents]
 
 

@@ -1,0 +1,197 @@
+"""Mover similarities of Clark, Celikyilmaz and Smith 2019: WMS, SMS and S+WMS on static word vectors.
+
+``exp(-d)``, where ``d`` is the exact transport cost between two documents' items under Euclidean distance. The items
+are words (weight: share of the document's words), sentences (mean of their words' vectors; weight: share of the words
+they hold), or both together at half weight each, in one problem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from rewards.scoring import checked_references, library, score_items, signature, undefined_reason
+from rewards.text import StopWords, content_words, stop_words
+from rewards.transport import distances, exact_cost
+from rewards.vectors import Source, StaticVectors, load_once
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Kind = Literal["words", "sentences", "both"]
+Normalize = Literal["none", "unit"]
+Unknown = Literal["zero", "drop"]
+Rows = list["NDArray[np.intp]"]  # one array a sentence: the rows of its words in the table
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """What one document sends or receives: ``points`` ``(m, d)`` and ``weights`` ``(m,)`` summing to 1, float64."""
+
+    points: NDArray[np.float64]
+    weights: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class WordSpace:
+    """Word vectors ready for movers: ``table`` ``(n + 1, d)`` float32, whose last row is the zero vector."""
+
+    table: NDArray[np.float32]
+    index: dict[str, int]
+    unknown: Unknown
+
+    @classmethod
+    def of(cls, vectors: StaticVectors, normalize: Normalize, unknown: Unknown) -> WordSpace:
+        """Scale to unit length if asked (a zero vector stays zero) and append the row for unknown words."""
+        table = vectors.table
+        if normalize == "unit":
+            norms = np.linalg.norm(table.astype(np.float64), axis=1, keepdims=True)
+            table = (table / np.where(norms > 0, norms, 1.0)).astype(np.float32)
+        zero = np.zeros((1, vectors.width), np.float32)
+        return cls(np.concatenate([table, zero]), vectors.index, unknown)
+
+    def rows(self, sentences: Sequence[Sequence[str]]) -> Rows:
+        """Rows of each sentence's words; an unknown word is the zero vector or dropped, an empty sentence dropped."""
+        zero = len(self.table) - 1
+        found = [[self.index.get(word, zero) for word in words] for words in sentences]
+        if self.unknown == "drop":
+            found = [[row for row in rows if row != zero] for rows in found]
+        return [np.array(rows) for rows in found if rows]
+
+    def knows(self, sentences: Sequence[Sequence[str]]) -> bool:
+        """Whether any word has a vector."""
+        return any(word in self.index for words in sentences for word in words)
+
+
+def items_of(rows: Rows, table: NDArray[np.float32], kind: Kind) -> Items:
+    """The items of a document given as rows of ``table`` per sentence, none empty (Clark et al. 2019, section 3)."""
+    if kind == "words":
+        return _words(rows, table)
+    if kind == "sentences":
+        return _sentences(rows, table)
+    words, sentences = _words(rows, table), _sentences(rows, table)
+    points = np.concatenate([words.points, sentences.points])
+    return Items(points, np.concatenate([words.weights, sentences.weights]) / 2)
+
+
+def _words(rows: Rows, table: NDArray[np.float32]) -> Items:
+    distinct, counts = np.unique(np.concatenate(rows), return_counts=True)
+    return Items(table[distinct].astype(np.float64), counts / counts.sum())
+
+
+def _sentences(rows: Rows, table: NDArray[np.float32]) -> Items:
+    lengths = np.array([len(words) for words in rows])
+    starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
+    sums = np.add.reduceat(table[np.concatenate(rows)].astype(np.float64), starts, axis=0)
+    return Items(sums / lengths[:, None], lengths / lengths.sum())
+
+
+def mover_similarity(first: Items, second: Items) -> float:
+    """``exp(-transport cost)`` in (0, 1]; 1 for equal documents; symmetric."""
+    return float(np.exp(-exact_cost(first.weights, second.weights, distances(first.points, second.points))))
+
+
+def score_sentences(
+    candidate: Sequence[Sequence[str]], reference: Sequence[Sequence[str]], space: WordSpace, kind: Kind
+) -> float:
+    """The similarity of two documents given as sentences of kept words, each with at least one item."""
+    first, second = (items_of(space.rows(sentences), space.table, kind) for sentences in (candidate, reference))
+    return mover_similarity(first, second)
+
+
+@lru_cache(maxsize=4)
+def _space(source: Source, normalize: Normalize, unknown: Unknown) -> WordSpace:
+    return WordSpace.of(load_once(source), normalize, unknown)
+
+
+class _Mover:
+    """What the three metrics share; each gives ``name`` and ``kind``."""
+
+    name: str
+    kind: Kind
+
+    def __init__(
+        self, vectors: str, normalize: Normalize = "none", oov: Unknown = "zero", stopwords: StopWords = "spacy"
+    ) -> None:
+        self.source = Source.of(vectors)
+        self.normalize = normalize
+        self.oov = oov
+        self.stopwords = stopwords
+        if stopwords == "nltk":
+            stop_words(stopwords)  # its data may be missing: say so now
+
+    def __call__(
+        self,
+        candidates: Sequence[str],
+        references: Sequence[Sequence[str]] | None = None,
+        sources: Sequence[str] | None = None,
+    ) -> NDArray[np.float64]:
+        """``(n,)`` float64 in [0, 1]: the best of a candidate's references.
+
+        0 for a candidate without a word to weigh (empty, stop words only, no word with a vector); NaN where that holds
+        for every reference. Vectors far from unit length underflow towards 0: see ``normalize``.
+        """
+        references = checked_references(self.name, candidates, references, sources)
+        return score_items(candidates, references, self._nothing, self._best, floor=0.0)
+
+    @property
+    def signature(self) -> str:
+        """The content of the vectors, every option, and the versions of splitter and solver."""
+        fields: dict[str, Any] = {"vectors": load_once(self.source).digest, "normalize": self.normalize, "oov": self.oov}
+        fields |= {"stopwords": self.stopwords, "text": library("spacy"), "solver": f"exact-{library('pot')}"}
+        if self.stopwords == "nltk":
+            fields["nltk"] = library("nltk")
+        return signature(self.name, **fields)
+
+    def undefined(self, candidate: str, references: Sequence[str] | None = None) -> str | None:
+        """Why the score is NaN: no reference holds a word to weigh."""
+        return undefined_reason(references, self._nothing)
+
+    def oov_rate(self, texts: Iterable[str]) -> float:
+        """The share of words to weigh, over all ``texts``, that have no vector; NaN where there is no such word."""
+        index = self._space().index
+        known = [word in index for text in texts for words in content_words(text, self.stopwords) for word in words]
+        return 1.0 - float(np.mean(known)) if known else float("nan")
+
+    def _space(self) -> WordSpace:
+        return _space(self.source, self.normalize, self.oov)
+
+    def _best(self, candidate: str, references: list[str]) -> float:
+        space = self._space()
+        first = self._items(candidate, space)
+        return max(mover_similarity(first, self._items(reference, space)) for reference in references)
+
+    def _items(self, text: str, space: WordSpace) -> Items:
+        return items_of(space.rows(content_words(text, self.stopwords)), space.table, self.kind)
+
+    def _nothing(self, text: str) -> str | None:
+        """Unknown words alone are nothing either: two texts of them would lie at the same zero vector and score 1."""
+        words = content_words(text, self.stopwords)
+        if not words:
+            return "is empty" if not text.strip() else "holds no alphabetic word that is not a stop word"
+        return None if self._space().knows(words) else "holds no word that has a vector"
+
+
+class WMS(_Mover):
+    """Word mover's similarity: words travel. Range [0, 1], needs vectors."""
+
+    name = "wms"
+    kind: Kind = "words"
+
+
+class SMS(_Mover):
+    """Sentence mover's similarity: sentences travel. Range [0, 1], needs vectors."""
+
+    name = "sms"
+    kind: Kind = "sentences"
+
+
+class SWMS(_Mover):
+    """Sentence and word mover's similarity: both travel, in one problem. Range [0, 1], needs vectors."""
+
+    name = "s+wms"
+    kind: Kind = "both"
