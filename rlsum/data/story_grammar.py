@@ -192,7 +192,7 @@ def draw_templates(kind: str, rng: random.Random) -> list[str]:
     main = _draw_wording(story.main, rng)
     if rng.random() < LAZY:
         return [main, FILLER]
-    facts: list[Fact] = []
+    facts: Sequence[Fact] = ()
     while not facts:
         facts = [fact for fact in story.facts if rng.random() < fact.share][:MOST_FACTS]
     if rng.random() >= IN_ORDER:

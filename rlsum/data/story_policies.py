@@ -7,10 +7,11 @@ tables; none sees the story's own reference.
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 from rlsum.data.simulator import Story, reference
-from rlsum.data.story_grammar import Fact, event, likeliest_templates, word
+from rlsum.data.story_grammar import FILLER, Fact, event, likeliest_templates, word
 
 
 def lead(story: Story, sentences: int = 3) -> str:
@@ -59,3 +60,41 @@ def _overlap(left: list[str], right: list[str]) -> float:
         for column, other in enumerate(right, 1):
             diagonal, row[column] = row[column], (diagonal + 1 if item == other else max(row[column], row[column - 1]))
     return 2 * row[-1] / (len(left) + len(right))
+
+
+def search_templates(
+    kind: str, score: Callable[[Sequence[str], Sequence[str]], float], sample: Sequence[Story]
+) -> tuple[str, ...]:
+    """The templates with the highest mean score on the sample's references that single changes can reach.
+
+    Hill climbing from ``central_templates``: reword a sentence, drop one, swap neighbours, add a fact or the filler.
+    ``score`` maps candidates and references to one number. ``sample`` holds stories of this kind other than those to be
+    judged by. Approximates the policy that maximises the expected reward given an article.
+    """
+    references = ["\n".join(story.highlights) for story in sample]
+
+    def value(templates: tuple[str, ...]) -> float:
+        return score([fill(story, templates) for story in sample], references)
+
+    best = central_templates(kind)
+    reached = value(best)
+    while True:
+        found, templates = max((value(change), change) for change in _changes(kind, best))
+        if found <= reached:
+            return best
+        best, reached = templates, found
+
+
+def _changes(kind: str, templates: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    table = event(kind)
+    wordings = [fact.summed for fact in (table.main, *table.facts)] + [(FILLER,)]
+    for place, current in enumerate(templates):
+        same = next(options for options in wordings if current in options)
+        yield from ((*templates[:place], other, *templates[place + 1 :]) for other in same if other != current)
+        if len(templates) > 1:
+            yield (*templates[:place], *templates[place + 1 :])
+        if place:
+            yield (*templates[: place - 1], current, templates[place - 1], *templates[place + 1 :])
+    for options in wordings:
+        if not set(options) & set(templates):
+            yield from ((*templates, other) for other in options)
