@@ -1,0 +1,156 @@
+"""``rlsum data``: look at a corpus, simulate one, convert other systems' outputs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from rlsum.cli.simulate import simulate
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from rlsum.data.corpus import Corpus
+    from rlsum.data.describe import Description, Lengths
+
+app = typer.Typer(
+    help="Look at a corpus, simulate one, convert other systems' outputs.",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+)
+app.command()(simulate)
+
+
+@app.command()
+def inspect(
+    path: Annotated[str, typer.Argument(help="File, folder, saved dataset, or hub name such as hf://owner/name.")],
+    split: Annotated[str, typer.Option(help="train, valid or test.")] = "train",
+    id_column: Annotated[str | None, typer.Option(help="Default: id, else file and line.")] = None,
+    source_column: Annotated[str, typer.Option(help="Column of the articles.")] = "article",
+    reference_column: Annotated[str, typer.Option(help="Column of the summaries.")] = "highlights",
+    tokenizer: Annotated[Literal["whitespace", "spacy"], typer.Option(help="spacy for raw text.")] = "whitespace",
+    lowercase: Annotated[bool, typer.Option("--lowercase", help="Lower-case the tokens.")] = False,
+    max_source: Annotated[int, typer.Option(help="Article tokens the model reads.")] = 400,
+    max_target: Annotated[int, typer.Option(help="Summary tokens the model learns.")] = 100,
+    vocabulary: Annotated[int, typer.Option(min=1, help="Most frequent words that count as known.")] = 30_000,
+    limit: Annotated[int | None, typer.Option(help="Look at so many rows, the first or, with --seed, any.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Choose the rows of --limit at random.")] = None,
+    num_proc: Annotated[int, typer.Option(help="Processes that tokenise.")] = 1,
+) -> None:
+    """Show what a corpus holds: rows skipped and why, lengths, unknown words, copying, an example.
+
+    **Examples**
+
+    rlsum data inspect runs/cnndm --split valid
+
+    rlsum data inspect raw.csv --source-column text --reference-column summary --tokenizer spacy
+    """
+    from rich.console import Console
+
+    from rlsum.data.corpus import load_corpus
+    from rlsum.data.describe import describe
+
+    corpus = load_corpus(
+        path,
+        split=split,
+        id_column=id_column,
+        source_column=source_column,
+        reference_column=reference_column,
+        tokenizer=tokenizer,
+        lowercase=lowercase,
+        max_source=max_source,
+        max_target=max_target,
+        limit=limit,
+        seed=seed,
+        num_proc=num_proc,
+    )
+    description = describe(corpus, max_source, max_target, vocabulary)
+    console = Console()
+    console.print(_rows_table(corpus, f"{path} ({split})"))
+    console.print(_lengths_table(description, max_source, max_target))
+    console.print(_words_table(description))
+    _print_example(corpus)
+
+
+@app.command()
+def outputs(
+    path: Annotated[Path, typer.Argument(help="JSONL, CSV or parquet with a column of a system's outputs.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Records file to write.")],
+    candidate: Annotated[str, typer.Option(help="Column of the system's summaries, a sentence a line.")],
+    reference: Annotated[str, typer.Option(help="Column of the reference summaries.")] = "reference",
+    source: Annotated[str | None, typer.Option(help="Column of the articles, where the file holds them.")] = None,
+    articles: Annotated[Path | None, typer.Option(help="Another file with id and article, joined by id.")] = None,
+    article_column: Annotated[str, typer.Option(help="Column of the articles in --articles.")] = "article",
+    id_column: Annotated[str, typer.Option(help="Column of the ids, in both files.")] = "id",
+    system: Annotated[str | None, typer.Option(help="Name of the system (default: its column's).")] = None,
+) -> None:
+    """Convert a file of another system's outputs to the records that `rlsum evaluate` reads.
+
+    **Example**
+
+    rlsum data outputs systems.jsonl.gz --candidate pointer_gen --articles test.jsonl.gz -o pointer_gen.jsonl
+    """
+    from rlsum.data.readers import CorpusError
+    from rlsum.data.system_outputs import OutputColumns, convert, read_articles
+    from rlsum.records import write_outputs
+
+    if source is not None and articles is not None:
+        raise CorpusError(f"--source {source} and --articles {articles}: the articles can come from one place only")
+    by_id = read_articles(articles, article_column, id_column) if articles is not None else None
+    columns = OutputColumns(candidate, reference, source, id_column)
+    count = write_outputs(out, convert(path, columns, system or candidate, by_id))
+    typer.echo(f"{out}: {count} records of {system or candidate}")
+    if source is None and articles is None:
+        typer.echo("No articles (--source or --articles): metrics and properties that need them cannot be computed.")
+
+
+def _rows_table(corpus: Corpus, title: str) -> Table:
+    from rich.table import Table
+
+    table = Table("rows", "count", "first", title=title, title_justify="left")
+    table.add_row("used", str(len(corpus.rows)), "")
+    for reason, count in corpus.skipped.items():
+        table.add_row(f"skipped, {reason}", str(count), corpus.examples[reason])
+    table.add_row("duplicate ids, kept", str(corpus.duplicate_ids), "")
+    return table
+
+
+def _lengths_table(description: Description, max_source: int, max_target: int) -> Table:
+    from rich.table import Table
+
+    from rlsum.data.describe import QUANTILES
+
+    table = Table("tokens", "mean", *(f"{quantile:.0%}" for quantile in QUANTILES), "cut")
+
+    def add(name: str, lengths: Lengths, limit: int) -> None:
+        values = (f"{value:.0f}" for value in lengths.quantiles)
+        table.add_row(name, f"{lengths.mean:.1f}", *values, f"{lengths.share_cut:.1%} at {limit}")
+
+    add("articles", description.articles, max_source)
+    if description.summaries:
+        add("summaries", description.summaries, max_target)
+    return table
+
+
+def _words_table(description: Description) -> Table:
+    from rich.table import Table
+
+    from rlsum.data.describe import LEAD_TOKENS
+
+    table = Table("within the cuts", "share")
+    table.add_row(f"article tokens outside the {description.vocabulary:,} words", f"{description.oov_articles:.2%}")
+    table.add_row("summary tokens outside them", f"{description.oov_summaries:.2%}")
+    table.add_row("  of these, found in the article", f"{description.oov_copyable:.1%}")
+    table.add_row("summary tokens found in the article", f"{description.copied:.1%}")
+    table.add_row(f"summary tokens found in its first {LEAD_TOKENS} tokens", f"{description.copied_lead:.1%}")
+    table.add_row("sentences a summary", f"{description.summary_sentences:.2f}")
+    return table
+
+
+def _print_example(corpus: Corpus) -> None:
+    row = corpus.rows[0]
+    print(f"\nexample {row['id']}\n  article: {' '.join(row['src_tokens'][:80])} ...")
+    for number, reference in enumerate(row["references"], 1):
+        print(f"  reference {number}:", *reference.split("\n"), sep="\n    ")

@@ -1,0 +1,96 @@
+"""What a corpus is like, in numbers: lengths, cuts, words outside the vocabulary, how much of a summary is copied."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rlsum.data.corpus import Corpus
+from rlsum.data.vocabulary import Vocabulary
+
+QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
+LEAD_TOKENS = 100  # about three sentences of news
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """Token counts of uncut texts: mean, values at QUANTILES, and the share of texts longer than the limit."""
+
+    mean: float
+    quantiles: tuple[float, ...]
+    share_cut: float
+
+
+@dataclass(frozen=True)
+class Description:
+    """Lengths of articles and first references (None without any), and shares in [0, 1], NaN of nothing.
+
+    Shares are over tokens as the model sees them, cut. ``oov_*``: outside the vocabulary. ``copied``: summary tokens
+    that occur in the article; ``copied_lead``: in its first LEAD_TOKENS tokens; ``oov_copyable``: of the summary tokens
+    outside the vocabulary, those that occur in the article.
+    """
+
+    vocabulary: int
+    articles: Lengths
+    summaries: Lengths | None
+    summary_sentences: float
+    oov_articles: float
+    oov_summaries: float
+    oov_copyable: float
+    copied: float
+    copied_lead: float
+
+
+def describe(corpus: Corpus, max_source: int, max_target: int, vocabulary_size: int) -> Description:
+    """Measure ``corpus``, loaded with the same limits; the vocabulary is its own most frequent words."""
+    texts = (tokens for pair in _token_pairs(corpus) for tokens in pair)
+    words = frozenset(Vocabulary.build(texts, vocabulary_size).index)
+    counts = sum((_counts(source, target, words) for source, target in _token_pairs(corpus)), start=np.zeros(7))
+    source_tokens, source_oov, tokens, oov, oov_copyable, copied, copied_lead = counts.tolist()
+    firsts = [references[0] for references in corpus.rows["references"] if references]
+    return Description(
+        vocabulary=len(words),
+        articles=_lengths(corpus.rows["source"], max_source),
+        summaries=_lengths(firsts, max_target) if firsts else None,
+        summary_sentences=_share(sum(text.count("\n") + 1 for text in firsts), len(firsts)),
+        oov_articles=_share(source_oov, source_tokens),
+        oov_summaries=_share(oov, tokens),
+        oov_copyable=_share(oov_copyable, oov),
+        copied=_share(copied, tokens),
+        copied_lead=_share(copied_lead, tokens),
+    )
+
+
+def _token_pairs(corpus: Corpus) -> Iterator[tuple[list[str], list[str]]]:
+    for row in corpus.rows.select_columns(["src_tokens", "tgt_tokens"]):
+        yield row["src_tokens"], row["tgt_tokens"]
+
+
+def _counts(source: Sequence[str], target: Sequence[str], words: frozenset[str]) -> np.ndarray:
+    """(7,): article tokens, unknown ones; summary tokens, unknown ones, those of them in the article; copied, from lead."""
+    in_source, in_lead = frozenset(source), frozenset(source[:LEAD_TOKENS])
+    unknown = [token for token in target if token not in words]
+    return np.array(
+        [
+            len(source),
+            sum(token not in words for token in source),
+            len(target),
+            len(unknown),
+            sum(token in in_source for token in unknown),
+            sum(token in in_source for token in target),
+            sum(token in in_lead for token in target),
+        ],
+        dtype=np.float64,
+    )
+
+
+def _lengths(texts: Iterable[str], limit: int) -> Lengths:
+    counts = np.array([len(text.split()) for text in texts])
+    quantiles = tuple(float(value) for value in np.quantile(counts, QUANTILES))
+    return Lengths(float(counts.mean()), quantiles, float((counts > limit).mean()))
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole else float("nan")

@@ -1,0 +1,77 @@
+"""Other systems' outputs, one column a system, as records of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rlsum.data.readers import CorpusError, Read, read_file
+from rlsum.records import Output
+
+
+@dataclass(frozen=True)
+class OutputColumns:
+    """Columns of the file: the system's text, the reference (a text or a list of texts), the article if it is there."""
+
+    candidate: str
+    reference: str
+    source: str | None = None
+    id: str = "id"
+
+
+def read_articles(path: str | Path, column: str = "article", id_column: str = "id") -> dict[str, str]:
+    """Articles by id, from a JSONL, CSV or parquet file. Raises CorpusError for a row without id or article."""
+    articles: dict[str, str] = {}
+    for read in read_file(_existing(path)):
+        article = _field(read, column)
+        articles[str(_field(read, id_column))] = _text(article, read, column)
+    return articles
+
+
+def convert(
+    path: str | Path, columns: OutputColumns, system: str, articles: Mapping[str, str] | None = None
+) -> Iterator[Output]:
+    """Every row of ``path`` as an Output of ``system``; texts are kept to the letter, their lines are sentences.
+
+    The source is the article of ``articles`` with the row's id, else the column ``columns.source``, else "".
+    An empty candidate is kept: a system may have said nothing. Raises CorpusError at the first row that lacks a field
+    or whose id has no article: an evaluation on fewer rows would not be comparable.
+    """
+    for read in read_file(_existing(path)):
+        identity = str(_field(read, columns.id))
+        found = _field(read, columns.reference)
+        references = tuple(
+            _text(text, read, columns.reference) for text in (found if isinstance(found, list) else [found])
+        )
+        candidate = _text(_field(read, columns.candidate), read, columns.candidate)
+        yield Output(identity, _source(read, identity, columns, articles), references, candidate, system)
+
+
+def _source(read: Read, identity: str, columns: OutputColumns, articles: Mapping[str, str] | None) -> str:
+    if articles is not None:
+        if identity not in articles:
+            raise CorpusError(f"{read.where}: no article has the id {identity!r}; give the articles of these outputs")
+        return articles[identity]
+    return _text(_field(read, columns.source), read, columns.source) if columns.source else ""
+
+
+def _existing(path: str | Path) -> Path:
+    if not Path(path).is_file():
+        raise CorpusError(f"{path}: no such file")
+    return Path(path)
+
+
+def _field(read: Read, name: str) -> Any:
+    if read.problem:
+        raise CorpusError(f"{read.where}: {read.problem}; mend or delete this row")
+    if read.fields.get(name) is None:
+        raise CorpusError(f"{read.where}: no {name!r}; its columns are {', '.join(read.fields)}")
+    return read.fields[name]
+
+
+def _text(value: Any, read: Read, name: str) -> str:
+    if not isinstance(value, str):
+        raise CorpusError(f"{read.where}: {name!r} is a {type(value).__name__}, not text")
+    return value

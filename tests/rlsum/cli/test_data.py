@@ -1,0 +1,139 @@
+import gzip
+import json
+import subprocess
+import sys
+
+import datasets
+import pytest
+from typer.testing import CliRunner
+
+from rlsum.cli.data import app
+from rlsum.data.readers import CorpusError
+from rlsum.records import read_outputs
+
+ROWS = [
+    {"id": "a", "article": "Ann met Bo in Rome .", "highlights": "Ann met Bo ."},
+    {"id": "b", "article": "Bo left Rome by train .", "highlights": "Bo left .\nHe cried ."},
+]
+SYSTEMS = [
+    {"id": "b", "reference": "r two .\nmore .", "fine": "x .\ny .", "silent": "", "gone": None},
+    {"id": "a", "reference": ["r one .", "other ."], "fine": " z\u2028w", "silent": "", "gone": "x"},
+]
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    datasets.disable_progress_bars()
+
+
+def write(path, rows):
+    content = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+    return str(path)
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, list(arguments), catch_exceptions=False, env={"COLUMNS": "200"})
+
+
+def shown(result, name):
+    """The cells of the table row that begins with ``name``."""
+    line = next(line for line in result.output.splitlines() if line.strip("│ ").startswith(name))
+    return [cell.strip() for cell in line.strip("│").split("│")]
+
+
+def test_inspect_counts_what_is_there(tmp_path):
+    path = write(tmp_path / "x.jsonl", [*ROWS, {"id": "c", "article": "", "highlights": "x"}])
+    result = run("inspect", path, "--max-source", "5", "--vocabulary", "4")
+    assert result.exit_code == 0
+    assert shown(result, "used")[1] == "2"
+    assert shown(result, "skipped, article: empty")[1:] == ["1", f"{path}:3"]
+    assert shown(result, "articles") == ["articles", "6.0", *["6"] * 7, "100.0% at 5"]
+    assert shown(result, "summaries")[1:3] + shown(result, "summaries")[-1:] == ["5.0", "4", "0.0% at 100"]
+    # Within the cuts "Bo" is there 4 times, "." 3 times, and "Ann" and "Rome" lead the words of 2 by the alphabet.
+    assert shown(result, "article tokens outside the 4 words")[1] == "50.00%"
+    assert shown(result, "summary tokens outside them")[1] == "40.00%"
+    assert shown(result, "of these, found in the article")[1] == "50.0%"
+    assert shown(result, "summary tokens found in the article")[1] == "50.0%"
+    assert shown(result, "sentences a summary")[1] == "1.50"
+    assert "reference 1:\n    Ann met Bo ." in result.output
+
+
+def test_outputs_become_records_with_their_texts_to_the_letter(tmp_path):
+    systems, articles = write(tmp_path / "s.jsonl.gz", SYSTEMS), write(tmp_path / "t.jsonl.gz", ROWS)
+    out = tmp_path / "new" / "fine.jsonl"
+    result = run("outputs", systems, "--candidate", "fine", "--articles", articles, "-o", str(out))
+    assert result.exit_code == 0
+    assert "2 records of fine" in result.output
+    second, first = read_outputs(out)
+    assert (second.id, second.candidate, second.references) == ("b", "x .\ny .", ("r two .\nmore .",))
+    assert second.source == ROWS[1]["article"]
+    assert (first.candidate, first.references) == (" z\u2028w", ("r one .", "other ."))
+    assert first.system == "fine"
+
+
+def test_an_empty_output_is_kept_and_the_system_named(tmp_path):
+    out = tmp_path / "o.jsonl"
+    result = run(
+        "outputs", write(tmp_path / "s.jsonl", SYSTEMS), "--candidate", "silent", "--system", "mute", "-o", str(out)
+    )
+    assert [(o.candidate, o.system, o.source) for o in read_outputs(out)] == [("", "mute", "")] * 2
+    assert "No articles" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--candidate", "gone"], r"s\.jsonl:1: no 'gone'; its columns are id, reference"),
+        (["--candidate", "fine", "--reference", "ref"], "no 'ref'"),
+        (["--candidate", "fine", "--articles", "{articles}"], "no article has the id 'b'"),
+        (["--candidate", "fine", "--articles", "{articles}", "--source", "x"], "from one place only"),
+        (["--candidate", "fine", "--articles", "nowhere.jsonl"], "nowhere.jsonl: no such file"),
+    ],
+)
+def test_outputs_that_cannot_be_joined_are_refused_and_nothing_is_written(tmp_path, arguments, message):
+    systems, articles = write(tmp_path / "s.jsonl", SYSTEMS), write(tmp_path / "t.jsonl", ROWS[:1])
+    out = tmp_path / "o.jsonl"
+    with pytest.raises(CorpusError, match=message):
+        run("outputs", systems, "-o", str(out), *(argument.format(articles=articles) for argument in arguments))
+    assert not out.exists()
+
+
+def test_a_broken_row_of_outputs_is_fatal(tmp_path):
+    path = tmp_path / "s.jsonl"
+    write(path, SYSTEMS)
+    path.write_bytes(path.read_bytes() + b"{half\n")
+    with pytest.raises(CorpusError, match=r"s\.jsonl:3: not JSON"):
+        run("outputs", str(path), "--candidate", "fine", "-o", str(tmp_path / "o.jsonl"))
+
+
+def test_help_loads_nothing_heavy():
+    code = (
+        "import sys; from typer.testing import CliRunner; from rlsum.cli.data import app; "
+        "assert CliRunner().invoke(app, ['--help']).exit_code == 0; "
+        "print([m for m in ('torch', 'datasets', 'spacy', 'transformers', 'pyarrow', 'numpy') if m in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("system", "figures"),
+    [("see2017_pointer_gen", (36.18, 15.62, 33.23)), ("see2017_pointer_gen_cov", (39.26, 17.23, 36.17))],
+)
+def test_published_outputs_of_see_et_al_score_as_published_for_rouge_score(shared, tmp_path, system, figures):
+    from rouge_score.rouge_scorer import RougeScorer
+
+    systems, articles = (
+        str(shared / "data" / "cnndm" / f"{name}.jsonl.gz") for name in ("systems_test_outputs", "test")
+    )
+    out = tmp_path / "o.jsonl"
+    run("outputs", systems, "--candidate", system, "--articles", articles, "-o", str(out))
+    records = read_outputs(out)
+    assert len({record.id for record in records}) == 11_490
+    scorer = RougeScorer(["rouge1", "rouge2", "rougeLsum"], use_stemmer=True)
+    scores = [scorer.score(record.references[0], record.candidate) for record in records]
+    means = [100 * sum(score[name].fmeasure for score in scores) / len(scores) for name in scores[0]]
+    assert means == pytest.approx(figures, abs=0.02)
