@@ -69,7 +69,7 @@ def _token_pairs(corpus: Corpus) -> Iterator[tuple[list[str], list[str]]]:
 
 
 def _counts(source: Sequence[str], target: Sequence[str], words: frozenset[str]) -> np.ndarray:
-    """(7,): article tokens, unknown; summary tokens, unknown, unknown but in the article; in the article, in its lead."""
+    """(7,): article tokens, unknown; summary tokens, unknown, unknown but in the article, in the article, in lead."""
     in_source, in_lead = frozenset(source), frozenset(source[:LEAD_TOKENS])
     unknown = [token for token in target if token not in words]
     return np.array(
