@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from typing import TYPE_CHECKING, Annotated
 
@@ -64,11 +65,16 @@ def _explanation(name: str) -> RenderableType:
         table.add_row(Text(option, style="bold"), Text("required" if default == "..." else f"default {default}"))
     parts: list[RenderableType] = [
         Text(name, style="bold"),
-        Text(inspect.getdoc(found) or "(no description)"),
-        Text(f"\n{module}", style="dim"),
+        Text(_reflowed(inspect.getdoc(found) or "(no description)")),
+        Text(f"\n{_reflowed(module)}", style="dim"),
         Text("\nOptions" if described.options else "\nNo options", style="bold"),
         table,
     ]
     required = ", ".join(f"{option}=..." for option, default in described.options.items() if default == "...")
     written = f"{name}({required})" if required else name
     return Group(*parts, Text(f"\nrlsum evaluate outputs.jsonl --metrics '{written}'"))
+
+
+def _reflowed(documentation: str) -> str:
+    """Paragraphs as one line each, for the terminal to break."""
+    return re.sub(r"(?<!\n)\n(?!\n)", " ", documentation).replace("``", "")

@@ -6,6 +6,7 @@ Each is a function ``(candidate, source) -> float`` of texts split on white spac
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
@@ -27,30 +28,33 @@ def repetition(candidate: str, source: str) -> float:
 def novelty(candidate: str, source: str) -> float:
     """Share of the candidate's bigrams that the source does not hold, 0 to 1 (See et al. 2017, figure 6).
 
-    Letter case is ignored. NaN for a candidate with no bigram.
+    Letter case is ignored. NaN for a candidate with no bigram or an unknown (empty) source.
     """
     bigrams = _ngrams(candidate.lower().split(), 2)
     known = set(_ngrams(source.lower().split(), 2))
-    return _share(bigram not in known for bigram in bigrams)
+    return _share(bigram not in known for bigram in bigrams) if source else math.nan
 
 
 def copy_rate(candidate: str, source: str) -> float:
     """Share of the candidate's tokens that occur in the source, 0 to 1: what is left is novel unigrams.
 
-    Letter case is ignored. NaN for an empty candidate.
+    Letter case is ignored. NaN for an empty candidate or an unknown (empty) source.
     """
     known = set(source.lower().split())
-    return _share(token in known for token in candidate.lower().split())
+    return _share(token in known for token in candidate.lower().split()) if source else math.nan
 
 
 def invented_names(candidate: str, source: str) -> float:
     """Share of the candidate's capitalised words that the source does not hold, 0 to 1.
 
     Letter case is ignored in the search, so that a word is no invention for opening a sentence.
-    NaN for a candidate without capitalised words, as all are in a lower-cased corpus.
+    NaN for a candidate without capitalised words, as all are in a lower-cased corpus, or an unknown (empty) source.
     """
+    found = names(candidate)
+    if not found or not source:
+        return math.nan
     known = {word.lower() for word in words(source)}
-    return _share(name.lower() not in known for name in names(candidate))
+    return _share(name.lower() not in known for name in found)
 
 
 def words(text: str) -> list[str]:
@@ -80,4 +84,4 @@ def _ngrams(tokens: list[str], n: int) -> list[tuple[str, ...]]:
 
 def _share(flags: Iterable[bool]) -> float:
     found = list(flags)
-    return sum(found) / len(found) if found else float("nan")
+    return sum(found) / len(found) if found else math.nan

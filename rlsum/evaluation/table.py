@@ -69,7 +69,7 @@ def metric_table(
 def property_table(rows: Mapping[str, Mapping[str, Interval]], caption: str, notes: Iterable[str] = ()) -> Table:
     """Systems x properties, shares in percent, with intervals."""
     names = list(dict.fromkeys(name for row in rows.values() for name in row))
-    units = {name: PROPERTY_UNITS.get(name, (f"{name}, %", 100)) for name in names}
+    units = {name: PROPERTY_UNITS.get(name, (f"{name.replace('-', ' ')}, %", 100)) for name in names}
     cells = tuple(
         (Cell(system), *(interval_cell(row[name], units[name][1], 1) for name in names)) for system, row in rows.items()
     )
@@ -77,11 +77,10 @@ def property_table(rows: Mapping[str, Mapping[str, Interval]], caption: str, not
 
 
 def difference_table(comparisons: Sequence[Comparison], caption: str, notes: Iterable[str] = ()) -> Table:
-    """One row a comparison: the difference with its interval, p and Holm-adjusted p, and how many items it rests on."""
+    """One row a comparison with one baseline: difference and interval, p and Holm-adjusted p, items it rests on."""
     cells = tuple(
         (
             Cell(item.system),
-            Cell(item.baseline),
             Cell(item.metric),
             difference_cell(item),
             Cell(p_text(item.p)),
@@ -90,7 +89,7 @@ def difference_table(comparisons: Sequence[Comparison], caption: str, notes: Ite
         )
         for item in comparisons
     )
-    header = ("system", "against", "metric", f"difference x {SCALE}", "p", "p (Holm)", "items")
+    header = ("system", "metric", f"difference x {SCALE}", "p", "p (Holm)", "items")
     return Table(caption, header, cells, tuple(notes))
 
 
@@ -141,20 +140,19 @@ def to_rich(table: Table) -> RichTable:
     )
     for place, name in enumerate(table.header):
         if place == 0:
-            rich.add_column(escape(name), overflow="fold")
-        else:  # in a narrow terminal headers, names and words fold, but never numbers
-            width = max(
-                (_unbroken(text) for row in table.rows for text in (row[place].text, row[place].detail)), default=1
-            )
-            rich.add_column(escape(name), justify="right", min_width=width, overflow="fold")
+            rich.add_column(escape(name), overflow="fold", min_width=_least_width(table, place, 20))
+        else:
+            rich.add_column(escape(name), overflow="fold", min_width=_least_width(table, place, 80), justify="right")
     for row in table.rows:
         rich.add_row(*(_rich_cell(cell, escape(cell.text), escape(cell.detail)) for cell in row))
     return rich
 
 
-def _unbroken(text: str) -> int:
-    """The least width that keeps numbers whole."""
-    return len(text) if any(map(str.isdigit, text)) else max(map(len, text.split()), default=1)
+def _least_width(table: Table, place: int, most: int) -> int:
+    """Columns fold at spaces in a narrow terminal, never within a word or between the numbers of an interval."""
+    texts = [table.header[place], *(text for row in table.rows for text in (row[place].text, row[place].detail))]
+    whole = [text if place and text[:1] in "+-(0123456789" else max(text.split(), key=len) for text in texts if text]
+    return min(most, max(map(len, whole)))
 
 
 def _rich_cell(cell: Cell, text: str, detail: str) -> str:

@@ -45,6 +45,12 @@ def test_names_are_words_with_a_capital():
     assert names("O'Hara-Lee met `` Bo '' on 3 May in X2 .") == ["O'Hara-Lee", "Bo", "May", "X"]
 
 
+def test_what_is_asked_of_an_unknown_source_is_undefined():
+    for measure in (novelty, copy_rate, invented_names):
+        assert math.isnan(measure("A fire broke out .", ""))
+    assert length("A fire .", "") == 3
+
+
 @given(st.text(), st.text())
 def test_every_property_is_in_range_or_undefined(candidate, source):
     for name, measure in PROPERTIES.items():
