@@ -1,4 +1,4 @@
-"""Scores for texts: ``rewards.load("rouge-l")(["a candidate"], [["a reference"]])``. Importing this loads nothing heavy."""
+"""Scores for texts: ``rewards.load("rouge-l")(["a candidate"], [["a reference"]])``. Loads nothing heavy by itself."""
 
 from rewards.base import (
     Description,

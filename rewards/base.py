@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol
 
 from rewards.errors import RewardError
 from rewards.options import bind, nearest, parameters
@@ -31,11 +31,9 @@ TABLE = {
     "twmd": "rewards.contextual:TWMD",
     "weighted": "rewards.combine:Weighted",
     "shuffled": "rewards.combine:Shuffled",
-    "cached": "rewards.combine:Cached",
 }
 
 
-@runtime_checkable
 class Reward(Protocol):
     """Scores texts. The same object is training reward, reported metric and command-line score."""
 
@@ -86,8 +84,12 @@ def from_spec(spec: str | Mapping[str, Any] | Spec) -> Reward:
     found = resolve(written.name)
     if _is_reward(found):
         bind(written.name, _no_options, written.options)
-        return found if isinstance(found, Reward) else Plain(written.name, found)
-    return found(**bind(written.name, found, written.options))
+        return found if _has_protocol(found) else Plain(written.name, found)
+    reward = found(**bind(written.name, found, written.options))
+    if not _has_protocol(reward):
+        needed = "name, signature, undefined() and __call__()"
+        raise RewardError(f"reward {written.name!r} built a {type(reward).__name__}, which lacks one of {needed}")
+    return reward
 
 
 def from_specs(specs: str | Sequence[str | Mapping[str, Any]]) -> dict[str, Reward]:
@@ -162,7 +164,12 @@ def _is_reward(found: Any) -> bool:
     """A reward itself, or a plain function of candidates; anything else builds one."""
     if inspect.isclass(found):
         return False
-    return isinstance(found, Reward) or next(iter(inspect.signature(found).parameters), None) == "candidates"
+    return _has_protocol(found) or next(iter(inspect.signature(found).parameters), None) == "candidates"
+
+
+def _has_protocol(found: Any) -> bool:
+    """Whether it has the parts of a Reward; isinstance would ask for the signature, which loads models."""
+    return all(hasattr(type(found), part) for part in ("__call__", "signature", "undefined")) and hasattr(found, "name")
 
 
 def _no_options() -> None:
@@ -203,7 +210,9 @@ class Plain:
         try:
             source = inspect.getsource(self.function)
         except (OSError, TypeError) as error:
-            raise RewardError(f"{self.name}: its source cannot be read, so it has no signature; put it in a file") from error
+            raise RewardError(
+                f"{self.name}: its source cannot be read, so it has no signature; put it in a file"
+            ) from error
         place = f"{self.function.__module__}:{self.function.__qualname__}"
         return signature(place, source=hashlib.sha256(source.encode()).hexdigest()[:12])
 

@@ -141,7 +141,11 @@ class _Mover:
     @property
     def signature(self) -> str:
         """The content of the vectors, every option, and the versions of splitter and solver."""
-        fields: dict[str, Any] = {"vectors": load_once(self.source).digest, "normalize": self.normalize, "oov": self.oov}
+        fields: dict[str, Any] = {
+            "vectors": load_once(self.source).digest,
+            "normalize": self.normalize,
+            "oov": self.oov,
+        }
         fields |= {"stopwords": self.stopwords, "text": library("spacy"), "solver": f"exact-{library('pot')}"}
         if self.stopwords == "nltk":
             fields["nltk"] = library("nltk")

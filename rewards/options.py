@@ -35,7 +35,9 @@ def parameters(name: str, build: Callable[..., Any]) -> dict[str, inspect.Parame
     try:
         found = inspect.signature(build, eval_str=True).parameters
     except NameError as error:
-        raise RewardError(f"{name}: its annotations cannot be read ({error}); import their names at run time") from error
+        raise RewardError(
+            f"{name}: its annotations cannot be read ({error}); import their names at run time"
+        ) from error
     return {key: field for key, field in found.items() if field.kind not in (field.VAR_KEYWORD, field.VAR_POSITIONAL)}
 
 

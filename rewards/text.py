@@ -82,7 +82,7 @@ def stop_words(which: StopWords) -> frozenset[str]:
 
 
 def _nltk_stop_words() -> frozenset[str]:
-    from nltk.corpus import stopwords
+    from nltk.corpus import stopwords  # type: ignore[import-untyped]
 
     try:
         return frozenset(stopwords.words("english"))
@@ -102,7 +102,9 @@ def pipeline_vectors(name: str) -> tuple[list[str], NDArray[np.float32]]:
     try:
         pipeline = spacy.load(name)
     except OSError as error:
-        raise RewardError(f"vectors=spacy:{name}: spaCy cannot load it ({error}); install the pipeline first") from error
+        raise RewardError(
+            f"vectors=spacy:{name}: spaCy cannot load it ({error}); install the pipeline first"
+        ) from error
     found = pipeline.vocab.vectors
     if found.size == 0:
         raise RewardError(f"vectors=spacy:{name}: this pipeline holds no vectors; use one of size md or lg")

@@ -31,9 +31,7 @@ def distances(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArra
     return np.sqrt(squares, out=squares)
 
 
-def exact_cost(
-    first: NDArray[np.float64], second: NDArray[np.float64], cost: NDArray[np.float64]
-) -> float:
+def exact_cost(first: NDArray[np.float64], second: NDArray[np.float64], cost: NDArray[np.float64]) -> float:
     """The least cost of moving weights ``first`` ``(m,)`` to ``second`` ``(n,)``, ``cost`` ``(m, n)``; all float64.
 
     Weights are positive and sum to 1. The earth mover's distance when ``cost`` is a distance (Kusner et al. 2015).

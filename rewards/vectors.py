@@ -112,10 +112,10 @@ def _stamp(name: str | Path) -> tuple[int, int] | None:
     return status.st_mtime_ns, status.st_size
 
 
-def _open(path: Path) -> Iterable[bytes]:
+def _open(path: Path) -> io.BufferedIOBase:
     with path.open("rb") as file:
         zipped = file.read(2) == b"\x1f\x8b"
-    return io.BufferedReader(gzip.open(path), 2**20) if zipped else path.open("rb", buffering=2**20)
+    return gzip.open(path) if zipped else path.open("rb", buffering=2**20)
 
 
 def _from_pipeline(name: str, words: Collection[str] | None) -> StaticVectors:
@@ -192,7 +192,7 @@ class _Reader:
         return True
 
     def _split(self, number: int, line: bytes) -> tuple[str, bytes]:
-        """Word and numbers. A few GloVe words hold spaces (``. . .``): there the last ``width`` fields are the numbers."""
+        """Word and numbers. A few GloVe words hold spaces (``. . .``): there the last ``width`` fields are numbers."""
         line = line.rstrip()
         spaces = line.count(b" ")
         word, _, rest = line.partition(b" ")
