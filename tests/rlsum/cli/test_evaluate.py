@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from rlsum.cli import main
+from rlsum.records import Output, read_outputs, write_outputs
+
+ARTICLES = ("the crew saved the bridge .", "the mayor opened a school .", "a doctor left the market .")
+
+
+def system(name: str, candidates: tuple[str, ...], references: tuple[str, ...] = ARTICLES) -> list[Output]:
+    return [
+        Output(f"id-{number}", ARTICLES[number], (references[number],), candidate, name)
+        for number, candidate in enumerate(candidates)
+    ]
+
+
+@pytest.fixture
+def files(tmp_path):
+    write_outputs(tmp_path / "good.jsonl", system("good [1]", ARTICLES))
+    write_outputs(tmp_path / "poor.jsonl", system("poor", ("the bridge .", "", "a doctor left .")))
+    return tmp_path
+
+
+@pytest.fixture
+def rlsum(monkeypatch, capsys):
+    """Run a command: (exit code, standard output, standard error)."""
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["rlsum", *map(str, arguments)])
+        monkeypatch.setenv("COLUMNS", "110")
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return int(ended.value.code or 0), *capsys.readouterr()
+
+    return run
+
+
+def test_one_system_has_scores_properties_and_signatures(rlsum, files):
+    code, printed, _ = rlsum("evaluate", files / "good.jsonl")
+    assert code == 0
+    assert "100.00" in printed
+    assert "length" in printed
+    assert "rouge-lsum|direction:f1|stemmer:yes" in printed
+    assert "Against" not in printed
+
+
+def test_several_systems_are_compared_with_the_first(rlsum, files):
+    code, printed, _ = rlsum("evaluate", files / "poor.jsonl", files / "good.jsonl", "--metrics", "rouge-1")
+    assert code == 0
+    assert "Against poor" in printed
+    # With words over three letters unstemmed: F1 of 2/5 and 5 words, of nothing, of 3 and 5: mean (4/7 + 0 + 3/4) / 3.
+    assert "44.05" in printed
+    assert "0.2500" in printed  # three items, all better: 2 of 8 sign patterns are as extreme
+
+
+def test_json_holds_raw_scores_and_null_for_undefined(rlsum, files):
+    arguments = ("evaluate", files / "poor.jsonl", files / "good.jsonl", "--baseline", "good [1]", "--json")
+    code, printed, _ = rlsum(*arguments, "--metrics", "rouge-1,rouge-l(stemmer=true)", "--resamples", 100, "--seed", 3)
+    data = json.loads(printed)
+    assert code == 0
+    assert [row["system"] for row in data["systems"]] == ["poor", "good [1]"]
+    assert data["systems"][1]["metrics"]["rouge-1"] == {"mean": 1, "low": 1, "high": 1, "n": 3}
+    assert data["systems"][0]["properties"]["invented-names"]["mean"] is None
+    assert data["resampling"] == {"level": 0.95, "resamples": 100, "seed": 3}
+    assert [(row["system"], row["metric"]) for row in data["differences"]] == [("poor", "rouge-1"), ("poor", "rouge-l")]
+    assert list(data["signatures"]) == ["rouge-1", "rouge-l"]
+
+
+def test_what_only_one_system_has_and_other_references_are_said(rlsum, files):
+    write_outputs(files / "part.jsonl", system("part", ARTICLES[:2], ("another reference", ARTICLES[1])))
+    code, printed, _ = rlsum("evaluate", files / "good.jsonl", files / "part.jsonl", "--metrics", "rouge-1")
+    told = " ".join(printed.split())
+    assert code == 0
+    assert "part and good [1] share 2 articles; 1 that only one of them has" in told
+    assert "for 1 articles part is scored against other references than good [1]" in told
+
+
+def test_systems_in_one_file_are_told_apart(rlsum, files):
+    write_outputs(files / "all.jsonl", system("a", ARTICLES) + system("b", ARTICLES))
+    code, printed, _ = rlsum("evaluate", files / "all.jsonl", "--metrics", "rouge-1")
+    assert code == 0
+    assert "Against a" in printed
+
+
+def test_score_adds_scores_and_says_why_one_is_undefined(rlsum, files):
+    write_outputs(files / "in.jsonl", system("s", ARTICLES[:2], ("", "the mayor opened a school .")))
+    code, printed, _ = rlsum("score", files / "in.jsonl", "-o", files / "new" / "out.jsonl", "--metrics", "rouge-1")
+    assert code == 0
+    assert "2 records scored" in printed
+    assert "(1 undefined)" in printed
+    rows = [json.loads(line) for line in (files / "new" / "out.jsonl").read_text().splitlines()]
+    assert [row["scores"] for row in rows] == [{"rouge-1": None}, {"rouge-1": 1.0}]
+    assert "reference" in rows[0]["undefined"]["rouge-1"]
+    assert rows[1]["undefined"] == {}
+    scored = files / "new" / "out.jsonl"
+    assert rlsum("score", scored, "-o", scored, "--metrics", "rouge-2")[0] == 0  # a second metric joins the first
+    assert set(read_outputs(scored)[1].scores) == {"rouge-1", "rouge-2"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["evaluate", "good.jsonl", "--metrics", "rogue-1"], "did you mean 'rouge-1'"),
+        (["evaluate", "good.jsonl", "--metrics", "rouge-1(stemmr=true)"], "stemmer"),
+        (["evaluate", "good.jsonl", "--baseline", "x"], "choose one of good [1]"),
+        (["evaluate", "empty.jsonl"], "no records"),
+        (["evaluate", "nowhere.jsonl"], "cannot be read"),
+        (["evaluate", "good.jsonl", "good.jsonl"], "given twice"),
+        (["score", "good.jsonl", "-o", "good.jsonl/out.jsonl"], "--out good.jsonl/out.jsonl: cannot be written"),
+        (["score", "good.jsonl", "-o", "."], "cannot be written"),
+        (["rewards", "smss"], "did you mean 'sms'"),
+    ],
+)
+def test_errors_are_one_line_and_exit_code_2(rlsum, files, monkeypatch, arguments, words):
+    (files / "empty.jsonl").touch()
+    monkeypatch.chdir(files)
+    code, printed, error = rlsum(*arguments)
+    assert code == 2
+    assert printed == ""
+    assert words in error
+    assert len(error.splitlines()) == 1
+
+
+def test_an_unwritable_output_is_found_before_scoring(rlsum, files):
+    code, _, error = rlsum("score", files / "nowhere.jsonl", "-o", files)
+    assert code == 2
+    assert "--out" in error
+
+
+def test_rewards_are_listed_and_explained(rlsum):
+    code, printed, _ = rlsum("rewards")
+    assert code == 0
+    for name in ("rouge-l", "wms", "sms", "s+wms", "twmd", "weighted"):
+        assert name in printed
+    code, printed, _ = rlsum("rewards", "sms")
+    assert code == 0
+    for words in ("Clark", "vectors", "required", "default none", "sms(vectors=...)"):
+        assert words in printed
+
+
+@pytest.mark.parametrize("arguments", [["rewards"], ["evaluate", "--help"], ["score", "--help"]])
+def test_help_and_listing_load_no_heavy_library(arguments):
+    script = (
+        "import sys; sys.argv = ['rlsum', *sys.argv[1:]]\n"
+        "from rlsum.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "heavy = {'torch', 'transformers', 'spacy', 'ot', 'datasets', 'scipy', 'matplotlib'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", script, *arguments], check=True, capture_output=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("column", "expected"),
+    [("see2017_pointer_gen", (36.18, 15.62, 33.23)), ("see2017_pointer_gen_cov", (39.26, 17.23, 36.17))],
+)
+def test_published_outputs_score_what_the_field_agrees_on(rlsum, shared, tmp_path, column, expected):
+    """ROUGE-1/2/Lsum of See et al. 2017 by rouge-score with its stemmer, one sentence a line, all 11,490 articles."""
+    from rlsum.data.system_outputs import OutputColumns, convert
+
+    file = tmp_path / "see.jsonl"
+    path = shared / "data" / "cnndm" / "systems_test_outputs.jsonl.gz"
+    assert write_outputs(file, convert(path, OutputColumns(column, "reference"), "see")) == 11_490
+    _, printed, _ = rlsum("evaluate", file, "--json", "--resamples", 10)
+    found = [row["mean"] * 100 for row in json.loads(printed)["systems"][0]["metrics"].values()]
+    assert found == pytest.approx(expected, abs=0.02)

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from rlsum.compare.examples import Piece, draw_samples, marked, to_markdown, to_rich
+from rlsum.records import Output
+
+SOURCE = "a fire broke out in Velmora .\nIlse Tannhold praised the crew ."
+VOCABULARY = {"a", "fire", "in", "the", "crew", "praised", "broke", "out", ".", "Ilse"}
+
+
+def test_copied_and_invented_words_are_marked():
+    assert marked("Ilse fled Velmora\nin Brannock .", SOURCE, VOCABULARY) == (
+        Piece("Ilse fled ", "plain"),  # a known name; an unknown word that is not in the article was not copied
+        Piece("Velmora", "copied"),
+        Piece("\nin ", "plain"),
+        Piece("Brannock", "invented"),
+        Piece(" .", "plain"),
+    )
+    assert "copied" not in {piece.kind for piece in marked("Velmora", SOURCE, None)}
+
+
+@given(st.text())
+def test_the_pieces_are_the_text(text):
+    assert "".join(piece.text for piece in marked(text, SOURCE, VOCABULARY)) == text
+
+
+def systems() -> dict[str, list[Output]]:
+    return {
+        name: [Output(str(number), SOURCE, ("a *fire* <b>",), f"{name} saw Velmora", name) for number in numbers]
+        for name, numbers in (("lead", range(20)), ("model [1]", range(5, 25)))
+    }
+
+
+def test_samples_are_drawn_from_what_all_systems_have():
+    samples = draw_samples(systems(), VOCABULARY, 3)
+    assert len(samples) == 3
+    assert all(5 <= int(sample.id) < 20 for sample in samples)
+    assert samples == draw_samples(systems(), VOCABULARY, 3)
+    assert samples != draw_samples(systems(), VOCABULARY, 3, seed=1)
+    assert len(draw_samples(systems(), VOCABULARY, 100)) == 15
+
+
+def test_systems_without_a_common_article_have_no_samples():
+    with pytest.raises(ValueError, match="every one of a, b"):
+        draw_samples({"a": [Output("1", "", (), "", "a")], "b": [Output("2", "", (), "", "b")]}, None, 1)
+
+
+def test_samples_as_text_and_as_markdown():
+    samples = draw_samples(systems(), VOCABULARY, 1)
+    console = Console(file=io.StringIO(), width=100)
+    console.print(to_rich(samples))
+    printed = console.file.getvalue()
+    assert "model [1]" in printed
+    assert "a *fire* <b>" in printed
+    markdown = to_markdown(samples)
+    assert "saw **Velmora**" in markdown
+    assert r"a \*fire\* \<b\>" in markdown
