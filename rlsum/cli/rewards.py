@@ -40,7 +40,7 @@ def _overview() -> RenderableType:
     table = Table.grid(padding=(0, 2, 0, 0))
     for name in registry.names():
         try:
-            summary = registry.describe(name).summary
+            summary = _reflowed(registry.describe(name).summary)
         except registry.RewardError as error:
             summary = f"not available: {error}"
         table.add_row(Text(name, style="bold", no_wrap=True), Text(summary))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +60,28 @@ def score_available(
         except EncoderMissing as error:
             missing[label] = str(error)
     return columns, missing
+
+
+def load_available(specs: Sequence[str | Mapping[str, Any]]) -> tuple[dict[str, Reward], dict[str, str]]:
+    """Rewards by name, and name -> reason for those whose encoder is not installed. For reports, as `score_available`.
+
+    Raises RewardError for whatever else is wrong, and for two rewards of one name: their columns could not be told
+    apart.
+    """
+    from rewards.base import EncoderMissing, RewardError, from_spec
+    from rewards.specs import as_spec
+
+    found: dict[str, Reward] = {}
+    missing: dict[str, str] = {}
+    for spec in specs:
+        name = as_spec(spec).name
+        if name in found or name in missing:
+            raise RewardError(f"the reward {name!r} is given twice; leave one out")
+        try:
+            found[name] = from_spec(spec)
+        except EncoderMissing as error:
+            missing[name] = str(error)
+    return found, missing
 
 
 def measure_properties(outputs: Sequence[Output]) -> dict[str, Floats]:

@@ -62,7 +62,7 @@ def metric_table(
         )
         for system, row in rows.items()
     )
-    reasons = tuple(f"{name}: encoder missing ({reason})" for name, reason in missing.items())
+    reasons = tuple(f"{name}: {reason}" for name, reason in missing.items())
     return Table(caption, ("system", *metrics, *missing), cells, (*notes, *reasons))
 
 

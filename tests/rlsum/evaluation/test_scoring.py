@@ -1,11 +1,21 @@
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
+from rewards import base
 from rewards.base import EncoderMissing
 from rlsum.evaluation.properties import PROPERTIES
-from rlsum.evaluation.scoring import by_system, measure_properties, read_systems, score_available, score_outputs
+from rlsum.evaluation.scoring import (
+    by_system,
+    load_available,
+    measure_properties,
+    read_systems,
+    score_available,
+    score_outputs,
+)
 from rlsum.records import Output, RecordError, write_outputs
 
 
@@ -59,6 +69,21 @@ def test_a_missing_encoder_is_set_apart_only_when_asked():
     assert missing == {"gone": "install it"}
     with pytest.raises(EncoderMissing):
         score_outputs(outputs, {"gone": Absent()})
+
+
+def test_rewards_are_loaded_but_for_those_without_an_encoder(monkeypatch):
+    def absent() -> Overlap:
+        raise EncoderMissing("encoder missing: install it")
+
+    monkeypatch.setitem(base.TABLE, "absent", f"{__name__}:absent")
+    monkeypatch.setattr(sys.modules[__name__], "absent", absent, raising=False)
+    found, missing = load_available(["rouge-1(stemmer=true)", "absent", {"name": "rouge-2"}])
+    assert list(found) == ["rouge-1", "rouge-2"]
+    assert missing == {"absent": "encoder missing: install it"}
+    with pytest.raises(base.RewardError, match="did you mean"):
+        load_available(["rogue-1"])
+    with pytest.raises(base.RewardError, match="twice"):
+        load_available(["rouge-1", "rouge-1(stemmer=true)"])
 
 
 def test_any_other_failure_is_raised():

@@ -32,10 +32,10 @@ def test_scores_are_shown_times_100_with_their_interval_and_the_best_marked():
 
 
 def test_a_missing_encoder_is_a_column_that_says_so():
-    table = metric_table(ROWS, {"twmd": "pip install it"}, "Scores")
+    table = metric_table(ROWS, {"twmd": "encoder missing: pip install it"}, "Scores")
     assert table.header[-1] == "twmd"
     assert [row[-1].text for row in table.rows] == ["encoder missing"] * 2
-    assert table.notes == ("twmd: encoder missing (pip install it)",)
+    assert table.notes == ("twmd: encoder missing: pip install it",)
 
 
 def test_properties_are_in_their_own_units():
