@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import importlib.util
-import io
 import itertools
 import warnings
 import zlib
@@ -13,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
@@ -112,7 +111,7 @@ def _stamp(name: str | Path) -> tuple[int, int] | None:
     return status.st_mtime_ns, status.st_size
 
 
-def _open(path: Path) -> io.BufferedIOBase:
+def _open(path: Path) -> gzip.GzipFile | BinaryIO:
     with path.open("rb") as file:
         zipped = file.read(2) == b"\x1f\x8b"
     return gzip.open(path) if zipped else path.open("rb", buffering=2**20)

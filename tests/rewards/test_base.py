@@ -1,0 +1,190 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pytest
+
+import rewards
+from rewards.options import coerce
+
+HEAVY = ("torch", "spacy", "ot", "transformers", "datasets", "nltk")
+
+
+def shorter(
+    candidates: Sequence[str],
+    references: Sequence[Sequence[str]] | None = None,
+    sources: Sequence[str] | None = None,
+) -> list[float]:
+    return [float("nan") if text == "?" else -len(text) for text in candidates]
+
+
+class Constant:
+    """Always the same."""
+
+    name = "constant"
+
+    def __init__(self, value: float = 1.0) -> None:
+        self.value = value
+
+    def __call__(
+        self,
+        candidates: Sequence[str],
+        references: Sequence[Sequence[str]] | None = None,
+        sources: Sequence[str] | None = None,
+    ) -> np.ndarray:
+        return np.full(len(candidates), self.value)
+
+    @property
+    def signature(self) -> str:
+        return f"constant|value:{self.value}"
+
+    def undefined(self, candidate: str, references: Sequence[str] | None = None) -> str | None:
+        return None
+
+
+ready = Constant(2.0)
+not_callable = 3
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["import rewards", "import rewards; rewards.check_spec('weighted(rouge-l=1, twmd(layer=3)=1, sms(vectors=none)=2)')"],
+)
+def test_importing_and_checking_load_nothing_heavy(statement: str) -> None:
+    code = f"import sys; {statement}; print([name for name in {HEAVY} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("spec", "parts"),
+    [
+        ("rougel", ["unknown reward 'rougel'", "did you mean 'rouge-l'"]),
+        ("rouge-l(stemer=true)", ["unknown option 'stemer'", "did you mean 'stemmer'", "direction"]),
+        ("rouge-l(direction=recal)", ["direction='recal'", "precision, recall, f1", "did you mean 'recall'"]),
+        ("rouge-l(stemmer=maybe)", ["stemmer", "true or false", "maybe"]),
+        ("sms", ["'vectors' is required"]),
+        ("sms(vectors=v, normalize=l2)", ["normalize='l2'", "none, unit"]),
+        ("twmd(layer=1.5)", ["layer", "whole number", "1.5"]),
+        ("twmd(temperature=inf)", ["temperature", "finite"]),
+        ("weighted(rouge-l=0.5, rougel=0.5)", ["did you mean 'rouge-l'"]),
+        ("weighted(rouge-l=heavy)", ["weight of rouge-l", "heavy"]),
+        ("shuffled(reward=nothing)", ["unknown reward"]),
+        ("no_such_module:thing", ["no_such_module"]),
+        (f"{__name__}:Konstant", ["Konstant", "did you mean 'Constant'"]),
+        (f"{__name__}:not_callable", ["int"]),
+        (f"{__name__}:shorter(x=1)", ["unknown option 'x'", "takes none"]),
+    ],
+)
+def test_wrong_specs_are_named_with_the_fix(spec: str, parts: list[str]) -> None:
+    with pytest.raises(rewards.RewardError) as caught:
+        rewards.check_spec(spec)
+    assert all(part in str(caught.value) for part in parts), str(caught.value)
+    with pytest.raises(rewards.RewardError):
+        rewards.from_spec(spec)
+
+
+def test_check_spec_reads_no_file_but_loading_wants_it() -> None:
+    rewards.check_spec("sms(vectors=not-made-yet.txt, normalize=unit)")
+    with pytest.raises(rewards.RewardError, match=r"not-made-yet.txt.*no such file"):
+        rewards.load("sms", vectors="not-made-yet.txt")
+
+
+def test_the_three_ways_of_writing_agree(vectors_file: Path) -> None:
+    text = rewards.from_spec(f"sms(vectors={vectors_file}, normalize=unit)")
+    mapping = rewards.from_spec({"name": "sms", "vectors": str(vectors_file), "normalize": "unit"})
+    python = rewards.load("sms", vectors=str(vectors_file), normalize="unit")
+    assert text.signature == mapping.signature == python.signature
+
+
+def test_labels_are_names_unless_shared() -> None:
+    found = rewards.from_specs("rouge-l, rouge-2, rouge-l(stemmer=true)")
+    assert list(found) == ["rouge-l", "rouge-2", "rouge-l(stemmer=true)"]
+    assert list(rewards.from_specs([{"name": "rouge-1"}, "rouge-2"])) == ["rouge-1", "rouge-2"]
+    assert list(rewards.from_specs("rouge-l(stemmer=true)")) == ["rouge-l"]
+    with pytest.raises(rewards.RewardError, match="twice"):
+        rewards.from_specs("rouge-l,rouge-l")
+
+
+def test_a_plain_function_is_a_reward() -> None:
+    reward = rewards.load(f"{__name__}:shorter")
+    scores = reward(["abc", "?"])
+    assert scores.dtype == np.float64
+    np.testing.assert_equal(scores, [-3.0, np.nan])
+    assert reward.signature.startswith(f"{__name__}:shorter|source:")
+    assert reward.undefined("?") is not None
+    assert reward.undefined("abc") is None
+
+
+def test_a_plain_function_must_return_one_number_a_candidate() -> None:
+    reward = rewards.Plain("broken", lambda candidates, references, sources: [1.0])
+    with pytest.raises(rewards.RewardError, match=r"shape \(1,\) for 2"):
+        reward(["a", "b"])
+
+
+def test_a_class_elsewhere_takes_options_and_an_object_none() -> None:
+    built = rewards.load(f"{__name__}:Constant", value="1e-1")
+    assert built(["a"])[0] == 0.1
+    assert rewards.load(f"{__name__}:ready") is ready
+
+
+def test_every_name_describes_itself() -> None:
+    for name in rewards.names():
+        description = rewards.describe(name)
+        assert description.summary
+        assert all(not option.startswith("_") for option in description.options)
+    assert rewards.describe("sms").options == {
+        "vectors": "...",
+        "normalize": "none",
+        "oov": "zero",
+        "stopwords": "spacy",
+    }
+
+
+@pytest.mark.parametrize(
+    ("value", "annotation", "expected"),
+    [
+        ("3", int, 3),
+        ("1e-4", float, 1e-4),
+        (2, float, 2.0),
+        ("yes", bool, True),
+        ("off", bool, False),
+        ("none", int | None, None),
+        (None, float | None, None),
+        ("0.5", float | None, 0.5),
+        (None, Literal["none", "unit"], "none"),
+        ("v.txt", str, "v.txt"),
+    ],
+)
+def test_values_are_coerced_by_annotation(value: object, annotation: object, expected: object) -> None:
+    found = coerce("x", value, annotation)
+    assert found == expected
+    assert type(found) is type(expected)
+
+
+@pytest.mark.parametrize(("value", "annotation"), [(True, int), ("x", float), ("1.5", int), (3, str), ("2", bool)])
+def test_values_of_another_type_are_errors(value: object, annotation: object) -> None:
+    with pytest.raises(rewards.RewardError, match="x must be"):
+        coerce("x", value, annotation)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        ((["a"],), "references"),
+        ((["a"], [["b"], ["c"]]), "1 candidates but 2"),
+        ((["a"], ["b"]), "plain texts"),
+        (("a", [["b"]]), "not one text"),
+        (([3], [["b"]]), "candidate 0"),
+        ((["a"], [["b"]], ["s", "t"]), "sources"),
+    ],
+)
+def test_wrong_calls_are_errors(arguments: tuple, part: str, vectors_file: Path) -> None:
+    for reward in (rewards.load("rouge-l"), rewards.load("wms", vectors=str(vectors_file))):
+        with pytest.raises(rewards.RewardError, match=part):
+            reward(*arguments)
