@@ -106,7 +106,7 @@ def _tables(
     sizes = ", ".join(f"{system} {len(members):,}" for system, members in outputs.items())
     tables = [
         metric_table(means, {}, "Scores x 100", [f"Articles: {sizes}; {how}.", *_undefined(means, outputs)]),
-        property_table(properties, "What the summaries are like", _undefined(properties, outputs)),
+        property_table(properties, "What the summaries are like"),
     ]
     if comparisons:
         test = "two-sided sign-flip permutation test, paired by id; Holm: adjusted for all rows of this table."
@@ -117,7 +117,8 @@ def _tables(
 
 def _undefined(means: Mapping[str, Mapping[str, Interval]], outputs: Mapping[str, Sequence[Output]]) -> list[str]:
     return [
-        f"{system}: {name} is defined for {interval.n:,} of {len(outputs[system]):,} articles; the others are left out."
+        f"{system}: {name} is defined for {interval.n:,} of {len(outputs[system]):,} articles; "
+        "the others are left out (`rlsum score` says why)."
         for system, row in means.items()
         for name, interval in row.items()
         if interval.n < len(outputs[system])

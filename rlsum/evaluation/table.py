@@ -21,6 +21,10 @@ SCALE = 100  # what a score in [0, 1] is multiplied by for reading; files and JS
 DASH = "\N{EN DASH}"
 UNDEFINED = DASH
 PROPERTY_UNITS = {"length": ("length, tokens", 1)}  # all other properties are shares: shown in percent
+PROPERTY_NOTE = (
+    "repetition: trigrams said before; novelty: bigrams not in the article; copy rate: words that are in it; "
+    "invented names: capitalised words that are not (of summaries that have any)."
+)
 
 
 @dataclass(frozen=True)
@@ -67,13 +71,13 @@ def metric_table(
 
 
 def property_table(rows: Mapping[str, Mapping[str, Interval]], caption: str, notes: Iterable[str] = ()) -> Table:
-    """Systems x properties, shares in percent, with intervals."""
+    """Systems x properties, shares in percent, with intervals; beneath, what each property is."""
     names = list(dict.fromkeys(name for row in rows.values() for name in row))
     units = {name: PROPERTY_UNITS.get(name, (f"{name.replace('-', ' ')}, %", 100)) for name in names}
     cells = tuple(
         (Cell(system), *(interval_cell(row[name], units[name][1], 1) for name in names)) for system, row in rows.items()
     )
-    return Table(caption, ("system", *(units[name][0] for name in names)), cells, tuple(notes))
+    return Table(caption, ("system", *(units[name][0] for name in names)), cells, (PROPERTY_NOTE, *notes))
 
 
 def difference_table(comparisons: Sequence[Comparison], caption: str, notes: Iterable[str] = ()) -> Table:
