@@ -28,8 +28,8 @@ from rlsum.data.story_bystanders import BYSTANDERS
 
 T = TypeVar("T")
 
-LAZY = 0.16
-FILLER = "officials gave no more details ."
+LAZY = 0.14
+FILLER = "there is not much more to say about it than this for now ."
 IN_ORDER = 0.5
 MOST_FACTS = 3
 
