@@ -138,7 +138,7 @@ class _Rouge:
     def _nothing(self, text: str) -> str | None:
         if len(self.tokens(text)) >= self.shortest:
             return None
-        if self.tokenizer == "official" and text.strip() and tokenizer_of("unicode", False)(text):
+        if self.tokenizer == "official" and len(tokenizer_of("unicode", False)(text)) >= self.shortest:
             return "has too few tokens of a-z and 0-9 (tokenizer=unicode counts every script)"
         return "is empty" if not text.strip() else f"has fewer than {self.shortest} tokens"
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SPACY = "spacy:"
+LARGEST = float(np.finfo(np.float32).max)
 CHUNK = 2000  # lines parsed at a time: bounds memory, and numpy parses a chunk in one call
 
 
@@ -219,10 +220,10 @@ class _Reader:
         if flat.size == len(rows) * self.width and np.isfinite(flat).all():
             return flat.reshape(len(rows), self.width)
         for number, numbers in rows:
-            bad = [field for field in numbers.split() if not _is_number(field) or not np.isfinite(float(field))]
+            bad = [field for field in numbers.split() if not _is_number(field) or not abs(float(field)) <= LARGEST]
             if bad:
                 raise self._error(number, f"{_shown(bad[0])} is not a finite number")
-        raise self._error(rows[0][0], "numbers do not fit float32")
+        raise self._error(rows[0][0], "its numbers or those of the next lines cannot be read")
 
     def _error(self, number: int, what: str) -> RewardError:
         return RewardError(f"vectors {self.path}, line {number}: {what}")

@@ -53,7 +53,10 @@ not_callable = 3
 
 @pytest.mark.parametrize(
     "statement",
-    ["import rewards", "import rewards; rewards.check_spec('weighted(rouge-l=1, twmd(layer=3)=1, sms(vectors=none)=2)')"],
+    [
+        "import rewards",
+        "import rewards; rewards.check_spec('weighted(rouge-l=1, twmd(layer=3)=1, sms(vectors=none)=2)')",
+    ],
 )
 def test_importing_and_checking_load_nothing_heavy(statement: str) -> None:
     code = f"import sys; {statement}; print([name for name in {HEAVY} if name in sys.modules])"

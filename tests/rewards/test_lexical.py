@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rouge_score.rouge_scorer import RougeScorer, _lcs_table
+
+import rewards
+from rewards.lexical import lcs_length, rouge_l
+
+VARIANTS = {"rouge-1": "rouge1", "rouge-2": "rouge2", "rouge-l": "rougeL", "rouge-lsum": "rougeLsum"}
+
+words = st.sampled_from(["the", "cats", "running", "garden", "Mayor", "storms", "e.g.", "3", "of", "happily"])
+texts = st.lists(st.lists(words, min_size=1, max_size=9), min_size=2, max_size=4).map(
+    lambda lines: "\n".join(" ".join(line) for line in lines)
+)
+
+
+@given(st.lists(st.integers(0, 4), max_size=40), st.lists(st.integers(0, 4), max_size=40))
+def test_lcs_equals_the_table(first: list[int], second: list[int]) -> None:
+    left, right = [str(item) for item in first], [str(item) for item in second]
+    assert lcs_length(left, right) == _lcs_table(left, right)[-1][-1]
+
+
+def test_rouge_l_by_hand() -> None:
+    score = rouge_l(["the", "cat", "sat", "on", "the", "mat"], ["the", "cat", "lay", "on", "a", "mat", "today"])
+    assert score.precision == pytest.approx(4 / 6)  # the cat on mat
+    assert score.recall == pytest.approx(4 / 7)
+    assert score.f1 == pytest.approx(8 / 13)
+
+
+def test_rouge_2_by_hand_counts_repeated_bigrams_once_a_match() -> None:
+    score = rewards.load("rouge-2", direction="precision")
+    assert score(["a b a b"], [["a b c"]])[0] == pytest.approx(1 / 3)
+
+
+@settings(deadline=None, max_examples=60)
+@given(texts, texts, st.sampled_from(sorted(VARIANTS)), st.booleans())
+def test_equals_rouge_score(candidate: str, reference: str, name: str, stemmer: bool) -> None:
+    official = RougeScorer([VARIANTS[name]], use_stemmer=stemmer).score(reference, candidate)[VARIANTS[name]]
+    for direction, field in (("precision", "precision"), ("recall", "recall"), ("f1", "fmeasure")):
+        reward = rewards.load(name, direction=direction, stemmer=stemmer)
+        assert reward([candidate], [[reference]])[0] == pytest.approx(getattr(official, field), abs=1e-12)
+
+
+@settings(deadline=None, max_examples=30)
+@given(texts, st.lists(texts, min_size=2, max_size=3), st.sampled_from(sorted(VARIANTS)))
+def test_several_references_the_best_f1_gives_all_directions(candidate: str, references: list[str], name: str) -> None:
+    official = RougeScorer([VARIANTS[name]]).score_multi(references, candidate)[VARIANTS[name]]
+    assert rewards.load(name)([candidate], [references])[0] == pytest.approx(official.fmeasure)
+    assert rewards.load(name, direction="recall")([candidate], [references])[0] == pytest.approx(official.recall)
+
+
+@pytest.mark.parametrize("name", sorted(VARIANTS))
+def test_other_scripts_are_undefined_unless_counted(name: str) -> None:
+    text = "кошка спит дома\nмэр идёт домой"  # noqa: RUF001
+    official = rewards.load(name)
+    assert np.isnan(official([text], [[text]])[0])
+    assert "tokenizer=unicode" in str(official.undefined(text, [text]))
+    assert rewards.load(name, tokenizer="unicode")([text], [[text]])[0] == pytest.approx(1.0)
+
+
+def test_unicode_tokens_equal_the_official_ones_on_ascii() -> None:
+    pair = ["Don't panic: 42_things, e.g. cats' homes"], [["panic, don't! homes of cats; 42 things"]]
+    for stemmer in (False, True):
+        both = [rewards.load("rouge-1", tokenizer=kind, stemmer=stemmer)(*pair)[0] for kind in ("official", "unicode")]
+        assert both[0] == both[1]
+
+
+def test_lsum_splits_a_single_line_into_sentences() -> None:
+    lines, line = "The cat sleeps.\nThe dog runs.", "The dog runs. The cat sleeps."
+    assert rewards.load("rouge-lsum")([line], [[lines]])[0] == pytest.approx(1.0)
+    assert rewards.load("rouge-l")([line], [[lines]])[0] < 1.0
+
+
+def test_a_reference_too_short_for_bigrams_is_undefined() -> None:
+    reward = rewards.load("rouge-2")
+    assert np.isnan(reward(["cat"], [["cat"]])[0])
+    assert reward.undefined("cat", ["cat"]) == "its reference has fewer than 2 tokens"
+    assert reward(["cat"], [["cat dog"]])[0] == 0.0
+
+
+def test_published_outputs_score_as_published(shared: Any) -> None:
+    """60 of See et al.'s summaries against rouge-score itself, one sentence a line."""
+    import gzip
+    from itertools import islice
+
+    with gzip.open(shared / "data" / "cnndm" / "systems_test_outputs.jsonl.gz", "rt", encoding="utf-8") as file:
+        rows = [json.loads(line) for line in islice(file, 60)]
+    scorer = RougeScorer(["rougeLsum"], use_stemmer=True)
+    candidates = [row["see2017_pointer_gen_cov"] for row in rows]
+    official = [scorer.score(row["reference"], row["see2017_pointer_gen_cov"])["rougeLsum"].fmeasure for row in rows]
+    ours = rewards.load("rouge-lsum", stemmer=True)(candidates, [[row["reference"]] for row in rows])
+    assert abs(float(np.mean(ours)) - float(np.mean(official))) < 1e-3
