@@ -7,6 +7,7 @@ in one file for the same reason.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -116,6 +117,11 @@ def load_state(run: Path, model: nn.Module, optimizer: torch.optim.Optimizer) ->
             moments.setdefault(int(number), {})[moment] = tensor
     optimizer.load_state_dict({"state": moments, "param_groups": optimizer.state_dict()["param_groups"]})
     return Progress(**progress)
+
+
+def digest(model: nn.Module) -> str:
+    """Sixteen hex digits that change with any weight."""
+    return hashlib.sha256(save(_cpu(model.state_dict()))).hexdigest()[:16]
 
 
 def _read(path: Path, key: str) -> tuple[dict[str, Tensor], dict[str, Any]]:

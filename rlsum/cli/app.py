@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from rewards.errors import RewardError
-from rlsum.cli import evaluate, rewards, score, train
+from rlsum.cli import data, evaluate, generate, rewards, score, train
 from rlsum.errors import UserError
 
 app = typer.Typer(
@@ -21,9 +21,11 @@ app = typer.Typer(
 USER_ERRORS = (UserError, RewardError)
 
 app.command()(train.train)
+app.command()(generate.generate)
 app.command()(evaluate.evaluate)
 app.command()(score.score)
 app.command()(rewards.rewards)
+app.add_typer(data.app, name="data")
 
 
 @app.callback()

@@ -24,7 +24,7 @@ class Batch:
 
     src           (B, S) int64, unknown words are UNK, padded with PAD
     src_extended  (B, S) int64, extended ids (see Vocabulary)
-    src_lengths   (B,) int64 on the CPU; 0 for an empty article
+    src_lengths   (B,) int64; 0 for an empty article
     target        (B, T) int64, extended ids ending in EOS, padded with PAD
     unknown       per row, the article's unknown words
     """
@@ -42,21 +42,15 @@ class Batch:
         return len(self.src)
 
     def to(self, device: torch.device | str) -> Batch:
-        """The same batch on a device (lengths stay on the CPU, where packing wants them)."""
-        return replace(
-            self, src=self.src.to(device), src_extended=self.src_extended.to(device), target=self.target.to(device)
-        )
+        """The same batch on a device."""
+        tensors = {field.name: getattr(self, field.name) for field in fields(self)}
+        return replace(self, **{name: t.to(device) for name, t in tensors.items() if isinstance(t, Tensor)})
 
     def select(self, rows: Sequence[int]) -> Batch:
         """The given rows in the given order; rows may repeat."""
-        index = torch.tensor(rows, dtype=torch.long)
-        picked: dict[str, Any] = {}
-        for field in fields(self):
-            value = getattr(self, field.name)
-            picked[field.name] = (
-                value[index.to(value.device)] if isinstance(value, Tensor) else tuple(value[i] for i in rows)
-            )
-        return Batch(**picked)
+        index = torch.tensor(rows, dtype=torch.long, device=self.src.device)
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return Batch(**{n: v[index] if isinstance(v, Tensor) else tuple(v[i] for i in rows) for n, v in values.items()})
 
 
 def collate(rows: dict[str, list[Any]], vocabulary: Vocabulary) -> Batch:

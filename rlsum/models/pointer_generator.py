@@ -12,12 +12,12 @@ from typing import NamedTuple
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from rlsum.data.batch import Batch
 from rlsum.data.vocabulary import BOS, EOS, PAD, UNK, Vocabulary
 from rlsum.models import search
 from rlsum.models.decoding import Decoding
+from rlsum.models.encoder import BidirectionalEncoder
 from rlsum.models.sizes import PointerGeneratorConfig
 from rlsum.models.summarizer import Scored, Tokens
 
@@ -29,7 +29,7 @@ class Encoded:
     """Articles, encoded once. ``select`` repeats or reorders rows, for samples and beams.
 
     states   (B, S, 2H)   encoder states h_i
-    keys     (B, S, A)    W_h h_i + b, hoisted out of the decoder's loop
+    keys     (B, S, A)    2 (W_h h_i + b), hoisted out of the decoder's loop; for the 2 see _attend
     mask     (B, S) bool  True at source tokens
     extended (B, S) int64 extended ids
     initial  (h, c), each (layers, B, H)
@@ -85,14 +85,7 @@ class PointerGenerator(nn.Module):
         self.config, self.vocabulary = config, vocabulary
         embedding, hidden, wide = config.embedding, config.hidden, 2 * config.hidden
         self.embed = nn.Embedding(len(vocabulary), embedding, padding_idx=PAD)
-        self.encoder = nn.LSTM(
-            embedding,
-            hidden,
-            config.encoder_layers,
-            batch_first=True,
-            bidirectional=True,
-            dropout=config.dropout if config.encoder_layers > 1 else 0.0,
-        )
+        self.encoder = BidirectionalEncoder(embedding, hidden, config.encoder_layers, config.dropout)
         self.reduce_h = nn.Linear(wide, hidden)
         self.reduce_c = nn.Linear(wide, hidden)
         self.feed = nn.Linear(embedding + wide, embedding)
@@ -116,16 +109,13 @@ class PointerGenerator(nn.Module):
     def encode(self, batch: Batch) -> Encoded:
         """Encode the articles of a batch. An empty article is read as one PAD that no attention can reach."""
         embedded = self.dropout(self.embed(batch.src))
-        packed = pack_padded_sequence(embedded, batch.src_lengths.clamp(min=1), batch_first=True, enforce_sorted=False)
-        states, (h, c) = self.encoder(packed)
-        states = pad_packed_sequence(states, batch_first=True, total_length=batch.src.shape[1])[0]
+        states, last = self.encoder(embedded, batch.src_lengths.to(embedded.device))
         states = self.dropout(states)
-        last_h, last_c = torch.cat([h[-2], h[-1]], -1), torch.cat([c[-2], c[-1]], -1)
-        initial_h, initial_c = torch.relu(self.reduce_h(last_h)), torch.relu(self.reduce_c(last_c))
+        initial_h, initial_c = torch.relu(self.reduce_h(last)), torch.relu(self.reduce_c(last))
         layers = self.config.decoder_layers
         return Encoded(
             states=states,
-            keys=self.key(states),
+            keys=2 * self.key(states),
             mask=batch.src != PAD,
             extended=batch.src_extended,
             initial=(initial_h.expand(layers, -1, -1), initial_c.expand(layers, -1, -1)),
@@ -158,11 +148,15 @@ class PointerGenerator(nn.Module):
         return StepOutput(features, log_attention, gate), State(torch.stack(hs), torch.stack(cs), context, spent)
 
     def _attend(self, encoded: Encoded, seen: Tensor, spent: Tensor) -> Tensor:
-        """Log attention (B, S) float32; NEVER at padding. See et al. 2017, equations 1, 2 and 11."""
-        hidden = encoded.keys + self.query(seen).unsqueeze(1)
+        """Log attention (B, S) float32; NEVER at padding. See et al. 2017, equations 1, 2 and 11.
+
+        v tanh(x) = 2 v sigmoid(2 x) - sum(v), and the softmax does not see the constant: the same attention, and the
+        sigmoid of the whole (B, S, A) block takes a third of the time of its tanh.
+        """
+        hidden = encoded.keys + 2 * self.query(seen).unsqueeze(1)
         if self.spent_weight is not None:
-            hidden = hidden + spent.to(hidden.dtype).unsqueeze(-1) * self.spent_weight
-        energy = self.energy(hidden.tanh_()).squeeze(-1).float()
+            hidden = hidden + spent.to(hidden.dtype).unsqueeze(-1) * (2 * self.spent_weight)
+        energy = 2 * self.energy(hidden.sigmoid_()).squeeze(-1).float()
         return energy.masked_fill(~encoded.mask, NEVER).log_softmax(-1).masked_fill(~encoded.mask, NEVER)
 
     # ---- word distribution ----------------------------------------------------------------------------------------
@@ -198,8 +192,8 @@ class PointerGenerator(nn.Module):
         """Teacher-force the decoder: step outputs stacked to (B, T, ...), and the coverage penalty (B, T)."""
         embedded = self.dropout(self.embed(self._inputs(target)))
         state, outputs, overlaps = self.start(encoded), [], []
-        for t in range(target.shape[1]):
-            out, after = self.step(encoded, state, embedded[:, t])
+        for word in embedded.unbind(1):  # embedded[:, t] would make backward build T full-size gradients
+            out, after = self.step(encoded, state, word)
             outputs.append(out)
             overlaps.append(torch.minimum(after.spent - state.spent, state.spent).sum(-1))
             state = after
