@@ -28,7 +28,9 @@ def main() -> None:
     parser.add_argument("--stories", type=int, default=500, help="test stories to score")
     parser.add_argument("--train", type=int, default=4000, help="stories behind the vectors and the searched policies")
     parser.add_argument("--search", type=int, default=60, help="stories of a kind that a searched policy is fitted on")
-    parser.add_argument("--optimise", default="rouge-l,sms", help="rewards to search the best policy for")
+    parser.add_argument(
+        "--optimise", nargs="*", default=["rouge-l", "sms"], help="rewards to search the best policy for"
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--twmd", action="store_true", help="also TWMD with the demo's encoder (minutes)")
     options = parser.parse_args()
@@ -50,7 +52,7 @@ def main() -> None:
         if options.twmd:
             metrics["twmd"] = rewards.load("twmd", encoder="minilm")
         print(f"words to weigh without a vector: {movers['wms'].oov_rate(map(text, test)):.1%} of the references'")
-        measure(policies(train, metrics, options.optimise.split(","), options.search), metrics, test)
+        measure(policies(train, metrics, options.optimise, options.search), metrics, test)
 
 
 def text(story: Story) -> str:
