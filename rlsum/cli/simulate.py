@@ -18,7 +18,9 @@ def simulate(
 ) -> None:
     """Write simulated news stories as JSONL, with word vectors trained on their articles.
 
-    Example: `rlsum data simulate corpus --seed 1 --train 4000`
+    **Example**
+
+    rlsum data simulate corpus --seed 1 --train 4000
     """
     from rlsum.data.simulator import write_corpus
 

@@ -16,11 +16,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rlsum.errors import UserError
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
 RARE = ""  # stands for all rare words, such as invented names: a context like any other, but it gets no vector
+
+
+class TooLittleText(UserError):
+    """Fewer frequent words than dimensions."""
 
 
 def train_from_corpus(corpus: Path, path: Path) -> int:
@@ -38,13 +44,15 @@ def train_vectors(
     """Unit vectors ``(width,)`` of all alphabetic words seen ``least`` times or more, lower-cased, most frequent first.
 
     ``sentences`` are tokens joined by white space; a context reaches ``window`` words to either side and never over the
-    end of a sentence. Raises ValueError where fewer than ``width`` + 1 words are frequent enough.
+    end of a sentence. Raises TooLittleText where fewer than ``width`` + 1 words are frequent enough.
     """
     texts = [sentence.lower().split() for sentence in sentences]
     counts = Counter(token for text in texts for token in text)
     kept = sorted((token for token in counts if counts[token] >= least), key=lambda token: (-counts[token], token))
     if len(kept) <= width:
-        raise ValueError(f"{len(kept)} words occur {least} times or more, too few for width={width}; give more text")
+        raise TooLittleText(
+            f"{len(kept)} words occur {least} times or more, too few for width={width}; train on more text"
+        )
     index = {token: row for row, token in enumerate([*kept, RARE])}
     table = _factor(_ppmi(_cooccurrences(texts, index, window), smoothing), width)
     norms = np.linalg.norm(table, axis=1, keepdims=True)

@@ -8,7 +8,7 @@ import pytest
 from rewards.vectors import read_vectors
 from rlsum.data.simulator import stories, write_corpus
 from rlsum.data.story_grammar import SYNONYMS
-from rlsum.data.train_vectors import synonym_margin, train_from_corpus, train_vectors, write_vectors
+from rlsum.data.train_vectors import TooLittleText, synonym_margin, train_from_corpus, train_vectors, write_vectors
 
 SENTENCES = [line for story in stories(1, "train", 1500) for line in story.article]
 
@@ -50,7 +50,7 @@ def test_only_articles_are_read(tmp_path):
     rows = [{"article": f"one {word} two", "highlights": "secret words"} for word in ("cat", "dog", "bird")] * 20
     path = tmp_path / "train.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    with pytest.raises(ValueError, match=r"5 words occur 10 times or more, too few for width=64"):
+    with pytest.raises(TooLittleText, match=r"5 words occur 10 times or more, too few for width=64"):
         train_from_corpus(path, tmp_path / "v.txt")
 
 
