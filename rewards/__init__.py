@@ -11,10 +11,11 @@ from rewards.base import (
     load,
     names,
 )
-from rewards.errors import RewardError
+from rewards.errors import EncoderMissing, RewardError
 
 __all__ = [
     "Description",
+    "EncoderMissing",
     "Plain",
     "Reward",
     "RewardError",

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Protocol
 
-from rewards.errors import RewardError
+from rewards.errors import EncoderMissing as EncoderMissing
+from rewards.errors import RewardError as RewardError
 from rewards.options import bind, nearest, parameters
 from rewards.specs import Spec, as_spec, split_specs, with_parts
 

@@ -16,7 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from rewards.errors import RewardError
+from rewards.errors import EncoderMissing, RewardError
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -65,12 +65,13 @@ class _Window:
 def locate(encoder: str) -> str:
     """Where an encoder is: ``minilm`` (the packaged all-MiniLM-L6-v2), a local directory, or a hub name.
 
-    Raises RewardError for a missing package, directory or ``config.json``; a hub name is tried only when it loads.
+    Raises EncoderMissing for a package or directory that is not there, RewardError for one without ``config.json``; a
+    hub name is tried only when it loads.
     """
     if encoder == "minilm":
         package = importlib.util.find_spec(MINILM_PACKAGE)
         if package is None or not package.submodule_search_locations:
-            raise RewardError("encoder missing: pip install 'rlsum[demo]', or give encoder=DIRECTORY_OR_HUB_NAME")
+            raise EncoderMissing("encoder missing: pip install 'rlsum[demo]', or give encoder=DIRECTORY_OR_HUB_NAME")
         return str(Path(package.submodule_search_locations[0]) / "model")
     folder = Path(encoder).expanduser()
     if folder.is_dir():
@@ -78,7 +79,9 @@ def locate(encoder: str) -> str:
             raise RewardError(f"encoder={encoder!r}: no config.json in this directory; give one saved by transformers")
         return str(folder)
     if encoder.startswith((".", "/", "~")) or encoder.count("/") > 1:
-        raise RewardError(f"encoder missing: no directory {encoder!r}; give a directory or a hub name like org/model")
+        raise EncoderMissing(
+            f"encoder missing: no directory {encoder!r}; give a directory or a hub name like org/model"
+        )
     return encoder
 
 
@@ -122,7 +125,7 @@ class Encoder:
 
         windows = self._windows(texts)
         by_length = sorted(range(len(windows)), key=lambda place: len(windows[place].ids))
-        size = BATCH.get(self.device, BATCH["cuda"])
+        size = BATCH[self.device]
         pieces: list[list[tuple[int, Tensor]]] = [[] for _ in texts]
         with torch.inference_mode():
             for start in range(0, len(by_length), size):
@@ -172,8 +175,8 @@ class Encoder:
 def load_once(place: str, layer: int | None, device: str) -> Encoder:
     """The encoder at ``place`` (from ``locate``), loaded once in this process however many rewards use it.
 
-    ``device`` is ``auto`` (CUDA where there is one), ``cpu`` or ``cuda``. Raises RewardError where it cannot be loaded,
-    where weights are missing (they would be random), and for a layer it does not have.
+    ``device`` is ``auto`` (CUDA where there is one), ``cpu`` or ``cuda``. Raises EncoderMissing where it cannot be
+    loaded, RewardError where weights are missing (they would be random), and for a layer it does not have.
     """
     import torch
     from transformers import AutoModel, AutoTokenizer
@@ -184,7 +187,7 @@ def load_once(place: str, layer: int | None, device: str) -> Encoder:
             tokenizer = AutoTokenizer.from_pretrained(place)
             model, report = AutoModel.from_pretrained(place, output_loading_info=True, dtype=torch.float32)
     except (OSError, ValueError) as error:
-        raise RewardError(f"encoder {place!r} cannot be loaded: {error}") from error
+        raise EncoderMissing(f"encoder missing: {place!r} cannot be loaded ({error})") from error
     missing = [key for key in report["missing_keys"] if not key.startswith("pooler.")]  # the pooler is not used
     if missing:
         raise RewardError(f"encoder {place!r}: no weights for {missing[0]} and {len(missing) - 1} more; train it first")

@@ -1,7 +1,11 @@
-"""The one error that a wrong reward, option or call raises."""
+"""What a wrong reward, option or call raises."""
 
 from __future__ import annotations
 
 
 class RewardError(ValueError):
     """A reward that cannot be built or called: the message names the argument, its value and the fix."""
+
+
+class EncoderMissing(RewardError):
+    """The encoder of a reward is not on this machine: a report can say so in a column and go on."""

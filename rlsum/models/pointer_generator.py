@@ -163,7 +163,8 @@ class PointerGenerator(nn.Module):
 
     def word_logits(self, features: Tensor) -> Tensor:
         """(..., 3H) -> (..., V) float32 logits of P_vocab; PAD and BOS are never words."""
-        return self.word_out(self.hidden_out(features)).float() + self.word_bias
+        bias = self.word_out.bias + self.word_bias.to(self.word_out.bias.dtype)
+        return F.linear(self.hidden_out(features), self.word_out.weight, bias).float()
 
     def log_distribution(self, encoded: Encoded, out: StepOutput) -> Tensor:
         """Log p over extended ids (B, V + unknowns) float32: equation 9 of See et al. 2017."""

@@ -109,7 +109,7 @@ def test_missing_weights_are_an_error_not_random_numbers(tiny_encoder: Path, tmp
 
 
 def test_places_are_checked_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(rewards.RewardError, match="no directory"):
+    with pytest.raises(rewards.EncoderMissing, match="no directory"):
         rewards.load("twmd", encoder="./nowhere")
     with pytest.raises(rewards.RewardError, match=r"no config\.json"):
         rewards.load("twmd", encoder=str(tmp_path))
@@ -117,8 +117,14 @@ def test_places_are_checked_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert locate(str(tmp_path)) == str(tmp_path)
     assert locate("org/model") == "org/model"
     monkeypatch.setattr(encoders, "MINILM_PACKAGE", "no_such_package")
-    with pytest.raises(rewards.RewardError, match=r"encoder missing: pip install 'rlsum\[demo\]'"):
+    with pytest.raises(rewards.EncoderMissing, match=r"encoder missing: pip install 'rlsum\[demo\]'"):
         rewards.load("twmd")
+
+
+def test_a_hub_name_that_cannot_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with pytest.raises(rewards.EncoderMissing, match=r"no-such-org/model"):
+        load_once("no-such-org/model", None, "cpu")
 
 
 def test_a_layer_it_does_not_have(tiny_encoder: Path) -> None:
