@@ -25,12 +25,13 @@ from rlsum.config import Config
 from rlsum.data.vocabulary import Vocabulary
 from rlsum.errors import UserError
 
-WEIGHTS, CONFIG, VOCABULARY, REWARDS, STATE = (
+WEIGHTS, CONFIG, VOCABULARY, REWARDS, STATE, RESULT = (
     "model.safetensors",
     "config.yaml",
     "vocab.txt",
     "rewards.json",
     "state.safetensors",
+    "result.json",
 )
 
 

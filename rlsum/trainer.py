@@ -12,7 +12,7 @@ import random
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -93,9 +93,15 @@ class Trainer:
                     monitor.train(self.progress.step, self._flush_log())
                 if self.progress.step % self.config.training.validate_every == 0 or self.progress.step == steps:
                     self._validate(monitor)
-            best = self.progress.best_step
-            monitor.say(f"{self.run}: {self.progress.step} updates, best after {best}, weights in {self.run / 'best'}")
+            self._finish(monitor)
         return self.progress
+
+    def _finish(self, monitor: Monitor) -> None:
+        """Leave the outcome in result.json, which only a finished run has."""
+        progress, name = self.progress, self.config.run
+        if self.accelerator.is_main_process:
+            checkpoint.write_atomically(self.run / checkpoint.RESULT, json.dumps(asdict(progress), indent=2).encode())
+        monitor.say(f"{name}: {progress.step} updates, best after {progress.best_step}, weights in {self.run / 'best'}")
 
     # ---- one update -----------------------------------------------------------------------------------------------
 

@@ -1,0 +1,5 @@
+"""``python -m rlsum``."""
+
+from rlsum.cli import main
+
+main()

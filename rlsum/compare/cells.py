@@ -1,0 +1,109 @@
+"""Several trainings of one start: each cell is a configuration, run by the same commands that a user would type."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from rlsum.checkpoint import RESULT, STATE
+from rlsum.errors import UserError
+
+Say = Callable[[str], None]
+
+
+class CellError(UserError):
+    """A command of a comparison failed; the message holds the command and the end of what it printed."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One training: its name in the tables, its configuration and overrides, the metric it is trained on (or None)."""
+
+    name: str
+    config: Path
+    run: Path
+    reward: str | None = None
+    overrides: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """One way of decoding: its title in the report, the file name's ending, and options of ``rlsum generate``."""
+
+    title: str
+    suffix: str
+    options: tuple[str, ...]
+
+
+BEAM = Decoded("Beam search, width 5", "beam", ("--beam", "5"))
+GREEDY = Decoded("Greedy decoding", "greedy", ("--beam", "1"))
+
+
+def train(cells: Sequence[Cell], init: Path | None, jobs: int, say: Say) -> None:
+    """Train the cells, ``jobs`` at a time; a finished run is kept, a stopped one is continued. Raises CellError."""
+    commands = [command for cell in cells if (command := _training_command(cell, init)) is not None]
+    _run_all(commands, jobs, say)
+
+
+def decode(cells: Sequence[Cell], articles: Path, folder: Path, ways: Sequence[Decoded], jobs: int, say: Say) -> None:
+    """Summarize ``articles`` with the best checkpoint of each cell, in each way; files that exist are kept."""
+    commands = []
+    for cell in cells:
+        for way in ways:
+            out = outputs_path(folder, cell, way)
+            if not out.exists():
+                names = ["-o", str(out), "--system", cell.name]
+                commands.append(["generate", str(cell.run), str(articles), *names, *way.options])
+    _run_all(commands, jobs, say)
+
+
+def outputs_path(folder: Path, cell: Cell, way: Decoded) -> Path:
+    """Where the outputs of a cell lie."""
+    return folder / f"{cell.run.name}.{way.suffix}.jsonl"
+
+
+def _training_command(cell: Cell, init: Path | None) -> list[str] | None:
+    if (cell.run / RESULT).exists():
+        return None
+    if (cell.run / STATE).exists():
+        return ["train", "--resume", str(cell.run)]
+    start = ["--init", str(init)] if init is not None else []
+    return ["train", str(cell.config), f"run={cell.run}", *cell.overrides, *start]
+
+
+def _run_all(commands: Iterable[list[str]], jobs: int, say: Say) -> None:
+    commands = list(commands)
+    threads = max(1, (os.cpu_count() or 1) // max(1, min(jobs, len(commands))))
+    with ThreadPoolExecutor(jobs) as pool:
+        for _ in pool.map(lambda command: _run(command, threads, say), commands):
+            pass
+
+
+def _run(command: list[str], threads: int, say: Say) -> None:
+    """One ``rlsum`` command in a process of its own, its lines passed on as they come."""
+    environment = os.environ | {"OMP_NUM_THREADS": str(threads), "COLUMNS": "200"}
+    with subprocess.Popen(
+        [sys.executable, "-m", "rlsum", *command],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        assert process.stdout is not None  # PIPE was asked for
+        lines: list[str] = []
+        try:
+            for line in process.stdout:
+                lines.append(line)
+                say(line.rstrip())
+        except BaseException:
+            process.terminate()  # an interrupted comparison leaves no training behind
+            raise
+    if process.returncode:
+        where = threading.current_thread().name
+        raise CellError(f"rlsum {' '.join(command)} failed in {where}:\n{''.join(lines[-12:])}")

@@ -1,0 +1,168 @@
+"""The demo: the whole story on the simulated corpus, from nothing to a table that says whether the reward helped."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rlsum.compare import cells, report
+from rlsum.compare.cells import Cell, Decoded, Say
+from rlsum.compare.examples import draw_samples
+from rlsum.compare.report import CellResult, Report
+from rlsum.data.simulator import stories, write_corpus
+from rlsum.data.story_policies import lead, oracle
+from rlsum.data.train_vectors import train_from_corpus
+from rlsum.data.vocabulary import Vocabulary
+from rlsum.errors import UserError
+from rlsum.evaluation.scoring import load_available
+from rlsum.records import Output
+
+START, CONTROL = "MLE", "MLE continued"
+TRAIN, VALID, TEST = 4000, 400, 500
+REWARDS = ("rouge-l", "sms")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One comparison on the simulated corpus.
+
+    configs  folder with mle.yaml, none.yaml and one file a reward
+    folder   where everything goes
+    rewards  the rewards to train on
+    shuffled train on each reward's values permuted within the batch: the control in which no gain may remain
+    """
+
+    configs: Path
+    folder: Path
+    seed: int
+    rewards: tuple[str, ...]
+    shuffled: bool = False
+    jobs: int = 2
+
+
+def run(plan: Plan, say: Say) -> Report:
+    """Simulate, pretrain, train every cell, decode, score. Finished parts of an earlier call are kept."""
+    check(plan)
+    data = plan.folder / "data"
+    simulate(data, plan.seed, say)
+    start, others = start_cell(plan), other_cells(plan)
+    say(f"pretraining with maximum likelihood: {start.run}")
+    cells.train([start], None, 1, say)
+    say(f"training from it: {', '.join(cell.name for cell in others)}")
+    cells.train(others, start.run, plan.jobs, say)
+    every = [start, *others]
+    ways = (cells.BEAM, cells.GREEDY)
+    say("decoding the test stories: " + ", ".join(way.title for way in ways))
+    cells.decode(every, data / "test.jsonl", plan.folder / "outputs", ways, plan.jobs, say)
+    return make_report(plan, every, ways)
+
+
+def check(plan: Plan) -> None:
+    """Raise UserError for a missing configuration or a folder that cannot be written, before anything runs."""
+    missing = [str(cell.config) for cell in (start_cell(plan), *other_cells(plan)) if not cell.config.is_file()]
+    if missing:
+        raise UserError(f"configs={plan.configs}: no {', '.join(missing)}; give the folder that holds the demo's files")
+    try:
+        (plan.folder / "outputs").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"folder={plan.folder}: cannot be written ({error.strerror}); choose another") from error
+
+
+def simulate(data: Path, seed: int, say: Say) -> None:
+    """The corpus and its word vectors, unless they are there."""
+    vectors = data / "vectors.txt.gz"
+    if not vectors.exists():
+        say(f"simulating {TRAIN + VALID + TEST:,} news stories from seed {seed}, and word vectors: {data}")
+        paths = write_corpus(data, seed, {"train": TRAIN, "valid": VALID, "test": TEST})
+        train_from_corpus(paths["train"], vectors)
+
+
+def start_cell(plan: Plan) -> Cell:
+    """Likelihood training from random weights."""
+    return Cell(START, plan.configs / "mle.yaml", plan.folder / "mle", overrides=_overrides(plan))
+
+
+def other_cells(plan: Plan) -> list[Cell]:
+    """The control and a cell a reward, all with the same updates from the same start."""
+    control = Cell(CONTROL, plan.configs / "none.yaml", plan.folder / "none", overrides=_overrides(plan))
+    return [control, *(_reward_cell(plan, reward) for reward in plan.rewards)]
+
+
+def _reward_cell(plan: Plan, reward: str) -> Cell:
+    config, spec = plan.configs / f"{reward}.yaml", metric_specs(plan.folder / "data")[reward]
+    name, run = f"MLE+RL {reward}", plan.folder / reward
+    if plan.shuffled:
+        spec = {"name": "shuffled", "reward": spec}
+        name, run = f"MLE+RL shuffled {reward}", plan.folder / f"{reward}-shuffled"
+    return Cell(name, config, run, reward, (*_overrides(plan), f"objective.reward={json.dumps(spec)}"))
+
+
+def _overrides(plan: Plan) -> tuple[str, ...]:
+    """What the configurations leave to the comparison: where its data lie, and the seed."""
+    data = plan.folder / "data"
+    watched = [spec for name, spec in metric_specs(data).items() if name in ("rouge-l", "sms")]
+    return (
+        f"data.train={data / 'train.jsonl'}",
+        f"data.valid={data / 'valid.jsonl'}",
+        f"training.seed={plan.seed}",
+        f"metrics={json.dumps(watched)}",
+    )
+
+
+def metric_specs(data: Path) -> dict[str, dict[str, Any]]:
+    """The five metrics of every table by name, with the demo's vectors and encoder."""
+    vectors = {"vectors": str(data / "vectors.txt.gz"), "normalize": "unit"}
+    movers = {name: {"name": name, **vectors} for name in ("wms", "sms", "s+wms")}
+    return {"rouge-l": {"name": "rouge-l"}, **movers, "twmd": {"name": "twmd", "encoder": "minilm"}}
+
+
+def baselines(plan: Plan) -> list[CellResult]:
+    """The lead, and a writer who knows the story's facts and the usual wordings, on the test stories."""
+    test = list(stories(plan.seed, "test", TEST))
+    policies = {"lead-3": lead, "oracle": oracle}
+    return [
+        CellResult(
+            name,
+            [
+                Output(story.id, "\n".join(story.article), ("\n".join(story.highlights),), policy(story), name)
+                for story in test
+            ],
+        )
+        for name, policy in policies.items()
+    ]
+
+
+def make_report(plan: Plan, every: Sequence[Cell], ways: Sequence[Decoded]) -> Report:
+    """Score every system, decoded in each way."""
+    data, outputs = plan.folder / "data", plan.folder / "outputs"
+    scorers, missing = load_available(list(metric_specs(data).values()))
+    marks = baselines(plan)
+    decoded = {
+        way.title: [
+            *marks,
+            *(CellResult(cell.name, cells.outputs_path(outputs, cell, way), cell.run, cell.reward) for cell in every),
+        ]
+        for way in ways
+    }
+    shown = decoded[ways[0].title]
+    vocabulary = Vocabulary.load(plan.folder / "mle" / "best" / "vocab.txt")
+    return Report(
+        title="Did the reward help?",
+        sections=tuple(
+            report.build_section(title, results, scorers, start=START, control=CONTROL, missing=missing)
+            for title, results in decoded.items()
+        ),
+        pictures=tuple(report.draw_cells(shown, ["rouge-l", "sms"])),
+        samples=tuple(
+            draw_samples({cell.name: report.read_cell(cell) for cell in shown}, set(vocabulary.words), 4, plan.seed)
+        ),
+        signatures={name: scorer.signature for name, scorer in scorers.items()},
+        notes=(
+            f"{TRAIN:,} simulated training stories, {VALID} for validation, {TEST} held out for this page; seed "
+            f"{plan.seed}. Every model starts from the same likelihood model ({START}) and gets equally many updates; "
+            f"{CONTROL} gets them without reward.",
+        ),
+    )
