@@ -168,6 +168,7 @@ def rewards_of(config: Config) -> tuple[dict[str, Reward], Reward | None]:
     metrics = rewards.from_specs(list(config.metrics))
     if config.objective.kind == "mle":
         return metrics, None
+    assert config.objective.reward is not None  # Objective has checked it
     reward = rewards.from_spec(config.objective.reward)
     return {**metrics, "reward": reward}, reward
 

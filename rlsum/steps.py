@@ -14,7 +14,7 @@ from torch import Tensor
 from rlsum import estimators, losses
 from rlsum.data.batch import Batch
 from rlsum.data.vocabulary import EOS, PAD
-from rlsum.models.summarizer import Scored, Summarizer, Tokens
+from rlsum.models.summarizer import Scored, Scorer, Summarizer, Tokens
 
 if TYPE_CHECKING:
     from rewards.base import Reward
@@ -35,7 +35,7 @@ class MLEStep:
     length: losses.LengthRule = "mean"
     coverage_weight: float = 1.0
 
-    def __call__(self, model: Summarizer, batch: Batch) -> StepResult:
+    def __call__(self, model: Scorer, batch: Batch) -> StepResult:
         """Loss of one batch."""
         loss, log = self.loss(model(batch, batch.target), batch.target)
         return StepResult(loss, {"loss": loss.item(), **log})
@@ -68,7 +68,7 @@ class MixedStep:
     max_length: int
     mle: MLEStep
 
-    def __call__(self, model: Summarizer, decoder: Summarizer, batch: Batch) -> StepResult:
+    def __call__(self, model: Scorer, decoder: Summarizer, batch: Batch) -> StepResult:
         """Loss of one batch. ``decoder`` is the model itself, free of any wrapper that accelerate put around it."""
         if self.gamma == 0:  # exactly likelihood training: nothing is sampled that would not count
             return self.mle(model, batch)
@@ -98,7 +98,7 @@ class MixedStep:
         return values[: size * k].reshape(size, k), values[size * k :]
 
     def _loss(
-        self, model: Summarizer, batch: Batch, sample_ids: Tensor, advantage: np.ndarray
+        self, model: Scorer, batch: Batch, sample_ids: Tensor, advantage: np.ndarray
     ) -> tuple[Tensor, dict[str, float]]:
         size, k = len(batch), self.samples
         both = interleave(sample_ids, batch.target, k)

@@ -43,14 +43,21 @@ class Batch:
 
     def to(self, device: torch.device | str) -> Batch:
         """The same batch on a device."""
-        tensors = {field.name: getattr(self, field.name) for field in fields(self)}
-        return replace(self, **{name: t.to(device) for name, t in tensors.items() if isinstance(t, Tensor)})
+        tensors = {name: value.to(device) for name, value in self._values().items() if isinstance(value, Tensor)}
+        return replace(self, **tensors)
 
     def select(self, rows: Sequence[int]) -> Batch:
         """The given rows in the given order; rows may repeat."""
         index = torch.tensor(rows, dtype=torch.long, device=self.src.device)
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return Batch(**{n: v[index] if isinstance(v, Tensor) else tuple(v[i] for i in rows) for n, v in values.items()})
+        return Batch(
+            **{
+                name: value[index] if isinstance(value, Tensor) else tuple(value[i] for i in rows)
+                for name, value in self._values().items()
+            }
+        )
+
+    def _values(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 def collate(rows: dict[str, list[Any]], vocabulary: Vocabulary) -> Batch:

@@ -80,6 +80,8 @@ class StepOutput(NamedTuple):
 class PointerGenerator(nn.Module):
     """Bidirectional LSTM encoder, attentive LSTM decoder with input feeding, and a switch to copy source words."""
 
+    word_bias: Tensor
+
     def __init__(self, config: PointerGeneratorConfig, vocabulary: Vocabulary) -> None:
         super().__init__()
         self.config, self.vocabulary = config, vocabulary

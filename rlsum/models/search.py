@@ -49,7 +49,8 @@ def rollout(model: PointerGenerator, encoded: Encoded, choose: Chooser, decoding
     rows, device = len(encoded.states), encoded.states.device
     state, previous = model.start(encoded), torch.full((rows,), BOS, device=device)
     running = torch.ones(rows, dtype=torch.bool, device=device)
-    ids, log_probs = [], []
+    ids: list[Tensor] = []
+    log_probs: list[Tensor] = []
     for t in range(decoding.max_length):
         log_p, state = _advance(model, encoded, state, previous)
         allowed = _constrain(log_p, torch.stack(ids, 1) if ids else None, t, decoding)
@@ -154,9 +155,9 @@ def _best(
             place = row * decoding.beam + int(total[row].argmax())
             hypotheses = [(0.0, ids[place], steps[place])]
         chosen.append(max(hypotheses, key=lambda hypothesis: hypothesis[0]))
-    pad_to = max(len(row) for _, row, _ in chosen)
+    pad_to = max(len(tokens) for _, tokens, _ in chosen)
     out_ids = torch.full((len(chosen), pad_to), PAD, device=ids.device)
     out_steps = torch.zeros((len(chosen), pad_to), device=ids.device)
-    for i, (_, row, step) in enumerate(chosen):
-        out_ids[i, : len(row)], out_steps[i, : len(step)] = row, step
+    for i, (_, tokens, log_probs) in enumerate(chosen):
+        out_ids[i, : len(tokens)], out_steps[i, : len(tokens)] = tokens, log_probs
     return Tokens(out_ids, out_steps)

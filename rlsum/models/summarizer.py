@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -32,6 +33,9 @@ class Tokens:
 
     ids: Tensor
     log_prob: Tensor
+
+
+Scorer = Callable[[Batch, Tensor], Scored]  # a summarizer as the optimiser sees it, possibly wrapped by accelerate
 
 
 class Summarizer(Protocol):
