@@ -74,7 +74,7 @@ def tokenizer_of(kind: Tokenizer, stemmer: bool) -> Callable[[str], tuple[str, .
     ``official`` is rouge-score's: runs of a-z and 0-9, so text in another script has no token at all;
     ``unicode`` keeps letters and digits of every script.
     """
-    from nltk.stem import porter  # type: ignore[import-untyped]
+    from nltk.stem import porter
     from rouge_score.tokenize import tokenize
 
     class Stems:

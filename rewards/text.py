@@ -82,7 +82,7 @@ def stop_words(which: StopWords) -> frozenset[str]:
 
 
 def _nltk_stop_words() -> frozenset[str]:
-    from nltk.corpus import stopwords  # type: ignore[import-untyped]
+    from nltk.corpus import stopwords
 
     try:
         return frozenset(stopwords.words("english"))

@@ -43,7 +43,9 @@ class Batch:
 
     def to(self, device: torch.device | str) -> Batch:
         """The same batch on a device."""
-        tensors = {name: value.to(device) for name, value in self._values().items() if isinstance(value, Tensor)}
+        tensors: dict[str, Any] = {
+            name: value.to(device) for name, value in self._values().items() if isinstance(value, Tensor)
+        }
         return replace(self, **tensors)
 
     def select(self, rows: Sequence[int]) -> Batch:
