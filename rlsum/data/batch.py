@@ -51,12 +51,11 @@ class Batch:
     def select(self, rows: Sequence[int]) -> Batch:
         """The given rows in the given order; rows may repeat."""
         index = torch.tensor(rows, dtype=torch.long, device=self.src.device)
-        return Batch(
-            **{
-                name: value[index] if isinstance(value, Tensor) else tuple(value[i] for i in rows)
-                for name, value in self._values().items()
-            }
-        )
+        picked: dict[str, Any] = {
+            name: value[index] if isinstance(value, Tensor) else tuple(value[i] for i in rows)
+            for name, value in self._values().items()
+        }
+        return Batch(**picked)
 
     def _values(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
