@@ -100,17 +100,23 @@ class MixedStep:
     def _loss(
         self, model: Scorer, batch: Batch, sample_ids: Tensor, advantage: np.ndarray
     ) -> tuple[Tensor, dict[str, float]]:
-        size, k = len(batch), self.samples
-        both = interleave(sample_ids, batch.target, k)
+        weight = torch.as_tensor(advantage, dtype=torch.float32, device=sample_ids.device).flatten()
+        if self.gamma == 1:  # the references would not count: they are not scored
+            rl = self._policy_gradient(model(batch, sample_ids), sample_ids, weight)
+            return rl, {"loss_rl": rl.item(), "tokens": target_lengths(sample_ids).sum().item()}
+        both = interleave(sample_ids, batch.target, self.samples)
         scored = model(batch, both)
-        is_sample = torch.arange(len(both), device=both.device) % (k + 1) < k
-        weight = torch.as_tensor(advantage, dtype=torch.float32, device=both.device).reshape(size * k)
-        rl = losses.policy_gradient(
-            scored.log_prob[is_sample], target_lengths(both[is_sample]), weight, self.mle.length
-        )
-        references = Scored(scored.log_prob[~is_sample], scored.coverage[~is_sample])
-        mle, log = self.mle.loss(references, both[~is_sample])
+        is_sample = torch.arange(len(both), device=both.device) % (self.samples + 1) < self.samples
+        rl = self._policy_gradient(_rows(scored, is_sample), both[is_sample], weight)
+        mle, log = self.mle.loss(_rows(scored, ~is_sample), both[~is_sample])
         return losses.mixed(rl, mle, self.gamma), {**log, "loss_rl": rl.item(), "loss_mle": mle.item()}
+
+    def _policy_gradient(self, scored: Scored, sample_ids: Tensor, advantage: Tensor) -> Tensor:
+        return losses.policy_gradient(scored.log_prob, target_lengths(sample_ids), advantage, self.mle.length)
+
+
+def _rows(scored: Scored, rows: Tensor) -> Scored:
+    return Scored(scored.log_prob[rows], scored.coverage[rows])
 
 
 def interleave(samples: Tensor, target: Tensor, k: int) -> Tensor:
