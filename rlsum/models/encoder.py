@@ -39,11 +39,19 @@ class BidirectionalEncoder(nn.Module):
         for number, (ahead, back) in enumerate(zip(self.forwards, self.backwards, strict=True)):
             if number:
                 states = self.dropout(states)
-            ahead_states = ahead(states)[0]
-            back_states = back(states[rows.unsqueeze(1), mirror])[0]
+            ahead_states = run(ahead, states)
+            back_states = run(back, states[rows.unsqueeze(1), mirror])
             last = torch.cat([ahead_states[rows, lengths - 1], back_states[rows, lengths - 1]], -1)
             states = torch.cat([ahead_states, back_states[rows.unsqueeze(1), mirror]], -1)
         return EncoderOutput(states, last)
+
+
+def run(lstm: nn.Module, inputs: Tensor) -> Tensor:
+    """(B, S, input) -> (B, S, H). Autocast stops here on a CPU: many have no half-precision LSTM and would raise."""
+    if inputs.device.type != "cpu":
+        return lstm(inputs)[0]
+    with torch.autocast("cpu", enabled=False):
+        return lstm(inputs.to(next(lstm.parameters()).dtype))[0]
 
 
 def reversal(lengths: Tensor, width: int) -> Tensor:
