@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Chooser = Callable[[Tensor], Tensor]  # log p (R, V') -> chosen ids (R,)
 BLOCKED = float("-inf")
+IMPOSSIBLE = -1e8  # the model's log p of what cannot be (padding, words of other articles) is finite, but lower
 
 
 def greedy(log_p: Tensor) -> Tensor:
@@ -111,14 +112,21 @@ def _without_unknown(log_p: Tensor) -> Tensor:
 
 
 def _constrain(log_p: Tensor, ids: Tensor | None, t: int, decoding: Decoding) -> Tensor:
-    """Log p with the end forbidden before min_length, and repeated n-grams forbidden."""
+    """Log p with the end forbidden before min_length, and repeated n-grams forbidden.
+
+    Where that leaves no word at all, the end is allowed again.
+    """
+    if t >= decoding.min_length and not decoding.block_ngrams:
+        return log_p
+    allowed = log_p.masked_fill(log_p < IMPOSSIBLE, BLOCKED)
     if t < decoding.min_length:
-        log_p = log_p.index_fill(1, torch.tensor([EOS], device=log_p.device), BLOCKED)
+        allowed[:, EOS] = BLOCKED
     if decoding.block_ngrams and ids is not None:
-        log_p = log_p.clone()
         for row, history in enumerate(ids.tolist()):
-            log_p[row, _completions(history, decoding.block_ngrams)] = BLOCKED
-    return log_p
+            allowed[row, _completions(history, decoding.block_ngrams)] = BLOCKED
+    stuck = _without_unknown(allowed).amax(-1) == BLOCKED
+    allowed[:, EOS] = torch.where(stuck, log_p[:, EOS], allowed[:, EOS])
+    return allowed
 
 
 def _completions(history: list[int], n: int) -> list[int]:
