@@ -1,0 +1,422 @@
+"""The pointer-generator against a naive one in probability space, and everything its numbers must not depend on."""
+
+from dataclasses import replace
+
+import pytest
+import tiny
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from rlsum.data.vocabulary import BOS, EOS, PAD, UNK
+from rlsum.models.decoding import Decoding
+from rlsum.models.pointer_generator import NEVER
+
+SIZES = [
+    pytest.param({}, id="plain"),
+    pytest.param({"coverage": True}, id="coverage"),
+    pytest.param({"encoder_layers": 2, "decoder_layers": 2, "coverage": True}, id="two-layers"),
+]
+ROOMY = Decoding(max_length=12)
+
+
+# ---- an independent implementation --------------------------------------------------------------------------------
+
+
+def naive_encoder(model, ids):
+    """(S,) ids -> states (S, 2H) and last (2H,), by torch's own bidirectional LSTM."""
+    layers = model.config.encoder_layers
+    lstm = nn.LSTM(model.config.embedding, model.config.hidden, layers, bidirectional=True).double()
+    own = model.encoder
+    with torch.no_grad():
+        for layer in range(layers):
+            for suffix, directions in (("", own.forwards), ("_reverse", own.backwards)):
+                for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"):
+                    getattr(lstm, f"{name}_l{layer}{suffix}").copy_(getattr(directions[layer], f"{name}_l0"))
+    states, (h, _) = lstm(model.embed.weight.double()[ids])
+    return states, torch.cat([h[-2], h[-1]])
+
+
+def naive(model, article, unknown, target):
+    """Distributions (T, V + unknown) and coverage penalties (T,) of one article (S,) of extended ids, in float64.
+
+    See et al. 2017: equations 1 to 4 and 8 to 12, with loops and without logarithms.
+    """
+    size, layers, double = len(model.vocabulary), model.config.decoder_layers, torch.Tensor.double
+
+    def linear(layer, x):
+        return F.linear(x, double(layer.weight), None if layer.bias is None else double(layer.bias))
+
+    states, last = naive_encoder(model, article.masked_fill(article >= size, UNK))
+    h = [torch.relu(linear(model.reduce_h, last))] * layers
+    c = [torch.relu(linear(model.reduce_c, last))] * layers
+    context, spent, previous = torch.zeros_like(states[0]), torch.zeros(len(article)).double(), BOS
+    distributions, penalties = [], []
+    for word in target.tolist():
+        x = linear(model.feed, torch.cat([double(model.embed.weight)[previous], context]))
+        below = x
+        for i, cell in enumerate(model.cells):
+            gates = linear_pair(cell, below, h[i])
+            c[i] = gates[1].sigmoid() * c[i] + gates[0].sigmoid() * gates[2].tanh()
+            h[i] = below = gates[3].sigmoid() * c[i].tanh()
+        state = torch.cat([h[-1], c[-1]])
+        scores = []
+        for i in range(len(article)):
+            inner = linear(model.key, states[i]) + linear(model.query, state)
+            if model.spent_weight is not None:
+                inner = inner + spent[i] * double(model.spent_weight)
+            scores.append((double(model.energy.weight)[0] * inner.tanh()).sum())
+        attention = torch.stack(scores).softmax(0)
+        context = attention @ states
+        p_gen = linear(model.gate, torch.cat([context, state, x])).sigmoid()
+        logits = linear(model.word_out, linear(model.hidden_out, torch.cat([h[-1], context])))
+        logits[[PAD, BOS]] = -torch.inf
+        p = torch.zeros(size + unknown).double()
+        p[:size] = p_gen * logits.softmax(0)
+        for i, word_id in enumerate(article.tolist()):
+            p[word_id] = p[word_id] + (1 - p_gen[0]) * attention[i]
+        distributions.append(p)
+        penalties.append(torch.minimum(attention, spent).sum())
+        spent = spent + attention
+        previous = UNK if word >= size else word
+    return torch.stack(distributions), torch.stack(penalties)
+
+
+def linear_pair(cell, x, h):
+    """The four gates i, f, g, o of an LSTM cell before their squashing."""
+    w_x, w_h, b_x, b_h = (parameter.double() for parameter in cell.parameters())
+    return (w_x @ x + b_x + w_h @ h + b_h).chunk(4)
+
+
+def decoder_distributions(model, batch, target):
+    """Log distributions (B, T, V') that decoding would use along a target."""
+    encoded = model.encode(batch)
+    state, found = model.start(encoded), []
+    for word in model.embed(model._inputs(target)).unbind(1):
+        out, state = model.step(encoded, state, word)
+        found.append(model.log_distribution(encoded, out))
+    return torch.stack(found, 1)
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+@torch.no_grad()
+def test_log_probabilities_are_equation_9_computed_naively(sizes):
+    model, batch = tiny.copier(**sizes), tiny.batch()
+    scored = model(batch, batch.target)
+    for row in range(len(batch)):
+        article, words = batch.src_extended[row, : batch.src_lengths[row]], batch.unknown[row]
+        target = batch.target[row][batch.target[row] != PAD]
+        p, penalties = naive(model, article, len(words), target)
+        expected = p.gather(1, target.unsqueeze(1)).squeeze(1).log()
+        torch.testing.assert_close(scored.log_prob[row, : len(target)].double(), expected, atol=1e-5, rtol=1e-5)
+        if model.config.coverage:
+            torch.testing.assert_close(scored.coverage[row, : len(target)].double(), penalties, atol=1e-5, rtol=1e-5)
+        else:
+            assert scored.coverage.abs().max() == 0
+    assert (batch.target >= len(model.vocabulary)).any()
+    assert (batch.target == UNK).any()
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+@torch.no_grad()
+def test_the_extended_distribution_is_equation_9_and_sums_to_one(sizes):
+    model, batch = tiny.copier(**sizes), tiny.batch()
+    found = decoder_distributions(model, batch, batch.target).exp()
+    torch.testing.assert_close(found.sum(-1), torch.ones(found.shape[:2]), atol=1e-5, rtol=0)
+    for row in range(len(batch)):
+        article, words = batch.src_extended[row, : batch.src_lengths[row]], batch.unknown[row]
+        target = batch.target[row][batch.target[row] != PAD]
+        p, _ = naive(model, article, len(words), target)
+        own = found[row, : len(target), : p.shape[1]].double()
+        torch.testing.assert_close(own, p, atol=1e-6, rtol=1e-4)
+        assert found[row, : len(target), p.shape[1] :].sum() == 0, "words of other articles cannot be copied"
+        assert found[row, :, [PAD, BOS]].sum() == 0
+
+
+@torch.no_grad()
+def test_attention_by_sigmoid_is_attention_by_tanh():
+    model, batch = tiny.model(std=1.5, coverage=True), tiny.batch()
+    encoded = model.encode(batch)
+    seen, spent = torch.randn(len(batch), 2 * model.config.hidden), torch.rand(batch.src.shape) * 3
+    found = model._attend(encoded, seen, spent).exp()
+    inner = model.key(encoded.states) + model.query(seen).unsqueeze(1) + spent.unsqueeze(-1) * model.spent_weight
+    energy = model.energy(inner.tanh()).squeeze(-1).masked_fill(~encoded.mask, -torch.inf)
+    torch.testing.assert_close(found, energy.softmax(-1), atol=1e-6, rtol=1e-4)
+    assert found.max() > 0.9, "the case is too easy to tell a wrong attention"
+
+
+# ---- decoding and scoring agree -----------------------------------------------------------------------------------
+
+
+def decoded(model, batch, how):
+    torch.manual_seed(5)
+    if how.startswith("self_critical"):
+        samples, greedy = model.self_critical(batch, 3, 12)
+        return samples if how.endswith("samples") else greedy
+    options = {"beam": {"beam": 4}, "sample": {"samples": 5}, "hot": {"samples": 3, "temperature": 2.0}}.get(how, {})
+    method = {"hot": "sample"}.get(how, how)
+    return model.generate(batch, replace(ROOMY, method=method, **options))
+
+
+@pytest.mark.parametrize("how", ["greedy", "sample", "hot", "beam", "self_critical samples", "self_critical greedy"])
+@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@torch.no_grad()
+def test_decoding_and_scoring_agree(how, sizes, seed):
+    model, batch = tiny.copier(seed=seed, **sizes), tiny.batch((*tiny.PAIRS, tiny.EMPTY))
+    tokens = decoded(model, batch, how)
+    scored = model(batch, tokens.ids).log_prob
+    torch.testing.assert_close(scored, tokens.log_prob, atol=1e-5, rtol=0)
+    assert (tokens.log_prob[tokens.ids != PAD] < 0).all()
+
+
+@torch.no_grad()
+def test_the_cases_of_agreement_hold_copied_words_and_ends():
+    batch = tiny.batch((*tiny.PAIRS, tiny.EMPTY))
+    for how in ("greedy", "sample", "beam", "self_critical samples"):
+        ids = torch.cat([F.pad(decoded(tiny.copier(seed=s), batch, how).ids, (0, 20))[:, :12] for s in (1, 2, 3)])
+        assert (ids >= len(tiny.vocabulary())).any(), how
+        assert (ids == EOS).any(), how
+
+
+# ---- what must not matter -----------------------------------------------------------------------------------------
+
+
+def padded(batch, source=0, target=0):
+    return replace(
+        batch,
+        src=F.pad(batch.src, (0, source)),
+        src_extended=F.pad(batch.src_extended, (0, source)),
+        target=F.pad(batch.target, (0, target)),
+    )
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+@torch.no_grad()
+def test_scores_depend_on_neither_padding_nor_company(sizes):
+    model, batch = tiny.copier(**sizes), tiny.batch((*tiny.PAIRS, tiny.EMPTY))
+    together = model(batch, batch.target)
+    wide = model(padded(batch, source=5, target=3), F.pad(batch.target, (0, 3)))
+    for name in ("log_prob", "coverage"):
+        full, extra = getattr(together, name), getattr(wide, name)
+        torch.testing.assert_close(extra[:, : full.shape[1]], full, atol=1e-6, rtol=1e-5)
+        assert extra[:, full.shape[1] :].abs().max() == 0
+        for row in range(len(batch)):
+            pair = [(*tiny.PAIRS, tiny.EMPTY)[row]]
+            alone = tiny.batch(pair)
+            own = getattr(model(alone, alone.target), name)[0]
+            torch.testing.assert_close(full[row, : len(own)], own, atol=1e-6, rtol=1e-5)
+            assert full[row, len(own) :].abs().sum() == 0
+
+
+@pytest.mark.parametrize("decoding", [ROOMY, replace(ROOMY, method="beam", beam=3, block_ngrams=2)], ids=str)
+@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@torch.no_grad()
+def test_decoding_depends_on_neither_padding_nor_company(decoding, sizes, seed):
+    pairs = (*tiny.PAIRS, tiny.EMPTY)
+    model, batch = tiny.copier(seed=seed, **sizes), tiny.batch(pairs)
+    together = model.to_text(batch, model.generate(batch, decoding))
+    wide = padded(batch, source=6)
+    assert model.to_text(wide, model.generate(wide, decoding)) == together
+    for row, pair in enumerate(pairs):
+        alone = tiny.batch([pair])
+        assert model.to_text(alone, model.generate(alone, decoding)) == [together[row]]
+    backwards = batch.select(range(len(batch))[::-1])
+    assert model.to_text(backwards, model.generate(backwards, decoding)) == together[::-1]
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_gradients_do_not_depend_on_padding(sizes):
+    model, batch = tiny.copier(**sizes), tiny.batch()
+    wide = padded(batch, source=4, target=6)
+    narrow_loss, wide_loss = model(batch, batch.target).log_prob.sum(), model(wide, wide.target).log_prob.sum()
+    wide_gradients = tiny.gradients(model, wide_loss)
+    for name, gradient in tiny.gradients(model, narrow_loss).items():
+        torch.testing.assert_close(wide_gradients[name], gradient, atol=1e-5, rtol=1e-4, msg=name)
+
+
+@torch.no_grad()
+def test_several_targets_an_article_score_as_each_alone():
+    model, batch = tiny.copier(), tiny.batch()
+    target = torch.stack([batch.target, batch.target.flip(0)], 1).flatten(0, 1)  # not every word can be copied: fine
+    target = target.masked_fill(target >= len(model.vocabulary), UNK)
+    both = model(batch, target).log_prob
+    torch.testing.assert_close(both[0::2], model(batch, target[0::2]).log_prob, atol=1e-6, rtol=1e-5)
+    torch.testing.assert_close(both[1::2], model(batch, target[1::2]).log_prob, atol=1e-6, rtol=1e-5)
+
+
+def test_a_later_word_does_not_change_an_earlier_score():
+    model, batch = tiny.copier(coverage=True), tiny.batch()
+    other = batch.target.clone()
+    other[:, 2:] = torch.where(other[:, 2:] == PAD, PAD, 5)
+    first, second = model(batch, batch.target).log_prob, model(batch, other).log_prob
+    assert torch.equal(first[:, :2], second[:, :2])
+    assert not torch.equal(first[0, 2:], second[0, 2:])
+
+
+# ---- stability ----------------------------------------------------------------------------------------------------
+
+HARD = (*tiny.PAIRS, tiny.EMPTY, ("Lone", "Lone"))
+
+
+def check_finite(model, batch, target):
+    scored = model(batch, target)
+    assert scored.log_prob.isfinite().all()
+    assert (scored.log_prob <= 1e-6).all()
+    loss = -scored.log_prob.mean() + scored.coverage.mean()
+    for name, gradient in tiny.gradients(model, loss).items():
+        assert gradient.isfinite().all(), name
+    for method in ("greedy", "sample", "beam"):
+        tokens = model.generate(batch, Decoding(method=method, beam=3, max_length=6, samples=2))
+        assert tokens.log_prob.isfinite().all(), method
+        assert (tokens.ids < len(model.vocabulary) + 4).all(), method
+        model.to_text(batch, tokens)
+
+
+@pytest.mark.parametrize("bias", [-1e4, -100.0, 100.0, 1e4])
+@pytest.mark.parametrize("coverage", [False, True])
+def test_p_gen_of_zero_and_one_gives_no_nan(bias, coverage):
+    model, batch = tiny.model(coverage=coverage), tiny.batch(HARD)
+    with torch.no_grad():
+        model.gate.bias.fill_(bias)
+    check_finite(model, batch, batch.target)
+
+
+@torch.no_grad()
+def test_p_gen_of_zero_only_copies_and_p_gen_of_one_only_generates():
+    model, batch = tiny.model(), tiny.batch(tiny.PAIRS)
+    model.gate.bias.fill_(-1e4)
+    for method in ("greedy", "sample"):
+        tokens = model.generate(batch, Decoding(method=method, max_length=6))
+        for ids, article in zip(tokens.ids, batch.src_extended, strict=True):
+            assert set(ids.tolist()) <= set(article.tolist()) - {PAD}
+    model.gate.bias.fill_(1e4)
+    ids = model.generate(batch, Decoding(method="sample", samples=50, max_length=6)).ids
+    assert ids.max() < len(model.vocabulary)
+
+
+@torch.no_grad()
+def test_an_empty_article_leaves_the_vocabulary_whole():
+    model, batch = tiny.model(), tiny.batch([tiny.EMPTY, tiny.PAIRS[0]])
+    model.gate.bias.fill_(-50.0)  # wants to copy, but there is nothing
+    p = decoder_distributions(model, batch, batch.target)[0].exp()
+    torch.testing.assert_close(p[:, : len(model.vocabulary)].sum(-1), torch.ones(len(p)), atol=1e-5, rtol=0)
+
+
+def test_rows_that_are_all_padding_give_zeros_and_no_nan():
+    model, batch = tiny.copier(coverage=True), tiny.batch([tiny.EMPTY, tiny.PAIRS[0]])
+    target = batch.target.clone()
+    target[0] = PAD
+    scored = model(batch, target)
+    assert scored.log_prob[0].abs().sum() == scored.coverage[0].abs().sum() == 0
+    check_finite(model, batch, target)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("bias", [None, -1e4, 1e4])
+def test_half_precision_weights_give_no_nan(dtype, sizes, bias):
+    model, batch = tiny.copier(**sizes), tiny.batch(HARD)
+    if bias is not None:
+        with torch.no_grad():
+            model.gate.bias.fill_(bias)
+    check_finite(model.to(dtype), batch, batch.target)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("sizes", SIZES)
+def test_autocast_gives_no_nan_and_nearly_the_same_scores(dtype, sizes):
+    model, batch = tiny.copier(**sizes), tiny.batch(HARD)
+    exact = model(batch, batch.target).log_prob
+    with torch.autocast("cpu", dtype):
+        check_finite(model, batch, batch.target)
+        rough = model(batch, batch.target).log_prob
+    assert rough.dtype == torch.float32
+    torch.testing.assert_close(rough, exact, atol=0.15, rtol=0.05)
+
+
+# ---- gradients ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_gradients_are_those_of_finite_differences(sizes, monkeypatch):
+    monkeypatch.setattr(torch.Tensor, "float", torch.Tensor.double)  # the model's float32 steps in float64
+    model, batch = tiny.copier(**sizes).double(), tiny.batch((*tiny.PAIRS, tiny.EMPTY))
+
+    def loss():
+        scored = model(batch, batch.target)
+        return scored.log_prob.sum() + 0.5 * scored.coverage.sum()
+
+    generator = torch.Generator().manual_seed(0)
+    for name, gradient in tiny.gradients(model, loss()).items():
+        parameter = model.get_parameter(name)
+        direction = torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
+        if name == "embed.weight":
+            direction[PAD] = 0  # the padding's embedding is held at zero
+        with torch.no_grad():
+            parameter += 1e-5 * direction
+            above = loss()
+            parameter -= 2e-5 * direction
+            below = loss()
+            parameter += 1e-5 * direction
+        slope = (above - below) / 2e-5
+        torch.testing.assert_close((gradient * direction).sum(), slope, atol=1e-6, rtol=1e-5, msg=name)
+
+
+def test_an_impossible_word_gives_a_finite_score_and_gradient():
+    model, batch = tiny.copier(), tiny.batch([tiny.PAIRS[0], tiny.EMPTY])
+    target = batch.target.clone()
+    target[1, 0] = len(model.vocabulary)  # a copied word of an empty article
+    scored = model(batch, target).log_prob
+    assert scored.isfinite().all()
+    assert scored[1, 0] <= NEVER / 2
+    assert all(g.isfinite().all() for g in tiny.gradients(model, scored.sum()).values())
+
+
+# ---- texts and initial state --------------------------------------------------------------------------------------
+
+
+@torch.no_grad()
+def test_coverage_switched_on_late_starts_from_the_same_scores():
+    from rlsum.models.pointer_generator import PointerGenerator
+
+    without, batch = tiny.copier(), tiny.batch()
+    late = PointerGenerator(replace(without.config, coverage=True), without.vocabulary).eval()
+    missing, unexpected = late.load_state_dict(without.state_dict(), strict=False)
+    assert (missing, unexpected) == (["spent_weight"], [])
+    torch.testing.assert_close(late(batch, batch.target).log_prob, without(batch, batch.target).log_prob)
+    assert late(batch, batch.target).coverage.sum() > 0
+
+
+def test_late_coverage_learns():
+    model, batch = tiny.copier(coverage=True), tiny.batch()
+    with torch.no_grad():
+        model.spent_weight.zero_()
+    assert tiny.gradients(model, model(batch, batch.target).coverage.sum())["spent_weight"].abs().min() > 0
+
+
+def test_copied_words_come_out_in_their_own_articles_surface_form():
+    model, batch = tiny.model(), tiny.batch([("Éa elm ①", ""), ("<pad> </s> oak", "")])
+    size = len(model.vocabulary)
+    ids = torch.tensor([[size, size + 1, model.vocabulary.index["elm"], EOS], [size + 1, size, EOS, PAD]])
+    tokens = decoded(model, batch, "greedy")
+    assert model.to_text(batch, replace(tokens, ids=ids)) == ["Éa ① elm", "</s> <pad>"]
+    twice = torch.tensor([[size, EOS], [size + 1, EOS], [size, EOS], [EOS, PAD]])
+    assert model.to_text(batch, replace(tokens, ids=twice)) == ["Éa", "①", "<pad>", ""]
+
+
+def test_the_embedding_of_padding_is_zero_and_stays_so():
+    from rlsum.models.pointer_generator import PointerGenerator
+
+    model, batch = PointerGenerator(tiny.model().config, tiny.vocabulary()), tiny.batch(HARD)
+    model(batch, batch.target).log_prob.sum().backward()
+    assert model.embed.weight[PAD].abs().sum() == 0
+    assert model.embed.weight.grad[PAD].abs().sum() == 0
+
+
+def test_generation_records_no_gradient():
+    model, batch = tiny.model(), tiny.batch()
+    for method in ("greedy", "sample", "beam"):
+        assert not model.generate(batch, Decoding(method=method, max_length=3)).log_prob.requires_grad
+    assert not any(tokens.log_prob.requires_grad for tokens in model.self_critical(batch, 2, 3))

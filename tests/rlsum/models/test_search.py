@@ -1,0 +1,358 @@
+"""Greedy decoding, sampling and beam search against exhaustive enumeration and the model's own scores."""
+
+import itertools
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+import tiny
+import torch
+from scipy import stats
+
+from rlsum.data.vocabulary import BOS, EOS, PAD, UNK
+from rlsum.models import search
+from rlsum.models.decoding import Decoding
+
+PAIRS = (*tiny.PAIRS, tiny.EMPTY)
+SEEDS = [1, 2, 3, 4, 5]
+
+
+def words_of(row):
+    """The ids of a row before its end."""
+    row = row.tolist()
+    return row[: row.index(EOS)] if EOS in row else [token for token in row if token != PAD]
+
+
+def enumerate_sequences(model, batch, longest, usable):
+    """Every sequence of usable ids that ends or is ``longest`` long -> its log-probability; for one article."""
+    bodies = {length: list(itertools.product(usable, repeat=length)) for length in range(longest + 1)}
+    complete = [[(*body, EOS) for body in bodies[length]] for length in range(longest)] + [bodies[longest]]
+    found = {}
+    for sequences in complete:  # several targets of one article are scored in one pass
+        with torch.no_grad():
+            scores = model(batch, torch.tensor(sequences)).log_prob.sum(-1)
+        found |= dict(zip(sequences, scores.tolist(), strict=True))
+    return found
+
+
+# ---- greedy -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@torch.no_grad()
+def test_greedy_takes_the_most_probable_word_at_every_step(seed):
+    model, batch = tiny.copier(seed=seed), tiny.batch()
+    tokens = model.generate(batch, Decoding(max_length=8))
+    for row in range(len(batch)):
+        alone = batch.select([row])
+        for t, chosen in enumerate(tokens.ids[row].tolist()):
+            if chosen == PAD:
+                break
+            candidates = [i for i in range(len(model.vocabulary) + len(batch.unknown[row])) if i not in (PAD, UNK, BOS)]
+            prefixes = torch.tensor([[*tokens.ids[row, :t].tolist(), candidate] for candidate in candidates])
+            scores = model(alone, prefixes).log_prob[:, t]
+            assert chosen == candidates[int(scores.argmax())]
+
+
+def scripted(*scripts):
+    """A chooser that ignores probabilities and reads each row's next id from a script."""
+    steps = iter(zip(*scripts, strict=True))
+    return lambda log_p: torch.tensor(next(steps))
+
+
+@torch.no_grad()
+def test_nothing_after_the_end_counts():
+    model, batch = tiny.copier(), tiny.batch(tiny.PAIRS[:2])
+    encoded, decoding = model.encode(batch), Decoding(max_length=5)
+    first = search.rollout(model, encoded, scripted([4, EOS, 5, 6, 7], [4, 5, 6, 7, 8]), decoding)
+    second = search.rollout(model, encoded, scripted([4, EOS, 8, EOS, 9], [4, 5, 6, 7, 8]), decoding)
+    assert first.ids.tolist() == [[4, EOS, PAD, PAD, PAD], [4, 5, 6, 7, 8]]
+    assert torch.equal(first.ids, second.ids)
+    assert torch.equal(first.log_prob, second.log_prob)
+    assert first.log_prob[0, 2:].abs().sum() == 0
+
+
+@torch.no_grad()
+def test_decoding_stops_when_all_rows_have_ended():
+    model, batch = tiny.copier(), tiny.batch(tiny.PAIRS[:2])
+    chooser = scripted([4, EOS, 5, 5], [EOS, 5, 5, 5])
+    assert search.rollout(model, model.encode(batch), chooser, Decoding(max_length=4)).ids.shape == (2, 2)
+
+
+# ---- beam ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"min_length": 4},
+        {"block_ngrams": 1},
+        {"block_ngrams": 2, "min_length": 3},
+        {"block_ngrams": 3},
+        {"length_penalty": 0.0},
+        {"max_length": 1},
+    ],
+    ids=str,
+)
+@torch.no_grad()
+def test_a_beam_of_one_is_greedy(seed, options):
+    model, batch = tiny.copier(seed=seed, coverage=True), tiny.batch(PAIRS)
+    decoding = Decoding(**{"max_length": 8, **options})
+    greedy, beam = model.generate(batch, decoding), model.generate(batch, replace(decoding, method="beam", beam=1))
+    assert torch.equal(greedy.ids, beam.ids)
+    torch.testing.assert_close(greedy.log_prob, beam.log_prob, atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("penalty", [0.0, 0.6, 1.0, 2.0])
+@pytest.mark.parametrize("least", [0, 2])
+@pytest.mark.parametrize("seed", SEEDS)
+@torch.no_grad()
+def test_a_beam_as_wide_as_the_language_finds_the_best_sequence(seed, least, penalty):
+    words = ("ash", "elm")
+    model = tiny.copier(seed=seed, words=words)
+    batch = tiny.batch([("Quercus elm Quercus", "ash")], words=words)
+    size = len(model.vocabulary)
+    every = enumerate_sequences(model, batch, 3, usable=[4, 5, size])
+    ended = {seq: p / len(seq) ** penalty for seq, p in every.items() if seq[-1] == EOS and len(seq) > least}
+    best = max(ended, key=ended.get)
+    # a width of 27 holds all sequences of three of three words
+    decoding = Decoding(method="beam", beam=27, max_length=3, min_length=least, length_penalty=penalty)
+    tokens = model.generate(batch, decoding)
+    assert tokens.ids[0].tolist() == list(best)
+    assert tokens.log_prob.sum().item() == pytest.approx(every[best], abs=1e-5)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@torch.no_grad()
+def test_the_beams_score_is_the_models_and_beats_greedy_where_greedy_ended(seed):
+    model, batch = tiny.copier(seed=seed), tiny.batch(PAIRS)
+    wide = Decoding(method="beam", beam=60, max_length=6, length_penalty=0.0)
+    tokens, greedy = model.generate(batch, wide), model.generate(batch, Decoding(max_length=6))
+    scored = model(batch, tokens.ids).log_prob
+    torch.testing.assert_close(scored, tokens.log_prob, atol=1e-5, rtol=0)
+    for row in range(len(batch)):
+        if EOS in greedy.ids[row]:
+            assert tokens.log_prob[row].sum() >= greedy.log_prob[row].sum() - 1e-5
+
+
+@torch.no_grad()
+def test_a_beam_finds_what_greedy_misses():
+    improved = 0
+    for seed in range(12):
+        model, batch = tiny.copier(seed=seed), tiny.batch()
+        greedy = model.generate(batch, Decoding(max_length=6))
+        beam = model.generate(batch, Decoding(method="beam", beam=8, max_length=6, length_penalty=0.0))
+        ended = (greedy.ids == EOS).any(-1)
+        improved += int((beam.log_prob.sum(-1) > greedy.log_prob.sum(-1) + 1e-3)[ended].sum())
+    assert improved > 0
+
+
+@torch.no_grad()
+def test_a_beam_that_never_ends_gives_its_best_open_hypothesis():
+    model, batch = tiny.model(), tiny.batch([tiny.PAIRS[1]])
+    model.word_out.bias[EOS] = -1e4
+    tokens = model.generate(batch, Decoding(method="beam", beam=4, max_length=5))
+    assert EOS not in tokens.ids
+    assert tokens.ids.shape == (1, 5)
+    torch.testing.assert_close(model(batch, tokens.ids).log_prob, tokens.log_prob, atol=1e-5, rtol=0)
+
+
+@torch.no_grad()
+def test_length_penalty_prefers_longer_outputs():
+    def mean_length(penalty):
+        lengths = []
+        for seed in SEEDS:
+            model, batch = tiny.copier(seed=seed), tiny.batch(PAIRS)
+            ids = model.generate(batch, Decoding(method="beam", beam=5, max_length=9, length_penalty=penalty)).ids
+            lengths += (ids != PAD).sum(-1).tolist()
+        return sum(lengths) / len(lengths)
+
+    assert mean_length(0.0) < mean_length(1.0) <= mean_length(3.0)
+
+
+# ---- constraints --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["greedy", "beam", "sample"])
+@pytest.mark.parametrize(("least", "most"), [(0, 3), (2, 6), (5, 6), (7, 8)])
+@torch.no_grad()
+def test_lengths_are_within_their_limits(method, least, most):
+    batch = tiny.batch(PAIRS)
+    decoding = Decoding(method=method, min_length=least, max_length=most, samples=4, beam=3)
+    for seed in SEEDS:
+        ids = tiny.copier(seed=seed).generate(batch, decoding).ids
+        assert ids.shape[1] <= most
+        for row in ids:
+            assert len(words_of(row)) >= least
+            assert UNK not in row or method == "sample"
+            assert BOS not in row
+
+
+def test_an_end_before_the_minimum_is_what_the_limit_prevents():
+    with torch.no_grad():
+        free = [tiny.copier(seed=s).generate(tiny.batch(PAIRS), Decoding(max_length=8)).ids for s in SEEDS]
+    assert any(len(words_of(row)) < 2 for ids in free for row in ids)
+
+
+def repeats(row, n):
+    grams = [tuple(row[i : i + n]) for i in range(len(row) - n + 1)]
+    return len(grams) - len(set(grams))
+
+
+@pytest.mark.parametrize("method", ["greedy", "beam"])
+@pytest.mark.parametrize("n", [1, 2, 3])
+@torch.no_grad()
+def test_no_ngram_repeats_once_blocked(method, n):
+    free = blocked = 0
+    for seed in SEEDS:
+        model, batch = tiny.copier(seed=seed), tiny.batch(PAIRS)
+        decoding = Decoding(method=method, beam=3, max_length=10)
+        free += sum(repeats(words_of(row), n) for row in model.generate(batch, decoding).ids)
+        tokens = model.generate(batch, replace(decoding, block_ngrams=n))
+        blocked += sum(repeats(words_of(row), n) for row in tokens.ids)
+        torch.testing.assert_close(model(batch, tokens.ids).log_prob, tokens.log_prob, atol=1e-5, rtol=0)
+    assert blocked == 0
+    assert free > 0
+
+
+@pytest.mark.parametrize(
+    ("history", "n", "expected"),
+    [
+        ([5, 6, 5], 2, [6]),
+        ([5, 6, 7, 5, 6], 3, [7]),
+        ([5, 6, 5, 7, 5], 2, [6, 7]),
+        ([5, 6], 3, []),
+        ([5], 2, []),
+        ([], 1, []),
+        ([5, 6], 1, [5, 6]),
+        ([5, 5], 2, [5]),
+        ([5, 5, 5], 3, [5]),
+    ],
+)
+def test_completions_by_hand(history, n, expected):
+    assert sorted(set(search._completions(history, n))) == expected
+
+
+@pytest.mark.parametrize("method", ["greedy", "beam", "sample"])
+@torch.no_grad()
+def test_constraints_that_leave_no_word_never_produce_an_impossible_one(method):
+    """Six words and at least nine tokens, none twice: the length gives way, not the vocabulary."""
+    model, batch = tiny.copier(), tiny.batch([*tiny.PAIRS[1:3], tiny.EMPTY])
+    decoding = Decoding(method=method, beam=3, min_length=11, max_length=12, block_ngrams=1)
+    tokens = model.generate(batch, decoding)
+    for row, ids in enumerate(tokens.ids):
+        possible = {EOS, UNK, *range(4, len(model.vocabulary)), *batch.src_extended[row].tolist()} - {PAD}
+        ended = ids.tolist().index(EOS) + 1 if EOS in ids else len(ids)
+        assert set(ids[:ended].tolist()) <= possible
+        assert (ids[ended:] == PAD).all()
+    assert tokens.log_prob.min() > -1e6
+    model.to_text(batch, tokens)
+
+
+@pytest.mark.parametrize("method", ["greedy", "beam", "sample"])
+@torch.no_grad()
+def test_an_article_whose_only_word_is_used_up_ends(method):
+    model, batch = tiny.model(), tiny.batch([tiny.PAIRS[1], tiny.PAIRS[0]])
+    model.gate.bias.fill_(-1e4)  # nothing but copying, not even the end
+    tokens = model.generate(batch, Decoding(method=method, beam=2, max_length=5, block_ngrams=1))
+    assert model.to_text(batch, tokens)[0] == "Tilia"
+
+
+# ---- sampling -----------------------------------------------------------------------------------------------------
+
+
+def chi_square_p(counts, probabilities):
+    """p-value that counts come from probabilities; rare outcomes are pooled."""
+    total = sum(counts.values())
+    assert set(counts) <= set(probabilities), "an outcome of probability zero"
+    common = [key for key, p in probabilities.items() if p * total >= 5]
+    observed = [counts[key] for key in common]
+    expected = [probabilities[key] * total for key in common]
+    rest = total - sum(expected)
+    if rest >= 5:
+        observed, expected = [*observed, total - sum(observed)], [*expected, rest]
+    scale = sum(observed) / sum(expected)
+    return stats.chisquare(observed, [e * scale for e in expected]).pvalue
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 2.0])
+def test_first_words_are_drawn_from_the_tempered_distribution(temperature):
+    model, batch = tiny.copier(seed=4), tiny.batch([tiny.PAIRS[0]])
+    size = len(model.vocabulary) + 2
+    ids = torch.tensor([[i] for i in range(size) if i not in (PAD, BOS)])
+    with torch.no_grad():
+        log_p = model(batch, ids).log_prob.squeeze(1)
+    probabilities = dict(zip(ids.squeeze(1).tolist(), (log_p / temperature).softmax(0).tolist(), strict=True))
+    torch.manual_seed(11)
+    decoding = Decoding(method="sample", samples=20_000, temperature=temperature, max_length=1)
+    drawn = Counter(model.generate(batch, decoding).ids.squeeze(1).tolist())
+    assert chi_square_p(drawn, probabilities) > 0.001
+    if temperature != 1.0:
+        plain = dict(zip(ids.squeeze(1).tolist(), log_p.exp().tolist(), strict=True))
+        assert chi_square_p(drawn, plain) < 1e-6, "the temperature made no difference"
+
+
+def test_whole_sequences_are_drawn_with_the_models_probabilities():
+    words = ("ash", "elm")
+    model, batch = tiny.copier(seed=2, words=words), tiny.batch([("Quercus elm", "ash")], words=words)
+    every = enumerate_sequences(model, batch, 2, usable=[UNK, 4, 5, len(model.vocabulary)])
+    probabilities = {seq: torch.tensor(p).exp().item() for seq, p in every.items()}
+    assert sum(probabilities.values()) == pytest.approx(1, abs=1e-4)
+    torch.manual_seed(3)
+    ids = model.generate(batch, Decoding(method="sample", samples=20_000, max_length=2)).ids
+    drawn = Counter(tuple(token for token in row if token != PAD) for row in ids.tolist())
+    assert chi_square_p(drawn, probabilities) > 0.001
+
+
+def test_samples_of_self_critical_are_drawn_like_samples():
+    model, batch = tiny.copier(seed=4), tiny.batch([tiny.PAIRS[3]])
+    ids = torch.tensor([[i] for i in range(len(model.vocabulary) + 2) if i not in (PAD, BOS)])
+    with torch.no_grad():
+        probabilities = model(batch, ids).log_prob.squeeze(1).exp().tolist()
+    torch.manual_seed(4)
+    samples, greedy = model.self_critical(batch, 20_000, 1)
+    drawn = Counter(samples.ids.squeeze(1).tolist())
+    assert chi_square_p(drawn, dict(zip(ids.squeeze(1).tolist(), probabilities, strict=True))) > 0.001
+    assert greedy.ids.shape == (1, 1)
+
+
+def test_self_critical_greedy_is_greedy_and_samples_are_ordered_by_article():
+    model, batch = tiny.copier(), tiny.batch()
+    torch.manual_seed(0)
+    samples, greedy = model.self_critical(batch, 50, 7)
+    alone = model.generate(batch, Decoding(max_length=7))
+    width = alone.ids.shape[1]
+    assert torch.equal(greedy.ids[:, :width], alone.ids)
+    assert (greedy.ids[:, width:] == PAD).all()
+    size = len(model.vocabulary)
+    for row, ids in enumerate(samples.ids.view(len(batch), 50, -1)):
+        assert ids.max() < size + max(1, len(batch.unknown[row]))
+        copied = {token for token in ids.flatten().tolist() if token >= size}
+        assert copied <= set(batch.src_extended[row].tolist())
+    assert len({tuple(ids) for ids in samples.ids[:50].tolist()}) > 10, "samples of one article are alike"
+
+
+def test_sampling_is_a_function_of_the_seed():
+    model, batch, decoding = tiny.copier(), tiny.batch(), Decoding(method="sample", samples=3, max_length=6)
+
+    def draw(seed):
+        torch.manual_seed(seed)
+        return model.generate(batch, decoding).ids.tolist()
+
+    assert draw(1) == draw(1)
+    assert draw(1) != draw(2)
+
+
+def test_words_of_probability_zero_are_never_drawn():
+    log_p = torch.full((1000, 5), -1e9)
+    log_p[:, 2] = 0.0
+    for temperature in (0.1, 1.0, 100.0):
+        assert set(search.sampler(temperature)(log_p).tolist()) == {2}
+
+
+def test_options_out_of_range_are_refused():
+    for options in ({"beam": 0}, {"min_length": 5, "max_length": 5}, {"temperature": 0}, {"method": "bean"}):
+        with pytest.raises(ValueError, match=next(iter(options))):
+            Decoding(**options)
