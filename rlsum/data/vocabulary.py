@@ -79,14 +79,17 @@ class Vocabulary:
     @classmethod
     def load(cls, path: str | Path) -> Vocabulary:
         """Read what ``save`` wrote. Raises VocabularyError with the line that is not ``word<TAB>count``."""
+        try:
+            lines = Path(path).read_bytes().decode("utf-8").removesuffix("\n").split("\n")
+        except (OSError, UnicodeDecodeError) as error:
+            raise VocabularyError(f"{path}: cannot be read ({error}); give a file that was saved with a run") from error
         words, counts = [], []
-        with Path(path).open(encoding="utf-8", newline="\n") as file:
-            for number, line in enumerate(file, 1):
-                word, tab, count = line.rstrip("\n").rpartition("\t")
-                if not tab or not count.isdigit():
-                    raise VocabularyError(f"{path}:{number}: expected word<TAB>count, found {line.rstrip()!r}")
-                words.append(word)
-                counts.append(int(count))
+        for number, line in enumerate(lines, 1):
+            word, tab, count = line.rpartition("\t")
+            if not tab or not (count.isascii() and count.isdecimal()):
+                raise VocabularyError(f"{path}:{number}: expected word<TAB>count, found {line!r}")
+            words.append(word)
+            counts.append(int(count))
         if tuple(words[: len(SPECIALS)]) != SPECIALS:
             raise VocabularyError(f"{path}: the first lines must be {', '.join(SPECIALS)}")
         return cls(tuple(words), tuple(counts))
