@@ -6,10 +6,10 @@ import dataclasses
 import difflib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
 from rlsum.errors import UserError
@@ -87,6 +87,11 @@ class Objective:
         return self.gamma + (self.gamma_end - self.gamma) * min(1.0, step / (steps - 1))
 
 
+def _unquoted_no(value: object) -> object:
+    """YAML reads an unquoted no as false."""
+    return "no" if value is False else value
+
+
 @dataclass(frozen=True, config=STRICT)
 class Training:
     """The loop. Counts are in updates; ``batch_size`` is articles an update and process."""
@@ -104,7 +109,7 @@ class Training:
     patience: int | None = Field(default=None, ge=1)
     log_every: int = Field(default=10, ge=1)
     sample_outputs: int = Field(default=3, ge=0)
-    mixed_precision: Literal["no", "fp16", "bf16"] = "no"
+    mixed_precision: Annotated[Literal["no", "fp16", "bf16"], BeforeValidator(_unquoted_no)] = "no"
     tracker: str | None = "tensorboard"
 
     def rate_at(self, step: int) -> float:
@@ -128,6 +133,13 @@ class Config:
     model: PointerGeneratorConfig | None = None
     decoding: Decoding = dataclasses.field(default_factory=Decoding)
     metrics: tuple[RewardSpec, ...] = ("rouge-1", "rouge-2", "rouge-l")
+
+    def __post_init__(self) -> None:
+        """The best checkpoint of a mixed objective is chosen by the reward of what it decodes."""
+        if self.objective.kind == "mixed" and self.training.validate_decoded == 0:
+            raise ValueError(
+                "training.validate_decoded=0: objective.kind=mixed needs some to choose by, for example 200"
+            )
 
 
 def load(path: str | Path, overrides: Sequence[str] = ()) -> Config:
@@ -156,6 +168,7 @@ def dump(config: Config) -> str:
 
 
 def _read(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
+    path = path.resolve()  # else dir/../dir/file would be another file each time round
     if path in seen:
         raise ConfigError(f"{path}: base files form a circle: {' -> '.join(str(p) for p in (*seen, path))}")
     try:
@@ -191,7 +204,10 @@ def _apply(values: dict[str, Any], override: str) -> None:
         if not isinstance(inner, dict):
             raise ConfigError(f"override {override!r}: {section} is {inner!r}, not a section")
         place = inner
-    place[last] = yaml.safe_load(text)
+    try:
+        place[last] = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"override {override!r}: its value is not YAML: {error}") from error
 
 
 def _explain(fault: Any) -> str:
@@ -204,6 +220,8 @@ def _explain(fault: Any) -> str:
     if fault["type"] == "dataclass_type":
         return f"{key}: must be a section (a mapping), not {fault['input']!r}"
     message = fault["msg"].removeprefix("Value error, ")
+    if not key:  # a fault between sections names its keys itself
+        return message
     return f"{key}: {message} (got {fault['input']!r})" if not isinstance(fault["input"], dict) else f"{key}: {message}"
 
 

@@ -1,0 +1,256 @@
+import dataclasses
+from pathlib import Path
+
+import pytest
+import yaml
+
+from rlsum import config as configs
+from rlsum.config import ConfigError, Objective, Training
+
+MINIMAL = {"run": "r", "data": {"train": "t.jsonl", "valid": "v.jsonl"}, "training": {"steps": 10}}
+
+
+def write(path, values):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(values if isinstance(values, str) else yaml.safe_dump(values), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def minimal(tmp_path):
+    return write(tmp_path / "c.yaml", MINIMAL)
+
+
+def refused(path, *overrides):
+    with pytest.raises(ConfigError) as caught:
+        configs.load(path, overrides)
+    return str(caught.value)
+
+
+def test_defaults_fit_the_publications(minimal):
+    config = configs.load(minimal)
+    assert (config.data.max_source, config.data.max_target) == (400, 100)
+    assert config.vocabulary.size == 30_000
+    assert config.objective.kind == "mle"
+    assert config.decoding.beam == 5
+    assert config.model is None
+
+
+# ---- errors -------------------------------------------------------------------------------------------------------
+
+
+def test_all_errors_at_once_with_their_keys(tmp_path):
+    values = {
+        "data": {"train": "t", "tokenizer": "nltk", "max_source": 0},
+        "training": {"steps": "many", "learning_rate": -1, "batchsize": 3},
+        "model": {"hiden": 4},
+        "objective": {"kind": "mixed"},
+        "decoding": {"min_length": 9, "max_length": 5},
+        "trainings": {},
+    }
+    message = refused(write(tmp_path / "c.yaml", values))
+    for key in (
+        "run: missing",
+        "data.valid: missing",
+        "data.tokenizer",
+        "data.max_source",
+        "training.steps",
+        "training.learning_rate",
+        "training.batchsize: unknown key; did you mean batch_size?",
+        "model.hiden: unknown key; did you mean hidden?",
+        "objective: kind=mixed needs a reward",
+        "min_length=9 must be smaller than max_length=5",
+        "trainings: unknown key; did you mean training?",
+    ):
+        assert key in message, f"{key!r} not in\n{message}"
+    assert "11 fault(s)" in message
+    assert "'nltk'" in message
+    assert "c.yaml" in message
+
+
+def test_a_word_like_nothing_gets_no_suggestion(minimal):
+    assert "did you mean" not in refused(minimal, "training.zzzzqq=1")
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("training.steps", "write key=value"),
+        ("=3", "write key=value"),
+        ("run.deep=3", "run is 'r', not a section"),
+        ("training=3", "training: must be a section"),
+        ("objective.gamma=1.5", "objective.gamma"),
+        ("objective.gamma=nan", "objective.gamma"),
+        ("training.accumulate=0", "training.accumulate"),
+        ("model.dropout=1", "model.dropout"),
+        ("training.steps=1.5", "training.steps"),
+        ("metrics=[a, [", r"override 'metrics=\[a.* not YAML"),
+        ("run='", "override .* not YAML"),
+        ("metrics=5", "metrics"),
+    ],
+)
+def test_bad_overrides_are_named(minimal, override, message):
+    with pytest.raises(ConfigError, match=message):
+        configs.load(minimal, [override])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"), [("a: [", "not YAML"), ("- 1", "must hold a mapping"), ("", "must hold a mapping")]
+)
+def test_files_that_are_no_config_are_refused(tmp_path, content, message):
+    assert message in refused(write(tmp_path / "c.yaml", content))
+
+
+def test_a_missing_file_and_a_folder_are_refused(tmp_path):
+    assert "cannot be read" in refused(tmp_path / "none.yaml")
+    assert "cannot be read" in refused(tmp_path)
+
+
+def test_a_mixed_objective_needs_decoded_validation_to_choose_by(minimal):
+    overrides = ["objective={kind: mixed, reward: rouge-l}", "training.validate_decoded=0"]
+    assert "validate_decoded" in refused(minimal, *overrides)
+    assert configs.load(minimal, ["training.validate_decoded=0"]).training.validate_decoded == 0
+
+
+# ---- values -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("text", "value"), [("1e-4", 1e-4), ("1e-3", 1e-3), ("5E-5", 5e-5), ("0.1", 0.1), ("1", 1.0)])
+def test_numbers_as_people_write_them(tmp_path, minimal, text, value):
+    """YAML 1.1 reads 1e-4 as text."""
+    content = yaml.safe_dump(MINIMAL).replace("steps: 10", f"steps: 10\n  learning_rate: {text}")
+    for config in (
+        configs.load(write(tmp_path / "n.yaml", content)),
+        configs.load(minimal, [f"training.learning_rate={text}"]),
+    ):
+        assert config.training.learning_rate == value
+        assert isinstance(config.training.learning_rate, float)
+
+
+def test_an_unquoted_no_is_the_word(tmp_path, minimal):
+    """YAML 1.1 reads it as false."""
+    content = yaml.safe_dump(MINIMAL).replace("steps: 10", "steps: 10\n  mixed_precision: no")
+    assert configs.load(write(tmp_path / "n.yaml", content)).training.mixed_precision == "no"
+    assert configs.load(minimal, ["training.mixed_precision=no"]).training.mixed_precision == "no"
+    assert "mixed_precision" in refused(minimal, "training.mixed_precision=yes")
+
+
+def test_overrides_reach_any_depth_and_the_last_one_counts(minimal):
+    config = configs.load(
+        minimal,
+        [
+            "model.hidden=7",
+            "model.hidden=9",
+            "objective.kind=mixed",
+            "objective.reward={name: sms, vectors: v.gz}",
+            "training.patience=null",
+            "metrics=[rouge-1, {name: wms, vectors: v=w.gz}]",
+            "run=a=b",
+        ],
+    )
+    assert config.model.hidden == 9
+    assert config.objective.reward == {"name": "sms", "vectors": "v.gz"}
+    assert config.training.patience is None
+    assert config.metrics == ("rouge-1", {"name": "wms", "vectors": "v=w.gz"})
+    assert config.run == "a=b"
+
+
+def test_a_config_is_frozen(minimal):
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        configs.load(minimal).training.steps = 3
+
+
+# ---- base files ---------------------------------------------------------------------------------------------------
+
+
+def test_a_file_states_what_differs_from_its_base(tmp_path):
+    write(tmp_path / "base.yaml", {**MINIMAL, "objective": {"kind": "mixed", "reward": {"name": "a", "x": 1}}})
+    write(tmp_path / "sub" / "mid.yaml", {"base": "../base.yaml", "training": {"clip": 1.0}, "run": "mid"})
+    top = write(tmp_path / "sub" / "top.yaml", {"base": "mid.yaml", "objective": {"reward": {"name": "b"}}})
+    config = configs.load(top, ["training.seed=9"])
+    assert (config.run, config.training.steps, config.training.clip, config.training.seed) == ("mid", 10, 1.0, 9)
+    assert config.objective.kind == "mixed"
+    assert config.objective.reward == {"name": "b"}, "options of another reward must not be kept"
+
+
+@pytest.mark.parametrize("spelling", ["c.yaml", "./c.yaml", "../{folder}/c.yaml"])
+def test_base_files_in_a_circle_are_refused(tmp_path, spelling):
+    path = write(tmp_path / "c.yaml", {"base": spelling.format(folder=tmp_path.name)})
+    assert "form a circle" in refused(path)
+
+
+def test_a_longer_circle_is_refused(tmp_path):
+    write(tmp_path / "a.yaml", {"base": "b.yaml"})
+    write(tmp_path / "b.yaml", {"base": "a.yaml"})
+    assert "form a circle" in refused(tmp_path / "a.yaml")
+
+
+def test_a_missing_base_is_named(tmp_path):
+    path = write(tmp_path / "c.yaml", {**MINIMAL, "base": "gone.yaml"})
+    assert "gone.yaml" in refused(path)
+
+
+# ---- writing ------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_dumped_loads_as_the_same(tmp_path, minimal):
+    config = configs.load(
+        minimal,
+        [
+            "model={hidden: 4, dropout: 0.1, coverage: true}",
+            "objective={kind: mixed, reward: {name: sms, vectors: é.gz, normalize: unit}, gamma_end: 0.99}",
+            "metrics=['weighted(rouge-l=0.7, s+wms=0.3)', rouge-l]",
+            "training.mixed_precision='no'",
+            "training.learning_rate=1e-5",
+            "training.patience=3",
+            "training.tracker=null",
+            "vocabulary.embeddings='v: 1.txt'",
+        ],
+    )
+    again = configs.load(write(tmp_path / "dumped.yaml", configs.dump(config)))
+    assert again == config
+    assert configs.dump(again) == configs.dump(config)
+
+
+@pytest.mark.parametrize(
+    "path", sorted((Path(__file__).parents[2] / "configs").rglob("*.yaml")), ids=lambda p: f"{p.parent.name}/{p.stem}"
+)
+def test_the_configs_that_we_ship_load_and_name_rewards_that_exist(path):
+    import rewards
+
+    overrides = [] if "run:" in path.read_text() else ["run=x"]
+    config = configs.load(path, [*overrides, *(["objective.reward=rouge-l"] if path.stem == "mixed" else [])])
+    for spec in (*config.metrics, *([config.objective.reward] if config.objective.reward else [])):
+        rewards.check_spec(spec)
+
+
+# ---- schedules ----------------------------------------------------------------------------------------------------
+
+
+def test_gamma_is_constant_or_linear():
+    constant, linear = Objective(gamma=0.97), Objective(gamma=0.9, gamma_end=1.0)
+    assert [constant.gamma_at(step, 5) for step in (0, 3, 4)] == [0.97] * 3
+    assert [linear.gamma_at(step, 5) for step in range(5)] == pytest.approx([0.9, 0.925, 0.95, 0.975, 1.0])
+    assert linear.gamma_at(0, 1) == 0.9
+    assert linear.gamma_at(99, 5) == 1.0
+    assert Objective(gamma=1.0, gamma_end=0.0).gamma_at(1, 3) == 0.5
+
+
+def test_learning_rates_by_hand():
+    linear = Training(steps=10, learning_rate=1.0, warmup=4, schedule="linear")
+    expected = [0.25, 0.5, 0.75, 1.0, 1.0, 5 / 6, 4 / 6, 3 / 6, 2 / 6, 1 / 6]
+    assert [linear.rate_at(step) for step in range(10)] == pytest.approx(expected)
+    constant = Training(steps=10, learning_rate=2.0, warmup=2)
+    assert [constant.rate_at(step) for step in range(4)] == [1.0, 2.0, 2.0, 2.0]
+    assert Training(steps=3, learning_rate=1.0, schedule="linear").rate_at(0) == 1.0
+    assert all(Training(steps=2, warmup=5, schedule="linear").rate_at(step) > 0 for step in range(2))
+
+
+def test_reading_a_config_loads_no_torch():
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, rlsum.config; print([m for m in ('torch', 'numpy', 'transformers', 'spacy') if m in sys.modules])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
