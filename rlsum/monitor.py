@@ -39,9 +39,7 @@ class Monitor:
             disable=not self.console.is_terminal,
         )
         self._task = self._bar.add_task(run.name, total=steps, completed=step, figures="")
-        if self.active:
-            for name in (METRICS, SAMPLES):
-                forget_after(run / name, step)
+        self.forget_after(step)
 
     def __enter__(self) -> Monitor:
         self._bar.start()
@@ -52,6 +50,12 @@ class Monitor:
     ) -> None:
         self._bar.stop()
         self.accelerator.end_training()
+
+    def forget_after(self, step: int) -> None:
+        """Drop what was logged of updates after ``step``."""
+        if self.active:
+            for name in (METRICS, SAMPLES):
+                forget_after(self.run / name, step)
 
     def train(self, step: int, values: Mapping[str, float]) -> None:
         """Log one update's numbers."""
@@ -94,13 +98,16 @@ class Monitor:
 
 
 def forget_after(path: Path, step: int) -> None:
-    """Drop log rows of updates after ``step``, and a last line that a kill cut short: they will be written again."""
+    """Drop log rows of updates after ``step``, and a last line that a kill cut short: they will be written again.
+
+    Bytes, since a kill may cut a character, and since text is also split at line separators inside of strings.
+    """
     if not path.exists():
         return
     kept = []
-    for line in path.read_text(encoding="utf-8").splitlines(keepends=True):
-        if line.endswith("\n") and json.loads(line)["step"] <= step:
+    for line in path.read_bytes().splitlines(keepends=True):
+        if line.endswith(b"\n") and json.loads(line)["step"] <= step:
             kept.append(line)
     partial = path.with_name(path.name + ".partial")
-    partial.write_text("".join(kept), encoding="utf-8")
+    partial.write_bytes(b"".join(kept))
     partial.replace(path)

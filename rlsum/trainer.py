@@ -84,14 +84,17 @@ class Trainer:
         steps = self.config.training.steps
         with Monitor(self.run, self.accelerator, self.progress.step, steps) as monitor:
             if self.progress.best is None:
+                monitor.forget_after(-1)  # a run that was killed before its first state begins anew
                 checkpoint.create(self.run / "best", self.config, self.vocabulary, self.signatures)
                 self._validate(monitor)  # the start is a candidate for the best, too
             while self.progress.step < steps and not self.progress.finished:
                 self._update()
                 self.progress.step += 1
-                if self.progress.step % self.config.training.log_every == 0:
+                validates = self.progress.step % self.config.training.validate_every == 0 or self.progress.step == steps
+                # a log line before every validation: a run resumed from there has nothing half-logged to remember
+                if validates or self.progress.step % self.config.training.log_every == 0:
                     monitor.train(self.progress.step, self._flush_log())
-                if self.progress.step % self.config.training.validate_every == 0 or self.progress.step == steps:
+                if validates:
                     self._validate(monitor)
             self._finish(monitor)
         return self.progress
@@ -129,7 +132,9 @@ class Trainer:
         self._remember({"gradient_norm": float(norm), "learning_rate": training.rate_at(number)})
 
     def _batch(self, number: int) -> Batch:
-        rows = self.plan.at(number)[self.accelerator.process_index :: self.accelerator.num_processes]
+        together = self.plan.at(number)
+        # where an epoch's last batch is smaller than the number of processes, every process still takes part
+        rows = together[self.accelerator.process_index :: self.accelerator.num_processes] or together[:1]
         return collate(self.train_rows[rows], self.vocabulary).to(self.accelerator.device)
 
     def _remember(self, log: Mapping[str, float]) -> None:
@@ -168,7 +173,7 @@ class Trainer:
         training, progress = self.config.training, self.progress
         result = self._measure()
         value = self.select(result.values)
-        better = progress.best is None or value > progress.best
+        better = progress.best is None or math.isnan(progress.best) or value > progress.best
         if better:
             progress.best, progress.best_step, progress.without_gain = value, progress.step, 0
         else:
