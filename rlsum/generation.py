@@ -58,9 +58,9 @@ def write_summaries(
     out.parent.mkdir(parents=True, exist_ok=True)
     task = _task(model, rows, decoding, system, batch_size)
     done = _finished_lines(partial, note, task)
-    checkpoint.write_atomically(note, task.encode())
     whole = done - done % (batch_size * CHUNK_BATCHES)
-    _keep_lines(partial, whole)
+    _keep_lines(partial, whole)  # before the note, which would make another task's lines look like this one's
+    checkpoint.write_atomically(note, task.encode())
     advance(whole)
     with partial.open("a", encoding="utf-8") as file:
         remaining = rows.select(range(whole, len(rows)))
@@ -92,5 +92,5 @@ def _finished_lines(partial: Path, note: Path, task: str) -> int:
 
 
 def _keep_lines(path: Path, count: int) -> None:
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)[:count] if count else []
-    path.write_text("".join(lines), encoding="utf-8")
+    lines = path.read_bytes().splitlines(keepends=True)[:count] if count else []
+    path.write_bytes(b"".join(lines))
