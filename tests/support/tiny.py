@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
 import torch
 
+from rlsum import build
+from rlsum import config as configs
+from rlsum.config import Config
 from rlsum.data.batch import Batch, collate
 from rlsum.data.vocabulary import EOS, PAD, Vocabulary
 from rlsum.models.pointer_generator import PointerGenerator
 from rlsum.models.sizes import PointerGeneratorConfig
+from rlsum.trainer import Trainer
 
 WORDS = ("ash", "birch", "cedar", "elm", "fir", "oak")
 
@@ -66,3 +73,67 @@ def gradients(module: torch.nn.Module, loss: torch.Tensor) -> dict[str, torch.Te
     found = torch.autograd.grad(loss, parameters, allow_unused=True)
     pairs = zip(names, parameters, found, strict=True)
     return {name: torch.zeros_like(p) if g is None else g for name, p, g in pairs}
+
+
+# ---- whole runs ---------------------------------------------------------------------------------------------------
+
+
+class Overlap:
+    """Share of the reference's words that the candidate has: a reward that costs nothing."""
+
+    name = signature = "overlap"
+
+    def __call__(self, candidates, references=None, sources=None) -> np.ndarray:
+        pairs = zip(candidates, references, strict=True)
+        return np.array([len({*c.split()} & {*r[0].split()}) / max(1, len({*r[0].split()})) for c, r in pairs])
+
+
+def stories(count, first=0) -> list[tuple[str, str]]:
+    """Articles of several lengths with a name each, and summaries that tell the name and the last word."""
+    pairs = []
+    for i in range(first, first + count):
+        words = [WORDS[(i * j + j) % len(WORDS)] for j in range(1, 4 + i % 5)]
+        pairs.append((" ".join([*words, f"Name{i}"]), f"Name{i} {words[-1]}"))
+    return pairs
+
+
+def config(run, kind="mle", *, model=None, objective=None, decoding=None, **training) -> Config:
+    """A configuration of a tiny run; its data stand nowhere (see ``trainer``)."""
+    defaults = {"steps": 6, "batch_size": 4, "learning_rate": 0.02, "validate_every": 2, "log_every": 2}
+    reward = {"reward": "overlap"} if kind == "mixed" else {}
+    values = {
+        "run": str(run),
+        "data": {"train": "none", "valid": "none"},
+        "model": {"embedding": 6, "hidden": 8, **(model or {})},
+        "objective": {"kind": kind, **reward, **(objective or {})},
+        "training": {"tracker": None, "sample_outputs": 1, **defaults, **training},
+        "decoding": {"max_length": 5, **(decoding or {})},
+    }
+    return configs.check(values, "test")
+
+
+def trainer(config: Config, *, train=None, valid=None, reward=None, resume=False) -> Trainer:
+    """What build.trainer makes of a configuration, but from pairs in memory and a reward object."""
+    import datasets
+    from accelerate import Accelerator
+
+    run, reward = Path(config.run), reward or Overlap()
+    run.mkdir(parents=True, exist_ok=True)
+    torch.manual_seed(config.training.seed)
+    built = PointerGenerator(config.model, vocabulary())
+    mixed = config.objective.kind == "mixed"
+    result = Trainer(
+        config=config,
+        accelerator=Accelerator(cpu=True, mixed_precision=config.training.mixed_precision),
+        model=built,
+        vocabulary=built.vocabulary,
+        train_rows=datasets.Dataset.from_dict(rows(train or stories(10))),
+        valid_rows=datasets.Dataset.from_dict(rows(valid or stories(5, first=100))),
+        step=build.training_step(config, built, reward if mixed else None),
+        select=build._reward_value if mixed else build._likelihood,
+        metrics={"overlap": Overlap(), **({"reward": reward} if mixed else {})},
+        signatures={"overlap": "overlap"},
+    )
+    if resume:
+        result.resume()
+    return result

@@ -1,0 +1,172 @@
+import json
+import os
+from dataclasses import replace
+
+import pytest
+import tiny
+import torch
+
+from rlsum import build, checkpoint
+from rlsum.checkpoint import CheckpointError, Progress
+from rlsum.config import ConfigError
+
+
+def saved(folder, **sizes):
+    """A checkpoint folder of a tiny model, and the model."""
+    model = tiny.model(**sizes)
+    config = replace(tiny.config("r"), model=model.config)
+    checkpoint.create(folder, config, model.vocabulary, {"rouge-l": "rouge-l|v:1"})
+    checkpoint.save_weights(folder, model, {"step": 7, "nll": 1.5})
+    return model
+
+
+# ---- writing ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("broken", ["write", "fsync", "replace"])
+def test_a_crash_while_writing_leaves_the_old_file(tmp_path, monkeypatch, broken):
+    path = tmp_path / "f"
+    checkpoint.write_atomically(path, b"old")
+
+    def crash(*arguments):
+        raise RuntimeError("crash")
+
+    class Half:
+        def __init__(self, file):
+            self.file = file
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            self.file.close()
+
+        def write(self, content):
+            self.file.write(content[: len(content) // 2])
+            self.file.flush()
+            crash()
+
+    kind = type(path)
+    if broken == "write":
+        opened = kind.open
+        monkeypatch.setattr(kind, "open", lambda self, *a, **k: Half(opened(self, *a, **k)))
+    else:
+        monkeypatch.setattr(*{"fsync": (os, "fsync"), "replace": (kind, "replace")}[broken], crash)
+    with pytest.raises(RuntimeError, match="crash"):
+        checkpoint.write_atomically(path, b"new content")
+    monkeypatch.undo()
+    assert path.read_bytes() == b"old"
+    checkpoint.write_atomically(path, b"newer")
+    assert path.read_bytes() == b"newer"
+    assert [p.name for p in tmp_path.iterdir()] == ["f"]
+
+
+def test_content_reaches_the_disk_before_the_name(tmp_path, monkeypatch):
+    events, fsync, replaced = [], os.fsync, type(tmp_path).replace
+    monkeypatch.setattr(os, "fsync", lambda handle: (events.append("fsync"), fsync(handle)))
+    monkeypatch.setattr(type(tmp_path), "replace", lambda a, b: (events.append("rename"), replaced(a, b)))
+    checkpoint.write_atomically(tmp_path / "f", b"x")
+    assert events == ["fsync", "rename", "fsync"]
+
+
+# ---- a checkpoint -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sizes", [{}, {"coverage": True, "encoder_layers": 2, "decoder_layers": 2}])
+def test_a_checkpoint_comes_back_as_the_same_model(tmp_path, sizes):
+    model = saved(tmp_path, **sizes)
+    again = build.load_model(tmp_path).eval()
+    assert again.config == model.config
+    assert again.vocabulary == model.vocabulary
+    batch = tiny.batch()
+    assert torch.equal(again(batch, batch.target).log_prob, model(batch, batch.target).log_prob)
+    assert checkpoint.digest(again) == checkpoint.digest(model) != checkpoint.digest(tiny.model(seed=2, **sizes))
+    assert checkpoint.read_weights(tmp_path)[1] == {"step": 7, "nll": 1.5}
+    assert json.loads((tmp_path / checkpoint.REWARDS).read_text()) == {"rouge-l": "rouge-l|v:1"}
+
+
+def test_a_run_folder_stands_for_its_best_checkpoint(tmp_path):
+    saved(tmp_path / "run" / "best")
+    assert checkpoint.find(tmp_path / "run") == tmp_path / "run" / "best"
+    assert checkpoint.find(tmp_path / "run" / "best") == tmp_path / "run" / "best"
+    with pytest.raises(CheckpointError, match="give a run folder or a checkpoint folder"):
+        checkpoint.find(tmp_path)
+
+
+def test_coverage_may_be_switched_on_late_but_not_off_and_dropout_changed(tmp_path):
+    model, batch = saved(tmp_path), tiny.batch()
+    late = build.load_model(tmp_path, replace(model.config, coverage=True, dropout=0.3)).eval()
+    torch.testing.assert_close(late(batch, batch.target).log_prob, model(batch, batch.target).log_prob)
+    assert late(batch, batch.target).coverage.sum() > 0
+    saved(tmp_path / "on", coverage=True)
+    with pytest.raises(ConfigError, match="does not fit"):
+        build.load_model(tmp_path / "on", model.config)
+
+
+@pytest.mark.parametrize("change", [{"hidden": 9}, {"encoder_layers": 2}, {"embedding": 7}])
+def test_other_sizes_than_the_stored_are_refused(tmp_path, change):
+    model = saved(tmp_path)
+    with pytest.raises(ConfigError, match="does not fit the weights"):
+        build.load_model(tmp_path, replace(model.config, **change))
+
+
+@pytest.mark.parametrize("content", [b"", b"not safetensors", None])
+def test_a_broken_weights_file_is_a_clear_error(tmp_path, content):
+    saved(tmp_path)
+    path = tmp_path / checkpoint.WEIGHTS
+    path.write_bytes(path.read_bytes()[:-100] if content is None else content)
+    with pytest.raises(CheckpointError, match=r"model\.safetensors: not a file this version wrote"):
+        build.load_model(tmp_path)
+
+
+def test_weights_that_lack_a_parameter_are_refused(tmp_path):
+    from safetensors.torch import save
+
+    saved(tmp_path)
+    weights, _ = checkpoint.read_weights(tmp_path)
+    del weights["gate.weight"]
+    (tmp_path / checkpoint.WEIGHTS).write_bytes(save(weights, {"about": "{}"}))
+    with pytest.raises(CheckpointError, match=r"gate\.weight"):
+        build.load_model(tmp_path)
+
+
+# ---- a run's state ------------------------------------------------------------------------------------------------
+
+
+def stepped(model, optimizer, times):
+    batch = tiny.batch()
+    for _ in range(times):
+        optimizer.zero_grad()
+        (-model(batch, batch.target).log_prob.mean()).backward()
+        optimizer.step()
+
+
+def adam(model):
+    return torch.optim.Adam(model.parameters(), lr=0.01, fused=True)
+
+
+def test_a_state_comes_back_with_moments_and_progress(tmp_path):
+    model = tiny.model()
+    optimizer = adam(model)
+    stepped(model, optimizer, 3)
+    progress = Progress(step=3, best=-1.25, best_step=2, without_gain=1, finished=True)
+    checkpoint.save_state(tmp_path, model, optimizer, progress)
+    other = tiny.model(seed=9)
+    other_optimizer = adam(other)
+    assert checkpoint.load_state(tmp_path, other, other_optimizer) == progress
+    stepped(model, optimizer, 2)
+    stepped(other, other_optimizer, 2)
+    for name, parameter in model.named_parameters():
+        assert torch.equal(parameter, other.get_parameter(name)), name
+
+
+def test_a_state_before_any_update_comes_back(tmp_path):
+    model = tiny.model()
+    checkpoint.save_state(tmp_path, model, adam(model), Progress())
+    assert checkpoint.load_state(tmp_path, model, adam(model)) == Progress()
+
+
+def test_no_state_to_resume_from_is_a_clear_error(tmp_path):
+    model = tiny.model()
+    with pytest.raises(CheckpointError, match=r"no state\.safetensors to resume from"):
+        checkpoint.load_state(tmp_path, model, adam(model))
