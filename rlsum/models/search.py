@@ -18,12 +18,13 @@ from rlsum.models.summarizer import Tokens
 if TYPE_CHECKING:
     from rlsum.models.pointer_generator import Encoded, PointerGenerator, State
 
-Chooser = Callable[[Tensor], Tensor]  # log p (R, V') -> chosen ids (R,)
+Chooser = Callable[[Tensor, Tensor], Tensor]  # log p (R, V') and the numbers of its rows (R,) -> chosen ids (R,)
+WORTH_DROPPING = 0.75  # ended rows are dropped once so few are left: dropping copies the articles of the others
 BLOCKED = float("-inf")
 IMPOSSIBLE = -1e8  # the model's log p of what cannot be (padding, words of other articles) is finite, but lower
 
 
-def greedy(log_p: Tensor) -> Tensor:
+def greedy(log_p: Tensor, rows: Tensor) -> Tensor:
     """The most probable id; never UNK, which is no word a reader could use."""
     return _without_unknown(log_p).argmax(-1)
 
@@ -31,7 +32,7 @@ def greedy(log_p: Tensor) -> Tensor:
 def sampler(temperature: float) -> Chooser:
     """Draw from softmax(log p / temperature) by inverting the cumulative distribution."""
 
-    def sample(log_p: Tensor) -> Tensor:
+    def sample(log_p: Tensor, rows: Tensor) -> Tensor:
         cumulative = (log_p / temperature).softmax(-1).double().cumsum(-1)
         total = cumulative[:, -1:]
         point = torch.rand(total.shape, dtype=total.dtype, device=total.device) * total
@@ -42,27 +43,37 @@ def sampler(temperature: float) -> Chooser:
 
 def split_at(cut: int, first: Chooser, rest: Chooser) -> Chooser:
     """One chooser for rows before ``cut``, another for the rows from there on."""
-    return lambda log_p: torch.cat([first(log_p[:cut]), rest(log_p[cut:])])
+
+    def choose(log_p: Tensor, rows: Tensor) -> Tensor:
+        before = int((rows < cut).sum())  # rows come in ascending order
+        return torch.cat([first(log_p[:before], rows[:before]), rest(log_p[before:], rows[before:])])
+
+    return choose
 
 
 def rollout(model: PointerGenerator, encoded: Encoded, choose: Chooser, decoding: Decoding) -> Tokens:
     """Decode every row of ``encoded`` with ``choose`` until all rows have ended or max_length is reached."""
     rows, device = len(encoded.states), encoded.states.device
-    state, previous = model.start(encoded), torch.full((rows,), BOS, device=device)
-    running = torch.ones(rows, dtype=torch.bool, device=device)
-    ids: list[Tensor] = []
-    log_probs: list[Tensor] = []
+    ids = torch.full((rows, decoding.max_length), PAD, device=device)
+    precision = torch.promote_types(encoded.states.dtype, torch.float32)
+    log_probs = torch.zeros((rows, decoding.max_length), dtype=precision, device=device)
+    state, columns = model.start(encoded), model.word_columns()
+    alive = torch.arange(rows, device=device)  # the rows that encoded and state hold
+    previous, running = torch.full_like(alive, BOS), torch.ones_like(alive, dtype=torch.bool)
     for t in range(decoding.max_length):
-        log_p, state = _advance(model, encoded, state, previous)
-        allowed = _constrain(log_p, torch.stack(ids, 1) if ids else None, t, decoding)
-        chosen = choose(allowed).masked_fill(~running, PAD)
-        ids.append(chosen)
-        log_probs.append(log_p.gather(1, chosen.unsqueeze(1)).squeeze(1).masked_fill(~running, 0.0))
-        running = running & (chosen != EOS)
-        if not running.any():
+        log_p, state = _advance(model, encoded, state, previous, columns)
+        previous = choose(_constrain(log_p, ids[alive, :t], t, decoding), alive).masked_fill(~running, PAD)
+        ids[alive, t] = previous
+        log_probs[alive, t] = log_p.gather(1, previous.unsqueeze(1)).squeeze(1).masked_fill(~running, 0.0)
+        running = running & (previous != EOS)
+        left = int(running.sum())
+        if left == 0:
             break
-        previous = chosen
-    return Tokens(torch.stack(ids, 1), torch.stack(log_probs, 1))
+        if left <= len(alive) * WORTH_DROPPING:
+            keep = running.nonzero().squeeze(1)
+            alive, previous, running = alive[keep], previous[keep], running[keep]
+            encoded, state = encoded.select(keep), state.select(keep)
+    return Tokens(ids[:, : t + 1], log_probs[:, : t + 1])
 
 
 def beam(model: PointerGenerator, encoded: Encoded, decoding: Decoding) -> Tokens:
@@ -75,7 +86,8 @@ def beam(model: PointerGenerator, encoded: Encoded, decoding: Decoding) -> Token
     device = encoded.states.device
     first_row = torch.arange(rows, device=device).unsqueeze(1) * width  # (R, 1)
     encoded = encoded.select(torch.arange(rows, device=device).repeat_interleave(width))
-    state, previous = model.start(encoded), torch.full((rows * width,), BOS, device=device)
+    state, columns = model.start(encoded), model.word_columns()
+    previous = torch.full((rows * width,), BOS, device=device)
     # only the first hypothesis is real at the start: W copies of the same beginning would stay W copies
     total = torch.full((rows, width), BLOCKED, device=device)
     total[:, 0] = 0.0
@@ -83,8 +95,8 @@ def beam(model: PointerGenerator, encoded: Encoded, decoding: Decoding) -> Token
     steps = torch.empty((rows * width, 0), device=device)
     finished: list[list[tuple[float, Tensor, Tensor]]] = [[] for _ in range(rows)]
     for t in range(decoding.max_length):
-        log_p, state = _advance(model, encoded, state, previous)
-        allowed = _without_unknown(_constrain(log_p, ids if t else None, t, decoding))
+        log_p, state = _advance(model, encoded, state, previous, columns)
+        allowed = _without_unknown(_constrain(log_p, ids, t, decoding))
         best, flat = (total.unsqueeze(2) + allowed.view(rows, width, -1)).flatten(1).topk(2 * width)
         parent, token = flat // log_p.shape[1], flat % log_p.shape[1]
         origin = (first_row + parent).flatten()
@@ -100,18 +112,20 @@ def beam(model: PointerGenerator, encoded: Encoded, decoding: Decoding) -> Token
     return _best(finished, total, ids, steps, decoding)
 
 
-def _advance(model: PointerGenerator, encoded: Encoded, state: State, previous: Tensor) -> tuple[Tensor, State]:
+def _advance(
+    model: PointerGenerator, encoded: Encoded, state: State, previous: Tensor, columns: Tensor
+) -> tuple[Tensor, State]:
     """Log p (R, V') of the next word after ``previous`` (R,), and the state behind it."""
     inputs = previous.masked_fill(previous >= len(model.vocabulary), UNK)
     out, after = model.step(encoded, state, model.embed(inputs))
-    return model.log_distribution(encoded, out), after
+    return model.log_distribution(encoded, out, columns), after
 
 
 def _without_unknown(log_p: Tensor) -> Tensor:
     return log_p.index_fill(1, torch.tensor([UNK], device=log_p.device), BLOCKED)
 
 
-def _constrain(log_p: Tensor, ids: Tensor | None, t: int, decoding: Decoding) -> Tensor:
+def _constrain(log_p: Tensor, ids: Tensor, t: int, decoding: Decoding) -> Tensor:
     """Log p with the end forbidden before min_length, and repeated n-grams forbidden.
 
     Where that leaves no word at all, the end is allowed again.
@@ -121,7 +135,7 @@ def _constrain(log_p: Tensor, ids: Tensor | None, t: int, decoding: Decoding) ->
     allowed = log_p.masked_fill(log_p < IMPOSSIBLE, BLOCKED)
     if t < decoding.min_length:
         allowed[:, EOS] = BLOCKED
-    if decoding.block_ngrams and ids is not None:
+    if decoding.block_ngrams:
         for row, history in enumerate(ids.tolist()):
             allowed[row, _completions(history, decoding.block_ngrams)] = BLOCKED
     stuck = _without_unknown(allowed).amax(-1) == BLOCKED

@@ -94,7 +94,7 @@ def decoder_distributions(model, batch, target):
     state, found = model.start(encoded), []
     for word in model.embed(model._inputs(target)).unbind(1):
         out, state = model.step(encoded, state, word)
-        found.append(model.log_distribution(encoded, out))
+        found.append(model.log_distribution(encoded, out, model.word_columns()))
     return torch.stack(found, 1)
 
 

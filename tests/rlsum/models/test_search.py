@@ -57,7 +57,7 @@ def test_greedy_takes_the_most_probable_word_at_every_step(seed):
 def scripted(*scripts):
     """A chooser that ignores probabilities and reads each row's next id from a script."""
     steps = iter(zip(*scripts, strict=True))
-    return lambda log_p: torch.tensor(next(steps))
+    return lambda log_p, rows: torch.tensor(next(steps))[rows]
 
 
 @torch.no_grad()
@@ -102,7 +102,7 @@ def test_a_beam_of_one_is_greedy(seed, options):
     decoding = Decoding(**{"max_length": 8, **options})
     greedy, beam = model.generate(batch, decoding), model.generate(batch, replace(decoding, method="beam", beam=1))
     assert torch.equal(greedy.ids, beam.ids)
-    torch.testing.assert_close(greedy.log_prob, beam.log_prob, atol=1e-6, rtol=0)
+    torch.testing.assert_close(greedy.log_prob, beam.log_prob, atol=1e-5, rtol=0)
 
 
 @pytest.mark.parametrize("penalty", [0.0, 0.6, 1.0, 2.0])
@@ -349,7 +349,7 @@ def test_words_of_probability_zero_are_never_drawn():
     log_p = torch.full((1000, 5), -1e9)
     log_p[:, 2] = 0.0
     for temperature in (0.1, 1.0, 100.0):
-        assert set(search.sampler(temperature)(log_p).tolist()) == {2}
+        assert set(search.sampler(temperature)(log_p, torch.arange(1000)).tolist()) == {2}
 
 
 def test_options_out_of_range_are_refused():
