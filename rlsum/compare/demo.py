@@ -82,7 +82,8 @@ def simulate(data: Path, seed: int, say: Say) -> None:
 
 def start_cell(plan: Plan) -> Cell:
     """Likelihood training from random weights."""
-    return Cell(START, plan.configs / "mle.yaml", plan.folder / "mle", overrides=_overrides(plan))
+    vectors = f"vocabulary.embeddings={plan.folder / 'data' / 'vectors.txt.gz'}"
+    return Cell(START, plan.configs / "mle.yaml", plan.folder / "mle", overrides=(*_overrides(plan), vectors))
 
 
 def other_cells(plan: Plan) -> list[Cell]:
