@@ -78,16 +78,18 @@ def _training_command(cell: Cell, init: Path | None) -> list[str] | None:
 
 
 def _run_all(commands: Iterable[list[str]], jobs: int, say: Say) -> None:
-    commands = list(commands)
-    threads = max(1, (os.cpu_count() or 1) // max(1, min(jobs, len(commands))))
     with ThreadPoolExecutor(jobs) as pool:
-        for _ in pool.map(lambda command: _run(command, threads, say), commands):
+        for _ in pool.map(lambda command: _run(command, say), commands):
             pass
 
 
-def _run(command: list[str], threads: int, say: Say) -> None:
-    """One ``rlsum`` command in a process of its own, its lines passed on as they come."""
-    environment = os.environ | {"OMP_NUM_THREADS": str(threads), "COLUMNS": "200"}
+def _run(command: list[str], say: Say) -> None:
+    """One ``rlsum`` command in a process of its own, its lines passed on as they come.
+
+    One thread each: on matrices this small a second one gains little, and on a busy machine two that wait for each
+    other are many times slower than one.
+    """
+    environment = {"OMP_NUM_THREADS": "1"} | os.environ | {"COLUMNS": "200"}
     with subprocess.Popen(
         [sys.executable, "-m", "rlsum", *command],
         env=environment,
