@@ -1,0 +1,42 @@
+"""Every training reward by every metric: rows trained, columns evaluated, with intervals.
+
+    python scripts/cross_table.py --seed 1 --folder runs/demo
+
+Six cells start from the same likelihood model and get equally many updates: without reward, and with ROUGE-L, WMS, SMS,
+S+WMS and TWMD. Runs that are there already (of `rlsum demo` with the same folder and seed) are not trained again.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from rich.console import Console
+
+from rlsum.compare import demo
+from rlsum.compare.report import print_report, report_markdown, write_page
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--configs", type=Path, default=Path("configs/demo"))
+    parser.add_argument("--folder", type=Path, default=Path("runs/demo"))
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--rewards", default="rouge-l,wms,sms,s+wms,twmd")
+    parser.add_argument("--jobs", type=int, default=2, help="trainings at a time")
+    options = parser.parse_args()
+
+    console = Console()
+    plan = demo.Plan(
+        options.configs, options.folder, options.seed, tuple(options.rewards.split(",")), False, options.jobs
+    )
+    report = demo.run(plan, lambda line: console.print(line, highlight=False, markup=False, soft_wrap=True))
+    print_report(report, console)
+    folder = options.folder / "cross-table"
+    write_page(report, folder)
+    (folder / "report.md").write_text(report_markdown(report, "."), encoding="utf-8")
+    console.print(f"{folder / 'report.md'}, {folder / 'index.html'}")
+
+
+if __name__ == "__main__":
+    main()
