@@ -284,7 +284,7 @@ def test_the_mixed_gradient_is_that_of_finite_differences(coverage, length, monk
     generator = torch.Generator().manual_seed(0)
     for name, gradient in gradients.items():
         parameter, flat = model.get_parameter(name), gradient.flatten()
-        for place in torch.randperm(flat.numel(), generator=generator)[:4].tolist():
+        for place in torch.randperm(flat.numel(), generator=generator)[:2].tolist():
             if name == "embed.weight" and place < parameter.shape[1]:
                 continue  # the padding's embedding is held at zero
             value = parameter.data.view(-1)[place].item()

@@ -1,0 +1,53 @@
+"""What a newcomer waits for: importing and asking for help load nothing heavy."""
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ("torch", "transformers", "spacy", "ot", "datasets", "accelerate", "scipy", "matplotlib", "pyarrow", "nltk")
+HELP = "from typer.testing import CliRunner; from rlsum.cli.app import app; r = CliRunner().invoke(app, {arguments})"
+
+
+def loaded_by(code):
+    code += f"; import sys; print([m for m in {HEAVY} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()[-1]
+
+
+@pytest.mark.parametrize("module", ["rlsum", "rewards", "rlsum.config", "rlsum.cli", "rlsum.cli.app", "human_eval"])
+def test_importing_loads_nothing_heavy(module):
+    assert loaded_by(f"import {module}") == "[]"
+
+
+def test_help_loads_nothing_heavy():
+    commands = [[], ["train"], ["generate"], ["evaluate"], ["score"], ["rewards"], ["data"], ["demo"]]
+    code = "; ".join(
+        HELP.format(arguments=[*command, "--help"]) + "; assert r.exit_code == 0, r.output" for command in commands
+    )
+    assert loaded_by(code) == "[]"
+
+
+def test_the_list_of_heavy_modules_would_be_noticed():
+    assert "torch" in loaded_by("import torch")
+
+
+def test_help_answers_in_under_a_second_of_processor_time():
+    """Processor time, since the machine may be busy; the best of three, since the first may compile."""
+    import resource
+
+    def seconds():
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, "-m", "rlsum", "--help"], capture_output=True, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    assert min(seconds() for _ in range(3)) < 1.0
+
+
+def test_help_teaches_by_example():
+    done = subprocess.run(
+        [sys.executable, "-m", "rlsum", "train", "--help"], capture_output=True, text=True, check=True
+    )
+    assert "rlsum train configs/demo/sms.yaml --init runs/demo/mle" in done.stdout
+    assert "--resume" in done.stdout
