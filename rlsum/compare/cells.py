@@ -41,8 +41,8 @@ class Decoded:
     options: tuple[str, ...]
 
 
-BEAM = Decoded("Beam search, width 5", "beam", ("--beam", "5"))
-GREEDY = Decoded("Greedy decoding", "greedy", ("--beam", "1"))
+BEAM = Decoded("Beam search, width 5", "beam", ("--beam", "5", "--batch-size", "32"))
+GREEDY = Decoded("Greedy decoding", "greedy", ("--beam", "1", "--batch-size", "32"))
 
 
 def train(cells: Sequence[Cell], init: Path | None, jobs: int, say: Say) -> None:

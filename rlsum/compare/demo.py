@@ -21,7 +21,7 @@ from rlsum.evaluation.scoring import load_available
 from rlsum.records import Output
 
 START, CONTROL = "MLE", "MLE continued"
-TRAIN, VALID, TEST = 4000, 400, 500
+TRAIN, VALID, TEST = 4000, 200, 500
 REWARDS = ("rouge-l", "sms")
 
 

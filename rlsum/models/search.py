@@ -6,10 +6,11 @@ Notation: R rows being decoded, W beam width, V' = V + unknown words of the batc
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from rlsum.data.vocabulary import BOS, EOS, PAD, UNK
 from rlsum.models.decoding import Decoding
@@ -82,34 +83,99 @@ def beam(model: PointerGenerator, encoded: Encoded, decoding: Decoding) -> Token
     All R rows keep W hypotheses and advance together as R*W rows. A row is done, as in See et al. 2017, when W of its
     hypotheses have ended; a beam of 1 is then greedy decoding.
     """
-    rows, width = len(encoded.states), decoding.beam
-    device = encoded.states.device
-    first_row = torch.arange(rows, device=device).unsqueeze(1) * width  # (R, 1)
+    rows, width, device = len(encoded.states), decoding.beam, encoded.states.device
     encoded = encoded.select(torch.arange(rows, device=device).repeat_interleave(width))
     state, columns = model.start(encoded), model.word_columns()
-    previous = torch.full((rows * width,), BOS, device=device)
-    # only the first hypothesis is real at the start: W copies of the same beginning would stay W copies
-    total = torch.full((rows, width), BLOCKED, device=device)
-    total[:, 0] = 0.0
-    ids = torch.empty((rows * width, 0), dtype=torch.long, device=device)
-    steps = torch.empty((rows * width, 0), device=device)
-    finished: list[list[tuple[float, Tensor, Tensor]]] = [[] for _ in range(rows)]
+    beams = Beams.start(rows, width, device)
+    finished: list[list[Hypothesis]] = [[] for _ in range(rows)]
     for t in range(decoding.max_length):
-        log_p, state = _advance(model, encoded, state, previous, columns)
-        allowed = _without_unknown(_constrain(log_p, ids, t, decoding))
-        best, flat = (total.unsqueeze(2) + allowed.view(rows, width, -1)).flatten(1).topk(2 * width)
-        parent, token = flat // log_p.shape[1], flat % log_p.shape[1]
-        origin = (first_row + parent).flatten()
-        grown = torch.cat([ids[origin], token.flatten().unsqueeze(1)], 1)
-        grown_steps = torch.cat([steps[origin], log_p[origin, token.flatten()].unsqueeze(1)], 1)
-        _collect(finished, best, token, grown, grown_steps, decoding)
-        # of 2W candidates at most W end, so W open ones remain
-        total, keep = best.masked_fill(token == EOS, BLOCKED).topk(width)
-        kept = (torch.arange(rows, device=device).unsqueeze(1) * 2 * width + keep).flatten()
-        ids, steps, state, previous = grown[kept], grown_steps[kept], state.select(origin[kept]), grown[kept, -1]
-        if all(len(hypotheses) == width for hypotheses in finished):
+        log_p, state = _advance(model, encoded, state, beams.last(), columns)
+        allowed = _without_unknown(_constrain(log_p, beams.ids, t, decoding))
+        origin, beams = _grow(beams, log_p, allowed, finished, decoding)
+        state = state.select(origin)
+        open_rows = [i for i, row in enumerate(beams.rows) if len(finished[row]) < width]
+        if not open_rows:
             break
-    return _best(finished, total, ids, steps, decoding)
+        if len(open_rows) <= len(beams.rows) * WORTH_DROPPING:
+            beams, places = beams.select(open_rows)
+            encoded, state = encoded.select(places), state.select(places)
+    for i, row in enumerate(beams.rows):
+        if not finished[row]:  # cut off at max_length
+            place = i * width + int(beams.total[i].argmax())
+            finished[row] = [Hypothesis(0.0, beams.ids[place], beams.log_prob[place])]
+    return _best(finished)
+
+
+class Hypothesis(NamedTuple):
+    """A text that ended: its rank, its ids and their log-probabilities, both (length,)."""
+
+    rank: float
+    ids: Tensor
+    log_prob: Tensor
+
+
+class Beams(NamedTuple):
+    """Open hypotheses: W for each of ``rows`` (numbers of the articles), one after the other.
+
+    total (rows, W) log p of each, -inf for none; ids and log_prob (rows * W, t) what they hold so far
+    """
+
+    rows: list[int]
+    total: Tensor
+    ids: Tensor
+    log_prob: Tensor
+
+    @classmethod
+    def start(cls, rows: int, width: int, device: torch.device) -> Beams:
+        """One real hypothesis a row: W copies of the same beginning would stay W copies."""
+        total = torch.full((rows, width), BLOCKED, device=device)
+        total[:, 0] = 0.0
+        nothing = torch.empty((rows * width, 0), device=device)
+        return cls(list(range(rows)), total, nothing.long(), nothing)
+
+    def last(self) -> Tensor:
+        """The last id of each hypothesis (rows * W,)."""
+        return self.ids[:, -1] if self.ids.shape[1] else self.ids.new_full((len(self.ids),), BOS)
+
+    def select(self, kept: list[int]) -> tuple[Beams, Tensor]:
+        """Only some of the rows, by place; and the places of their hypotheses."""
+        index = torch.tensor(kept, device=self.ids.device)
+        width = self.total.shape[1]
+        places = (index.unsqueeze(1) * width + torch.arange(width, device=index.device)).flatten()
+        rows = [self.rows[i] for i in kept]
+        return Beams(rows, self.total[index], self.ids[places], self.log_prob[places]), places
+
+
+def _grow(
+    beams: Beams, log_p: Tensor, allowed: Tensor, finished: list[list[Hypothesis]], decoding: Decoding
+) -> tuple[Tensor, Beams]:
+    """Extend every hypothesis by a word; ended ones go to ``finished``, the W best open ones of a row stay.
+
+    Returns which hypothesis each of the new ones came from (rows * W,), and the new ones.
+    """
+    rows, width = beams.total.shape
+    first = torch.arange(rows, device=log_p.device).unsqueeze(1)
+    best, flat = (beams.total.unsqueeze(2) + allowed.view(rows, width, -1)).flatten(1).topk(2 * width)
+    token = flat % log_p.shape[1]
+    origin = (first * width + flat // log_p.shape[1]).flatten()
+    ids = torch.cat([beams.ids[origin], token.flatten().unsqueeze(1)], 1)
+    log_prob = torch.cat([beams.log_prob[origin], log_p[origin, token.flatten()].unsqueeze(1)], 1)
+    for i, place in ((token == EOS) & (best > BLOCKED))[:, :width].nonzero().tolist():
+        ended = finished[beams.rows[i]]
+        if len(ended) < width:
+            rank = best[i, place].item() / ids.shape[1] ** decoding.length_penalty
+            ended.append(Hypothesis(rank, ids[i * 2 * width + place], log_prob[i * 2 * width + place]))
+    # of 2W candidates at most W end, so W open ones remain
+    total, keep = best.masked_fill(token == EOS, BLOCKED).topk(width)
+    kept = (first * 2 * width + keep).flatten()
+    return origin[kept], Beams(beams.rows, total, ids[kept], log_prob[kept])
+
+
+def _best(finished: list[list[Hypothesis]]) -> Tokens:
+    """The best hypothesis of each row, padded to the longest."""
+    chosen = [max(hypotheses, key=lambda hypothesis: hypothesis.rank) for hypotheses in finished]
+    ids = pad_sequence([hypothesis.ids for hypothesis in chosen], batch_first=True, padding_value=PAD)
+    return Tokens(ids, pad_sequence([hypothesis.log_prob for hypothesis in chosen], batch_first=True))
 
 
 def _advance(
@@ -147,39 +213,3 @@ def _completions(history: list[int], n: int) -> list[int]:
     """Ids that would complete an n-gram that ``history`` already holds."""
     beginning = history[len(history) - n + 1 :] if n > 1 else []
     return [history[i + n - 1] for i in range(len(history) - n + 1) if history[i : i + n - 1] == beginning]
-
-
-def _collect(
-    finished: list[list[tuple[float, Tensor, Tensor]]],
-    best: Tensor,
-    token: Tensor,
-    grown: Tensor,
-    grown_steps: Tensor,
-    decoding: Decoding,
-) -> None:
-    """Move hypotheses that ended among the W best to their row's finished list, until it holds W."""
-    width = decoding.beam
-    ended = (token == EOS) & (best > BLOCKED)
-    for row, rank in ended[:, :width].nonzero().tolist():
-        if len(finished[row]) < width:
-            place = row * 2 * width + rank
-            score = best[row, rank].item() / grown.shape[1] ** decoding.length_penalty
-            finished[row].append((score, grown[place], grown_steps[place]))
-
-
-def _best(
-    finished: list[list[tuple[float, Tensor, Tensor]]], total: Tensor, ids: Tensor, steps: Tensor, decoding: Decoding
-) -> Tokens:
-    """The best hypothesis of each row, padded to the longest."""
-    chosen = []
-    for row, hypotheses in enumerate(finished):
-        if not hypotheses:  # cut off at max_length: the best open hypothesis
-            place = row * decoding.beam + int(total[row].argmax())
-            hypotheses = [(0.0, ids[place], steps[place])]
-        chosen.append(max(hypotheses, key=lambda hypothesis: hypothesis[0]))
-    pad_to = max(len(tokens) for _, tokens, _ in chosen)
-    out_ids = torch.full((len(chosen), pad_to), PAD, device=ids.device)
-    out_steps = torch.zeros((len(chosen), pad_to), device=ids.device)
-    for i, (_, tokens, log_probs) in enumerate(chosen):
-        out_ids[i, : len(tokens)], out_steps[i, : len(tokens)] = tokens, log_probs
-    return Tokens(out_ids, out_steps)
