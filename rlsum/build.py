@@ -200,7 +200,14 @@ def _claim(run: Path) -> None:
 
 def _accelerator(config: Config, run: Path) -> Accelerator:
     training = config.training
-    accelerator = Accelerator(mixed_precision=training.mixed_precision, log_with=training.tracker, project_dir=str(run))
+    try:
+        accelerator = Accelerator(
+            mixed_precision=training.mixed_precision, log_with=training.tracker, project_dir=str(run)
+        )
+    except ValueError as error:  # precision that the device lacks, or a tracker that is not installed
+        raise ConfigError(
+            f"training.mixed_precision={training.mixed_precision}, training.tracker={training.tracker}: {error}"
+        ) from error
     if training.tracker is not None:
         accelerator.init_trackers("tensorboard" if training.tracker == "tensorboard" else run.name)
     return accelerator

@@ -52,11 +52,14 @@ def generate(
 
     folder = checkpoints.find(checkpoint)
     config = checkpoints.read_config(folder)
+    longest = max_length or config.decoding.max_length
+    if min_length >= longest:
+        raise UserError(f"--min-length {min_length}: must be smaller than the maximum of {longest}; raise --max-length")
     decoding = replace(
         config.decoding,
         method="beam" if beam > 1 else "greedy",
         beam=beam,
-        max_length=max_length or config.decoding.max_length,
+        max_length=longest,
         min_length=min_length,
         length_penalty=length_penalty,
         block_ngrams=block_ngrams,

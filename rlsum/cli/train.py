@@ -29,6 +29,10 @@ def train(
     from rlsum import checkpoint
     from rlsum import config as configs
 
+    if resume is not None and init is not None:
+        raise configs.ConfigError(
+            f"--resume {resume} --init {init}: a run that goes on has its start; leave out --init"
+        )
     if resume is not None:
         resolved = _resumed(resume, config, overrides or [])
     elif config is None:
