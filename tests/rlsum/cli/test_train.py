@@ -1,0 +1,271 @@
+"""The commands from end to end on a few simulated stories: train, train on a reward, resume, generate."""
+
+import json
+
+import datasets
+import pytest
+import torch
+import yaml
+from typer.testing import CliRunner
+
+from rlsum import checkpoint
+from rlsum import config as configs
+from rlsum.cli.app import USER_ERRORS, app
+from rlsum.data.simulator import write_corpus
+from rlsum.records import read_outputs
+
+TINY = {
+    "vocabulary": {"size": 200, "min_count": 2},
+    "model": {"embedding": 8, "hidden": 8},
+    "training": {
+        "steps": 4,
+        "batch_size": 4,
+        "learning_rate": "1e-2",
+        "validate_every": 2,
+        "validate_decoded": 4,
+        "log_every": 1,
+    },
+    "decoding": {"max_length": 12},
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_cache(tmp_path_factory):
+    patch = pytest.MonkeyPatch()
+    patch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path_factory.mktemp("cache"))
+    datasets.disable_progress_bars()
+    yield
+    patch.undo()
+
+
+def run(*arguments):
+    """The command line, as ``rlsum`` runs it: exit code 2 and one message for errors of the user's making."""
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    if result.exception is not None and not isinstance(result.exception, (*USER_ERRORS, SystemExit)):
+        raise result.exception
+    return result
+
+
+def refused(*arguments):
+    """The message of an error of the user's making."""
+    result = run(*arguments)
+    assert result.exit_code != 0
+    return str(result.exception) if not isinstance(result.exception, SystemExit) else result.output
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder with a corpus, a configuration and a run trained by likelihood."""
+    folder = tmp_path_factory.mktemp("cli")
+    paths = write_corpus(folder / "data", 1, {"train": 20, "valid": 6, "test": 5})
+    values = {
+        **TINY,
+        "run": str(folder / "mle"),
+        "data": {"train": str(paths["train"]), "valid": str(paths["valid"]), "max_source": 60, "max_target": 20},
+        "metrics": ["rouge-l"],
+    }
+    (folder / "mle.yaml").write_text(yaml.safe_dump(values), encoding="utf-8")
+    mixed = {
+        "base": "mle.yaml",
+        "run": str(folder / "mixed"),
+        "objective": {"kind": "mixed", "reward": "rouge-l", "samples": 2},
+    }
+    (folder / "mixed.yaml").write_text(yaml.safe_dump(mixed), encoding="utf-8")
+    assert run("train", folder / "mle.yaml").exit_code == 0
+    return folder
+
+
+def rows_of(folder):
+    return [json.loads(line) for line in (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def timeless(rows):
+    return [{name: value for name, value in row.items() if name != "tokens_per_second"} for row in rows]
+
+
+def test_a_run_leaves_what_it_promises(place):
+    folder = place / "mle"
+    assert [row["step"] for row in rows_of(folder) if row["kind"] == "train"] == [1, 2, 3, 4]
+    valid = [row for row in rows_of(folder) if row["kind"] == "valid"]
+    assert [row["step"] for row in valid] == [0, 2, 4]
+    assert valid[-1]["nll"] < valid[0]["nll"]
+    names = {path.name for path in (folder / "best").iterdir()}
+    assert names == {"model.safetensors", "config.yaml", "vocab.txt", "rewards.json"}
+    assert list(folder.rglob("events.out.tfevents*")), "tensorboard is the default tracker"
+    environment = json.loads((folder / "environment.json").read_text())
+    assert environment["packages"]["torch"] == torch.__version__
+    resolved = configs.load(folder / "config.yaml")
+    assert resolved == configs.load(place / "mle.yaml")
+    assert json.loads((folder / "best" / "rewards.json").read_text()).keys() == {"rouge-l"}
+    _, about = checkpoint.read_weights(folder / "best")
+    assert about["nll"] == min(row["nll"] for row in valid)
+    assert json.loads((folder / "result.json").read_text())["best_step"] == about["step"]
+
+
+def test_rewards_start_from_the_checkpoint_that_likelihood_left(place):
+    assert run("train", place / "mixed.yaml", "--init", place / "mle").exit_code == 0
+    start = [row for row in rows_of(place / "mle") if row["kind"] == "valid"]
+    first = next(row for row in rows_of(place / "mixed") if row["kind"] == "valid")
+    best = min(start, key=lambda row: row["nll"])
+    assert first["nll"] == pytest.approx(best["nll"], abs=1e-6)
+    assert first["rouge-l"] == first["reward"] == pytest.approx(best["rouge-l"], abs=1e-6)
+    train = [row for row in rows_of(place / "mixed") if row["kind"] == "train"]
+    assert all({"reward", "baseline_reward", "loss_rl", "loss_mle"} <= row.keys() for row in train)
+    assert (place / "mixed/best/vocab.txt").read_bytes() == (place / "mle/best/vocab.txt").read_bytes()
+    assert json.loads((place / "mixed/best/rewards.json").read_text()).keys() == {"rouge-l", "reward"}
+
+
+def test_resuming_from_an_earlier_state_ends_in_the_same_weights(place, tmp_path):
+    """A run that stopped after two updates, as after a kill: the state of update 2 with the logs of a whole run."""
+    whole, stopped = tmp_path / "whole", tmp_path / "stopped"
+    options = [place / "mixed.yaml", "--init", place / "mle"]
+    assert run("train", *options, f"run={whole}").exit_code == 0
+    save, states = checkpoint.save_state, []
+
+    def keep(folder, *arguments):
+        save(folder, *arguments)
+        states.append((folder / checkpoint.STATE).read_bytes())
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checkpoint, "save_state", keep)
+        assert run("train", *options, f"run={stopped}").exit_code == 0
+    (stopped / checkpoint.STATE).write_bytes(states[1])
+    assert run("train", "--resume", stopped).exit_code == 0
+    finished = {
+        name: checkpoint._read(folder / checkpoint.STATE, "progress")[0]
+        for name, folder in (("whole", whole), ("stopped", stopped))
+    }
+    assert all(torch.equal(finished["stopped"][name], value) for name, value in finished["whole"].items())
+    assert timeless(rows_of(stopped)) == timeless(rows_of(whole))
+
+
+def test_resume_takes_the_runs_own_configuration_and_refuses_another(place):
+    assert run("train", place / "mle.yaml", "--resume", place / "mle").exit_code == 0
+    message = refused("train", place / "mle.yaml", "training.steps=9", "--resume", place / "mle")
+    assert "differ from the run's own config.yaml" in message
+
+
+def test_generate_writes_records_and_beam_one_is_greedy(place, tmp_path):
+    test = place / "data/test.jsonl"
+    paths = {beam: tmp_path / f"{beam}.jsonl" for beam in (1, 3)}
+    for beam, path in paths.items():
+        assert run("generate", place / "mle", test, "-o", path, "--beam", beam, "--max-length", 9).exit_code == 0
+    outputs = read_outputs(paths[1])
+    ids = [json.loads(line)["id"] for line in test.read_text(encoding="utf-8").splitlines()]
+    assert [output.id for output in outputs] == ids
+    assert {output.system for output in outputs} == {"mle"}
+    assert all(len(output.candidate.split()) <= 9 for output in read_outputs(paths[3]))
+    assert "exists" in refused("generate", place / "mle", test, "-o", paths[1])
+    again = run("generate", place / "mle/best", test, "-o", paths[1], "--beam", 1, "--max-length", 9, "--overwrite")
+    assert again.exit_code == 0
+    assert read_outputs(paths[1]) == outputs
+
+
+def test_coverage_is_switched_on_late(place, tmp_path):
+    run_folder = tmp_path / "covered"
+    result = run(
+        "train",
+        place / "mle.yaml",
+        f"run={run_folder}",
+        "model.coverage=true",
+        "training.log_every=1",
+        "--init",
+        place / "mle",
+    )
+    assert result.exit_code == 0
+    rows = rows_of(run_folder)
+    assert all(row["coverage"] > 0 for row in rows if row["kind"] == "train")
+    start = min(row["nll"] for row in rows_of(place / "mle") if row["kind"] == "valid")
+    assert rows[0]["nll"] == pytest.approx(start, abs=1e-6)
+    weights, _ = checkpoint.read_weights(run_folder / "best")
+    assert "spent_weight" in weights
+    assert run("generate", run_folder, place / "data/test.jsonl", "-o", tmp_path / "o.jsonl").exit_code == 0
+
+
+# ---- refusals, before anything long starts ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def nothing_is_read(monkeypatch):
+    from rlsum import build
+
+    def read(*arguments, **options):
+        raise AssertionError("the corpus was read")
+
+    monkeypatch.setattr(build, "load_corpus", read)
+
+
+@pytest.mark.usefixtures("nothing_is_read")
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (["objective={kind: mixed, reward: rouge-k}"], "rouge-l"),
+        (["metrics=[rouge-l, wsm]"], "wms"),
+        (["metrics=[{name: sms, vecotrs: v.txt}]"], "vectors"),
+        (["training.steps=0", "model.hidden=0"], "2 fault"),
+        (["training.mixed_precision=fp16"], "training.mixed_precision=fp16"),
+        (["training.tracker=tensorbord"], "training.tracker=tensorbord"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_any_data_is_read(place, tmp_path, overrides, message):
+    folder = tmp_path / "r"
+    assert message in refused("train", place / "mle.yaml", f"run={folder}", *overrides)
+    assert not (folder / "config.yaml").exists()
+
+
+@pytest.mark.usefixtures("nothing_is_read")
+def test_a_run_folder_in_use_is_refused(place):
+    before = (place / "mle" / checkpoint.STATE).read_bytes()
+    message = refused("train", place / "mle.yaml")
+    assert "holds a run already" in message
+    assert f"--resume {place / 'mle'}" in message
+    assert (place / "mle" / checkpoint.STATE).read_bytes() == before
+
+
+@pytest.mark.usefixtures("nothing_is_read")
+def test_a_folder_that_cannot_be_written_is_refused(place, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    assert "cannot be written" in refused("train", place / "mle.yaml", f"run={tmp_path / 'file' / 'r'}")
+
+    def read_only(path, content):
+        raise PermissionError(13, "Permission denied")  # root may write everywhere, so the refusal is played
+
+    monkeypatch.setattr(checkpoint, "write_atomically", read_only)
+    message = refused("train", place / "mle.yaml", f"run={tmp_path / 'r'}")
+    assert "cannot be written (Permission denied)" in message
+
+
+@pytest.mark.usefixtures("nothing_is_read")
+def test_the_start_must_be_a_checkpoint_and_a_resumed_run_a_run(place, tmp_path):
+    assert "give a run folder or a checkpoint folder" in refused("train", place / "mixed.yaml", "--init", tmp_path)
+    assert "give the folder of a run" in refused("train", "--resume", tmp_path)
+    assert "CONFIG is missing" in refused("train")
+    both = refused("train", "--resume", place / "mle", "--init", place / "mle")
+    assert "--init" in both
+    assert "--resume" in both
+
+
+def test_generating_from_nothing_or_with_impossible_lengths_is_refused(place, tmp_path):
+    test, out = place / "data/test.jsonl", tmp_path / "o.jsonl"
+    assert "give a run folder" in refused("generate", tmp_path, test, "-o", out)
+    message = refused("generate", place / "mle", test, "-o", out, "--min-length", 12)
+    assert "--min-length 12: must be smaller than the maximum of 12" in message
+    assert not out.exists()
+
+
+def test_sizes_that_do_not_fit_the_start_are_refused(place, tmp_path):
+    message = refused("train", place / "mixed.yaml", f"run={tmp_path / 'r'}", "model.hidden=9", "--init", place / "mle")
+    assert "does not fit the weights" in message
+
+
+def test_an_error_of_the_users_making_is_one_message_and_exit_code_two(tmp_path, monkeypatch, capsys):
+    from rlsum.cli import main
+
+    monkeypatch.setattr("sys.argv", ["rlsum", "train", str(tmp_path / "none.yaml")])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == 2
+    shown = capsys.readouterr().err
+    assert shown.startswith("rlsum: ")
+    assert "none.yaml: cannot be read" in shown
+    assert "Traceback" not in shown
