@@ -30,8 +30,10 @@ def demo(
 
     rlsum demo --seed 2 --folder runs/demo-2 --rewards rouge-l,wms,sms,s+wms,twmd
     """
+    import os
     import time
 
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # for this process and its trainings; see rlsum.compare.cells
     from rich.console import Console
 
     from rlsum.compare import demo as demos
