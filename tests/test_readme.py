@@ -1,0 +1,260 @@
+"""What the documentation prints works: commands parse, files exist, links lead somewhere, code blocks run."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+import rewards
+from rlsum import config as configs
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+CONFIGS = sorted((ROOT / "configs").rglob("*.yaml"))
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+LETTERS = "ash birch cedar elm fir jury agreed two hours rained".split()  # noqa: SIM905
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def blocks(path: Path, language: str) -> list[str]:
+    return [code for kind, code in FENCE.findall(path.read_text(encoding="utf-8")) if kind == language]
+
+
+def shell_lines(path: Path) -> list[str]:
+    """Command lines of a page's shell blocks, and of the examples in a command's help."""
+    if path.suffix == ".py":
+        return re.findall(r"^    (rlsum .+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return [line for code in blocks(path, "sh") for line in code.replace("\\\n", " ").splitlines() if line.strip()]
+
+
+def commands() -> list[list[str]]:
+    """Arguments of every printed ``rlsum`` command."""
+    sources = [*PAGES, *sorted((ROOT / "rlsum" / "cli").glob("*.py"))]
+    words = [shlex.split(line, comments=True) for path in sources for line in shell_lines(path)]
+    starts = (("rlsum",), ("python", "-m", "rlsum"), ("accelerate", "launch"))
+    found = [line for line in words if any(tuple(line[: len(start)]) == start for start in starts)]
+    return [line[line.index("rlsum") + 1 : line.index(">") if ">" in line else None] for line in found]
+
+
+COMMANDS = commands()
+
+
+def parse(arguments: list[str]) -> dict:
+    """What a command would be called with; raises for an unknown command or option, or a missing argument."""
+    from typer.main import get_command
+
+    from rlsum.cli.app import app
+
+    command, path = get_command(app), ["rlsum"]
+    while hasattr(command, "commands"):
+        assert arguments, f"{' '.join(path)} needs a command"
+        assert arguments[0] in command.commands, f"{' '.join(path)} has no command {arguments[0]}"
+        command, path, arguments = command.commands[arguments[0]], [*path, arguments[0]], arguments[1:]
+    return command.make_context(" ".join(path), list(arguments)).params
+
+
+# ---- commands -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
+def test_a_printed_command_parses(arguments):
+    parse(arguments)
+
+
+def test_every_command_is_shown():
+    shown = {arguments[0] for arguments in COMMANDS}
+    assert shown == {"train", "generate", "evaluate", "score", "rewards", "data", "demo"}
+    assert {arguments[1] for arguments in COMMANDS if arguments[0] == "data"} == {"simulate", "inspect", "outputs"}
+
+
+def test_a_wrong_command_would_be_noticed():
+    with pytest.raises(AssertionError, match="no command trian"):
+        parse(["trian"])
+    with pytest.raises(Exception, match="No such option"):
+        parse(["train", "--inti", "x"])
+    with pytest.raises(Exception, match="Missing"):
+        parse(["score", "-o", "x"])
+
+
+@pytest.mark.parametrize("arguments", [a for a in COMMANDS if a[0] == "train"], ids=" ".join)
+def test_a_printed_training_has_a_configuration(arguments, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    given = parse(arguments)
+    if given["config"] is None:
+        assert given["resume"] is not None
+        return
+    loaded = configs.load(given["config"], given["overrides"] or [])
+    if loaded.objective.kind == "mixed":
+        assert given["init"] is not None, "a reward model starts from a likelihood model"
+        if loaded.objective.reward != "found:found":  # the one that the reader writes
+            rewards.check_spec(loaded.objective.reward)
+
+
+@pytest.mark.parametrize("arguments", [a for a in COMMANDS if a[0] in ("evaluate", "score")], ids=" ".join)
+def test_printed_metrics_exist(arguments):
+    from rewards.specs import split_specs
+
+    for spec in split_specs(parse(arguments)["metrics"]):
+        if spec not in ("found:found", "..."):
+            rewards.check_spec(spec)
+
+
+def test_printed_scripts_and_targets_exist():
+    text = "\n".join(path.read_text(encoding="utf-8") for path in PAGES)
+    for script in set(re.findall(r"\b(scripts/\w+\.py)", text)):
+        assert (ROOT / script).is_file(), script
+    targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert set(re.findall(r"(?:`|^)make (\w+)", text, re.MULTILINE)) <= set(targets)
+
+
+def test_options_of_printed_scripts_exist():
+    lines = [shlex.split(line) for path in PAGES for line in shell_lines(path) if line.startswith("python scripts/")]
+    used = {(line[1], word) for line in lines for word in line if word.startswith("--")}
+    for script in {script for script, _ in used}:
+        known = subprocess.run(
+            [sys.executable, ROOT / script, "--help"], capture_output=True, text=True, check=True
+        ).stdout
+        assert {word for other, word in used if other == script} <= set(re.findall(r"--[\w-]+", known))
+
+
+def test_the_tour_and_the_demo_have_the_same_stories():
+    from rlsum.compare import demo
+
+    simulated = [parse(a) for a in COMMANDS if a[:3] == ["data", "simulate", "runs/demo/data"]]
+    assert simulated, "the tour simulates into the demo's folder"
+    for given in simulated:
+        assert (given["train"], given["valid"], given["test"], given["seed"]) == (demo.TRAIN, demo.VALID, demo.TEST, 1)
+
+
+# ---- configurations -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=name_of)
+def test_a_configuration_loads(path):
+    overrides = ["objective.reward=rouge-l"] if path.stem.endswith("mixed") else []  # bases: their files name it
+    if overrides:
+        with pytest.raises(configs.ConfigError, match="needs a reward"):
+            configs.load(path)
+    config = configs.load(path, overrides)
+    for spec in (*config.metrics, *filter(None, [config.objective.reward])):
+        rewards.check_spec(spec)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name_of)
+def test_files_named_in_a_page_exist(path):
+    text = path.read_text(encoding="utf-8")
+    for name in set(re.findall(r"\b((?:configs|tests|rlsum|rewards|scripts|docs)/[\w/+-]+\.(?:yaml|py|md))\b", text)):
+        assert (ROOT / name).is_file(), name
+
+
+SECTIONS = {
+    "data": configs.DataConfig,
+    "vocabulary": configs.VocabularyConfig,
+    "model": configs.PointerGeneratorConfig,
+    "objective": configs.Objective,
+    "training": configs.Training,
+    "decoding": configs.Decoding,
+}
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_every_key_is_explained_with_its_default(section):
+    text = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
+    part = re.split(r"^##+ ", text.split(f"\n### {section}\n")[1], maxsplit=1, flags=re.MULTILINE)[0]
+    explained = {}
+    for keys, defaults in re.findall(r"^\| (`[^|]+`) \| ([^|]+) \|", part, re.MULTILINE):
+        names, values = re.findall(r"`(\w+)`", keys), defaults.replace("`", "").split(", ")
+        explained |= dict(zip(names, values * len(names) if len(values) == 1 else values, strict=False))
+    assert explained == {field.name: default(field) for field in dataclasses.fields(SECTIONS[section])}
+
+
+def default(field) -> str:
+    """As the tables write it; ``0.0`` as 0, ``0.001`` as 1e-3."""
+    value = getattr(field.default, "default", field.default)  # pydantic keeps it in a Field
+    if value is dataclasses.MISSING or repr(value) == "PydanticUndefined":
+        return "required"
+    if value is None or isinstance(value, bool | str):
+        return {None: "none", True: "true", False: "false"}.get(value, value)
+    return {0.001: "1e-3", 2.0: "2.0"}.get(value, f"{value:g}")
+
+
+# ---- rewards ------------------------------------------------------------------------------------------------------
+
+
+def test_every_reward_and_option_is_explained():
+    text = (ROOT / "docs" / "rewards.md").read_text(encoding="utf-8")
+    sections = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL))
+    for name in rewards.base.TABLE:
+        section = next(body for title, body in sections.items() if name in title.split(", "))
+        for option in rewards.describe(name).options:
+            assert f"`{option}`" in section or (name, option) == ("weighted", "parts"), f"{name}: {option}"
+
+
+def test_the_reward_in_ten_lines(tmp_path, monkeypatch):
+    code = blocks(ROOT / "CONTRIBUTING.md", "python")[0]
+    assert len(code.splitlines()) <= 10
+    (tmp_path / "found.py").write_text(code, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.invalidate_caches()
+    reward = rewards.from_spec("found:found")
+    scores = reward(["ash birch", "", "elm"], [["ash cedar", "birch"], ["ash"], [" "]])
+    np.testing.assert_array_equal(scores, [1.0, 0.0, np.nan])
+    assert reward.signature.startswith("found:found|source:")
+    assert reward.undefined("elm", [" "]) is not None
+    page = (ROOT / "docs" / "rewards.md").read_text(encoding="utf-8")
+    assert reward.signature in page, "the signature in docs/rewards.md is that of another text"
+    assert rewards.from_specs("rouge-l, found:found").keys() == {"rouge-l", "found:found"}
+
+
+PYTHON = [(path, i) for path in PAGES if path.name != "CONTRIBUTING.md" for i in range(len(blocks(path, "python")))]
+
+
+@pytest.mark.parametrize(("path", "number"), PYTHON, ids=lambda value: getattr(value, "name", value))
+def test_a_python_block_runs(path, number, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    vectors = Path("runs/demo/data/vectors.txt.gz")
+    vectors.parent.mkdir(parents=True)
+    rows = (f"{word} {i % 3} {i % 5} 1" for i, word in enumerate(LETTERS))
+    vectors.write_text("\n".join(rows), encoding="utf-8")  # the reader looks at the content, not at the name
+    exec(compile(blocks(path, "python")[number], f"{path.name}, block {number}", "exec"), {})
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name_of)
+def test_yaml_blocks_are_yaml(path):
+    for code in blocks(path, "yaml"):
+        assert isinstance(yaml.safe_load(code), dict)
+
+
+# ---- links --------------------------------------------------------------------------------------------------------
+
+
+def anchors(path: Path) -> set[str]:
+    """The anchors that a page's headings make."""
+    text = FENCE.sub("", path.read_text(encoding="utf-8"))
+    titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name_of)
+def test_links_lead_somewhere(path):
+    text = FENCE.sub("", path.read_text(encoding="utf-8"))
+    for link in LINK.findall(text):
+        if link.startswith("https://"):
+            continue
+        target, _, anchor = link.partition("#")
+        page = (path.parent / target).resolve() if target else path
+        assert page.exists(), f"{name_of(path)}: {link}"
+        assert not anchor or anchor in anchors(page), f"{name_of(path)}: {link}"
