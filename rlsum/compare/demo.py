@@ -156,7 +156,7 @@ def make_report(plan: Plan, every: Sequence[Cell], ways: Sequence[Decoded]) -> R
             report.build_section(title, results, scorers, start=START, control=CONTROL, missing=missing)
             for title, results in decoded.items()
         ),
-        pictures=tuple(report.draw_cells(shown, ["rouge-l", "sms"])),
+        pictures=tuple(report.draw_cells(shown, ["rouge-l", "sms"], START)),
         samples=tuple(
             draw_samples({cell.name: report.read_cell(cell) for cell in shown}, set(vocabulary.words), 4, plan.seed)
         ),

@@ -107,30 +107,33 @@ def smoothed(values: NDArray[np.float64], width: int) -> NDArray[np.float64]:
     return (sums[high] - sums[low]) / (high - low)
 
 
-def draw_runs(runs: Runs, metrics: Sequence[str]) -> list[Picture]:
+def draw_runs(runs: Runs, metrics: Sequence[str], start: str | None = None) -> list[Picture]:
     """The pictures of some runs, those without data left out; ``metrics`` are the scores to follow in validation.
 
+    ``start`` names the run that the others went on from: it gets panels of its own, being far longer than they are.
     Every panel and curve without a single value is left out too, so runs may have logged different things.
     """
     colours = {name: COLOURS[place % len(COLOURS)] for place, name in enumerate(runs)}
+    first = {name: rows for name, rows in runs.items() if name == start}
+    after = {name: rows for name, rows in runs.items() if name != start}
     planned = [
         (
             "learning-curves",
             "Learning curves",
             "Negative log-likelihood of the reference a token, in training (moving average) and in validation.",
-            _likelihood_panels(runs, colours),
+            [*_likelihood_panels(first, colours), *_likelihood_panels(after, colours)],
         ),
         (
             "validation",
             "Validation as training goes on",
             "Every metric, with length and repetition, on validation articles: the reward trained on and the others.",
-            _validation_panels(runs, colours, metrics),
+            _validation_panels(after, colours, metrics),
         ),
         (
             "reward",
             "Reward of samples and of the greedy baseline",
             "Moving averages over training batches; a sample is encouraged when it beats the greedy summary.",
-            _reward_panels(runs, colours),
+            _reward_panels(after, colours),
         ),
     ]
     return [_picture(name, title, description, panels) for name, title, description, panels in planned if panels]

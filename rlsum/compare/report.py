@@ -134,9 +134,12 @@ def build_section(
     )
 
 
-def draw_cells(cells: Sequence[CellResult], metrics: Sequence[str]) -> list[Picture]:
-    """The pictures of the cells that have a run. Raises RecordError where a run has no readable metrics."""
-    return draw_runs({cell.name: read_metrics(cell.run) for cell in cells if cell.run is not None}, metrics)
+def draw_cells(cells: Sequence[CellResult], metrics: Sequence[str], start: str | None = None) -> list[Picture]:
+    """The pictures of the cells that have a run; ``start`` as in ``draw_runs``.
+
+    Raises RecordError where a run has no readable metrics.
+    """
+    return draw_runs({cell.name: read_metrics(cell.run) for cell in cells if cell.run is not None}, metrics, start)
 
 
 def print_report(report: Report, console: Console) -> None:
