@@ -219,7 +219,7 @@ def test_the_configs_that_we_ship_load_and_name_rewards_that_exist(path):
     import rewards
 
     overrides = [] if "run:" in path.read_text() else ["run=x"]
-    config = configs.load(path, [*overrides, *(["objective.reward=rouge-l"] if path.stem == "mixed" else [])])
+    config = configs.load(path, [*overrides, *(["objective.reward=rouge-l"] if path.stem.endswith("mixed") else [])])
     for spec in (*config.metrics, *([config.objective.reward] if config.objective.reward else [])):
         rewards.check_spec(spec)
 

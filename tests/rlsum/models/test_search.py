@@ -163,6 +163,17 @@ def test_a_beam_finds_what_greedy_misses():
     assert improved > 0
 
 
+@pytest.mark.parametrize("seed", range(8))
+@torch.no_grad()
+def test_an_article_that_is_done_collects_no_more_while_others_go_on(seed):
+    """A strong length penalty would prefer the longer hypotheses that only company gives time for."""
+    model, batch = tiny.copier(seed=seed), tiny.batch([*PAIRS, *tiny.stories(6)])
+    decoding = Decoding(method="beam", beam=2, max_length=12, length_penalty=3.0)
+    together = model.to_text(batch, model.generate(batch, decoding))
+    alone = [batch.select([row]) for row in range(len(batch))]
+    assert [model.to_text(one, model.generate(one, decoding))[0] for one in alone] == together
+
+
 @torch.no_grad()
 def test_a_beam_that_never_ends_gives_its_best_open_hypothesis():
     model, batch = tiny.model(), tiny.batch([tiny.PAIRS[1]])
