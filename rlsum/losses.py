@@ -28,10 +28,10 @@ def policy_gradient(log_prob: Tensor, lengths: Tensor, advantage: Tensor, rule: 
     """L_RL = -advantage * log p(sample | d), averaged over samples. Scalar.
 
     Minimising it raises the probability of samples with a positive advantage (R,). With advantage = r(sample) -
-    r(greedy) it is Clark et al. 2019, equation 7 (self-critical training, Rennie et al. 2017). An undefined (NaN)
-    advantage gives its sample no gradient.
+    r(greedy) it is Clark et al. 2019, equation 7 (self-critical training, Rennie et al. 2017). An advantage that is
+    undefined (NaN) or infinite gives its sample no gradient.
     """
-    weight = torch.nan_to_num(advantage, nan=0.0).detach()
+    weight = torch.where(advantage.isfinite(), advantage, 0.0).detach()
     return -(weight * sequence_log_prob(log_prob, lengths, rule)).mean()
 
 

@@ -76,20 +76,24 @@ def read_outputs(path: str | Path) -> list[Output]:
 
 def _rows(path: str | Path) -> Iterator[tuple[int, dict[str, Any]]]:
     try:
-        file = Path(path).open(encoding="utf-8")
+        with Path(path).open(encoding="utf-8", newline="\n") as file:
+            for number, line in enumerate(file, 1):
+                if line.strip():
+                    yield number, _row(line, path, number)
     except OSError as error:
         raise RecordError(f"{path}: cannot be read ({error.strerror}); give the path of a JSONL file") from error
-    with file:
-        for number, line in enumerate(file, 1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-            except json.JSONDecodeError as error:
-                raise RecordError(f"{path}:{number}: not JSON ({error.msg}); one object a line is expected") from error
-            if not isinstance(row, dict):
-                raise RecordError(f"{path}:{number}: a {type(row).__name__}, not an object; one object a line")
-            yield number, row
+    except UnicodeDecodeError as error:
+        raise RecordError(f"{path}: not UTF-8 text ({error.reason}); give the path of a JSONL file") from error
+
+
+def _row(line: str, path: str | Path, number: int) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise RecordError(f"{path}:{number}: not JSON ({error.msg}); one object a line is expected") from error
+    if not isinstance(row, dict):
+        raise RecordError(f"{path}:{number}: a {type(row).__name__}, not an object; one object a line is expected")
+    return row
 
 
 def _output(row: dict[str, Any], path: str | Path, number: int) -> Output:

@@ -133,7 +133,7 @@ def target_lengths(target: Tensor) -> Tensor:
 
 
 def _reward_log(samples: np.ndarray, greedy: np.ndarray, advantage: np.ndarray) -> dict[str, float]:
-    defined = ~np.isnan(advantage)
+    defined = np.isfinite(advantage)
     return {
         "reward": mean_defined(samples),
         "baseline_reward": mean_defined(greedy),

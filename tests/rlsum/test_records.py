@@ -1,0 +1,58 @@
+"""The records: round trip, and errors that name file, line and field."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from rlsum.records import Output, RecordError, read_outputs, write_outputs
+
+OUTPUT = Output("1", "a\u2028b", ("r one\nr two", "other"), "c \U0001f600", "s", {"rouge-l": 0.5, "sms": None})
+
+
+def test_a_record_comes_back_as_it_was_written(tmp_path):
+    path = tmp_path / "new" / "out.jsonl"
+    assert write_outputs(path, [OUTPUT, OUTPUT]) == 2
+    assert read_outputs(path) == [OUTPUT, OUTPUT]
+    assert [item.name for item in path.parent.iterdir()] == ["out.jsonl"]
+
+
+def test_a_writer_that_fails_leaves_the_old_file(tmp_path):
+    path = tmp_path / "out.jsonl"
+    write_outputs(path, [OUTPUT])
+
+    def broken():
+        yield OUTPUT
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        write_outputs(path, broken())
+    assert read_outputs(path) == [OUTPUT]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "no records"),
+        (b"\n\n", "no records"),
+        (b"{}\n", ":1: missing id, source, references, candidate, system"),
+        (b"[1]\n", ":1: a list, not an object"),
+        (b"\nnonsense\n", ":2: not JSON"),
+        (b"\xff\xfe\n", "not UTF-8"),
+        (
+            json.dumps({"id": 1, "source": "", "references": "r", "candidate": None, "system": "s"}).encode(),
+            ":1: candidate, references must be text",
+        ),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_refused_in_words(tmp_path, content, words):
+    path = tmp_path / "out.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(RecordError, match=words):
+        read_outputs(path)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(RecordError, match=r"nowhere\.jsonl: cannot be read"):
+        read_outputs(tmp_path / "nowhere.jsonl")
