@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rlsum.checkpoint import write_atomically
 from rlsum.compare import cells, report
 from rlsum.compare.cells import Cell, Decoded, Say
 from rlsum.compare.examples import draw_samples
@@ -23,6 +24,7 @@ from rlsum.records import Output
 START, CONTROL = "MLE", "MLE continued"
 TRAIN, VALID, TEST = 4000, 200, 500
 REWARDS = ("rouge-l", "sms")
+RECORD = "plan.json"
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ def run(plan: Plan, say: Say) -> Report:
     """Simulate, pretrain, train every cell, decode, score. Finished parts of an earlier call are kept."""
     check(plan)
     data = plan.folder / "data"
-    simulate(data, plan.seed, say)
+    simulate(plan, say)
     start, others = start_cell(plan), other_cells(plan)
     say(f"pretraining with maximum likelihood: {start.run}")
     cells.train([start], None, 1, say)
@@ -61,23 +63,38 @@ def run(plan: Plan, say: Say) -> Report:
 
 
 def check(plan: Plan) -> None:
-    """Raise UserError for a missing configuration or a folder that cannot be written, before anything runs."""
+    """Raise UserError for an unknown reward, a missing configuration or a folder that will not do, before all else."""
+    known = metric_specs(plan.folder / "data")
+    unknown = [reward for reward in plan.rewards if reward not in known]
+    if unknown:
+        raise UserError(f"rewards={','.join(plan.rewards)}: no {', '.join(unknown)}; known: {', '.join(known)}")
     missing = [str(cell.config) for cell in (start_cell(plan), *other_cells(plan)) if not cell.config.is_file()]
     if missing:
         raise UserError(f"configs={plan.configs}: no {', '.join(missing)}; give the folder that holds the demo's files")
+    record, wanted = plan.folder / RECORD, made_of(plan)
+    if record.exists() and record.read_text(encoding="utf-8") != wanted:
+        found = record.read_text(encoding="utf-8").strip()
+        raise UserError(f"folder={plan.folder}: was made of {found}, not of {wanted.strip()}; choose another --folder")
     try:
         (plan.folder / "outputs").mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UserError(f"folder={plan.folder}: cannot be written ({error.strerror}); choose another") from error
 
 
-def simulate(data: Path, seed: int, say: Say) -> None:
-    """The corpus and its word vectors, unless they are there."""
-    vectors = data / "vectors.txt.gz"
-    if not vectors.exists():
-        say(f"simulating {TRAIN + VALID + TEST:,} news stories from seed {seed}, and word vectors: {data}")
-        paths = write_corpus(data, seed, {"train": TRAIN, "valid": VALID, "test": TEST})
-        train_from_corpus(paths["train"], vectors)
+def made_of(plan: Plan) -> str:
+    """What every part of a folder depends on, as its plan.json says it."""
+    return json.dumps({"seed": plan.seed, "train": TRAIN, "valid": VALID, "test": TEST}) + "\n"
+
+
+def simulate(plan: Plan, say: Say) -> None:
+    """The corpus and its word vectors, unless they are there, whole: plan.json is written after them."""
+    data, record = plan.folder / "data", plan.folder / RECORD
+    files = [data / name for name in ("train.jsonl", "valid.jsonl", "test.jsonl", "vectors.txt.gz")]
+    if not all(path.exists() for path in (record, *files)):
+        say(f"simulating {TRAIN + VALID + TEST:,} news stories from seed {plan.seed}, and word vectors: {data}")
+        paths = write_corpus(data, plan.seed, {"train": TRAIN, "valid": VALID, "test": TEST})
+        train_from_corpus(paths["train"], data / "vectors.txt.gz")
+        write_atomically(record, made_of(plan).encode())
 
 
 def start_cell(plan: Plan) -> Cell:
