@@ -68,6 +68,20 @@ def read_vectors(path: str | Path, words: Collection[str] | None = None) -> Stat
         raise RewardError(f"vectors {path}: cannot be read ({error}); is the file whole?") from error
 
 
+def read_width(path: str | Path) -> int:
+    """The number of dimensions that the first line of a text file of vectors tells. Raises RewardError."""
+    check_source(path)
+    try:
+        with _open(Path(path)) as file:
+            reader = _Reader(path, None)
+            reader._after_header(iter(file))
+    except (OSError, EOFError, zlib.error) as error:
+        raise RewardError(f"vectors {path}: cannot be read ({error}); is the file whole?") from error
+    if reader.width < 1:
+        raise RewardError(f"vectors {path}, line 1: a word and its numbers are expected")
+    return reader.width
+
+
 def check_source(source: str | Path) -> None:
     """Raise RewardError unless ``source`` is a file, or an installed or saved spaCy pipeline. Reads neither."""
     name = str(source)

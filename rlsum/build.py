@@ -19,7 +19,7 @@ from rlsum import checkpoint
 from rlsum.config import Config, ConfigError
 from rlsum.data.batch import Batch
 from rlsum.data.corpus import Corpus, load_corpus
-from rlsum.data.embeddings import initial_embeddings
+from rlsum.data.embeddings import check_embeddings, initial_embeddings
 from rlsum.data.vocabulary import SPECIALS, Vocabulary
 from rlsum.models.pointer_generator import PointerGenerator
 from rlsum.models.sizes import PointerGeneratorConfig
@@ -41,12 +41,14 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
     """
     run = Path(config.run)
     check_names(config)
+    metrics, reward = rewards_of(config)
     if not resume:
+        if init is None:
+            check_start(config)
         _claim(run)
     accelerator = _accelerator(config, run)
     train, valid = corpus(config, "train"), corpus(config, "valid")
     model = start_model(config, train, None if resume else init, run if resume else None)
-    metrics, reward = rewards_of(config)
     # from here on the run has its own copy of everything that names could resolve to differently later
     config = replace(config, model=model.config)
     signatures = {name: metric.signature for name, metric in metrics.items()}
@@ -81,6 +83,20 @@ def check_names(config: Config) -> None:
             faults.append(f"  {spec}: {error}")
     if faults:
         raise ConfigError("rewards that cannot be used:\n" + "\n".join(faults))
+
+
+def check_start(config: Config) -> None:
+    """Raise ConfigError where a run that starts from random weights could not, or hardly means to."""
+    if config.objective.kind == "mixed" and config.model is None:
+        raise ConfigError(
+            "objective.kind=mixed starts from a likelihood model: give --init RUN (or set model: ... to start from "
+            "random weights on purpose)"
+        )
+    if config.vocabulary.embeddings is not None:
+        try:
+            check_embeddings(config.vocabulary.embeddings, _sizes(config).embedding)
+        except rewards.RewardError as error:
+            raise ConfigError(f"vocabulary.embeddings: {error}") from error
 
 
 def corpus(config: Config, part: str) -> Corpus:
@@ -175,7 +191,7 @@ def rewards_of(config: Config) -> tuple[dict[str, Reward], Reward | None]:
 
 def environment() -> bytes:
     """What the run ran on, as JSON."""
-    versions = {d.name.lower(): d.version for d in distributions()}
+    versions = {d.name.lower().replace("_", "-"): d.version for d in distributions()}
     facts = {
         "command": sys.argv,
         "python": platform.python_version(),

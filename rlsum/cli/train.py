@@ -9,7 +9,7 @@ import typer
 
 
 def train(
-    config: Annotated[Path | None, typer.Argument(help="YAML file of the run; not needed with --resume.")] = None,
+    config: Annotated[str | None, typer.Argument(help="YAML file of the run; not needed with --resume.")] = None,
     overrides: Annotated[list[str] | None, typer.Argument(help="key=value, for example training.steps=100.")] = None,
     init: Annotated[Path | None, typer.Option(help="Checkpoint or run to start from: words, sizes, weights.")] = None,
     resume: Annotated[Path | None, typer.Option(help="Run folder to continue, as if it had never stopped.")] = None,
@@ -29,16 +29,19 @@ def train(
     from rlsum import checkpoint
     from rlsum import config as configs
 
+    overrides = overrides or []
+    if config is not None and "=" in config and not Path(config).exists():
+        overrides, config = [config, *overrides], None
     if resume is not None and init is not None:
         raise configs.ConfigError(
             f"--resume {resume} --init {init}: a run that goes on has its start; leave out --init"
         )
     if resume is not None:
-        resolved = _resumed(resume, config, overrides or [])
+        resolved = _resumed(resume, config, overrides)
     elif config is None:
         raise configs.ConfigError("CONFIG is missing: give a YAML file, or --resume RUN")
     else:
-        resolved = configs.load(config, overrides or [])
+        resolved = configs.load(config, overrides)
     if init is not None:
         checkpoint.find(init)
     from rlsum import build
@@ -46,7 +49,7 @@ def train(
     build.trainer(resolved, init=init, resume=resume is not None).fit()
 
 
-def _resumed(run: Path, config: Path | None, overrides: list[str]):  # type: ignore[no-untyped-def]
+def _resumed(run: Path, config: str | None, overrides: list[str]):  # type: ignore[no-untyped-def]
     """The run's own configuration; a CONFIG beside --resume may only agree with it."""
     from dataclasses import replace
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rewards.vectors import read_vectors
+from rewards.vectors import SPACY, check_source, read_vectors, read_width
 from rlsum.data.readers import CorpusError
 
 
@@ -29,14 +29,29 @@ def initial_embeddings(
     found = [(row, vectors.index[word]) for row, word in enumerate(vocabulary_words) if word in vectors.index]
     if not found:
         raise CorpusError(f"embeddings={str(path)!r}: has none of the {len(vocabulary_words)} words of the vocabulary")
-    if vectors.table.shape[1] != dimension:
-        raise CorpusError(
-            f"embeddings={str(path)!r}: its vectors have {vectors.table.shape[1]} dimensions, the model {dimension}; "
-            "set the embedding size to the file's or choose another file"
-        )
+    _check_width(path, vectors.width, dimension)
     rows, file_rows = map(list, zip(*found, strict=True))
     known = vectors.table[file_rows]
     noise = np.random.default_rng(seed).standard_normal((len(vocabulary_words), dimension), dtype=np.float32)
     table = noise * np.float32(known.std())
     table[rows] = known
     return table, len(found) / len(vocabulary_words)
+
+
+def check_embeddings(path: str | Path, dimension: int) -> None:
+    """Raise what ``initial_embeddings`` would for a file that is missing or of another dimension; reads one line.
+
+    A spaCy pipeline is only looked for: its dimension shows when it is loaded.
+    """
+    if str(path).startswith(SPACY):
+        check_source(path)
+    else:
+        _check_width(path, read_width(path), dimension)
+
+
+def _check_width(path: str | Path, width: int, dimension: int) -> None:
+    if width != dimension:
+        raise CorpusError(
+            f"embeddings={str(path)!r}: its vectors have {width} dimensions, the model {dimension}; "
+            "set the embedding size to the file's or choose another file"
+        )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rewards.errors import RewardError
-from rewards.vectors import Source, load_once, read_vectors
+from rewards.vectors import Source, load_once, read_vectors, read_width
 
 BODY = "cat 1 2 3\ndog 4 5 6\n. . . 7 8 9\n"
 
@@ -82,6 +82,17 @@ def test_a_changed_number_changes_the_digest(tmp_path: Path) -> None:
 def test_broken_files_name_the_line(tmp_path: Path, content: str | bytes, part: str) -> None:
     with pytest.raises(RewardError, match=part):
         read_vectors(written(tmp_path, content))
+
+
+@pytest.mark.parametrize("content", ["3 4\na 1 2 3 4\n", "a 1 2 3 4\n", "a 1 2 3 4\nb broken\n"])
+def test_the_width_is_told_by_the_first_line(tmp_path: Path, content: str) -> None:
+    assert read_width(written(tmp_path, content)) == 4
+
+
+@pytest.mark.parametrize("content", ["", "\n", "word\n"])
+def test_a_first_line_without_numbers_tells_no_width(tmp_path: Path, content: str) -> None:
+    with pytest.raises(RewardError, match="line 1: "):
+        read_width(written(tmp_path, content))
 
 
 def test_line_numbers_are_right_after_many_lines(tmp_path: Path) -> None:

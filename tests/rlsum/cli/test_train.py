@@ -94,6 +94,7 @@ def test_a_run_leaves_what_it_promises(place):
     assert list(folder.rglob("events.out.tfevents*")), "tensorboard is the default tracker"
     environment = json.loads((folder / "environment.json").read_text())
     assert environment["packages"]["torch"] == torch.__version__
+    assert environment["packages"]["rouge-score"], "its distribution is called rouge_score"
     resolved = configs.load(folder / "config.yaml")
     assert resolved == configs.load(place / "mle.yaml")
     assert json.loads((folder / "best" / "rewards.json").read_text()).keys() == {"rouge-l"}
@@ -143,6 +144,8 @@ def test_resume_takes_the_runs_own_configuration_and_refuses_another(place):
     assert run("train", place / "mle.yaml", "--resume", place / "mle").exit_code == 0
     message = refused("train", place / "mle.yaml", "training.steps=9", "--resume", place / "mle")
     assert "differ from the run's own config.yaml" in message
+    assert "differ from the run's own" in refused("train", "--resume", place / "mle", "training.steps=9")
+    assert run("train", "--resume", place / "mle", "training.steps=4").exit_code == 0
 
 
 def test_generate_writes_records_and_beam_one_is_greedy(place, tmp_path):
@@ -202,6 +205,11 @@ def nothing_is_read(monkeypatch):
         (["objective={kind: mixed, reward: rouge-k}"], "rouge-l"),
         (["metrics=[rouge-l, wsm]"], "wms"),
         (["metrics=[{name: sms, vecotrs: v.txt}]"], "vectors"),
+        (["metrics=[{name: sms, vectors: none.txt}]"], "vectors='none.txt': no such file"),
+        (["objective={kind: mixed, reward: {name: sms, vectors: none.txt}}"], "vectors='none.txt': no such file"),
+        (["vocabulary.embeddings=none.txt"], "vocabulary.embeddings: vectors='none.txt': no such file"),
+        (["vocabulary.embeddings={folder}/three.txt"], "its vectors have 3 dimensions, the model 8"),
+        (["objective={kind: mixed, reward: rouge-l}", "model=null"], "give --init RUN"),
         (["training.steps=0", "model.hidden=0"], "2 fault"),
         (["training.mixed_precision=fp16"], "training.mixed_precision=fp16"),
         (["training.tracker=tensorbord"], "training.tracker=tensorbord"),
@@ -209,6 +217,8 @@ def nothing_is_read(monkeypatch):
 )
 def test_what_cannot_be_is_refused_before_any_data_is_read(place, tmp_path, overrides, message):
     folder = tmp_path / "r"
+    (tmp_path / "three.txt").write_text("1 3\nword 1 2 3\n")
+    overrides = [override.replace("{folder}", str(tmp_path)) for override in overrides]
     assert message in refused("train", place / "mle.yaml", f"run={folder}", *overrides)
     assert not (folder / "config.yaml").exists()
 

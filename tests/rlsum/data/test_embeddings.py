@@ -3,7 +3,7 @@ import gzip
 import numpy as np
 import pytest
 
-from rlsum.data.embeddings import initial_embeddings
+from rlsum.data.embeddings import check_embeddings, initial_embeddings
 from rlsum.data.readers import CorpusError
 
 WORDS = ["<pad>", "cat", "unheard", "dog", "of"]
@@ -43,6 +43,9 @@ def test_the_others_get_seeded_noise_of_the_files_spread(file):
 def test_another_dimension_is_refused(file):
     with pytest.raises(CorpusError, match=r"have 3 dimensions, the model 4; set the embedding size"):
         initial_embeddings(WORDS, 4, file, seed=1)
+    with pytest.raises(CorpusError, match=r"have 3 dimensions, the model 4; set the embedding size"):
+        check_embeddings(file, 4)
+    check_embeddings(file, 3)
 
 
 def test_a_file_without_any_of_the_words_is_refused(file):
