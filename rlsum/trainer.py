@@ -163,7 +163,8 @@ class Trainer:
         checkpoint.save_state(folder, self.model, self.optimizer, self.progress)
         raise TrainingError(
             f"{what} is {value} in update {self.progress.step}; the batch and the state before it are in {folder}. "
-            f"Lower training.learning_rate or training.clip, or resume {self.run} from its last validation"
+            f"Resuming would repeat it; start a new run from the best weights with a lower rate: rlsum train CONFIG "
+            f"--init {self.run} run=NEW training.learning_rate={self.config.training.learning_rate / 2:g}"
         )
 
     # ---- validation -----------------------------------------------------------------------------------------------

@@ -352,6 +352,7 @@ def test_a_loss_that_is_not_finite_stops_with_batch_and_state_saved(tmp_path, va
     assert isinstance(caught.value, UserError)
     folder = run / "failed-at-3"
     assert str(folder) in str(caught.value)
+    assert f"--init {run} run=NEW training.learning_rate=0.01" in str(caught.value)  # half the rate
     rows = json.loads((folder / "batch.json").read_text(encoding="utf-8"))
     plan = [row for number in (6, 7) for row in trainer.plan.at(number)]
     assert [row["id"] for row in rows] == [trainer.train_rows[row]["id"] for row in plan]
