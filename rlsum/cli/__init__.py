@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
 def main() -> None:
     """Run the command line; errors of the user's making are one clear line and exit code 2."""
+    if not sys.stderr.isatty():  # in a log, every redraw of a bar would be a line; datasets looks when it is imported
+        os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
     from rlsum.cli.app import USER_ERRORS, app
 
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -43,7 +44,7 @@ def inspect(
 
     **Examples**
 
-    rlsum data inspect runs/cnndm --split valid
+    rlsum data inspect runs/cnndm/data --split valid
 
     rlsum data inspect raw.csv --source-column text --reference-column summary --tokenizer spacy
     """
@@ -140,13 +141,19 @@ def _words_table(description: Description) -> Table:
     from rlsum.data.describe import LEAD_TOKENS
 
     table = Table("within the cuts", "share")
-    table.add_row(f"article tokens outside the {description.vocabulary:,} words", f"{description.oov_articles:.2%}")
-    table.add_row("summary tokens outside them", f"{description.oov_summaries:.2%}")
-    table.add_row("  of these, found in the article", f"{description.oov_copyable:.1%}")
-    table.add_row("summary tokens found in the article", f"{description.copied:.1%}")
-    table.add_row(f"summary tokens found in its first {LEAD_TOKENS} tokens", f"{description.copied_lead:.1%}")
-    table.add_row("sentences a summary", f"{description.summary_sentences:.2f}")
+    size = f"{description.vocabulary:,}"
+    table.add_row(f"article tokens outside the {size} words", _shown(description.oov_articles, ".2%"))
+    table.add_row("summary tokens outside them", _shown(description.oov_summaries, ".2%"))
+    table.add_row("  of these, found in the article", _shown(description.oov_copyable, ".1%"))
+    table.add_row("summary tokens found in the article", _shown(description.copied, ".1%"))
+    table.add_row(f"summary tokens found in its first {LEAD_TOKENS} tokens", _shown(description.copied_lead, ".1%"))
+    table.add_row("sentences a summary", _shown(description.summary_sentences, ".2f"))
     return table
+
+
+def _shown(share: float, form: str) -> str:
+    """A share of nothing is no number."""
+    return "-" if math.isnan(share) else format(share, form)
 
 
 def _print_example(corpus: Corpus) -> None:

@@ -28,7 +28,10 @@ def simulate(
     for split, path in paths.items():
         typer.echo(f"{path}: {split}")
     if vectors:
-        from rlsum.data.train_vectors import train_from_corpus
+        from rlsum.data.train_vectors import TooLittleText, train_from_corpus
 
         path = out_dir / "vectors.txt.gz"
-        typer.echo(f"{path}: {train_from_corpus(paths['train'], path)} word vectors")
+        try:
+            typer.echo(f"{path}: {train_from_corpus(paths['train'], path)} word vectors")
+        except TooLittleText as error:
+            raise TooLittleText(f"--train {train}: {error}, or leave the vectors out with --no-vectors") from error

@@ -89,7 +89,7 @@ def _run(command: list[str], say: Say) -> None:
     One thread each: on matrices this small a second one gains little, and on a busy machine two that wait for each
     other are many times slower than one.
     """
-    environment = os.environ | {"COLUMNS": "200", "HF_DATASETS_DISABLE_PROGRESS_BARS": "1"}
+    environment = os.environ | {"COLUMNS": "200"}
     environment.setdefault("OMP_NUM_THREADS", "1")
     with subprocess.Popen(
         [sys.executable, "-m", "rlsum", *command],

@@ -1,5 +1,6 @@
 import gzip
 import json
+import os
 import subprocess
 import sys
 
@@ -9,6 +10,7 @@ from typer.testing import CliRunner
 
 from rlsum.cli.data import app
 from rlsum.data.readers import CorpusError
+from rlsum.data.train_vectors import TooLittleText
 from rlsum.records import read_outputs
 
 ROWS = [
@@ -58,6 +60,30 @@ def test_inspect_counts_what_is_there(tmp_path):
     assert shown(result, "summary tokens found in the article")[1] == "50.0%"
     assert shown(result, "sentences a summary")[1] == "1.50"
     assert "reference 1:\n    Ann met Bo ." in result.output
+
+
+def test_a_share_of_nothing_is_a_dash(tmp_path):
+    result = run("inspect", write(tmp_path / "x.jsonl", ROWS))
+    assert shown(result, "of these, found in the article")[1] == "-"
+    assert "nan" not in result.output
+
+
+def test_a_log_holds_no_progress_bars(tmp_path):
+    environment = {name: value for name, value in os.environ.items() if name != "HF_DATASETS_DISABLE_PROGRESS_BARS"}
+    result = subprocess.run(
+        [sys.executable, "-m", "rlsum", "data", "inspect", write(tmp_path / "x.jsonl", ROWS)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment | {"HF_DATASETS_CACHE": str(tmp_path / "cache")},
+    )
+    assert "examples/s" not in result.stderr
+
+
+def test_too_few_stories_for_vectors_say_how_to_go_without(tmp_path):
+    with pytest.raises(TooLittleText, match=r"^--train 2: .*--no-vectors$"):
+        run("simulate", str(tmp_path), "--train", "2", "--valid", "1", "--test", "1")
+    assert run("simulate", str(tmp_path), "--train", "2", "--no-vectors").exit_code == 0
 
 
 def test_outputs_become_records_with_their_texts_to_the_letter(tmp_path):
