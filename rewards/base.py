@@ -151,7 +151,9 @@ def _attribute(name: str, place: str) -> Any:
     try:
         found: Any = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
-        raise RewardError(f"reward {name!r}: cannot import {module_name!r} ({error})") from error
+        own = ":" in name and error.name == module_name.partition(".")[0]
+        hint = "; where it lies in this folder, set PYTHONPATH=. before the command" if own else ""
+        raise RewardError(f"reward {name!r}: cannot import {module_name!r} ({error}){hint}") from error
     for part in path.split("."):
         if not hasattr(found, part):
             raise RewardError(f"reward {name!r}: {module_name} has no {path!r}{nearest(part, dir(found))}")
