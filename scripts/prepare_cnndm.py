@@ -1,6 +1,6 @@
 """Make a training folder of real CNN/DailyMail stories: a realistic CNN share, seeded samples, other systems' outputs.
 
-    python scripts/prepare_cnndm.py ../shared/data/cnndm --out runs/cnndm --systems
+    python scripts/prepare_cnndm.py ../shared/data/cnndm --out runs/cnndm/data --systems
 
 The source folder holds ``train``, ``val`` and ``test`` as ``.jsonl.gz`` with id, article, highlights and source (cnn or
 dailymail), and for ``--systems`` also ``systems_test_outputs.jsonl.gz`` (id, reference, one column a system). Written:
@@ -51,7 +51,7 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="folder with train, val and test .jsonl.gz")
-    parser.add_argument("--out", type=Path, required=True, help="folder to write, e.g. runs/cnndm")
+    parser.add_argument("--out", type=Path, required=True, help="folder to write, e.g. runs/cnndm/data")
     parser.add_argument("--train", type=int, default=None, help="training rows (default: all DailyMail plus CNN)")
     parser.add_argument("--valid", type=int, default=1000, help="validation rows")
     parser.add_argument("--test", type=int, default=1000, help="test rows, drawn from all without regard to source")
