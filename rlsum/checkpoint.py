@@ -41,13 +41,18 @@ class CheckpointError(UserError):
 
 @dataclass
 class Progress:
-    """Where a run stands. ``best`` is the selection value so far, higher is better; None before any validation."""
+    """Where a run stands.
+
+    best    the selection value so far, higher is better; None before any validation
+    scaler  state of the loss scaler, in fp16
+    """
 
     step: int = 0
     best: float | None = None
     best_step: int = 0
     without_gain: int = 0
     finished: bool = False
+    scaler: dict[str, float] | None = None
 
 
 def write_atomically(path: Path, content: bytes) -> None:

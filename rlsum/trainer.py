@@ -78,6 +78,8 @@ class Trainer:
     def resume(self) -> None:
         """Continue where the run folder's state stands."""
         self.progress = checkpoint.load_state(self.run, self.model, self.optimizer)
+        if self.accelerator.scaler is not None and self.progress.scaler is not None:
+            self.accelerator.scaler.load_state_dict(self.progress.scaler)
 
     def fit(self) -> Progress:
         """Train to the end. Raises TrainingError when a loss or a gradient is not finite."""
@@ -182,6 +184,8 @@ class Trainer:
             progress.finished = training.patience is not None and progress.without_gain >= training.patience
         monitor.valid(progress.step, result.values, better)
         monitor.samples(progress.step, result.outputs[: training.sample_outputs])
+        if self.accelerator.scaler is not None:
+            progress.scaler = self.accelerator.scaler.state_dict()
         if self.accelerator.is_main_process:
             if better:
                 about = {"step": progress.step, **result.values}
