@@ -43,8 +43,7 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
     check_names(config)
     metrics, reward = rewards_of(config)
     if not resume:
-        if init is None:
-            check_start(config)
+        check_start(config, init)
         _claim(run)
     accelerator = _accelerator(config, run)
     train, valid = corpus(config, "train"), corpus(config, "valid")
@@ -85,8 +84,15 @@ def check_names(config: Config) -> None:
         raise ConfigError("rewards that cannot be used:\n" + "\n".join(faults))
 
 
-def check_start(config: Config) -> None:
-    """Raise ConfigError where a run that starts from random weights could not, or hardly means to."""
+def check_start(config: Config, init: Path | None) -> None:
+    """Raise ConfigError where a run could not start so, or hardly means to."""
+    if init is not None:
+        if config.vocabulary.embeddings is not None:
+            raise ConfigError(
+                f"vocabulary.embeddings={config.vocabulary.embeddings}: --init brings its own embeddings; add "
+                "vocabulary.embeddings=null"
+            )
+        return
     if config.objective.kind == "mixed" and config.model is None:
         raise ConfigError(
             "objective.kind=mixed starts from a likelihood model: give --init RUN (or set model: ... to start from "

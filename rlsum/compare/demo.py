@@ -68,6 +68,8 @@ def check(plan: Plan) -> None:
     unknown = [reward for reward in plan.rewards if reward not in known]
     if unknown:
         raise UserError(f"rewards={','.join(plan.rewards)}: no {', '.join(unknown)}; known: {', '.join(known)}")
+    if len(set(plan.rewards)) < len(plan.rewards):
+        raise UserError(f"rewards={','.join(plan.rewards)}: one stands there twice; name each once")
     missing = [str(cell.config) for cell in (start_cell(plan), *other_cells(plan)) if not cell.config.is_file()]
     if missing:
         raise UserError(f"configs={plan.configs}: no {', '.join(missing)}; give the folder that holds the demo's files")

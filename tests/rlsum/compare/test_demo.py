@@ -51,3 +51,8 @@ def test_a_folder_made_of_another_seed_or_size_is_refused_and_other_rewards_are_
     monkeypatch.setattr(demo, "TRAIN", 4)
     with pytest.raises(UserError, match="choose another --folder"):
         demo.check(plan(tmp_path))
+
+
+def test_a_reward_named_twice_is_refused(tmp_path):
+    with pytest.raises(UserError, match=r"rewards=sms,sms: one stands there twice"):
+        demo.check(plan(tmp_path / "d", rewards=("sms", "sms")))
