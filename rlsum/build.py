@@ -68,6 +68,7 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
     )
     if resume:
         built.resume()
+    _start_tracker(config, accelerator, built.progress.step)
     return built
 
 
@@ -198,6 +199,7 @@ def rewards_of(config: Config) -> tuple[dict[str, Reward], Reward | None]:
 def environment() -> bytes:
     """What the run ran on, as JSON."""
     versions = {d.name.lower().replace("_", "-"): d.version for d in distributions()}
+    versions["torch"] = torch.__version__  # names the build, too: +cpu, +cu130
     facts = {
         "command": sys.argv,
         "python": platform.python_version(),
@@ -223,16 +225,20 @@ def _claim(run: Path) -> None:
 def _accelerator(config: Config, run: Path) -> Accelerator:
     training = config.training
     try:
-        accelerator = Accelerator(
-            mixed_precision=training.mixed_precision, log_with=training.tracker, project_dir=str(run)
-        )
+        return Accelerator(mixed_precision=training.mixed_precision, log_with=training.tracker, project_dir=str(run))
     except ValueError as error:  # precision that the device lacks, or a tracker that is not installed
         raise ConfigError(
             f"training.mixed_precision={training.mixed_precision}, training.tracker={training.tracker}: {error}"
         ) from error
-    if training.tracker is not None:
-        accelerator.init_trackers("tensorboard" if training.tracker == "tensorboard" else run.name)
-    return accelerator
+
+
+def _start_tracker(config: Config, accelerator: Accelerator, step: int) -> None:
+    """Begin to log after update ``step``; what tensorboard holds of later updates, from before a kill, it then hides."""
+    if config.training.tracker == "tensorboard":
+        since = step + 1 if step else 0  # a run at update 0 logs its start anew
+        accelerator.init_trackers("tensorboard", init_kwargs={"tensorboard": {"purge_step": since}})
+    elif config.training.tracker is not None:
+        accelerator.init_trackers(Path(config.run).name)
 
 
 def _initialised(config: Config, folder: Path) -> PointerGenerator:

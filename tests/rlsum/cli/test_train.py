@@ -6,6 +6,7 @@ import datasets
 import pytest
 import torch
 import yaml
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from typer.testing import CliRunner
 
 from rlsum import checkpoint
@@ -138,6 +139,14 @@ def test_resuming_from_an_earlier_state_ends_in_the_same_weights(place, tmp_path
     }
     assert all(torch.equal(finished["stopped"][name], value) for name, value in finished["whole"].items())
     assert timeless(rows_of(stopped)) == timeless(rows_of(whole))
+    for name in ("train/loss_rl", "valid/nll"):  # no update is seen twice
+        assert curve(stopped, name) == curve(whole, name)
+
+
+def curve(folder, name):
+    """The (update, value) pairs that tensorboard shows."""
+    events = EventAccumulator(str(next(path.parent for path in folder.rglob("events.out.tfevents*"))))
+    return [(event.step, event.value) for event in events.Reload().Scalars(name)]
 
 
 def test_resume_takes_the_runs_own_configuration_and_refuses_another(place):
