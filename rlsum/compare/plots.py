@@ -121,7 +121,10 @@ def draw_runs(runs: Runs, metrics: Sequence[str], start: str | None = None) -> l
             "learning-curves",
             "Learning curves",
             "Negative log-likelihood of the reference a token, in training (moving average) and in validation.",
-            [*_likelihood_panels(first, colours), *_likelihood_panels(after, colours)],
+            [
+                *_likelihood_panels(first, colours, f"{start}: "),
+                *_likelihood_panels(after, colours, f"after {start}: " if first else ""),
+            ],
         ),
         (
             "validation",
@@ -139,10 +142,11 @@ def draw_runs(runs: Runs, metrics: Sequence[str], start: str | None = None) -> l
     return [_picture(name, title, description, panels) for name, title, description, panels in planned if panels]
 
 
-def _likelihood_panels(runs: Runs, colours: Mapping[str, str]) -> list[Panel]:
+def _likelihood_panels(runs: Runs, colours: Mapping[str, str], whose: str) -> list[Panel]:
     return _filled(
         Panel(
-            title, tuple(Curve(name, colours[name], *series(rows, kind, "nll"), smooth) for name, rows in runs.items())
+            whose + title,
+            tuple(Curve(name, colours[name], *series(rows, kind, "nll"), smooth) for name, rows in runs.items()),
         )
         for title, kind, smooth in (
             ("training, nats a token", "train", True),

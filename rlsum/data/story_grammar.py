@@ -29,9 +29,9 @@ from rlsum.data.story_bystanders import BYSTANDERS
 T = TypeVar("T")
 
 LAZY = 0.14
-# Fourteen tokens for the price of one choice, so the mean log-probability a token prefers it too; stop words only, so
-# that movers weigh nothing in it.
-FILLER = "there is not much more to say about it than this for now ."
+# Nine tokens for the price of one choice, so the mean log-probability a token prefers it, too, but only by little: a
+# length-normalised beam follows what training changes. Stop words only, so that movers weigh nothing in it.
+FILLER = "there is not much more to say now ."
 IN_ORDER = 0.5
 MOST_FACTS = 3
 
