@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib.metadata import distributions
 from pathlib import Path
@@ -62,7 +62,7 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
         train_rows=train.rows,
         valid_rows=valid.rows,
         step=training_step(config, model, reward),
-        select=_reward_value if reward is not None else _likelihood,
+        select=_reward_value if reward is not None else _likelihood(config.objective.coverage_weight),
         metrics=metrics,
         signatures=signatures,
     )
@@ -257,9 +257,12 @@ def _reward_value(values: Mapping[str, float]) -> float:
     return values["reward"]
 
 
-def _likelihood(values: Mapping[str, float]) -> float:
-    """Clark et al. 2019, A.3: likelihood models are selected by the lowest validation cross-entropy."""
-    return -values["nll"]
+def _likelihood(coverage_weight: float) -> Callable[[Mapping[str, float]], float]:
+    """Clark et al. 2019, A.3: likelihood models are selected by the lowest validation cross-entropy.
+
+    With coverage, by the lowest loss: it costs cross-entropy, so the start of its training would always stay the best.
+    """
+    return lambda values: -(values["nll"] + coverage_weight * values.get("coverage", 0.0))
 
 
 def _yaml(config: Config) -> bytes:

@@ -22,20 +22,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Validation:
-    """Values by name (nll per token, each reward, each property) and the decoded outputs behind them."""
+    """Values by name (nll and coverage a token, each reward, each property) and the decoded outputs behind them."""
 
     values: dict[str, float]
     outputs: list[Output]
 
 
 @torch.no_grad()
-def token_nll(model: Summarizer, batches: Iterable[Batch]) -> float:
-    """-log p per token of the references, the end token counted: cross-entropy in nats."""
-    total, tokens = 0.0, 0
+def likelihood(model: Summarizer, batches: Iterable[Batch]) -> dict[str, float]:
+    """``nll``: -log p per token of the references, the end token counted: cross-entropy in nats.
+
+    ``coverage``, where the model has it: the penalty per token that training adds to it (See et al. 2017, equation 12).
+    """
+    nll, coverage, tokens = 0.0, 0.0, 0
     for batch in batches:
-        total -= model(batch, batch.target).log_prob.sum().item()
+        scored = model(batch, batch.target)
+        nll -= scored.log_prob.sum().item()
+        coverage += scored.coverage.sum().item()
         tokens += int((batch.target != PAD).sum())
-    return total / tokens
+    return {"nll": nll / tokens} | ({"coverage": coverage / tokens} if coverage else {})
 
 
 def decode(model: Summarizer, batches: Iterable[Batch], decoding: Decoding, system: str) -> Iterable[Output]:
@@ -69,5 +74,5 @@ def validate(
 ) -> Validation:
     """Likelihood of the ``scored`` batches; rewards and properties of what the model writes for the ``decoded``."""
     outputs = list(decode(model, decoded, decoding, system))
-    values = {"nll": token_nll(model, scored)}
+    values = likelihood(model, scored)
     return Validation(values | (measure(outputs, rewards) if outputs else {}), outputs)

@@ -162,6 +162,14 @@ def test_mixed_is_not_chosen_by_likelihood(tmp_path):
     assert trainer.select({"reward": 0.3, "nll": 9.0}) > trainer.select({"reward": 0.2, "nll": 1.0})
 
 
+def test_with_coverage_the_whole_loss_chooses(tmp_path):
+    trainer = tiny.trainer(tiny.config(tmp_path / "r", model={"coverage": True}, objective={"coverage_weight": 2.0}))
+    values = trainer._measure().values
+    assert values["coverage"] > 0
+    assert trainer.select(values) == pytest.approx(-(values["nll"] + 2 * values["coverage"]))
+    assert "coverage" not in tiny.trainer(tiny.config(tmp_path / "without"))._measure().values
+
+
 def test_the_start_may_be_the_best(tmp_path):
     start = tiny.trainer(tiny.config(tmp_path / "s")).model.state_dict()
     progress, step = fit(tmp_path / "r", [1.0, 2.0, 3.0])

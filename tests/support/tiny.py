@@ -130,7 +130,7 @@ def trainer(config: Config, *, train=None, valid=None, reward=None, resume=False
         train_rows=datasets.Dataset.from_dict(rows(train or stories(10))),
         valid_rows=datasets.Dataset.from_dict(rows(valid or stories(5, first=100))),
         step=build.training_step(config, built, reward if mixed else None),
-        select=build._reward_value if mixed else build._likelihood,
+        select=build._reward_value if mixed else build._likelihood(config.objective.coverage_weight),
         metrics={"overlap": Overlap(), **({"reward": reward} if mixed else {})},
         signatures={"overlap": "overlap"},
     )
