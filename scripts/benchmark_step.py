@@ -91,6 +91,7 @@ def random_batch(vocabulary: Vocabulary) -> Batch:
         "references": [[" ".join(tokens)] for tokens in summaries],
         "src_tokens": articles,
         "tgt_tokens": summaries,
+        "tgt_whole": [True] * 8,
     }
     return collate(rows, vocabulary)
 

@@ -62,13 +62,16 @@ class Batch:
 
 
 def collate(rows: dict[str, list[Any]], vocabulary: Vocabulary) -> Batch:
-    """A batch from columns id, source, references, src_tokens, tgt_tokens (what ``Corpus.rows[i:j]`` gives)."""
+    """A batch from columns id, source, references, src_tokens, tgt_tokens, tgt_whole (what ``Corpus.rows[i:j]`` gives).
+
+    A target that was cut gets no end token: it would teach to stop in the middle of a sentence.
+    """
     extended, unknown, targets = [], [], []
-    for src_tokens, tgt_tokens in zip(rows["src_tokens"], rows["tgt_tokens"], strict=True):
+    for src_tokens, tgt_tokens, whole in zip(rows["src_tokens"], rows["tgt_tokens"], rows["tgt_whole"], strict=True):
         ids, oov = vocabulary.extend(src_tokens)
         extended.append(ids)
         unknown.append(oov)
-        targets.append([*vocabulary.encode_target(tgt_tokens, oov), EOS])
+        targets.append([*vocabulary.encode_target(tgt_tokens, oov), *([EOS] if whole else [])])
     src_extended = pad(extended)
     return Batch(
         src=src_extended.masked_fill(src_extended >= len(vocabulary), UNK),

@@ -17,6 +17,7 @@ from rlsum.data.readers import CorpusError
 from rlsum.data.sources import CACHE_VERSION, clean_rows
 
 Tokenizer = Literal["whitespace", "spacy"]
+TOKENISED = ("source", "references", "src_tokens", "tgt_tokens", "tgt_whole")
 log = logging.getLogger(__name__)
 
 
@@ -24,9 +25,9 @@ log = logging.getLogger(__name__)
 class Corpus:
     """Rows to train on and what was left out.
 
-    rows: columns id (str), source (str), references (list of str), src_tokens and tgt_tokens (lists of str). A text is
-        its tokens joined by one space, a sentence a line, never cut; the token columns are cut at the limits, and
-        tgt_tokens are the first reference's lines joined.
+    rows: columns id (str), source (str), references (list of str), src_tokens and tgt_tokens (lists of str), tgt_whole
+        (bool). A text is its tokens joined by one space, a sentence a line, never cut; the token columns are cut at the
+        limits, and tgt_tokens are the first reference's lines joined, tgt_whole where none was cut off.
     skipped: reason -> rows left out, over the whole split.
     examples: reason -> file:line of its first row.
     duplicate_ids: rows (kept) whose id an earlier row of the split has.
@@ -168,14 +169,16 @@ def _tokenise(
     batch: dict[str, list[Any]], tokenizer: Tokenizer, lowercase: bool, max_source: int, max_target: int, version: str
 ) -> dict[str, list[Any]]:
     # The version is there for the cache key that `datasets` makes of the arguments.
-    result: dict[str, list[Any]] = {name: [] for name in ("source", "references", "src_tokens", "tgt_tokens")}
+    result: dict[str, list[Any]] = {name: [] for name in TOKENISED}
     for source, references in zip(batch["source"], batch["references"], strict=True):
         source_lines = token_lines(source, tokenizer, lowercase)
         reference_lines = [token_lines(reference, tokenizer, lowercase) for reference in references]
         result["source"].append(_text(source_lines))
         result["references"].append([_text(lines) for lines in reference_lines])
         result["src_tokens"].append(list(chain(*source_lines))[:max_source])
-        result["tgt_tokens"].append(list(chain(*reference_lines[:1][0]))[:max_target] if reference_lines else [])
+        target = list(chain(*reference_lines[0])) if reference_lines else []
+        result["tgt_tokens"].append(target[:max_target])
+        result["tgt_whole"].append(len(target) <= max_target)
     return result
 
 

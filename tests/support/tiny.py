@@ -40,6 +40,7 @@ def rows(pairs) -> dict:
         "references": [[reference] for _, reference in pairs],
         "src_tokens": [source.split() for source, _ in pairs],
         "tgt_tokens": [reference.split() for _, reference in pairs],
+        "tgt_whole": [True for _ in pairs],
     }
 
 

@@ -22,6 +22,11 @@ def test_a_batch_by_hand():
     assert {t.dtype for t in (batch.src, batch.src_extended, batch.target, batch.src_lengths)} == {torch.int64}
 
 
+def test_a_target_that_was_cut_does_not_end():
+    rows = {**tiny.rows([("a b", "a b"), ("a b", "a b")]), "tgt_whole": [False, True]}
+    assert collate(rows, tiny.vocabulary(("a", "b"))).target.tolist() == [[4, 5, PAD], [4, 5, EOS]]
+
+
 def test_nothing_but_empty_rows_still_has_a_column():
     batch = tiny.batch([("", ""), ("", "")])
     assert batch.src.shape == (2, 1)

@@ -44,7 +44,7 @@ def write_csv(path: Path, rows) -> Path:
 
 
 def check(corpus, stories=STORIES):
-    assert corpus.rows.column_names == ["id", "source", "references", "src_tokens", "tgt_tokens"]
+    assert corpus.rows.column_names == ["id", "source", "references", "src_tokens", "tgt_tokens", "tgt_whole"]
     assert corpus.rows["id"][:] == [story["id"] for story in stories]
     for row, story in zip(corpus.rows, stories, strict=True):
         assert row["src_tokens"] == story["article"].split()
@@ -227,6 +227,7 @@ def test_cuts_are_on_tokens_and_texts_stay_whole(tmp_path):
     row = load_corpus(write(tmp_path / "x.jsonl", jsonl(STORIES)), max_source=3, max_target=4).rows[0]
     assert row["src_tokens"] == ["The", "cat", "sat"]
     assert row["tgt_tokens"] == ["Cat", "sat", ".", "It"]
+    assert not row["tgt_whole"]
     assert row["source"] == STORIES[0]["article"]
     assert row["references"] == [STORIES[0]["highlights"]]
 
@@ -237,6 +238,7 @@ def test_several_references_and_sentence_lines(tmp_path):
     assert row["source"] == "One .\nTwo here .\nThree ."
     assert row["references"] == ["x y .\nz .", "other ."]
     assert row["tgt_tokens"] == ["x", "y", ".", "z", "."]
+    assert row["tgt_whole"]
 
 
 def test_our_own_records_are_recognised(tmp_path):
