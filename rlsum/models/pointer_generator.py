@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import torch
@@ -16,10 +17,12 @@ from torch import Tensor, nn
 from rlsum.data.batch import Batch
 from rlsum.data.vocabulary import BOS, EOS, PAD, UNK, Vocabulary
 from rlsum.models import search
+from rlsum.models.attention import Memory
 from rlsum.models.decoding import Decoding
 from rlsum.models.encoder import BidirectionalEncoder
 from rlsum.models.sizes import PointerGeneratorConfig
 from rlsum.models.summarizer import Scored, Tokens
+from rlsum.models.word_scores import target_log_prob
 
 NEVER = -1e9  # log of "impossible": finite, so that no inf - inf appears in a gradient
 
@@ -42,6 +45,11 @@ class Encoded:
     extended: Tensor
     initial: tuple[Tensor, Tensor]
     unknowns: int
+
+    @cached_property
+    def memory(self) -> Memory:
+        """States and keys as the decoder's steps read them."""
+        return Memory(self.states, self.keys)
 
     def select(self, rows: Tensor) -> Encoded:
         """Rows by number (R,)."""
@@ -143,7 +151,7 @@ class PointerGenerator(nn.Module):
         seen = torch.cat([below, cs[-1]], -1)
         log_attention = self._attend(encoded, seen, state.spent)
         attention = log_attention.exp() * encoded.mask  # all-padding rows attend to nothing
-        context = torch.bmm(attention.to(encoded.states.dtype).unsqueeze(1), encoded.states).squeeze(1)
+        context = encoded.memory.read(attention)
         gate = self.gate(torch.cat([context, seen, x], -1)).float()
         features = torch.cat([below, context], -1)
         spent = state.spent + attention if self.config.coverage else state.spent
@@ -152,20 +160,13 @@ class PointerGenerator(nn.Module):
     def _attend(self, encoded: Encoded, seen: Tensor, spent: Tensor) -> Tensor:
         """Log attention (B, S) float32; NEVER at padding. See et al. 2017, equations 1, 2 and 11.
 
-        v tanh(x) = 2 v sigmoid(2 x) - sum(v), and the softmax does not see the constant: the same attention, and the
-        sigmoid of the whole (B, S, A) block takes a third of the time of its tanh.
+        v tanh(x) = 2 v sigmoid(2 x) - sum(v), and the softmax does not see the constant: the same attention.
         """
-        hidden = encoded.keys + 2 * self.query(seen).unsqueeze(1)
-        if self.spent_weight is not None:
-            hidden = hidden + spent.to(hidden.dtype).unsqueeze(-1) * (2 * self.spent_weight)
-        energy = 2 * self.energy(hidden.sigmoid_()).squeeze(-1).float()
+        spent_weight = None if self.spent_weight is None else 2 * self.spent_weight
+        energy = encoded.memory.energies(2 * self.query(seen), 2 * self.energy.weight.squeeze(0), spent, spent_weight)
         return energy.masked_fill(~encoded.mask, NEVER).log_softmax(-1).masked_fill(~encoded.mask, NEVER)
 
     # ---- word distribution ----------------------------------------------------------------------------------------
-
-    def word_logits(self, features: Tensor) -> Tensor:
-        """(..., 3H) -> (..., V) float32 logits of P_vocab; PAD and BOS are never words."""
-        return F.linear(self.hidden_out(features), self.word_out.weight, self._bias()).float()
 
     def word_columns(self) -> Tensor:
         """The output matrix as (H, V), contiguous: with few rows the product with it takes two thirds of the time."""
@@ -223,9 +224,8 @@ class PointerGenerator(nn.Module):
         log_generate, log_copy = self._log_gate(steps.gate.squeeze(-1), encoded.mask.any(-1, keepdim=True))
         in_vocabulary = (target < size) & (target != PAD)
         words = target.masked_fill(~in_vocabulary, UNK)
-        logits = self.word_logits(steps.features)
-        # cross_entropy is more than twice as fast as log_softmax and gather, backward included
-        log_word = -F.cross_entropy(logits.flatten(0, 1), words.flatten(), reduction="none").view_as(target)
+        features = self.hidden_out(steps.features).flatten(0, 1)
+        log_word = target_log_prob(features, self.word_out.weight, self._bias(), words.flatten()).view_as(target)
         log_word = log_word.masked_fill(~in_vocabulary, NEVER)
         elsewhere = encoded.extended.unsqueeze(1) != target.unsqueeze(2)
         log_attended = steps.log_attention.masked_fill(elsewhere, NEVER).logsumexp(-1)

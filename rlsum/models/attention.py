@@ -1,0 +1,156 @@
+"""Additive attention to articles that many decoder steps read, their gradients gathered over the steps.
+
+Autograd would make two blocks of B x S x A a step and add them up; here a step's backward adds to one block for the
+keys, and the states' gradient is one product after the last step.
+
+Notation: B rows, S source positions, A attention size, D size of the states.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+LARGEST = 80.0  # exp(-80) and exp(80) are far from float32's limits; a sigmoid is 0 or 1 long before
+
+
+class Memory:
+    """Articles as the steps of one decoding read them: states (B, S, D) and keys (B, S, A)."""
+
+    def __init__(self, states: Tensor, keys: Tensor) -> None:
+        self._key_odds = odds(keys)
+        self._work = _Workspace(self._key_odds)
+        self._states, self._keys = _Gather.apply(states, keys.float(), self._work)
+
+    def energies(self, query: Tensor, weight: Tensor, spent: Tensor, spent_weight: Tensor | None) -> Tensor:
+        """Energies (B, S) sum_a weight_a sigmoid(key + query + spent spent_weight), float32.
+
+        query (B, A), weight (A,), spent (B, S), spent_weight (A,) or None.
+        """
+        with torch.autocast(query.device.type, enabled=False):
+            added = (spent, spent_weight.float()) if spent_weight is not None else (None, None)
+            fixed = (self._keys, self._key_odds, self._work)
+            found: Tensor = _Energies.apply(query.float(), weight.float(), *added, *fixed)
+        return found
+
+    def read(self, attention: Tensor) -> Tensor:
+        """The context (B, D): states weighted by attention (B, S), in the precision of the states."""
+        context: Tensor = _Read.apply(attention.to(self._states.dtype), self._states, self._work)
+        return context
+
+
+def odds(logits: Tensor) -> Tensor:
+    """Exp of the negative logits of any shape, float32, no gradient: e^-(k + q) = e^-k e^-q spares the loop an exp.
+
+    Beyond 80 they are cut: a sigmoid notices only where a key and a query that large cancel each other.
+    """
+    return logits.detach().float().neg().clamp_(-LARGEST, LARGEST).exp_()
+
+
+class _Workspace:
+    """Gradients that the steps leave behind, and a block to work in that is not allocated at every step.
+
+    It is apart from Memory, which would hold its own graph in a circle otherwise.
+    """
+
+    def __init__(self, key_odds: Tensor) -> None:
+        rows = 1 if key_odds.device.type == "cpu" else len(key_odds)
+        self.block = torch.empty_like(key_odds[:rows])
+        self.keys: Tensor | None = None
+        self.reads: list[tuple[Tensor, Tensor]] = []  # a step's attention (B, S) and gradient of its context (B, D)
+
+    def add_keys(self, rows: slice, slope: Tensor, grad: Tensor, like: Tensor) -> None:
+        """Add slope (b, S, A) times grad (b, S, 1) to some rows of the keys' gradient."""
+        if self.keys is None:
+            self.keys = torch.zeros_like(like)
+        self.keys[rows].addcmul_(slope, grad)
+
+    def take(self) -> tuple[Tensor | None, Tensor | None]:
+        """The gradients of states and keys, once: another backward pass gathers anew."""
+        d_states, d_keys = None, self.keys
+        if self.reads:
+            attention, d_context = (torch.stack(parts, 1) for parts in zip(*self.reads, strict=True))
+            d_states = attention.transpose(1, 2) @ d_context
+        self.reads, self.keys = [], None
+        return d_states, d_keys
+
+
+class _Gather(torch.autograd.Function):
+    """States and keys as they are. Backward runs after that of every step, and returns what they left behind."""
+
+    @staticmethod
+    def forward(ctx: Any, states: Tensor, keys: Tensor, work: _Workspace) -> tuple[Tensor, Tensor]:
+        ctx.work = work
+        ctx.set_materialize_grads(False)  # the steps return none
+        return states.view_as(states), keys.view_as(keys)
+
+    @staticmethod
+    def backward(ctx: Any, *_: None) -> tuple[Tensor | None, Tensor | None, None]:  # type: ignore[override]
+        return *ctx.work.take(), None
+
+
+class _Read(torch.autograd.Function):
+    """One step's context."""
+
+    @staticmethod
+    def forward(ctx: Any, attention: Tensor, states: Tensor, work: _Workspace) -> Tensor:
+        ctx.work = work
+        ctx.save_for_backward(attention, states)
+        return torch.bmm(attention.unsqueeze(1), states).squeeze(1)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:  # type: ignore[override]
+        attention, states = ctx.saved_tensors
+        ctx.work.reads.append((attention, grad))
+        return torch.bmm(grad.unsqueeze(1), states.transpose(1, 2)).squeeze(1), None, None
+
+
+class _Energies(torch.autograd.Function):
+    """One step's energies. Backward makes the sigmoids again: cheaper on a processor than to write and read them.
+
+    There it goes article by article, so that what is made is read while it is in the cache.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, query: Tensor, weight: Tensor, spent: Tensor | None, spent_weight: Tensor | None,
+                keys: Tensor, key_odds: Tensor, work: _Workspace) -> Tensor:  # fmt: skip
+        ctx.work = work
+        ctx.save_for_backward(query, weight, spent, spent_weight, key_odds)
+        inputs = (work.block, key_odds, query, spent, spent_weight)
+        return torch.cat([_sigmoids(rows, *inputs) @ weight for rows in _blocks(query)])
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+        query, weight, spent, spent_weight, key_odds = ctx.saved_tensors
+        d_query, d_weight = torch.empty_like(query), torch.zeros_like(weight)
+        d_spent, d_spent_weight = (None, None) if spent is None else (torch.empty_like(spent), torch.zeros_like(weight))
+        inputs = (ctx.work.block, key_odds, query, spent, spent_weight)
+        for rows in _blocks(query):
+            sigmoid, g = _sigmoids(rows, *inputs), grad[rows].unsqueeze(1)
+            d_weight += (g @ sigmoid).sum((0, 1))
+            slope = sigmoid.addcmul_(sigmoid, sigmoid, value=-1).mul_(weight)
+            ctx.work.add_keys(rows, slope, g.transpose(1, 2), like=key_odds)
+            d_query[rows] = (g @ slope).squeeze(1)
+            if spent is not None:
+                d_spent[rows] = (slope @ spent_weight) * grad[rows]
+                d_spent_weight += ((g * spent[rows].unsqueeze(1)) @ slope).sum((0, 1))
+        return d_query, d_weight, d_spent, d_spent_weight, None, None, None
+
+
+def _sigmoids(
+    rows: slice, block: Tensor, key_odds: Tensor, query: Tensor, spent: Tensor | None, spent_weight: Tensor | None
+) -> Tensor:
+    """Sigmoid(key + query + spent) of some rows, (b, S, A), in ``block``; a product that overflows or vanishes gives 0 or 1."""
+    against = odds(query[rows]).unsqueeze(1)
+    if spent is not None and spent_weight is not None:
+        against = against * odds(spent[rows].unsqueeze(2) * spent_weight)
+    one = torch.ones((), dtype=against.dtype, device=against.device)
+    return torch.addcmul(one, key_odds[rows], against, out=block).reciprocal_()
+
+
+def _blocks(query: Tensor) -> list[slice]:
+    """One row at a time on a processor, all at once elsewhere."""
+    count = len(query)
+    return [slice(i, i + 1) for i in range(count)] if query.device.type == "cpu" else [slice(0, count)]
