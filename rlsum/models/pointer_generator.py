@@ -20,11 +20,10 @@ from rlsum.models import search
 from rlsum.models.attention import Memory
 from rlsum.models.decoding import Decoding
 from rlsum.models.encoder import BidirectionalEncoder
+from rlsum.models.search import NEVER
 from rlsum.models.sizes import PointerGeneratorConfig
 from rlsum.models.summarizer import Scored, Tokens
 from rlsum.models.word_scores import target_log_prob
-
-NEVER = -1e9  # log of "impossible": finite, so that no inf - inf appears in a gradient
 
 
 @dataclass(frozen=True)
@@ -172,16 +171,15 @@ class PointerGenerator(nn.Module):
         """The output matrix as (H, V), contiguous: with few rows the product with it takes two thirds of the time."""
         return self.word_out.weight.t().contiguous()
 
-    def log_distribution(self, encoded: Encoded, out: StepOutput, columns: Tensor) -> Tensor:
-        """Log p over extended ids (B, V + unknowns) float32: equation 9 of See et al. 2017. For decoding alone.
+    def distribution(self, encoded: Encoded, out: StepOutput, columns: Tensor) -> Tensor:
+        """P over extended ids (B, V + unknowns) float32: equation 9 of See et al. 2017. For decoding alone.
 
         ``columns`` is ``word_columns()``, made once for all steps.
         """
         log_generate, log_copy = self._log_gate(out.gate, encoded.mask.any(-1, keepdim=True))
         logits = torch.addmm(self._bias(), self.hidden_out(out.features), columns).float()
         p = F.pad(logits.softmax(-1).mul_(log_generate.exp()), (0, encoded.unknowns))
-        copied = (out.log_attention + log_copy).exp()
-        return p.scatter_add_(1, encoded.extended, copied).log_().clamp_(min=NEVER)
+        return p.scatter_add_(1, encoded.extended, (out.log_attention + log_copy).exp())
 
     def _bias(self) -> Tensor:
         return self.word_out.bias + self.word_bias.to(self.word_out.bias.dtype)

@@ -19,25 +19,26 @@ from rlsum.models.summarizer import Tokens
 if TYPE_CHECKING:
     from rlsum.models.pointer_generator import Encoded, PointerGenerator, State
 
-Chooser = Callable[[Tensor, Tensor], Tensor]  # log p (R, V') and the numbers of its rows (R,) -> chosen ids (R,)
+Chooser = Callable[[Tensor, Tensor], Tensor]  # p (R, V') and the numbers of its rows (R,) -> chosen ids (R,)
 WORTH_DROPPING = 0.75  # ended rows are dropped once so few are left: dropping copies the articles of the others
 BLOCKED = float("-inf")
-IMPOSSIBLE = -1e8  # the model's log p of what cannot be (padding, words of other articles) is finite, but lower
+NEVER = -1e9  # log of "impossible": finite, so that no inf - inf appears in a gradient
 
 
-def greedy(log_p: Tensor, rows: Tensor) -> Tensor:
-    """The most probable id; never UNK, which is no word a reader could use."""
-    return _without_unknown(log_p).argmax(-1)
+def greedy(p: Tensor, rows: Tensor) -> Tensor:
+    """The most probable id; never UNK, which is no word a reader could use. PAD, the one id below it, never has p."""
+    return p[:, UNK + 1 :].argmax(-1) + UNK + 1
 
 
 def sampler(temperature: float) -> Chooser:
-    """Draw from softmax(log p / temperature) by inverting the cumulative distribution."""
+    """Draw from p ** (1 / temperature), made to sum to 1, by inverting the cumulative distribution."""
 
-    def sample(log_p: Tensor, rows: Tensor) -> Tensor:
-        cumulative = (log_p / temperature).softmax(-1).double().cumsum(-1)
+    def sample(p: Tensor, rows: Tensor) -> Tensor:
+        weight = p if temperature == 1 else (p / p.amax(-1, keepdim=True)) ** (1 / temperature)
+        cumulative = weight.cumsum(-1, dtype=torch.float64)
         total = cumulative[:, -1:]
         point = torch.rand(total.shape, dtype=total.dtype, device=total.device) * total
-        return torch.searchsorted(cumulative, point, right=True).clamp(max=log_p.shape[-1] - 1).squeeze(-1)
+        return torch.searchsorted(cumulative, point, right=True).clamp(max=p.shape[-1] - 1).squeeze(-1)
 
     return sample
 
@@ -45,9 +46,9 @@ def sampler(temperature: float) -> Chooser:
 def split_at(cut: int, first: Chooser, rest: Chooser) -> Chooser:
     """One chooser for rows before ``cut``, another for the rows from there on."""
 
-    def choose(log_p: Tensor, rows: Tensor) -> Tensor:
+    def choose(p: Tensor, rows: Tensor) -> Tensor:
         before = int((rows < cut).sum())  # rows come in ascending order
-        return torch.cat([first(log_p[:before], rows[:before]), rest(log_p[before:], rows[before:])])
+        return torch.cat([first(p[:before], rows[:before]), rest(p[before:], rows[before:])])
 
     return choose
 
@@ -62,10 +63,11 @@ def rollout(model: PointerGenerator, encoded: Encoded, choose: Chooser, decoding
     alive = torch.arange(rows, device=device)  # the rows that encoded and state hold
     previous, running = torch.full_like(alive, BOS), torch.ones_like(alive, dtype=torch.bool)
     for t in range(decoding.max_length):
-        log_p, state = _advance(model, encoded, state, previous, columns)
-        previous = choose(_constrain(log_p, ids[alive, :t], t, decoding), alive).masked_fill(~running, PAD)
+        p, state = _advance(model, encoded, state, previous, columns)
+        allowed = _constrain(_log(p), ids[alive, :t], t, decoding).softmax(-1) if _constrained(t, decoding) else p
+        previous = choose(allowed, alive).masked_fill(~running, PAD)
         ids[alive, t] = previous
-        log_probs[alive, t] = log_p.gather(1, previous.unsqueeze(1)).squeeze(1).masked_fill(~running, 0.0)
+        log_probs[alive, t] = _log(p.gather(1, previous.unsqueeze(1)).squeeze(1)).masked_fill(~running, 0.0)
         running = running & (previous != EOS)
         left = int(running.sum())
         if left == 0:
@@ -89,8 +91,9 @@ def beam(model: PointerGenerator, encoded: Encoded, decoding: Decoding) -> Token
     beams = Beams.start(rows, width, device)
     finished: list[list[Hypothesis]] = [[] for _ in range(rows)]
     for t in range(decoding.max_length):
-        log_p, state = _advance(model, encoded, state, beams.last(), columns)
-        allowed = _without_unknown(_constrain(log_p, beams.ids, t, decoding))
+        p, state = _advance(model, encoded, state, beams.last(), columns)
+        log_p = _log(p)
+        allowed = _without_unknown(_constrain(log_p, beams.ids, t, decoding) if _constrained(t, decoding) else log_p)
         origin, beams = _grow(beams, log_p, allowed, finished, decoding)
         state = state.select(origin)
         open_rows = [i for i, row in enumerate(beams.rows) if len(finished[row]) < width]
@@ -181,14 +184,22 @@ def _best(finished: list[list[Hypothesis]]) -> Tokens:
 def _advance(
     model: PointerGenerator, encoded: Encoded, state: State, previous: Tensor, columns: Tensor
 ) -> tuple[Tensor, State]:
-    """Log p (R, V') of the next word after ``previous`` (R,), and the state behind it."""
+    """P (R, V') of the next word after ``previous`` (R,), and the state behind it."""
     inputs = previous.masked_fill(previous >= len(model.vocabulary), UNK)
     out, after = model.step(encoded, state, model.embed(inputs))
-    return model.log_distribution(encoded, out, columns), after
+    return model.distribution(encoded, out, columns), after
+
+
+def _log(p: Tensor) -> Tensor:
+    return p.log().clamp_(min=NEVER)
 
 
 def _without_unknown(log_p: Tensor) -> Tensor:
     return log_p.index_fill(1, torch.tensor([UNK], device=log_p.device), BLOCKED)
+
+
+def _constrained(t: int, decoding: Decoding) -> bool:
+    return t < decoding.min_length or decoding.block_ngrams > 0
 
 
 def _constrain(log_p: Tensor, ids: Tensor, t: int, decoding: Decoding) -> Tensor:
@@ -196,9 +207,7 @@ def _constrain(log_p: Tensor, ids: Tensor, t: int, decoding: Decoding) -> Tensor
 
     Where that leaves no word at all, the end is allowed again.
     """
-    if t >= decoding.min_length and not decoding.block_ngrams:
-        return log_p
-    allowed = log_p.masked_fill(log_p < IMPOSSIBLE, BLOCKED)
+    allowed = log_p.masked_fill(log_p == NEVER, BLOCKED)
     if t < decoding.min_length:
         allowed[:, EOS] = BLOCKED
     if decoding.block_ngrams:

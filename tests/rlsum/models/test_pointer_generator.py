@@ -89,12 +89,12 @@ def linear_pair(cell, x, h):
 
 
 def decoder_distributions(model, batch, target):
-    """Log distributions (B, T, V') that decoding would use along a target."""
+    """Distributions (B, T, V') that decoding would use along a target."""
     encoded = model.encode(batch)
     state, found = model.start(encoded), []
     for word in model.embed(model._inputs(target)).unbind(1):
         out, state = model.step(encoded, state, word)
-        found.append(model.log_distribution(encoded, out, model.word_columns()))
+        found.append(model.distribution(encoded, out, model.word_columns()))
     return torch.stack(found, 1)
 
 
@@ -121,7 +121,7 @@ def test_log_probabilities_are_equation_9_computed_naively(sizes):
 @torch.no_grad()
 def test_the_extended_distribution_is_equation_9_and_sums_to_one(sizes):
     model, batch = tiny.copier(**sizes), tiny.batch()
-    found = decoder_distributions(model, batch, batch.target).exp()
+    found = decoder_distributions(model, batch, batch.target)
     torch.testing.assert_close(found.sum(-1), torch.ones(found.shape[:2]), atol=1e-5, rtol=0)
     for row in range(len(batch)):
         article, words = batch.src_extended[row, : batch.src_lengths[row]], batch.unknown[row]
@@ -300,7 +300,7 @@ def test_p_gen_of_zero_only_copies_and_p_gen_of_one_only_generates():
 def test_an_empty_article_leaves_the_vocabulary_whole():
     model, batch = tiny.model(), tiny.batch([tiny.EMPTY, tiny.PAIRS[0]])
     model.gate.bias.fill_(-50.0)  # wants to copy, but there is nothing
-    p = decoder_distributions(model, batch, batch.target)[0].exp()
+    p = decoder_distributions(model, batch, batch.target)[0]
     torch.testing.assert_close(p[:, : len(model.vocabulary)].sum(-1), torch.ones(len(p)), atol=1e-5, rtol=0)
 
 
