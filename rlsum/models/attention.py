@@ -56,10 +56,14 @@ class _Workspace:
     """
 
     def __init__(self, key_odds: Tensor) -> None:
-        rows = 1 if key_odds.device.type == "cpu" else len(key_odds)
-        self.block = torch.empty_like(key_odds[:rows])
+        self.rows = _rows_at_once(key_odds)
+        self.block = torch.empty_like(key_odds[: self.rows])
         self.keys: Tensor | None = None
         self.reads: list[tuple[Tensor, Tensor]] = []  # a step's attention (B, S) and gradient of its context (B, D)
+
+    def blocks(self, count: int) -> list[slice]:
+        """The rows that are worked on together, 0 to count in order."""
+        return [slice(i, i + self.rows) for i in range(0, count, self.rows)]
 
     def add_keys(self, rows: slice, slope: Tensor, grad: Tensor, like: Tensor) -> None:
         """Add slope (b, S, A) times grad (b, S, 1) to some rows of the keys' gradient."""
@@ -87,7 +91,7 @@ class _Gather(torch.autograd.Function):
         return states.view_as(states), keys.view_as(keys)
 
     @staticmethod
-    def backward(ctx: Any, *_: None) -> tuple[Tensor | None, Tensor | None, None]:  # type: ignore[override]
+    def backward(ctx: Any, *_: None) -> tuple[Tensor | None, Tensor | None, None]:
         return *ctx.work.take(), None
 
 
@@ -101,7 +105,7 @@ class _Read(torch.autograd.Function):
         return torch.bmm(attention.unsqueeze(1), states).squeeze(1)
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:  # type: ignore[override]
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
         attention, states = ctx.saved_tensors
         ctx.work.reads.append((attention, grad))
         return torch.bmm(grad.unsqueeze(1), states.transpose(1, 2)).squeeze(1), None, None
@@ -119,30 +123,33 @@ class _Energies(torch.autograd.Function):
         ctx.work = work
         ctx.save_for_backward(query, weight, spent, spent_weight, key_odds)
         inputs = (work.block, key_odds, query, spent, spent_weight)
-        return torch.cat([_sigmoids(rows, *inputs) @ weight for rows in _blocks(query)])
+        return torch.cat([_sigmoids(rows, *inputs) @ weight for rows in work.blocks(len(query))])
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         query, weight, spent, spent_weight, key_odds = ctx.saved_tensors
-        d_query, d_weight = torch.empty_like(query), torch.zeros_like(weight)
-        d_spent, d_spent_weight = (None, None) if spent is None else (torch.empty_like(spent), torch.zeros_like(weight))
+        d_query, d_weight, d_spent, d_spent_weight = [], torch.zeros_like(weight), [], torch.zeros_like(weight)
         inputs = (ctx.work.block, key_odds, query, spent, spent_weight)
-        for rows in _blocks(query):
+        for rows in ctx.work.blocks(len(query)):
             sigmoid, g = _sigmoids(rows, *inputs), grad[rows].unsqueeze(1)
             d_weight += (g @ sigmoid).sum((0, 1))
             slope = sigmoid.addcmul_(sigmoid, sigmoid, value=-1).mul_(weight)
             ctx.work.add_keys(rows, slope, g.transpose(1, 2), like=key_odds)
-            d_query[rows] = (g @ slope).squeeze(1)
+            d_query.append((g @ slope).squeeze(1))
             if spent is not None:
-                d_spent[rows] = (slope @ spent_weight) * grad[rows]
+                d_spent.append((slope @ spent_weight) * grad[rows])
                 d_spent_weight += ((g * spent[rows].unsqueeze(1)) @ slope).sum((0, 1))
-        return d_query, d_weight, d_spent, d_spent_weight, None, None, None
+        of_spent = (None, None) if spent is None else (torch.cat(d_spent), d_spent_weight)
+        return torch.cat(d_query), d_weight, *of_spent, None, None, None
 
 
 def _sigmoids(
     rows: slice, block: Tensor, key_odds: Tensor, query: Tensor, spent: Tensor | None, spent_weight: Tensor | None
 ) -> Tensor:
-    """Sigmoid(key + query + spent) of some rows, (b, S, A), in ``block``; a product that overflows or vanishes gives 0 or 1."""
+    """Sigmoid(key + query + spent) of some rows, (b, S, A), in ``block``.
+
+    A product that overflows or vanishes gives 0 or 1.
+    """
     against = odds(query[rows]).unsqueeze(1)
     if spent is not None and spent_weight is not None:
         against = against * odds(spent[rows].unsqueeze(2) * spent_weight)
@@ -150,7 +157,6 @@ def _sigmoids(
     return torch.addcmul(one, key_odds[rows], against, out=block).reciprocal_()
 
 
-def _blocks(query: Tensor) -> list[slice]:
-    """One row at a time on a processor, all at once elsewhere."""
-    count = len(query)
-    return [slice(i, i + 1) for i in range(count)] if query.device.type == "cpu" else [slice(0, count)]
+def _rows_at_once(block: Tensor) -> int:
+    """One on a processor, all elsewhere."""
+    return 1 if block.device.type == "cpu" else max(1, len(block))

@@ -23,7 +23,7 @@ from rlsum.models.encoder import BidirectionalEncoder
 from rlsum.models.search import NEVER
 from rlsum.models.sizes import PointerGeneratorConfig
 from rlsum.models.summarizer import Scored, Tokens
-from rlsum.models.word_scores import target_log_prob
+from rlsum.models.word_scores import WordColumns, target_log_prob
 
 
 @dataclass(frozen=True)
@@ -167,17 +167,17 @@ class PointerGenerator(nn.Module):
 
     # ---- word distribution ----------------------------------------------------------------------------------------
 
-    def word_columns(self) -> Tensor:
-        """The output matrix as (H, V), contiguous: with few rows the product with it takes two thirds of the time."""
-        return self.word_out.weight.t().contiguous()
+    def word_columns(self) -> WordColumns:
+        """The output layer, ready for ``distribution``."""
+        return WordColumns(self.word_out.weight, self._bias())
 
-    def distribution(self, encoded: Encoded, out: StepOutput, columns: Tensor) -> Tensor:
+    def distribution(self, encoded: Encoded, out: StepOutput, columns: WordColumns) -> Tensor:
         """P over extended ids (B, V + unknowns) float32: equation 9 of See et al. 2017. For decoding alone.
 
         ``columns`` is ``word_columns()``, made once for all steps.
         """
         log_generate, log_copy = self._log_gate(out.gate, encoded.mask.any(-1, keepdim=True))
-        logits = torch.addmm(self._bias(), self.hidden_out(out.features), columns).float()
+        logits = columns.logits(self.hidden_out(out.features))
         p = F.pad(logits.softmax(-1).mul_(log_generate.exp()), (0, encoded.unknowns))
         return p.scatter_add_(1, encoded.extended, (out.log_attention + log_copy).exp())
 

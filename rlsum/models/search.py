@@ -18,6 +18,7 @@ from rlsum.models.summarizer import Tokens
 
 if TYPE_CHECKING:
     from rlsum.models.pointer_generator import Encoded, PointerGenerator, State
+    from rlsum.models.word_scores import WordColumns
 
 Chooser = Callable[[Tensor, Tensor], Tensor]  # p (R, V') and the numbers of its rows (R,) -> chosen ids (R,)
 WORTH_DROPPING = 0.75  # ended rows are dropped once so few are left: dropping copies the articles of the others
@@ -182,7 +183,7 @@ def _best(finished: list[list[Hypothesis]]) -> Tokens:
 
 
 def _advance(
-    model: PointerGenerator, encoded: Encoded, state: State, previous: Tensor, columns: Tensor
+    model: PointerGenerator, encoded: Encoded, state: State, previous: Tensor, columns: WordColumns
 ) -> tuple[Tensor, State]:
     """P (R, V') of the next word after ``previous`` (R,), and the state behind it."""
     inputs = previous.masked_fill(previous >= len(model.vocabulary), UNK)

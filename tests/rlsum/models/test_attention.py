@@ -1,0 +1,109 @@
+"""Attention with gathered gradients against the plain formula under autograd, over several steps."""
+
+import gc
+import weakref
+
+import pytest
+import torch
+
+from rlsum.models import attention
+from rlsum.models.attention import Memory
+
+
+@pytest.fixture(autouse=True)
+def double(monkeypatch):
+    monkeypatch.setattr(torch.Tensor, "float", torch.Tensor.double)  # the float32 parts in float64
+
+
+@pytest.fixture(params=["row by row", "all rows at once"], autouse=True)
+def rows(request, monkeypatch):
+    """Both ways through the rows: that of a processor, and that of a GPU."""
+    if request.param == "all rows at once":
+        monkeypatch.setattr(attention, "_rows_at_once", len)
+
+
+def inputs(coverage):
+    """States (2, 3, 4), keys (2, 3, 5), queries of 3 steps (3, 2, 5), weight (5,), and with coverage its weight."""
+    generator = torch.Generator().manual_seed(1)
+    shapes = [(2, 3, 4), (2, 3, 5), (3, 2, 5), (5,)] + [(5,)] * coverage
+    return [torch.randn(shape, generator=generator, dtype=torch.float64).requires_grad_() for shape in shapes]
+
+
+class Plain:
+    """What Memory computes, by the formula."""
+
+    def __init__(self, states, keys):
+        self.states, self.keys = states, keys
+
+    def energies(self, query, weight, spent, spent_weight):
+        inner = self.keys + query.unsqueeze(1)
+        if spent_weight is not None:
+            inner = inner + spent.unsqueeze(2) * spent_weight
+        return inner.sigmoid() @ weight
+
+    def read(self, attended):
+        return (attended.unsqueeze(2) * self.states).sum(1)
+
+
+def steps(kind, states, keys, queries, weight, spent_weight=None):
+    """Contexts of steps whose query depends on the context before, as a decoder's does."""
+    memory, context, spent, found = kind(states, keys), 0.0, torch.zeros(keys.shape[:2], dtype=keys.dtype), []
+    for query in queries.unbind(0):
+        attended = memory.energies(query + context, weight, spent, spent_weight).softmax(-1)
+        spent = spent + attended
+        read = memory.read(attended)
+        context = read.sum(-1, keepdim=True)
+        found.append(read)
+    return torch.stack(found)
+
+
+@pytest.mark.parametrize("coverage", [False, True])
+def test_values_and_gradients_are_those_of_the_plain_formula(coverage):
+    tensors = inputs(coverage)
+    found, expected = steps(Memory, *tensors), steps(Plain, *tensors)
+    torch.testing.assert_close(found, expected)
+    upstream = torch.randn(found.shape, dtype=torch.float64)
+    ours, theirs = (torch.autograd.grad(value, tensors, upstream) for value in (found, expected))
+    for one, other in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+@pytest.mark.parametrize("coverage", [False, True])
+def test_gradients_are_those_of_finite_differences(coverage):
+    assert torch.autograd.gradcheck(lambda *tensors: steps(Memory, *tensors), inputs(coverage))
+
+
+def test_a_second_backward_pass_gives_the_same_gradient():
+    tensors = inputs(True)
+    loss = steps(Memory, *tensors).square().sum()
+    first, second = (torch.autograd.grad(loss, tensors, retain_graph=True) for _ in range(2))
+    assert all(torch.equal(a, b) for a, b in zip(first, second, strict=True))
+
+
+def test_a_step_that_the_loss_does_not_use_adds_nothing():
+    tensors = inputs(True)
+    ours, theirs = (torch.autograd.grad(steps(kind, *tensors)[1].sum(), tensors) for kind in (Memory, Plain))
+    for one, other in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+@pytest.mark.parametrize("size", [20.0, 100.0, 1e6])
+def test_energies_far_from_zero_are_exact_and_have_finite_gradients(size):
+    states, keys, queries, weight = (tensor.detach() for tensor in inputs(False))
+    keys, queries = (keys * size).requires_grad_(), (queries * 3).requires_grad_()
+    ours, theirs = (steps(kind, states, keys, queries, weight) for kind in (Memory, Plain))
+    torch.testing.assert_close(ours, theirs)
+    assert all(gradient.isfinite().all() for gradient in torch.autograd.grad(ours.sum(), (keys, queries)))
+
+
+def test_a_memory_dies_with_its_graph_without_the_garbage_collector():
+    tensors = inputs(True)
+    memory = Memory(*tensors[:2])
+    alive = weakref.ref(memory._work)
+    gc.disable()
+    try:
+        memory.read(torch.ones(2, 3, dtype=torch.float64)).sum().backward()
+        del memory
+        assert alive() is None
+    finally:
+        gc.enable()

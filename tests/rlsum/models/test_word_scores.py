@@ -1,0 +1,80 @@
+"""Scores of words against torch's own log softmax, values and gradients."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from rlsum.models import word_scores
+from rlsum.models.word_scores import WordColumns, target_log_prob
+
+
+def inputs(tokens=7, size=11, features=5, scale=1.0):
+    generator = torch.Generator().manual_seed(1)
+    shapes = (tokens, features), (size, features), (size,)
+    parts = [torch.randn(shape, generator=generator, dtype=torch.float64) * scale for shape in shapes]
+    return *(part.requires_grad_() for part in parts), torch.randint(size, (tokens,), generator=generator)
+
+
+def plain(features, weight, bias, targets):
+    return F.linear(features, weight, bias).log_softmax(-1).gather(1, targets.unsqueeze(1)).squeeze(1)
+
+
+@pytest.fixture
+def double(monkeypatch):
+    monkeypatch.setattr(torch.Tensor, "float", torch.Tensor.double)  # the float32 parts in float64
+
+
+@pytest.mark.usefixtures("double")
+@pytest.mark.parametrize("chunk", [1, 25, 2**20])  # one row, two rows and a rest, all rows at once
+@pytest.mark.parametrize("scale", [1.0, 30.0])
+def test_values_and_gradients_are_those_of_log_softmax(chunk, scale, monkeypatch):
+    monkeypatch.setattr(word_scores, "CHUNK", chunk)
+    *tensors, targets = inputs(scale=scale)
+    found, expected = target_log_prob(*tensors, targets), plain(*tensors, targets)
+    torch.testing.assert_close(found, expected)
+    upstream = torch.linspace(-1, 2, len(found), dtype=torch.float64)
+    gradients = (torch.autograd.grad(scores, tensors, upstream) for scores in (found, expected))
+    for ours, theirs in zip(*gradients, strict=True):
+        torch.testing.assert_close(ours, theirs)
+
+
+@pytest.mark.usefixtures("double")
+def test_gradients_are_those_of_finite_differences():
+    assert torch.autograd.gradcheck(target_log_prob, inputs())
+
+
+@pytest.mark.usefixtures("double")
+def test_a_second_backward_pass_gives_the_same_gradient():
+    *tensors, targets = inputs()
+    loss = target_log_prob(*tensors, targets).sum()
+    first, second = (torch.autograd.grad(loss, tensors, retain_graph=True) for _ in range(2))
+    assert all(torch.equal(a, b) for a, b in zip(first, second, strict=True))
+
+
+def test_a_word_whose_probability_is_zero_in_float32_has_its_log_probability():
+    features, weight = torch.ones(1, 1), torch.tensor([[0.0], [500.0], [-1e9]])
+    targets = torch.tensor([0]), torch.tensor([2])
+    found = [target_log_prob(features, weight, torch.zeros(3), target).item() for target in targets]
+    assert found == pytest.approx([-500.0, -1e9])
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_autocast_gives_float32_scores_and_gradients_near_the_exact_ones(dtype):
+    *tensors, targets = inputs()
+    tensors = [tensor.detach().float().requires_grad_() for tensor in tensors]
+    with torch.autocast("cpu", dtype):
+        found = target_log_prob(*tensors, targets)
+    expected = plain(*tensors, targets)
+    assert found.dtype == torch.float32
+    torch.testing.assert_close(found, expected, atol=0.1, rtol=0.05)
+    gradients = (torch.autograd.grad(scores.sum(), tensors) for scores in (found, expected))
+    for ours, theirs in zip(*gradients, strict=True):
+        assert ours.dtype == torch.float32
+        torch.testing.assert_close(ours, theirs, atol=0.1, rtol=0.05)
+
+
+@pytest.mark.parametrize("width", [1, 4, 11, 100])
+def test_columns_give_the_logits_of_the_layer(width, monkeypatch):
+    monkeypatch.setattr(word_scores, "WIDTH", width)
+    features, weight, bias, _ = (tensor.detach().float() for tensor in inputs())
+    torch.testing.assert_close(WordColumns(weight, bias).logits(features), F.linear(features, weight, bias))
