@@ -107,6 +107,7 @@ class _Read(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
         attention, states = ctx.saved_tensors
+        grad = grad.to(states.dtype)  # under autocast the product above may be of another
         ctx.work.reads.append((attention, grad))
         return torch.bmm(grad.unsqueeze(1), states.transpose(1, 2)).squeeze(1), None, None
 

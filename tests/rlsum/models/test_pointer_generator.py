@@ -336,6 +336,18 @@ def test_autocast_gives_no_nan_and_nearly_the_same_scores(dtype, sizes):
     torch.testing.assert_close(rough, exact, atol=0.15, rtol=0.05)
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("sizes", SIZES)
+def test_gradients_of_autocast_scores_taken_outside_of_it_are_near_the_exact_ones(dtype, sizes):
+    model, batch = tiny.copier(**sizes), tiny.batch(HARD)
+    with torch.autocast("cpu", dtype):
+        rough = model(batch, batch.target).log_prob
+    ours, exact = (tiny.gradients(model, scores.mean()) for scores in (rough, model(batch, batch.target).log_prob))
+    assert all(ours[name].dtype == gradient.dtype for name, gradient in exact.items())
+    ours, exact = (torch.cat([gradient.flatten() for gradient in found.values()]) for found in (ours, exact))
+    assert (ours - exact).norm() <= 12 * torch.finfo(dtype).eps * exact.norm()  # autograd's own: up to 5
+
+
 # ---- gradients ----------------------------------------------------------------------------------------------------
 
 
