@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+CACHED = 2**18  # numbers worked on at once: 1 MB
 LARGEST = 80.0  # exp(-80) and exp(80) are far from float32's limits; a sigmoid is 0 or 1 long before
 
 
@@ -155,9 +156,9 @@ def _sigmoids(
     if spent is not None and spent_weight is not None:
         against = against * odds(spent[rows].unsqueeze(2) * spent_weight)
     one = torch.ones((), dtype=against.dtype, device=against.device)
-    return torch.addcmul(one, key_odds[rows], against, out=block).reciprocal_()
+    return torch.addcmul(one, key_odds[rows], against, out=block[: len(against)]).reciprocal_()
 
 
 def _rows_at_once(block: Tensor) -> int:
-    """One on a processor, all elsewhere."""
-    return 1 if block.device.type == "cpu" else max(1, len(block))
+    """On a processor as many as stay in the cache, all elsewhere."""
+    return max(1, CACHED // max(1, block[0].numel()) if block.device.type == "cpu" else len(block))
