@@ -233,7 +233,7 @@ def _accelerator(config: Config, run: Path) -> Accelerator:
 
 
 def _start_tracker(config: Config, accelerator: Accelerator, step: int) -> None:
-    """Begin to log after update ``step``; what tensorboard holds of later updates, from before a kill, it then hides."""
+    """Begin to log after update ``step``; tensorboard then hides what it holds of later ones, from before a kill."""
     if config.training.tracker == "tensorboard":
         since = step + 1 if step else 0  # a run at update 0 logs its start anew
         accelerator.init_trackers("tensorboard", init_kwargs={"tensorboard": {"purge_step": since}})
