@@ -24,12 +24,17 @@ ENTRY_POINTS = "rlsum.rewards"
 TABLE = {
     "rouge-1": "rewards.lexical:Rouge1",
     "rouge-2": "rewards.lexical:Rouge2",
+    "rouge-3": "rewards.lexical:Rouge3",
     "rouge-l": "rewards.lexical:RougeL",
     "rouge-lsum": "rewards.lexical:RougeLsum",
+    "bleu": "rewards.bleu:Bleu",
+    "bleu-star": "rewards.bleu:BleuStar",
+    "meteor": "rewards.meteor:Meteor",
     "wms": "rewards.movers:WMS",
     "sms": "rewards.movers:SMS",
     "s+wms": "rewards.movers:SWMS",
     "twmd": "rewards.contextual:TWMD",
+    "bleu-neighbors": "rewards.neighbors:BleuNeighbors",
     "weighted": "rewards.combine:Weighted",
     "shuffled": "rewards.combine:Shuffled",
 }

@@ -5,6 +5,7 @@ A text is a str. Where it has several lines, its lines are its sentences; otherw
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,6 +21,7 @@ Sentences = tuple[tuple[str, ...], ...]
 # Texts analysed once: the references of a training set across its epochs, and every output across several metrics.
 # An entry takes about 1 KB for a summary.
 REMEMBERED = 2**17
+SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @lru_cache(maxsize=1)
@@ -34,14 +36,14 @@ def _pipeline() -> Any:
 
 def sentences(text: str) -> list[str]:
     """The sentences of ``text``, stripped, none empty."""
-    text = text.strip()
+    text = _encodable(text).strip()
     parts = text.split("\n") if "\n" in text else [sentence.text for sentence in _pipeline()(text).sents]
     return [part.strip() for part in parts if part.strip()]
 
 
 def tokens(text: str) -> list[str]:
     """spaCy's tokens of ``text``, case kept, white space left out."""
-    return [token.text for token in _pipeline().tokenizer(text) if not token.is_space]
+    return [token.text for token in _pipeline().tokenizer(_encodable(text)) if not token.is_space]
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -57,11 +59,16 @@ def content_words(text: str, stopwords: StopWords = "spacy") -> Sentences:
 
 def _lower_cased(text: str) -> list[list[str]]:
     """Sentences of lower-cased tokens; one pass over the text."""
-    text = text.strip()
+    text = _encodable(text).strip()
     if "\n" in text:
         tokenizer = _pipeline().tokenizer
         return [[token.lower_ for token in tokenizer(line)] for line in text.split("\n")]
     return [[token.lower_ for token in sentence] for sentence in _pipeline()(text).sents]
+
+
+def _encodable(text: str) -> str:
+    """``text`` with each lone surrogate, which spaCy cannot take, as the sign for an unreadable character."""
+    return text if text.isascii() else SURROGATE.sub("\ufffd", text)
 
 
 @lru_cache(maxsize=3)

@@ -1,0 +1,44 @@
+"""An inverted index: which of many texts hold what one text holds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class Postings:
+    """Per unit (a word, an n-gram) the texts that hold it and how often, in one array cut into runs."""
+
+    def __init__(self, texts: Sequence[Iterable[Hashable]]) -> None:
+        counted = [Counter(units) for units in texts]
+        self.texts = len(counted)
+        self.number: dict[Hashable, int] = {}
+        for units in counted:
+            for unit in units:
+                self.number.setdefault(unit, len(self.number))
+        numbers = np.array([self.number[unit] for units in counted for unit in units], dtype=np.int64)
+        order = np.argsort(numbers, kind="stable")
+        self.rows = np.repeat(np.arange(self.texts), [len(units) for units in counted])[order]
+        self.counts = np.array([count for units in counted for count in units.values()], dtype=np.int64)[order]
+        self.ends = np.cumsum(np.bincount(numbers, minlength=len(self.number)))
+
+    def hits(self, units: Iterable[Hashable], clip: bool = False) -> NDArray[np.float64]:
+        """How many of ``units`` (repeated ones counted each time) each text holds: ``(texts,)``, whole numbers.
+
+        ``clip`` counts a unit at most as often as the text holds it.
+        """
+        wanted = [(self.number[unit], count) for unit, count in Counter(units).items() if unit in self.number]
+        if not wanted:
+            return np.zeros(self.texts)
+        runs = [slice(self.ends[number - 1] if number else 0, self.ends[number]) for number, _ in wanted]
+        amounts = np.repeat([count for _, count in wanted], [run.stop - run.start for run in runs])
+        if clip:
+            amounts = np.minimum(amounts, np.concatenate([self.counts[run] for run in runs]))
+        rows = np.concatenate([self.rows[run] for run in runs])
+        return np.bincount(rows, weights=amounts, minlength=self.texts)
