@@ -174,8 +174,10 @@ class BleuStar:
         return float(bleu_star(hits, len(words), np.array([len(other) for other in others]), self.zero_order).max())
 
     def _hits(self, words: Sequence[str], others: Sequence[str], n: int) -> int:
-        ours, theirs = Counter(ngrams(words, n)), Counter(ngrams(others, n))
-        return (ours & theirs).total() if self.clip else sum(ours[ngram] for ngram in ours.keys() & theirs.keys())
+        ours, theirs = ngrams(words, n), ngrams(others, n)
+        if self.clip:
+            return (Counter(ours) & Counter(theirs)).total()
+        return sum(map(set(theirs).__contains__, ours))
 
     def _nothing(self, text: str) -> str | None:
         words, needed = len(self.words(text)), ORDERS if self.zero_order == "zero" else 1

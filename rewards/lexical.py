@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Direction = Literal["precision", "recall", "f1"]
 Tokenizer = Literal["official", "unicode"]
 Split = Literal["auto", "lines"]
-Sentences = Sequence[Sequence[str]]
+Sentences = Sequence[tuple[str, ...]]
 
 
 class PRF(NamedTuple):
@@ -98,12 +98,14 @@ def rouge_lsum(candidate: Sentences, reference: Sentences) -> PRF:
     """ROUGE-L over sentences of tokens: per reference sentence, the union of its common subsequences with each
     candidate sentence; a token counts at most as often as the candidate holds it (Lin 2004, section 3.2).
     """  # noqa: D205
-    united = Counter(word for sentence in reference for word in _union(sentence, candidate))
+    united: Counter[str] = Counter()
+    for sentence, times in Counter(reference).items():  # repeated sentences add work only once
+        united.update({word: times * count for word, count in Counter(_union(sentence, set(candidate))).items()})
     held = Counter(chain.from_iterable(candidate))
     return prf((united & held).total(), held.total(), sum(map(len, reference)))
 
 
-def _union(sentence: Sequence[str], others: Sentences) -> Iterator[str]:
+def _union(sentence: Sequence[str], others: Iterable[Sequence[str]]) -> Iterator[str]:
     """The words of ``sentence`` that are in its longest common subsequence with any of ``others``."""
     found = 0
     for other in others:
@@ -115,7 +117,7 @@ def _union(sentence: Sequence[str], others: Sentences) -> Iterator[str]:
 
 
 @lru_cache(maxsize=REMEMBERED)
-def sentences_of(text: str, split: Split, kind: Tokenizer, stemmer: bool) -> tuple[tuple[str, ...], ...]:
+def sentences_of(text: str, split: Split, kind: Tokenizer, stemmer: bool) -> Sentences:
     """The tokens of each sentence, sentences without a token left out."""
     lines = text.split("\n") if split == "lines" else texts.sentences(text)
     tokenize = tokenizer_of(kind, stemmer)
@@ -256,7 +258,7 @@ class RougeLsum(_Rouge):
         """Precision, recall and F1 by the union of common subsequences of each reference sentence."""
         return rouge_lsum(self._sentences(candidate), self._sentences(reference))
 
-    def _sentences(self, text: str) -> tuple[tuple[str, ...], ...]:
+    def _sentences(self, text: str) -> Sentences:
         return sentences_of(text, self.split, self.tokenizer, self.stemmer)
 
     def _fields(self) -> dict[str, Any]:

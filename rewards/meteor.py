@@ -1,20 +1,94 @@
-"""METEOR (Banerjee and Lavie 2005; parameters of Lavie and Agarwal 2007) by NLTK, with or without WordNet."""
+"""METEOR (Banerjee and Lavie 2005; parameters of Lavie and Agarwal 2007), equal to NLTK's, with or without WordNet.
+
+NLTK's alignment is the common one in use and not the paper's. The paper takes, of the largest alignments, the one with
+the fewest crossings; NLTK goes from the last word to the first and takes the last equal word still free, so that
+repeated words can cost it chunks. NLTK also looks up synonyms of stems, not of words.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from functools import lru_cache
+from itertools import pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal
 
 from rewards.errors import RewardError
 from rewards.scoring import checked_references, library, score_items, signature, undefined_reason
-from rewards.words import Words, stem, tokenizer_of
+from rewards.words import REMEMBERED, Words, stem, tokenizer_of
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 Stages = Literal["exact", "exact-stem", "exact-stem-synonym"]
+
+
+Units = dict[int, str]  # place -> word or stem, in order of places
+Names = Callable[[str], Collection[str]]  # a word or stem -> what it may be matched with
+
+
+def meteor(
+    candidate: Sequence[str],
+    reference: Sequence[str],
+    stages: Stages,
+    alpha: float = 0.9,
+    beta: float = 3.0,
+    gamma: float = 0.5,
+) -> float:
+    """METEOR of two lists of lower-cased words, in [0, 1]: ``(1 - gamma * (chunks / matches)**beta) * F``.
+
+    ``F`` is the harmonic mean of precision and recall, recall weighted by ``alpha``. 0 without a match.
+    """
+    pairs = align(candidate, reference, stages)
+    if not pairs:
+        return 0.0
+    precision, recall = len(pairs) / len(candidate), len(pairs) / len(reference)
+    mean = (precision * recall) / (alpha * precision + (1 - alpha) * recall)
+    return (1 - gamma * (chunks(pairs) / len(pairs)) ** beta) * mean
+
+
+def align(candidate: Sequence[str], reference: Sequence[str], stages: Stages) -> list[tuple[int, int]]:
+    """Pairs of places ``(in candidate, in reference)``, in order; each stage matches what the one before left."""
+    left, right = dict(enumerate(candidate)), dict(enumerate(reference))
+    pairs = _matches(left, right, _itself)
+    if stages != "exact":
+        left, right = ({place: stem(word) for place, word in units.items()} for units in (left, right))
+        pairs += _matches(left, right, _itself)
+    if stages == "exact-stem-synonym":
+        pairs += _matches(left, right, _synonyms)
+    return sorted(pairs)
+
+
+def chunks(pairs: Sequence[tuple[int, int]]) -> int:
+    """The number of runs of neighbours on both sides; ``pairs`` is in order and not empty."""
+    return 1 + sum(after != (place + 1, other + 1) for (place, other), after in pairwise(pairs))
+
+
+def _matches(left: Units, right: Units, names: Names) -> list[tuple[int, int]]:
+    """Match greedily from the last place to the first and take what is matched out of both."""
+    free: dict[str, list[int]] = {}
+    for place, unit in right.items():
+        free.setdefault(unit, []).append(place)
+    pairs = []
+    for place in reversed(left):
+        found = [free[name] for name in names(left[place]) if free.get(name)]
+        if found:
+            pairs.append((place, max(found, key=itemgetter(-1)).pop()))
+    for place, other in pairs:
+        del left[place], right[other]
+    return pairs
+
+
+def _itself(unit: str) -> tuple[str]:
+    return (unit,)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _synonyms(unit: str) -> frozenset[str]:
+    """The one-word lemmas of all WordNet senses of ``unit``, and itself."""
+    lemmas = (lemma.name() for sense in _wordnet().synsets(unit) for lemma in sense.lemmas())
+    return frozenset(name for name in lemmas if "_" not in name) | {unit}
 
 
 class Meteor:
@@ -36,7 +110,7 @@ class Meteor:
         if stages == "exact-stem-synonym":
             _wordnet()  # its data may be missing: say so now
         self.name = "meteor" if stages == "exact-stem-synonym" else f"meteor-{stages}"
-        self.stages = stages
+        self.stages: Stages = stages
         self.tokenizer: Words = tokenizer
         self.alpha, self.beta, self.gamma = alpha, beta, gamma
 
@@ -77,44 +151,13 @@ class Meteor:
         return tokenizer_of(self.tokenizer)(text)
 
     def _best(self, candidate: str, references: list[str]) -> float:
-        from nltk.translate.meteor_score import meteor_score
-
-        return meteor_score(
-            [self._words(reference) for reference in references],
-            self._words(candidate),
-            preprocess=str,  # lower-cased already
-            stemmer=_Unchanged if self.stages == "exact" else _Porter,
-            wordnet=_wordnet() if self.stages == "exact-stem-synonym" else _NoSynonyms,
-            alpha=self.alpha,
-            beta=self.beta,
-            gamma=self.gamma,
-        )
+        words, parameters = self._words(candidate), (self.alpha, self.beta, self.gamma)
+        return max(meteor(words, self._words(reference), self.stages, *parameters) for reference in references)
 
     def _nothing(self, text: str) -> str | None:
         if self._words(text):
             return None
         return "is empty" if not text.strip() else "has no word"
-
-
-class _Unchanged:
-    """The stemmer of the exact stage alone."""
-
-    stem = staticmethod(str)
-
-
-class _Porter:
-    """NLTK's Porter stemmer, its stems remembered."""
-
-    stem = staticmethod(stem)
-
-
-class _NoSynonyms:
-    """The WordNet of the stages that read none."""
-
-    @staticmethod
-    def synsets(word: str) -> tuple[()]:
-        """No synonyms of any word."""
-        return ()
 
 
 @lru_cache(maxsize=1)

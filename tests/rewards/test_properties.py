@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 import rewards
 
-NAMES = ("rouge-1", "rouge-2", "rouge-l", "rouge-lsum", "wms", "sms", "s+wms", "twmd", "weighted", "plain")
-RANGE = {"twmd": (-1.0, 1.5), "weighted": (0.0, 1.0)}
+LEXICAL = ("rouge-1", "rouge-2", "rouge-3", "rouge-l", "rouge-lsum", "bleu", "bleu-star", "meteor", "bleu-neighbors")
+NAMES = (*LEXICAL, "wms", "sms", "s+wms", "twmd", "weighted", "plain")
+RANGE = {"twmd": (-1.0, 1.5), "weighted": (0.0, 1.0), "bleu-neighbors": (0.2, 0.9)}
+NOT_ONE = ("plain", "meteor", "bleu-neighbors")  # for a text with itself
 
 
 def word_count(candidates: list[str], references: object = None, sources: object = None) -> list[float]:
@@ -22,6 +24,8 @@ def word_count(candidates: list[str], references: object = None, sources: object
 @pytest.fixture(scope="module")
 def every(vectors_file: Path, tiny_encoder: Path) -> dict[str, rewards.Reward]:
     options: dict[str, dict] = {name: {"vectors": str(vectors_file)} for name in ("wms", "sms", "s+wms")}
+    judged = [("the cat", 0.2), ("Mayor dog", 0.4), ("river unseen storm", 0.9)]
+    options["bleu-neighbors"] = {"examples": judged, "a": 1}
     options["twmd"] = {"encoder": str(tiny_encoder)}
     options["weighted"] = {"rouge-l": 0.5, f"sms(vectors={vectors_file})": 0.5}
     return {
@@ -65,14 +69,14 @@ def test_a_score_is_its_own(every: dict[str, rewards.Reward], name: str, rows: l
 @given(texts)
 def test_a_text_with_itself_scores_one(every: dict[str, rewards.Reward], name: str, text: str) -> None:
     reward = every[name]
-    if name != "plain" and reward.undefined(text, [text]) is None:
+    if name not in NOT_ONE and reward.undefined(text, [text]) is None:
         assert reward([text], [[text]])[0] == pytest.approx(1.0, abs=1e-9)
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "plain"])
 def test_an_empty_candidate_gets_the_floor(every: dict[str, rewards.Reward], name: str) -> None:
     floor = RANGE.get(name, (0.0, 1.0))[0]
-    assert every[name](["", " \n "], [["the cat runs"]] * 2).tolist() == [floor, floor]
+    assert every[name](["", " \n "], [["the cat runs home"]] * 2).tolist() == [floor, floor]
 
 
 @pytest.mark.parametrize("name", NAMES)
