@@ -95,9 +95,11 @@ def rouge_n(candidate: Sequence[str], reference: Sequence[str], n: int) -> PRF:
 
 
 def rouge_lsum(candidate: Sentences, reference: Sentences) -> PRF:
-    """ROUGE-L over sentences of tokens: per reference sentence, the union of its common subsequences with each
-    candidate sentence; a token counts at most as often as the candidate holds it (Lin 2004, section 3.2).
-    """  # noqa: D205
+    """ROUGE-L summed over sentences, given as tokens (Lin 2004, section 3.2).
+
+    Of each reference sentence the words count that are in its common subsequence with any candidate sentence; in all,
+    a word counts at most as often as the candidate holds it.
+    """
     united: Counter[str] = Counter()
     for sentence, times in Counter(reference).items():  # repeated sentences add work only once
         united.update({word: times * count for word, count in Counter(_union(sentence, set(candidate))).items()})
@@ -128,6 +130,7 @@ class _Rouge:
     """What all variants share; each gives ``name`` and ``compare``."""
 
     name: str
+
     def __init__(self, direction: Direction = "f1", stemmer: bool = False, tokenizer: Tokenizer = "official") -> None:
         self.direction = direction
         self.stemmer = stemmer

@@ -41,4 +41,4 @@ class Postings:
         if clip:
             amounts = np.minimum(amounts, np.concatenate([self.counts[run] for run in runs]))
         rows = np.concatenate([self.rows[run] for run in runs])
-        return np.bincount(rows, weights=amounts, minlength=self.texts)
+        return np.bincount(rows, weights=amounts, minlength=self.texts).astype(np.float64, copy=False)

@@ -12,7 +12,7 @@ import pytest
 import rewards
 from rewards.options import coerce
 
-HEAVY = ("torch", "spacy", "ot", "transformers", "datasets", "nltk")
+HEAVY = ("torch", "spacy", "ot", "transformers", "datasets", "nltk", "sacrebleu")
 
 
 def shorter(
@@ -55,6 +55,7 @@ not_callable = 3
     "statement",
     [
         "import rewards",
+        "import rewards; [rewards.check_spec(spec) for spec in ('bleu', 'bleu-neighbors(examples=none)')]",
         "import rewards; rewards.check_spec('weighted(rouge-l=1, twmd(layer=3)=1, sms(vectors=none)=2)')",
     ],
 )

@@ -48,7 +48,9 @@ def test_several_references_count_together() -> None:
     assert bleu([candidate], [[*references, " "]])[0] == bleu([candidate], [references])[0]
 
 
-def test_bleu_without_effective_order_gives_short_texts_nothing_and_no_warning(caplog: pytest.LogCaptureFixture) -> None:
+def test_without_effective_order_short_texts_get_nothing_and_no_warning(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     with caplog.at_level(logging.WARNING):
         assert rewards.load("bleu", effective_order=False)(["a cat"], [["a cat"]])[0] == 0.0
     assert rewards.load("bleu")(["a cat"], [["a cat"]])[0] == pytest.approx(1.0)
@@ -131,9 +133,10 @@ def test_bleu_star_by_hand() -> None:
     assert star(["a b c d e"], [["a b c d"]])[0] == pytest.approx((3 / 4 * 2 / 3 * 1 / 2) ** (1 / 3))
     assert star(["a b c d"], [["a b c d e"]])[0] == pytest.approx(math.exp(1 - 5 / 4))
     repeated = "a b c d a b c d"
-    assert star([repeated], [["a b c d x y z w"]])[0] > rewards.load("bleu-star", clip=True)(
-        [repeated], [["a b c d x y z w"]]
-    )[0]
+    assert (
+        star([repeated], [["a b c d x y z w"]])[0]
+        > rewards.load("bleu-star", clip=True)([repeated], [["a b c d x y z w"]])[0]
+    )
 
 
 def test_figure_1_of_the_paper() -> None:

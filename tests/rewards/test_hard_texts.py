@@ -25,8 +25,8 @@ HARD = {
     "one word of 10,000 letters": "y" * 10_000,
     "1,000 lines": "cat\n" * 1_000,
     "emoji": "👩‍👩‍👧‍👦 🐈 runs 🏃🏽‍♀️ !",
-    "Chinese": "市长说，桥在暴风雨中倒塌了。",
-    "right to left": "رئيس البلدية يقول إن الجسر سقط\nהחתול ישן בבית",
+    "Chinese": "市长说、桥在暴风雨中倒塌了。",
+    "right to left": "رئيس البلدية يقول إن الجسر سقط\nהחתול ישן בבית",  # noqa: RUF001
     "control characters": "the \x00cat\x07 \x1b[31m runs\x7f \u200b\u202e\ufeff",
     "separators": "cat\u2028dog\x85river\x1cstorm\u00a0mayor\r\nbridge",
     "lone surrogates": "the \ud800 cat \udfff\ud83d",
@@ -42,16 +42,26 @@ KERNELS = ("bleu-star", "bleu-star(zero_order=zero, clip=true)", "rouge-lsum", "
 
 
 def specs(vectors: Path) -> list[dict[str, Any]]:
-    rouge = [{"name": f"rouge-{kind}", "stemmer": stemmer} for kind in ("1", "2", "3", "l") for stemmer in (False, True)]
+    rouge = [
+        {"name": f"rouge-{kind}", "stemmer": stemmer} for kind in ("1", "2", "3", "l") for stemmer in (False, True)
+    ]
     rouge += [{"name": "rouge-l", "tokenizer": "unicode"}]
-    rouge += [{"name": "rouge-lsum", "tokenizer": kind, "split": split} for kind, split in (("official", "lines"), ("unicode", "auto"))]
+    rouge += [
+        {"name": "rouge-lsum", "tokenizer": kind, "split": split}
+        for kind, split in (("official", "lines"), ("unicode", "auto"))
+    ]
     bleu = [{"name": "bleu", "tokenize": tokenize} for tokenize in ("13a", "intl", "zh", "char", "none")]
-    bleu += [{"name": "bleu", "smooth_method": smooth, "effective_order": False} for smooth in ("floor", "add-k", "none")]
-    star = [{"name": "bleu-star", "zero_order": zero, "clip": clip} for zero in ("zero", "stop") for clip in (False, True)]
+    bleu += [
+        {"name": "bleu", "smooth_method": smooth, "effective_order": False} for smooth in ("floor", "add-k", "none")
+    ]
+    star = [
+        {"name": "bleu-star", "zero_order": zero, "clip": clip} for zero in ("zero", "stop") for clip in (False, True)
+    ]
     words = [{"name": name, "tokenizer": "spacy"} for name in ("bleu-star", "meteor")]
     meteor = [{"name": "meteor", "stages": stages} for stages in ("exact", "exact-stem")]
     neighbors = [
-        {"name": "bleu-neighbors", "examples": JUDGED, "kernel": kernel, "tau": 0.08, "a": 1, "b": 1} for kernel in KERNELS
+        {"name": "bleu-neighbors", "examples": JUDGED, "kernel": kernel, "tau": 0.08, "a": 1, "b": 1}
+        for kernel in KERNELS
     ]
     movers = [{"name": name, "vectors": str(vectors), "normalize": "unit"} for name in ("wms", "sms", "s+wms")]
     return [*rouge, *bleu, *star, *words, *meteor, *neighbors, *movers]
@@ -125,11 +135,10 @@ def test_picklable_before_and_after_use(every: list[rewards.Reward], vectors_fil
             assert reward.signature == used.signature
 
 
-OTHER: dict[str, dict[str, Any]] = {
-    **dict.fromkeys(
-        ("rouge-1", "rouge-2", "rouge-3", "rouge-l"), {"direction": "recall", "stemmer": True, "tokenizer": "unicode"}
-    ),
-    "rouge-lsum": {"direction": "recall", "stemmer": True, "tokenizer": "unicode", "split": "lines"},
+ROUGE = {"direction": "recall", "stemmer": True, "tokenizer": "unicode"}
+OTHER: dict[str, dict[str, Any]] = {  # for each option a value that is not its default
+    **dict.fromkeys(("rouge-1", "rouge-2", "rouge-3", "rouge-l"), ROUGE),
+    "rouge-lsum": {**ROUGE, "split": "lines"},
     "bleu": {
         "tokenize": "char",
         "smooth_method": "floor",

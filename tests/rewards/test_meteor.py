@@ -12,7 +12,9 @@ import rewards
 from rewards import meteor as module
 from rewards.meteor import align, chunks, meteor
 
-words = st.lists(st.sampled_from(["the", "cat", "cats", "sat", "sitting", "sits", "big", "large", "tall", "mat"]), max_size=14)
+words = st.lists(
+    st.sampled_from(["the", "cat", "cats", "sat", "sitting", "sits", "big", "large", "tall", "mat"]), max_size=14
+)
 
 
 class Synonyms:
@@ -41,7 +43,7 @@ class Unchanged:
 
 def test_by_hand() -> None:
     """Six matches of seven and six words in two chunks (Banerjee and Lavie 2005)."""
-    candidate, reference = "the cat was sat on the mat".split(), "the cat sat on the mat".split()
+    candidate, reference = (text.split() for text in ("the cat was sat on the mat", "the cat sat on the mat"))
     pairs = align(candidate, reference, "exact")
     assert pairs == [(0, 0), (1, 1), (3, 2), (4, 3), (5, 4), (6, 5)]
     assert chunks(pairs) == 2

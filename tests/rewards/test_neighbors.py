@@ -34,7 +34,9 @@ texts = st.lists(st.sampled_from(["the", "fox", "foxes", "is", "quick", "quickly
 examples = st.lists(st.tuples(texts, st.floats(0, 1)), min_size=1, max_size=8)
 
 
-def brute(candidate: str, pairs: list[tuple[str, float]], kernel: rewards.Reward, tau: float, a: int, b: float) -> float:
+def brute(
+    candidate: str, pairs: list[tuple[str, float]], kernel: rewards.Reward, tau: float, a: int, b: float
+) -> float:
     """Pair by pair, as the paper says it."""
     near = [score for text, score in pairs if kernel([candidate], [[text]])[0] >= tau]
     return float(np.mean(near)) if a <= len(near) <= b * len(pairs) else math.nan
@@ -133,7 +135,8 @@ def test_a_file_of_examples(tmp_path: Path) -> None:
     with gzip.open(packed, "wt", encoding="utf-8") as file:
         file.write(lines)
     written = [
-        rewards.from_spec(f"bleu-neighbors(examples={source}, kernel=rouge-l(stemmer=true))") for source in (path, packed)
+        rewards.from_spec(f"bleu-neighbors(examples={source}, kernel=rouge-l(stemmer=true))")
+        for source in (path, packed)
     ]
     listed = rewards.load("bleu-neighbors", examples=FIGURE, kernel={"name": "rouge-l", "stemmer": True})
     assert written[0].signature == written[1].signature == listed.signature
