@@ -111,8 +111,8 @@ class BleuNeighbors:
         if subsample is not None:
             self.examples = self.examples.drawn(subsample, seed)
         self.kernel = from_spec(_kernel_spec(kernel, zero_order)) if isinstance(kernel, str | Mapping) else kernel
-        self.tau = _threshold(kernel) if tau is None else tau
-        self.a, self.b = a, b
+        self.tau = _threshold(kernel) if tau is None else float(tau)
+        self.a, self.b = a, float(b)
         self.leave_one_out = leave_one_out
         self.subsample, self.seed = subsample, seed
 
@@ -161,8 +161,7 @@ class BleuNeighbors:
         """The kernel's whole signature, a hash of the examples, and every option."""
         drawn = "no" if self.subsample is None else f"{self.subsample}-seed{self.seed}"
         fields = {"kernel": f"[{self.kernel.signature}]", "examples": self.examples.digest, "subsample": drawn}
-        fields |= {"tau": repr(self.tau), "a": str(self.a), "b": repr(self.b)}
-        return signature(self.name, **fields, leave_one_out=self.leave_one_out)
+        return signature(self.name, **fields, tau=self.tau, a=self.a, b=self.b, leave_one_out=self.leave_one_out)
 
     def undefined(self, candidate: str, references: Sequence[str] | None = None) -> str | None:
         """Why the score is NaN: too few neighbours or too many."""
