@@ -112,7 +112,7 @@ def _sacrebleu(
 
 
 def bleu_star(
-    hits: NDArray[np.float64], length: int, lengths: NDArray[np.int64], zero_order: ZeroOrder
+    hits: NDArray[np.float64], length: int, lengths: NDArray[np.float64], zero_order: ZeroOrder
 ) -> NDArray[np.float64]:
     """BLEU* of one candidate of ``length`` words (at least 1) with ``m`` other texts of ``lengths`` words, ``(m,)``.
 
@@ -171,7 +171,9 @@ class BleuStar:
     def _best(self, candidate: str, references: list[str]) -> float:
         words, others = self.words(candidate), [self.words(text) for text in references]
         hits = np.array([[self._hits(words, other, n) for other in others] for n in range(1, ORDERS + 1)], dtype=float)
-        return float(bleu_star(hits, len(words), np.array([len(other) for other in others]), self.zero_order).max())
+        return float(
+            bleu_star(hits, len(words), np.array([len(other) for other in others], dtype=float), self.zero_order).max()
+        )
 
     def _hits(self, words: Sequence[str], others: Sequence[str], n: int) -> int:
         ours, theirs = ngrams(words, n), ngrams(others, n)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -15,6 +15,8 @@ from rewards.words import REMEMBERED, ngrams, tokenizer_of
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    Counts = NDArray[np.float64]
 
 Direction = Literal["precision", "recall", "f1"]
 Tokenizer = Literal["official", "unicode"]
@@ -126,7 +128,7 @@ def sentences_of(text: str, split: Split, kind: Tokenizer, stemmer: bool) -> Sen
     return tuple(tokens for tokens in map(tokenize, lines) if tokens)
 
 
-class _Rouge:
+class Rouge:
     """What all variants share; each gives ``name`` and ``compare``."""
 
     name: str
@@ -171,9 +173,15 @@ class _Rouge:
         """The tokens that are compared."""
         return tokenizer_of(self.tokenizer, self.stemmer)(text)
 
-    def units(self, text: str) -> Collection[Hashable]:
+    def units(self, text: str) -> Sequence[Hashable]:
         """What two texts must have in common to score above 0: tokens."""
         return self.tokens(text)
+
+    def ceiling(self, common: Counts, candidate: int, reference: Counts) -> Counts:
+        """The highest score of texts with so many units (``candidate`` at least 1), ``common`` of them shared."""
+        if self.direction == "f1":
+            return 2 * common / (candidate + reference)
+        return common / (candidate if self.direction == "precision" else reference.clip(1))
 
     def _best(self, candidate: str, references: list[str]) -> float:
         scores = max((self.compare(candidate, reference) for reference in references), key=lambda score: score.f1)
@@ -192,7 +200,7 @@ class _Rouge:
         return {"direction": self.direction, "stemmer": stems, "tokenizer": self.tokenizer, "library": lib}
 
 
-class _RougeN(_Rouge):
+class RougeN(Rouge):
     """What ROUGE-1, -2 and -3 share; each gives ``n``."""
 
     n: int
@@ -206,33 +214,33 @@ class _RougeN(_Rouge):
         """Precision, recall and F1 of the two texts' n-grams."""
         return rouge_n(self.tokens(candidate), self.tokens(reference), self.n)
 
-    def units(self, text: str) -> Collection[Hashable]:
+    def units(self, text: str) -> Sequence[Hashable]:
         """The text's n-grams."""
         return ngrams(self.tokens(text), self.n)
 
 
-class Rouge1(_RougeN):
+class Rouge1(RougeN):
     """ROUGE-1: common words. Range [0, 1]."""
 
     name = "rouge-1"
     n = 1
 
 
-class Rouge2(_RougeN):
+class Rouge2(RougeN):
     """ROUGE-2: common pairs of neighbouring words. Range [0, 1]; a reference of one word is undefined."""
 
     name = "rouge-2"
     n = 2
 
 
-class Rouge3(_RougeN):
+class Rouge3(RougeN):
     """ROUGE-3: common runs of three words. Range [0, 1]; a reference of fewer than three words is undefined."""
 
     name = "rouge-3"
     n = 3
 
 
-class RougeL(_Rouge):
+class RougeL(Rouge):
     """ROUGE-L: the longest common subsequence of words over the whole text. Range [0, 1]."""
 
     name = "rouge-l"
@@ -242,7 +250,7 @@ class RougeL(_Rouge):
         return rouge_l(self.tokens(candidate), self.tokens(reference))
 
 
-class RougeLsum(_Rouge):
+class RougeLsum(Rouge):
     """ROUGE-L summed over sentences (a text's lines, or spaCy's sentences of one line). Range [0, 1]."""
 
     name = "rouge-lsum"

@@ -141,11 +141,17 @@ class Meteor:
         """Why the score is NaN: no reference with a word."""
         return undefined_reason(references, self._nothing)
 
-    def units(self, text: str) -> Collection[Hashable] | None:
+    def units(self, text: str) -> Sequence[Hashable] | None:
         """What two texts must have in common to score above 0: stems. None where synonyms match as well."""
         if self.stages == "exact-stem-synonym":
             return None
         return [word if self.stages == "exact" else stem(word) for word in self._words(text)]
+
+    def ceiling(
+        self, common: NDArray[np.float64], candidate: int, reference: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """The highest score of texts with so many units (``candidate`` at least 1), ``common`` of them shared."""
+        return common / (self.alpha * reference.clip(1) + (1 - self.alpha) * candidate)
 
     def _words(self, text: str) -> tuple[str, ...]:
         return tokenizer_of(self.tokenizer)(text)

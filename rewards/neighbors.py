@@ -21,6 +21,8 @@ import numpy as np
 from rewards.base import Reward, check_spec, from_spec
 from rewards.bleu import ORDERS, BleuStar, ZeroOrder, bleu_star
 from rewards.errors import RewardError
+from rewards.lexical import Rouge
+from rewards.meteor import Meteor
 from rewards.options import FALSE, NONE
 from rewards.postings import Postings
 from rewards.scoring import check_texts, signature
@@ -180,11 +182,13 @@ class BleuNeighbors:
         return float(1 - np.isnan(self(candidates)).mean()) if len(candidates) else math.nan
 
     def similarities(self, candidate: str) -> NDArray[np.float64]:
-        """The kernel of a candidate with every example: ``(m,)``, NaN where the kernel is undefined."""
+        """The kernel of a candidate with every example: ``(m,)``; NaN where it is undefined.
+
+        0 where the two share too little for the kernel to reach ``tau``.
+        """
         if isinstance(self.kernel, BleuStar):
             return self._bleu_star(self.kernel, candidate)
-        units = self.kernel.units(candidate) if hasattr(self.kernel, "units") else None
-        possible = np.arange(len(self.examples.texts)) if units is None else np.flatnonzero(self._index[0].hits(units))
+        possible = self._possible(candidate)
         scores = np.zeros(len(self.examples.texts))
         if possible.size:
             references = [[self.examples.texts[place]] for place in possible]
@@ -211,23 +215,33 @@ class BleuNeighbors:
         if not words:
             return np.zeros(len(self.examples.texts))
         hits = np.stack([index.hits(ngrams(words, n), kernel.clip) for n, index in enumerate(self._index, 1)])
-        return bleu_star(hits, len(words), self._lengths, kernel.zero_order)
+        return bleu_star(hits, len(words), self._index[0].sizes, kernel.zero_order)
+
+    def _possible(self, candidate: str) -> NDArray[np.intp]:
+        """The examples that may be neighbours: of a lexical kernel those that share enough, of another all."""
+        kernel, every = self.kernel, np.arange(len(self.examples.texts))
+        if not isinstance(kernel, Rouge | Meteor):
+            return every
+        units = kernel.units(candidate)
+        if units is None:  # synonyms share nothing
+            return every
+        if not units:
+            return every[:0]
+        (index,) = self._index
+        ceiling = kernel.ceiling(index.hits(units, clip=True), len(units), index.sizes)
+        return np.flatnonzero(ceiling >= self.tau * (1 - 1e-9))
 
     @cached_property
     def _index(self) -> list[Postings]:
-        """For BLEU* one index an order of n-grams, for another kernel that names its units one of those."""
+        """For BLEU* one index an order of n-grams; for another lexical kernel one of its units."""
+        texts = self.examples.texts
         if isinstance(self.kernel, BleuStar):
-            texts = [self.kernel.words(text) for text in self.examples.texts]
-            return [Postings([ngrams(words, n) for words in texts]) for n in range(1, ORDERS + 1)]
-        return [Postings([self.kernel.units(text) for text in self.examples.texts])]  # type: ignore[attr-defined]
-
-    @cached_property
-    def _lengths(self) -> NDArray[np.int64]:
-        """Words of each example, under the BLEU* kernel."""
-        return np.array([len(self.kernel.words(text)) for text in self.examples.texts])  # type: ignore[attr-defined]
+            words = [self.kernel.words(text) for text in texts]
+            return [Postings([ngrams(of_text, n) for of_text in words]) for n in range(1, ORDERS + 1)]
+        return [Postings([self.kernel.units(text) for text in texts])]  # type: ignore[attr-defined]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key not in ("_index", "_lengths")}
+        return {key: value for key, value in self.__dict__.items() if key != "_index"}
 
 
 def _kernel_spec(kernel: str | Mapping[str, Any], zero_order: ZeroOrder | None) -> Spec:

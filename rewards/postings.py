@@ -13,11 +13,15 @@ if TYPE_CHECKING:
 
 
 class Postings:
-    """Per unit (a word, an n-gram) the texts that hold it and how often, in one array cut into runs."""
+    """Per unit (a word, an n-gram) the texts that hold it and how often, in one array cut into runs.
+
+    ``texts`` is their number, ``sizes (texts,)`` how many units each has.
+    """
 
     def __init__(self, texts: Sequence[Iterable[Hashable]]) -> None:
         counted = [Counter(units) for units in texts]
         self.texts = len(counted)
+        self.sizes = np.array([units.total() for units in counted], dtype=np.float64)
         self.number: dict[Hashable, int] = {}
         for units in counted:
             for unit in units:

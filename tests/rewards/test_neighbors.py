@@ -21,11 +21,13 @@ KERNELS = (
     "bleu-star(clip=true)",
     "rouge-1",
     "rouge-2",
+    "rouge-2(direction=precision)",
     "rouge-3",
     "rouge-l(direction=recall, stemmer=true)",
     "rouge-lsum",
     "meteor",
     "meteor(stages=exact)",
+    "meteor(alpha=0.5, gamma=0)",
 )
 
 texts = st.lists(st.sampled_from(["the", "fox", "foxes", "is", "quick", "quickly", "dog", "42", "."]), max_size=9).map(
@@ -48,7 +50,7 @@ def brute(
 def test_equals_brute_force(
     kernel: str, pairs: list[tuple[str, float]], candidates: list[str], tau: float, a: int
 ) -> None:
-    """Though only the examples that share a word or an n-gram are scored."""
+    """Though only the examples that share enough words or n-grams are scored."""
     reward = rewards.load("bleu-neighbors", examples=pairs, kernel=kernel, tau=tau, a=a, b=0.75)
     scores = reward(candidates)
     for candidate, score in zip(candidates, scores, strict=True):
