@@ -171,9 +171,8 @@ class BleuStar:
     def _best(self, candidate: str, references: list[str]) -> float:
         words, others = self.words(candidate), [self.words(text) for text in references]
         hits = np.array([[self._hits(words, other, n) for other in others] for n in range(1, ORDERS + 1)], dtype=float)
-        return float(
-            bleu_star(hits, len(words), np.array([len(other) for other in others], dtype=float), self.zero_order).max()
-        )
+        lengths = np.array([len(other) for other in others], dtype=float)
+        return float(bleu_star(hits, len(words), lengths, self.zero_order).max())
 
     def _hits(self, words: Sequence[str], others: Sequence[str], n: int) -> int:
         ours, theirs = ngrams(words, n), ngrams(others, n)

@@ -13,6 +13,7 @@ import pytest
 import tiny
 import torch
 
+import rewards
 from rlsum import checkpoint
 from rlsum.data.batch import BatchPlan
 from rlsum.errors import UserError
@@ -404,3 +405,13 @@ def test_undefined_rewards_are_logged_as_such_and_training_goes_on(tmp_path):
     rows = [row for row in log_of(tmp_path / "r") if row["kind"] == "train"]
     assert any(row["undefined_rewards"] > 0 for row in rows)
     assert all(math.isfinite(row["loss"]) for row in rows)
+
+
+def test_a_reward_that_reads_no_references_trains(tmp_path):
+    judged = [(summary, place / 10) for place, (_, summary) in enumerate(tiny.stories(10, first=100))]
+    neighbors = rewards.load("bleu-neighbors", examples=judged, a=1, b=1)
+    trainer = tiny.trainer(tiny.config(tmp_path / "r", "mixed", log_every=1), reward=neighbors)
+    assert trainer.fit().step == 6
+    rows = [row for row in log_of(tmp_path / "r") if row["kind"] == "train"]
+    assert all(0.0 <= row["reward"] <= 0.9 and math.isfinite(row["loss"]) for row in rows)
+    assert any(row["undefined_rewards"] > 0 for row in rows)
