@@ -195,9 +195,9 @@ class Rouge:
         return "is empty" if not text.strip() else f"has fewer than {self.shortest} tokens"
 
     def _fields(self) -> dict[str, Any]:
-        stems = library("nltk") if self.stemmer else "no"
-        lib = library("rouge-score")  # whose numbers these are
-        return {"direction": self.direction, "stemmer": stems, "tokenizer": self.tokenizer, "library": lib}
+        fields: dict[str, Any] = {"direction": self.direction, "stemmer": self.stemmer, "tokenizer": self.tokenizer}
+        fields["library"] = library("rouge-score")  # whose numbers these are
+        return fields | ({"stems": library("nltk")} if self.stemmer else {})
 
 
 class RougeN(Rouge):
