@@ -7,6 +7,7 @@ they hold), or both together at half weight each, in one problem.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -84,10 +85,13 @@ def _words(rows: Rows, table: NDArray[np.float32]) -> Items:
 
 
 def _sentences(rows: Rows, table: NDArray[np.float32]) -> Items:
-    lengths = np.array([len(words) for words in rows])
+    said = Counter(words.tobytes() for words in rows)  # a sentence said again adds weight, not an item
+    distinct = list({words.tobytes(): words for words in rows}.values())
+    lengths = np.array([len(words) for words in distinct])
     starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
-    sums = np.add.reduceat(table[np.concatenate(rows)].astype(np.float64), starts, axis=0)
-    return Items(sums / lengths[:, None], lengths / lengths.sum())
+    sums = np.add.reduceat(table[np.concatenate(distinct)].astype(np.float64), starts, axis=0)
+    weights = lengths * np.array(list(said.values()))
+    return Items(sums / lengths[:, None], weights / weights.sum())
 
 
 def mover_similarity(first: Items, second: Items) -> float:
