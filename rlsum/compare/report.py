@@ -208,14 +208,14 @@ def _verdicts(comparisons: Sequence[Comparison], start: str, control: str) -> Ta
         tuple(rows),
         (
             "Each on the reward it was trained with, x 100, paired by article: mean difference with its interval; "
-            "two-sided sign-flip permutation p, in brackets adjusted for all comparisons of this table (Holm). "
+            "two-sided sign-flip permutation p, and adjusted for all comparisons of this table (Holm). "
             f"Better: above both, each with p < {CONVINCING}.",
         ),
     )
 
 
 def _p_cell(comparison: Comparison) -> Cell:
-    return Cell(p_text(comparison.p), f"({p_text(comparison.p_holm)})")
+    return Cell(p_text(comparison.p), f"Holm {p_text(comparison.p_holm)}")
 
 
 def _verdict(pair: Sequence[Comparison]) -> Cell:
