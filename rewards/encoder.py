@@ -222,7 +222,7 @@ def _load(place: str, layers: Layers, long_texts: LongTexts, device: Device) -> 
     digest = _digest(model, tokenizer, frozenset(report["missing_keys"]))
     model = model.get_encoder() if model.config.is_encoder_decoder else model
     if model.config.model_type in NO_FINAL_NORM:
-        del model.encoder.layer[layers.last :]
+        del model.encoder.layer[max(1, layers.last) :]  # without any, transformers gives no hidden states at all
     windows = Windows(tokenizer, positions(model.config, tokenizer), overlapping=long_texts == "windows")
     return Encoder(model.eval().to(device), windows, layers, digest, device)
 

