@@ -76,7 +76,7 @@ def test_a_printed_command_parses(arguments):
 
 def test_every_command_is_shown():
     shown = {arguments[0] for arguments in COMMANDS}
-    assert shown == {"train", "generate", "evaluate", "score", "rewards", "data", "demo"}
+    assert shown == {"train", "generate", "evaluate", "score", "rewards", "baseline", "data", "demo"}
     assert {arguments[1] for arguments in COMMANDS if arguments[0] == "data"} == {"simulate", "inspect", "outputs"}
 
 
