@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 Centering = Literal["none", "dimension", "sentence", "batch", "corpus"]
 
 OFFICIAL_BATCH = 32  # pairs that share one mean for the candidates and one for the references in the official code
+NOISE = 1e-5  # of a vector's length
 
 
 def by_dimension(vectors: Tensor) -> Tensor:
@@ -32,6 +33,15 @@ def token_mean(texts: Sequence[Tensor]) -> Tensor:
     for vectors in texts:
         total = total + vectors.sum(dim=0)
     return total / sum(len(vectors) for vectors in texts)
+
+
+def without_noise(centred: Tensor, vectors: Tensor) -> Tensor:
+    """``centred`` with zeros for the vectors of which centering left only rounding, ``vectors`` being the originals.
+
+    Scaled to unit length, what is left would be a random direction. Float32 vectors are exact to about 1e-7.
+    """
+    left = centred.norm(dim=1, keepdim=True) > NOISE * vectors.norm(dim=1, keepdim=True)
+    return centred * left
 
 
 def unit(vectors: Tensor) -> Tensor:

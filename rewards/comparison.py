@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from rewards.encoder import Encoded, Source
+from rewards.idf import IdfOption
 from rewards.measures import Measure, Points, options
 from rewards.rescale import Rescale, Wanted, rescaled
 from rewards.scoring import checked_references, signature, undefined_reason
@@ -28,6 +29,7 @@ class Places(Protocol):
     """What a comparison asks of a space; ``rewards.space.Space`` is the one of the family."""
 
     source: Source
+    idf: IdfOption
     group: int
 
     def encode(self, texts: Sequence[str]) -> dict[str, Encoded]:

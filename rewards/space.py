@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rewards.centering import OFFICIAL_BATCH, Centering, by_dimension, by_sentence, token_mean, unit
+from rewards.centering import OFFICIAL_BATCH, Centering, by_dimension, by_sentence, token_mean, unit, without_noise
 from rewards.corpus import CorpusMean, check_file, digest, load, read_texts, save
 from rewards.encoder import Encoded, Kept, Source
 from rewards.errors import RewardError
@@ -102,18 +102,24 @@ class Space:
         usable = [text for text in texts if self.nothing(text, encoded[text]) is None]
         if not usable:
             return {}
-        vectors = [self._vectors(encoded[text]) for text in usable]
-        if self.centering in ("batch", "corpus"):
-            mean = token_mean(vectors) if self.centering == "batch" else vectors[0].new_tensor(self._mean().mean)
-            vectors = [rows - mean for rows in vectors]
-        elif self.centering == "dimension":
-            vectors = [by_dimension(rows) for rows in vectors]
-        elif self.centering == "sentence":
-            vectors = [by_sentence(rows) for rows in vectors]
+        vectors = self._centred([self._vectors(encoded[text]) for text in usable])
         return {
             text: Points(unit(rows), rows.new_tensor(self._weights(encoded[text])))
             for text, rows in zip(usable, vectors, strict=True)
         }
+
+    def _centred(self, vectors: list[Tensor]) -> list[Tensor]:
+        """The vectors of one side of a group, moved as ``centering`` says."""
+        if self.centering == "none":
+            return vectors
+        if self.centering == "dimension":
+            moved = [by_dimension(rows) for rows in vectors]
+        elif self.centering == "sentence":
+            moved = [by_sentence(rows) for rows in vectors]
+        else:
+            mean = token_mean(vectors) if self.centering == "batch" else vectors[0].new_tensor(self._mean().mean)
+            moved = [rows - mean for rows in vectors]
+        return [without_noise(after, before) for after, before in zip(moved, vectors, strict=True)]
 
     def _vectors(self, encoded: Encoded) -> Tensor:
         return encoded.vectors[encoded.kept(self.special)].double()

@@ -69,7 +69,8 @@ def positions(config: Any, tokenizer: Any) -> int | None:
 
 
 def readable(text: str) -> str:
-    """Without lone surrogates, which no tokenizer reads: each becomes the replacement character."""
+    """Stripped, and without lone surrogates, which no tokenizer reads: each becomes the replacement character."""
+    text = text.strip()
     try:
         text.encode()
     except UnicodeEncodeError:

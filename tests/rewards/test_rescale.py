@@ -151,6 +151,13 @@ def test_every_file_that_bert_score_publishes_is_read() -> None:
             assert 0 < value < 1, file
 
 
+def test_pairs_with_nothing_to_score_are_left_out(tiny_encoder: Path) -> None:
+    reward = rewards.load("sbert", encoder=str(tiny_encoder))
+    found = baseline(reward, [*TEXTS, "", "\u200b", "\u200d"], 300, seed=1)
+    assert 100 < found.pairs < 300
+    assert 0 < found.values["score"] < 1  # no floor has crept in
+
+
 def test_a_baseline_of_one_or_more_makes_no_sense(tiny_encoder: Path, tmp_path: Path) -> None:
     reward = rewards.load("sbert", encoder=str(tiny_encoder))
     wrong = Baseline(**{**baseline(reward, TEXTS, 10).__dict__, "values": {"score": 1.0}})
@@ -163,5 +170,7 @@ def test_a_baseline_of_one_or_more_makes_no_sense(tiny_encoder: Path, tmp_path: 
 def test_what_has_no_baseline(tiny_encoder: Path) -> None:
     with pytest.raises(rewards.RewardError, match="rouge-l has no baseline"):
         baseline(rewards.load("rouge-l"), TEXTS, 10)
+    with pytest.raises(rewards.RewardError, match=r"give idf=FILE"):
+        baseline(rewards.load("bertscore", encoder=str(tiny_encoder), idf="references"), TEXTS, 10)
     with pytest.raises(rewards.RewardError, match="two different texts"):
         baseline(rewards.load("sbert", encoder=str(tiny_encoder)), ["cat", "cat", ""], 10)

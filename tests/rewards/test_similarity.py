@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rewards import similarity
-from rewards.centering import by_dimension, by_sentence, token_mean, unit
+from rewards.centering import by_dimension, by_sentence, token_mean, unit, without_noise
 from rewards.measures import Exact, Greedy, MeanCosine, Measure, Points, Relaxed, SquaredCosines, Tempered
 from rewards.similarity import directed, greedy, harmonic, mean_cosine, relaxed, squared_cosines, tempered
 
@@ -162,6 +162,12 @@ def test_centerings() -> None:
     torch.testing.assert_close(by_sentence(vectors).sum(dim=0), torch.zeros(5, dtype=torch.float64))
     both = [points(1, 2), points(2, 6)]
     torch.testing.assert_close(token_mean(both), torch.cat(both).mean(dim=0))  # a token counts once, not a text
+
+
+def test_what_centering_left_of_rounding_is_nothing() -> None:
+    vectors = points(0, 2)
+    centred = torch.stack([vectors[0] * 1e-7, vectors[1] * 1e-2])
+    torch.testing.assert_close(without_noise(centred, vectors), torch.stack([vectors[0] * 0, vectors[1] * 1e-2]))
 
 
 def test_a_zero_vector_stays_zero() -> None:
