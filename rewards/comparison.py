@@ -155,10 +155,15 @@ class Comparison:
         """Texts with the roots of their self-scores; those of which centering left nothing are not there."""
         if self.measure.normalize == "none":
             return {text: _Side(each, 1.0) for text, each in points.items() if bool(each.vectors.any())}
-        own = {text: float(self.measure(each, each)) for text, each in points.items()}
+        measure = self.measure if BOTH_WAYS in self.directions else self.raw("precision").measure  # S is symmetric
+        own = {text: float(measure(each, each)) for text, each in points.items()}
         return {text: _Side(points[text], value) for text, value in own.items() if value > VANISHED}
 
     def _score(self, first: _Side, second: _Side) -> float:
+        import torch
+
+        if self.measure.normalize == "self" and torch.equal(first.points.vectors, second.points.vectors):
+            return 1.0  # C / sqrt(C C), without rounding
         return float(self.measure(first.points, second.points)) / math.sqrt(first.own * second.own)
 
     def _nothing(self, text: str) -> str | None:

@@ -123,6 +123,11 @@ class Encoder:
             self._remember(text, found[text])
         return [found[text] for text in texts]
 
+    def forget(self) -> None:
+        """Drop the remembered vectors."""
+        self._cache.clear()
+        self._bytes = 0
+
     def _remember(self, text: str, encoded: Encoded) -> None:
         if text in self._cache:
             self._cache.move_to_end(text)
