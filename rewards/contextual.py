@@ -13,7 +13,7 @@ from rewards.centering import Centering
 from rewards.comparison import Comparison
 from rewards.encoder import Device, Kept, LongTexts, Source, locate
 from rewards.errors import RewardError
-from rewards.layers import Layer, written_layers
+from rewards.layers import Layer
 from rewards.measures import Exact, Greedy, MeanCosine, Measure, Normalize, Relaxed, SquaredCosines, Tempered
 from rewards.moverscore import ZhaoSpace, ZhaoV1, ZhaoV2
 from rewards.rescale import Rescale
@@ -108,7 +108,6 @@ def moverscore(
     if n_gram < 1 or (variant == "v2" and n_gram != 1):
         raise RewardError(f"moverscore: n_gram={n_gram}; variant=v1 takes 1 or more, variant=v2 has single tokens only")
     place = locate(encoder)
-    written_layers(layer)
     if variant == "v1":
         source = Source(place, layer, long_texts, device, pool="power")
         return Comparison("moverscore", ZhaoSpace(source, idf, stopwords, n_gram), ZhaoV1(), scale)
@@ -201,7 +200,6 @@ def twmd(
 
 
 def _source(encoder: str, layer: Layer, long_texts: LongTexts, device: Device) -> Source:
-    written_layers(layer)
     return Source(locate(encoder), layer, long_texts, device)
 
 

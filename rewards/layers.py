@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from rewards.errors import RewardError
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-Layer = int | str | None  # a number, "4-6" for the mean of layers 4 to 6, "last", None for the default
 Pool = Literal["mean", "power"]  # power: the power means of order -inf, 1 and inf, side by side
 
 PAPER_LAYERS = {12: 10, 24: 19}  # Chen et al. 2020, base and large models
@@ -46,18 +45,22 @@ class Layers:
         return torch.cat([stacked.amin(dim=0), stacked.mean(dim=0), stacked.amax(dim=0)], dim=-1)
 
 
-def written_layers(layer: Layer) -> tuple[int, int] | None:
+def written_layers(layer: int | str | None) -> tuple[int, int] | None:
     """``5`` -> (5, 5), ``"4-6"`` -> (4, 6), None and ``"last"`` -> None. Raises RewardError for anything else."""
     if layer is None or str(layer).lower() in ("none", "", LAST):
         return None
     match = re.fullmatch(r"(\d+)(?:-(\d+))?", str(layer))
     if match is None or isinstance(layer, bool):
-        raise RewardError(f"layer={layer!r}: give a number, last, or for the mean of several their range, as 4-6")
+        raise RewardError(f"layer={layer!r}: give a whole number, last, or for the mean of several their range, as 4-6")
     first = int(match[1])
     last = int(match[2] or first)
     if last < first:
         raise RewardError(f"layer={layer!r}: the range runs backwards; write {last}-{first}")
     return first, last
+
+
+# A number, "4-6" for the mean of layers 4 to 6, "last", or None for the default; checked with the other options.
+Layer = Annotated[int | str | None, written_layers]
 
 
 def default_layer(depth: int) -> int:

@@ -7,7 +7,7 @@ import inspect
 import math
 import types
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from rewards.errors import RewardError
 
@@ -49,6 +49,11 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 def coerce(label: str, value: Any, annotation: Any) -> Any:
     """``value`` as ``annotation`` asks (int, float, bool, str, Literal, optional ones); other types pass unchanged."""
+    if get_origin(annotation) is Annotated:  # what stands beside the type looks at the value and may raise RewardError
+        value = coerce(label, value, get_args(annotation)[0])
+        for check in get_args(annotation)[1:]:
+            check(value)
+        return value
     if get_origin(annotation) is Literal:
         return _choice(label, value, get_args(annotation))
     if get_origin(annotation) in (Union, types.UnionType):
