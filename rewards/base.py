@@ -42,6 +42,10 @@ TABLE = {
     "bleu-neighbors": "rewards.neighbors:BleuNeighbors",
     "weighted": "rewards.combine:Weighted",
     "shuffled": "rewards.combine:Shuffled",
+    "length": "rewards.shaping:Length",
+    "repetition": "rewards.shaping:Repetition",
+    "cached": "rewards.cached:Cached",
+    "limited": "rewards.limits:Limited",
 }
 
 

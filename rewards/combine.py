@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rewards.base import Reward, check_spec, from_spec
 from rewards.errors import RewardError
 from rewards.options import coerce
+from rewards.parts import Part, check_part, made
 from rewards.scoring import signature
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-Part = Any  # a spec (text or mapping) or a reward already made
 
 
 class Weighted:
@@ -25,14 +23,14 @@ class Weighted:
     name = "weighted"
 
     def __init__(self, parts: Sequence[tuple[Part, float]]) -> None:
-        self.parts = [(_made(part), _weight(part, weight)) for part, weight in parts]
+        self.parts = [(made(part), _weight(part, weight)) for part, weight in parts]
 
     @staticmethod
     def check_options(parts: Sequence[tuple[Part, float]]) -> None:
         """Check names, options and weights of the parts, loading nothing."""
         for part, weight in parts:
             _weight(part, weight)
-            _check(part)
+            check_part(part)
 
     def __call__(
         self,
@@ -70,7 +68,7 @@ class Shuffled:
     name = "shuffled"
 
     def __init__(self, reward: Part, seed: int = 0) -> None:
-        self.reward = _made(reward)
+        self.reward = made(reward)
         self.seed = seed
         if seed < 0:
             raise RewardError(f"shuffled: seed={seed} must not be negative")
@@ -78,7 +76,7 @@ class Shuffled:
     @staticmethod
     def check_options(reward: Part, seed: int = 0) -> None:
         """Check the inner reward's name and options, loading nothing."""
-        _check(reward)
+        check_part(reward)
 
     def __call__(
         self,
@@ -104,15 +102,6 @@ class Shuffled:
     def undefined(self, candidate: str, references: Sequence[str] | None = None) -> str | None:
         """An item alone has nobody to exchange scores with."""
         return "it is alone, and shuffled exchanges scores within a batch"
-
-
-def _made(part: Part) -> Reward:
-    return from_spec(part) if isinstance(part, str | Mapping) else part
-
-
-def _check(part: Part) -> None:
-    if isinstance(part, str | Mapping):
-        check_spec(part)
 
 
 def _weight(part: Part, weight: Any) -> float:

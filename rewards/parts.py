@@ -1,0 +1,35 @@
+"""A reward as an option of another one: made from its spec, and checked without loading anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rewards.base import Reward, check_spec, from_spec
+from rewards.errors import RewardError
+
+Part = Any  # a spec (text or mapping) or a reward already made
+
+
+def made(part: Part) -> Reward:
+    """The reward that ``part`` is or describes. Raises RewardError."""
+    return from_spec(part) if isinstance(part, str | Mapping) else part
+
+
+def check_part(part: Part) -> None:
+    """Raise RewardError unless name and options of ``part`` are valid; cheap."""
+    if isinstance(part, str | Mapping):
+        check_spec(part)
+
+
+def check_alone(name: str, reward: Reward) -> None:
+    """Raise RewardError where the score of a text depends on its batch mates, which ``name`` would take from it.
+
+    The signature says so, whatever the reward is wrapped in; reading it loads the reward's models.
+    """
+    for mark in ("shuffled|", "centering:batch"):
+        if mark in reward.signature:
+            raise RewardError(
+                f"{name}: the scores of {reward.name} depend on the batch ({mark.rstrip('|')}); they cannot"
+                f" be kept or computed text by text; put {name} inside it, or use another centering"
+            )

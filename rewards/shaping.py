@@ -1,0 +1,129 @@
+"""Shaping: what a text is like, as rewards to be weighed beside those that say what it tells.
+
+``weighted(sms(vectors=v.txt)=1, length(high=60)=0.2, repetition=0.3)``: each is 1 for a text with nothing to object to,
+and falls to 0. Words are what white space separates, letter case ignored, as in the properties that validation logs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from rewards.errors import RewardError
+from rewards.scoring import check_texts, checked_references, signature
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Unit = Literal["words", "reference"]
+
+
+def within(length: float, low: float, high: float) -> float:
+    """1 for ``low <= length <= high``; ``length / low`` below; above falling to 0 at ``2 high``. Lengths from 0."""
+    if length < low:
+        return length / low
+    return max(0.0, 2.0 - length / high) if length > high else 1.0
+
+
+def fresh_share(words: Sequence[str], n: int) -> float:
+    """The share of the n-grams of ``words`` that do not repeat an earlier one; 1 where there is no n-gram."""
+    grams = [tuple(words[start : start + n]) for start in range(len(words) - n + 1)]
+    return len(set(grams)) / len(grams) if grams else 1.0
+
+
+class Length:
+    """Length shaping: 1 for a candidate of ``low`` to ``high`` words, ``n / low`` below, ``2 - n / high`` above.
+
+    ``low``: the fewest words that are not too few. ``high``: the most words that are not too many; from twice as many
+    on the score is 0; none: no limit. ``unit``: ``words`` counts words, ``reference`` counts in lengths of the
+    reference, so that ``low=0.8, high=1.2`` is the reference's length give or take a fifth. Not from a paper.
+    """
+
+    name = "length"
+
+    def __init__(self, low: float = 0.0, high: float | None = None, unit: Unit = "words") -> None:
+        self.low, self.unit = low, unit
+        self.high = float("inf") if high is None else high
+        if low == 0 and high is None:
+            raise RewardError(
+                "length: neither low nor high is given, so every text scores 1; give high=60 for instance"
+            )
+        if low < 0 or self.high <= 0 or self.high < low:
+            raise RewardError(
+                f"length: low={low:g}, high={self.high:g}; 0 <= low <= high and high above 0 are expected"
+            )
+
+    def __call__(
+        self,
+        candidates: Sequence[str],
+        references: Sequence[Sequence[str]] | None = None,
+        sources: Sequence[str] | None = None,
+    ) -> NDArray[np.float64]:
+        """``(n,)`` float64 in [0, 1]; 0 for an empty candidate, so that saying nothing is never a way out.
+
+        ``unit=words`` needs no references and is always defined; ``unit=reference`` is NaN where no reference has a
+        word, and of several references takes the best.
+        """
+        check_texts(self.name, candidates, sources)
+        if self.unit == "words":
+            return np.array([self._score(text, 1) for text in candidates], dtype=np.float64)
+        rows = zip(candidates, checked_references(self.name, candidates, references, sources), strict=True)
+        best = [max((self._score(text, unit) for unit in _lengths(texts)), default=np.nan) for text, texts in rows]
+        return np.array(best, dtype=np.float64)
+
+    @property
+    def signature(self) -> str:
+        """Limits and unit."""
+        return signature(self.name, low=f"{self.low:g}", high=f"{self.high:g}", unit=self.unit)
+
+    def undefined(self, candidate: str, references: Sequence[str] | None = None) -> str | None:
+        """Why the score is NaN: there is no reference whose length could be the unit."""
+        if self.unit == "words" or _lengths(references or ()):
+            return None
+        return "its reference is empty" if references else "it has no reference"
+
+    def _score(self, text: str, unit: int) -> float:
+        words = len(text.split())
+        return within(words / unit, self.low, self.high) if words else 0.0
+
+
+class Repetition:
+    """Repetition shaping: the share of the candidate's n-grams that were not said before.
+
+    ``n``: the words of an n-gram. 1 for a text that repeats none, also for one too short to; the value is 1 minus the
+    property that validation logs as repetition (there n = 3). Compares with nothing. Not from a paper.
+    """
+
+    name = "repetition"
+
+    def __init__(self, n: int = 3) -> None:
+        self.n = n
+        if n < 1:
+            raise RewardError(f"repetition: n={n} must be at least 1")
+
+    def __call__(
+        self,
+        candidates: Sequence[str],
+        references: Sequence[Sequence[str]] | None = None,
+        sources: Sequence[str] | None = None,
+    ) -> NDArray[np.float64]:
+        """``(n,)`` float64 in [0, 1], never NaN; 0 for an empty candidate. References and sources are not read."""
+        check_texts(self.name, candidates, sources)
+        words = [text.lower().split() for text in candidates]
+        return np.array([fresh_share(text, self.n) if text else 0.0 for text in words], dtype=np.float64)
+
+    @property
+    def signature(self) -> str:
+        """The length of the n-grams."""
+        return signature(self.name, n=self.n)
+
+    def undefined(self, candidate: str, references: Sequence[str] | None = None) -> str | None:
+        """Always defined."""
+        return None
+
+
+def _lengths(texts: Sequence[str]) -> list[int]:
+    """The words of each text that has any."""
+    return [words for words in (len(text.split()) for text in texts) if words]

@@ -1,0 +1,56 @@
+"""Rewards that misbehave on certain texts, importable by worker processes."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from pathlib import Path
+
+
+def awkward(candidates, references=None, sources=None):
+    return [_score(text, (references or [[]] * len(candidates))[row]) for row, text in enumerate(candidates)]
+
+
+def _score(text, references):
+    word, _, rest = text.partition(" ")
+    if word == "sleep":
+        time.sleep(float(rest))
+    if word == "backtrack":  # holds the interpreter's lock all the while
+        re.match(r"(a+)+$", "a" * 60 + "b")
+    if word == "die":
+        os._exit(3)
+    if word == "die-once":
+        path = Path(rest)
+        if not path.exists():
+            path.touch()
+            os._exit(3)
+    if word == "raise":
+        raise KeyError(rest)
+    return float("nan") if word == "nan" else len(text) + sum(map(len, references))
+
+
+def unstartable(candidates, references=None, sources=None):
+    os._exit(7)
+
+
+class Counting:
+    """Counts the texts it is asked for."""
+
+    name = "counting"
+
+    def __init__(self, option: int = 0) -> None:
+        self.option, self.asked = option, []
+
+    def __call__(self, candidates, references=None, sources=None):
+        import numpy as np
+
+        self.asked += candidates
+        return np.array([np.nan if text == "nan" else len(text) + self.option for text in candidates], dtype=float)
+
+    @property
+    def signature(self) -> str:
+        return f"counting|option:{self.option}"
+
+    def undefined(self, candidate, references=None):
+        return "it is nan" if candidate == "nan" else None
