@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import threading
@@ -9,7 +10,7 @@ import time
 import traceback
 import weakref
 from collections import Counter, OrderedDict, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
@@ -134,9 +135,8 @@ class _Worker:
         try:
             self.process.start()
         except (PicklingError, AttributeError, TypeError) as error:
-            raise RewardError(
-                f"limited: {reward.name} cannot be sent to a worker ({error}); put it in a module"
-            ) from error
+            why = f"cannot be sent to a worker ({error}); define it in a module"
+            raise RewardError(f"limited: {reward.name} {why}") from error
         theirs.close()  # so that the end of the process closes the pipe
         self.seconds = seconds
         self.started = False
@@ -150,10 +150,8 @@ class _Worker:
     def give(self, item: int, content: Item) -> None:
         """Send an item; where the process has ended meanwhile, the next read tells."""
         self.item, self.deadline = item, time.monotonic() + self.seconds
-        try:
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             self.connection.send(content)
-        except (BrokenPipeError, ConnectionResetError):
-            pass
 
     def stop(self) -> None:
         self.process.kill()
@@ -251,14 +249,14 @@ class _Pool:
 def _serve(connection: Connection, reward: Reward, seconds: float) -> None:
     """A worker's life: load and warm up, which no item has to pay for; then score what comes until the pipe closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole group; the parent decides
-    connection.send(_attempt(lambda: _warm(reward)))
+    connection.send(_attempt(_warm, reward))
     while True:
         try:
             item = connection.recv()
         except EOFError:
             return
         _alarm(seconds + ORPHAN)
-        answer = _attempt(lambda: _score(reward, item))
+        answer = _attempt(_score, reward, item)
         _alarm(0)
         connection.send(answer)
 
@@ -278,10 +276,10 @@ def _score(reward: Reward, item: Item) -> _Answer:
     return _Answer(score, reward.undefined(candidate, references) or "no reason given")
 
 
-def _attempt(action: Any) -> _Answer:
+def _attempt(action: Callable[..., _Answer], *arguments: Any) -> _Answer:
     """The answer, or the error to be raised in the parent; foreign errors as text, since not all can travel."""
     try:
-        return action()
+        return action(*arguments)
     except RewardError as error:
         return _Answer(error=error)
     except Exception:

@@ -29,7 +29,5 @@ def check_alone(name: str, reward: Reward) -> None:
     """
     for mark in ("shuffled|", "centering:batch"):
         if mark in reward.signature:
-            raise RewardError(
-                f"{name}: the scores of {reward.name} depend on the batch ({mark.rstrip('|')}); they cannot"
-                f" be kept or computed text by text; put {name} inside it, or use another centering"
-            )
+            why = f"depend on the batch ({mark.rstrip('|')}), so they cannot be had text by text"
+            raise RewardError(f"{name}: the scores of {reward.name} {why}; use another reward or centering")

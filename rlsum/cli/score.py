@@ -1,82 +1,176 @@
-"""``rlsum score``: per-item scores into the records."""
+"""``rlsum score``: the scores of pairs, item by item and as means; streaming, resumable, in several processes."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from array import array
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rlsum.cli.evaluate import STANDARD
-from rlsum.records import Output
 
 if TYPE_CHECKING:
-    from rewards import Reward
-    from rlsum.evaluation.scoring import Floats
-
-
-@dataclass(frozen=True)
-class ScoredOutput(Output):
-    """A record with its scores; ``undefined`` says why a score is None."""
-
-    undefined: dict[str, str] = field(default_factory=dict)
+    from rlsum.evaluation.journal import Journal
+    from rlsum.evaluation.streaming import Scoring
+    from rlsum.pairs import Pairs, Row
 
 
 def score(
-    file: Annotated[Path, typer.Argument(metavar="OUT.jsonl", help="Outputs to score.")],
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[FILE]...", help="Records to score, as --input; beside --references: more files of references."
+        ),
+    ] = None,
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="SCORED.jsonl", help="Where to write the scored records.")
-    ],
+        Path | None, typer.Option("--out", "-o", metavar="SCORED.jsonl", help="Where to write each item's scores.")
+    ] = None,
     metrics: Annotated[
         str, typer.Option(help="Metrics with their options, separated by commas; `rlsum rewards` lists them.")
     ] = STANDARD,
+    records: Annotated[
+        Path | None,
+        typer.Option("--input", metavar="PAIRS.jsonl", help="Rows with candidate, references or reference."),
+    ] = None,
+    candidates: Annotated[Path | None, typer.Option(metavar="C.txt", help="Candidates, a text a line.")] = None,
+    references: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="R.txt [R2.txt]", help="References, line i for candidate i; several files, or repeated."),
+    ] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Processes that score.")] = 1,
+    resamples: Annotated[int, typer.Option(min=1, help="Resamples of each interval.")] = 1_000,
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same intervals.")] = 0,
 ) -> None:
-    """Add each output's scores to its record.
+    """Score pairs of candidates and references: a table of means with 95% intervals, and each item's scores.
 
-    A record gains `"scores": {"rouge-1": 0.41, ...}`, raw and not times 100; a score that is undefined is null, and
-    `"undefined"` says why. Scores that the records hold already are kept. Signatures are printed.
+    Pairs come from text files, a text a line, or from JSONL; either may be gzip. With --out each row gains
+    `"scores": {"rouge-1": 0.41, ...}`, raw and not times 100; a score that is undefined is null, and `"undefined"` says
+    why. What a row holds already is kept. Memory stays bounded however many pairs there are.
+
+    A scoring that was stopped or killed continues where it was when the same command is given again; until it is
+    complete its rows are in SCORED.jsonl.scoring.
 
     **Examples**
 
-    rlsum score outputs.jsonl -o scored.jsonl
+    rlsum score --candidates c.txt --references r.txt r2.txt --metrics 'rouge-l, twmd(direction=f1)'
+
+    rlsum score --input pairs.jsonl -o scored.jsonl --workers 4
 
     rlsum score outputs.jsonl -o scored.jsonl --metrics 'rouge-l,wms(vectors=vectors.txt.gz, normalize=unit)'
     """
-    from rich.console import Console
+    from contextlib import closing
 
     import rewards
-    from rlsum.evaluation.scoring import score_outputs
-    from rlsum.records import read_outputs, write_outputs
+    from rlsum.evaluation.journal import Journal
+    from rlsum.evaluation.streaming import CHUNK, Scoring
 
-    scorers = rewards.from_specs(metrics)
-    check_writable("--out", out)
-    outputs = read_outputs(file)
-    with Console(stderr=True).status(", ".join(scorers)):
-        columns = score_outputs(outputs, scorers)
-    scored = [scored_output(output, row, columns, scorers) for row, output in enumerate(outputs)]
-    count = write_outputs(out, scored)
-    typer.echo(f"{out}: {count:,} records scored")
-    for label, scorer in scorers.items():
-        empty = sum(label in output.undefined for output in scored)
-        typer.echo(scorer.signature + (f"  ({empty:,} undefined)" if empty else ""))
+    rewards.from_specs(metrics)  # an unknown name or a missing file is told before anything is read
+    pairs = _pairs(files or [], records, candidates, references or [])
+    if out is not None:
+        check_writable("--out", out)
+    identity = pairs.check()
+    columns = Columns()
+    with Scoring(metrics, workers) as scoring:
+        signatures = scoring.signatures()
+        if out is None:
+            _run(pairs, scoring, columns, None, identity.rows)
+        else:
+            made_of = {"signatures": signatures, "input": identity.content, "rows": identity.rows}
+            with closing(Journal(out, made_of, CHUNK)) as journal:
+                _run(pairs, scoring, columns, journal, identity.rows)
+                journal.finish()
+    _print(columns, signatures, resamples, seed)
+    if out is not None:
+        typer.echo(f"{out}: {identity.rows:,} records scored")
+    for label, signature in signatures.items():
+        empty = columns.undefined(label)
+        typer.echo(signature + (f"  ({empty:,} undefined)" if empty else ""))
 
 
-def scored_output(
-    output: Output, row: int, columns: Mapping[str, Floats], scorers: Mapping[str, Reward]
-) -> ScoredOutput:
-    """The record with row ``row`` of the score columns, and the reasons for those that are NaN."""
-    scores = dict(output.scores)
-    reasons = {}
-    for label, column in columns.items():
-        value = float(column[row])
-        scores[label] = None if value != value else value
-        if scores[label] is None:
-            reasons[label] = scorers[label].undefined(output.candidate, output.references) or "no reason given"
-    known = {item.name: getattr(output, item.name) for item in fields(Output)}
-    return ScoredOutput(**{**known, "scores": scores}, undefined=reasons)
+class Columns:
+    """Scores by system and label, eight bytes each."""
+
+    def __init__(self) -> None:
+        self.of: dict[str, dict[str, array[float]]] = {}
+
+    def add(self, row: Row, scores: dict[str, float | None]) -> None:
+        """Take one row's scores; None is kept as NaN."""
+        columns = self.of.setdefault(str(row.get("system") or "candidates"), {})
+        for label, value in scores.items():
+            columns.setdefault(label, array("d")).append(float("nan") if value is None else value)
+
+    def undefined(self, label: str) -> int:
+        """How many rows have no score by this label."""
+        return sum(value != value for columns in self.of.values() for value in columns[label])
+
+
+def _pairs(files: list[Path], records: Path | None, candidates: Path | None, references: list[Path]) -> Pairs:
+    """The one source that the options name."""
+    from rlsum.errors import UserError
+    from rlsum.pairs import Records, Texts
+
+    if candidates is not None or references:
+        if records is not None:
+            raise UserError(f"--input {records} and --candidates exclude each other; give one")
+        if candidates is None or not references:
+            raise UserError("--candidates and --references belong together; give both")
+        return Texts(candidates, (*references, *files))
+    given = [*([records] if records is not None else []), *files]
+    if len(given) != 1:
+        told = "several files of records; give one" if given else "nothing to score; give a file of records"
+        raise UserError(f"{told} (--input PAIRS.jsonl), or --candidates C.txt --references R.txt")
+    return Records(given[0])
+
+
+def _run(pairs: Pairs, scoring: Scoring, columns: Columns, journal: Journal | None, total: int) -> None:
+    """Score what is not written yet; a watching terminal sees how far it is."""
+    import itertools
+
+    from rich.console import Console
+    from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    from rlsum.evaluation.streaming import chunked
+
+    done = 0 if journal is None else journal.done
+    if journal is not None and done:
+        typer.echo(f"{journal.path}: {done:,} of {total:,} rows are there; going on", err=True)
+        for row in itertools.islice(journal.written(), done):
+            columns.add(row, {label: row["scores"][label] for label in journal.made_of["signatures"]})
+    shown = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*shown, console=Console(stderr=True), transient=True, disable=None) as progress:
+        task = progress.add_task("scoring", total=total, completed=done)
+        for rows, found in scoring.chunks(chunked(itertools.islice(pairs, done, None))):
+            for row, scored in zip(rows, found, strict=True):
+                columns.add(row, scored.scores)
+            if journal is not None:
+                journal.append([_joined(row, *scored) for row, scored in zip(rows, found, strict=True)])
+            progress.advance(task, len(rows))
+
+
+def _joined(row: Row, scores: dict[str, float | None], undefined: dict[str, str]) -> dict[str, Any]:
+    return {**row, "scores": {**row.get("scores", {}), **scores}, "undefined": undefined}
+
+
+def _print(columns: Columns, signatures: dict[str, str], resamples: int, seed: int) -> None:
+    """One row a system: means with intervals."""
+    import numpy as np
+    from rich.console import Console
+
+    from rlsum.evaluation.comparison import Resampling
+    from rlsum.evaluation.table import metric_table, show
+
+    resampling = Resampling(resamples=resamples, seed=seed)
+    means = {
+        system: {label: resampling.interval(np.frombuffer(found[label])) for label in signatures}
+        for system, found in columns.of.items()
+    }
+    sizes = ", ".join(f"{system} {len(next(iter(found.values()))):,}" for system, found in columns.of.items())
+    how = f"beneath each mean its {resampling.level:.0%} bootstrap interval ({resamples:,} resamples)"
+    console = Console()
+    show(metric_table(means, {}, "Scores x 100"), console)
+    console.print(f"Items: {sizes}; {how}.", style="dim", highlight=False, markup=False)
 
 
 def check_writable(option: str, path: Path) -> None:

@@ -88,9 +88,8 @@ def test_processes_share_a_file(tmp_path: Path) -> None:
     reward = cached(Counting(), file=str(tmp_path / "scores.sqlite"))
     reward(["a"])
     with get_context("fork").Pool(2) as pool:
-        found = pool.starmap(
-            score, [(reward, [f"{'x' * (number + place)}" for place in range(30)]) for number in range(8)]
-        )
+        texts = [["x" * (number + place) for place in range(30)] for number in range(8)]
+        found = pool.starmap(score, [(reward, some) for some in texts])
     assert found == [[float(number + place) for place in range(30)] for number in range(8)]
     assert len(pickle.loads(pickle.dumps(reward))._look_up([reward._key(0, ["xxx"], None, None)])) == 1
 

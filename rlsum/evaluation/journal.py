@@ -1,0 +1,114 @@
+"""A file that is written line by line and can be continued after a kill: nothing lost, nothing twice.
+
+Lines go in order into OUT.scoring. OUT.scoring.json, written first, says what they are made of: a later run with
+another answer is refused. When all are there, OUT.scoring becomes OUT in one step.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from rlsum.errors import UserError
+
+try:
+    import fcntl
+except ImportError:  # Windows has no such lock; there nothing guards against two runs at once
+    fcntl = None  # type: ignore[assignment]
+
+
+class Journal:
+    """The lines of ``out`` as far as they are written. ``made_of`` is JSON; ``step`` lines are written together.
+
+    Opening it drops what an interrupted write left: a line cut short, and lines beyond a multiple of ``step``.
+    Raises UserError where the lines there were made of something else, or another process is writing them.
+    """
+
+    def __init__(self, out: Path, made_of: Mapping[str, Any], step: int) -> None:
+        self.out, self.made_of = out, json.loads(json.dumps(made_of))
+        self.path = out.with_name(out.name + ".scoring")
+        self.description = out.with_name(out.name + ".scoring.json")
+        out.parent.mkdir(parents=True, exist_ok=True)
+        if self.path.exists():
+            self._check()
+        else:
+            self._describe()
+        self.file = self.path.open("a+b")
+        self._lock()
+        self.done = self._mend(step)
+
+    def written(self) -> Iterator[dict[str, Any]]:
+        """The rows that are there already, parsed, in order."""
+        with self.path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                try:
+                    yield json.loads(line)
+                except ValueError as error:
+                    raise UserError(
+                        f"{self.path}:{number}: damaged ({error}); remove it to start anew"
+                    ) from error
+
+    def append(self, rows: list[dict[str, Any]]) -> None:
+        """Write rows, and hand them to the system: what is written then survives a kill."""
+        self.file.write(b"".join(_line(row) for row in rows))
+        self.file.flush()
+        self.done += len(rows)
+
+    def finish(self) -> None:
+        """Make the file what was asked for."""
+        os.fsync(self.file.fileno())
+        self.file.close()
+        self.path.replace(self.out)
+        self.description.unlink()
+
+    def close(self) -> None:
+        """Leave it for another time."""
+        self.file.close()
+
+    def _check(self) -> None:
+        known = json.loads(self.description.read_text(encoding="utf-8")) if self.description.exists() else {}
+        other = [key for key in self.made_of if known.get(key) != self.made_of[key]]
+        if other:
+            fix = f"remove {self.path} to start anew, or give another --out"
+            raise UserError(f"{self.path} is of an earlier scoring with other {' and '.join(other)}; {fix}")
+
+    def _describe(self) -> None:
+        partial = self.description.with_name(self.description.name + ".partial")
+        with partial.open("w", encoding="utf-8") as file:
+            json.dump(self.made_of, file, indent=2, ensure_ascii=False)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(self.description)
+
+    def _lock(self) -> None:
+        if fcntl is None:
+            return
+        try:
+            fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # falls with the process, however it ends
+        except OSError as error:
+            self.file.close()
+            raise UserError(f"{self.path} is being written by another process; wait for it") from error
+
+    def _mend(self, step: int) -> int:
+        """Cut after the last whole group of lines; returns how many lines stay."""
+        self.file.seek(0)
+        lines = kept = end = cut = 0
+        for line in self.file:
+            if not line.endswith(b"\n"):
+                break
+            lines, end = lines + 1, end + len(line)
+            if lines % step == 0:
+                kept, cut = lines, end
+        self.file.truncate(cut)
+        self.file.seek(0, os.SEEK_END)
+        return kept
+
+
+def _line(row: dict[str, Any]) -> bytes:
+    try:
+        return json.dumps(row, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+    except UnicodeEncodeError:  # half a surrogate pair, which only an escape can hold
+        return json.dumps(row, allow_nan=False).encode() + b"\n"
