@@ -27,7 +27,7 @@ def check_alone(name: str, reward: Reward) -> None:
 
     The signature says so, whatever the reward is wrapped in; reading it loads the reward's models.
     """
-    for mark in ("shuffled|", "centering:batch"):
+    for mark in ("shuffled|", "centering:batch", "idf:references"):
         if mark in reward.signature:
             why = f"depend on the batch ({mark.rstrip('|')}), so they cannot be had text by text"
             raise RewardError(f"{name}: the scores of {reward.name} {why}; use another reward or centering")

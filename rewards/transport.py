@@ -40,9 +40,29 @@ def exact_cost(first: NDArray[np.float64], second: NDArray[np.float64], cost: ND
     if len(first) == 1 or len(second) == 1:  # one plan only: everything goes to, or comes from, the single item
         return float(first @ cost @ second)
     found, status = _solver()(first, second * (first.sum() / second.sum()), np.ascontiguousarray(cost))
+    _check(status, cost)
+    return found
+
+
+def exact_plan(
+    first: NDArray[np.float64], second: NDArray[np.float64], cost: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The plan ``(m, n)`` behind ``exact_cost``: how much of each weight of ``first`` goes where; rows sum to it.
+
+    At most ``m + n - 1`` entries are not 0. Raises TransportError as ``exact_cost`` does.
+    """
+    from ot.lp.emd_wrap import emd_c
+
+    plan, _, _, _, status = emd_c(
+        first, second * (first.sum() / second.sum()), np.ascontiguousarray(cost), PIVOTS, 1
+    )
+    _check(int(status), cost)
+    return np.asarray(plan)
+
+
+def _check(status: int, cost: NDArray[np.float64]) -> None:
     if status != OPTIMAL:
         raise TransportError(f"no optimal transport for {cost.shape[0]} x {cost.shape[1]} items (POT status {status})")
-    return found
 
 
 @lru_cache(maxsize=1)

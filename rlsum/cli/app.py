@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from rewards.errors import RewardError
-from rlsum.cli import baseline, data, demo, evaluate, generate, rewards, score, train
+from rlsum.cli import baseline, data, demo, evaluate, explain, generate, rewards, score, train
 from rlsum.errors import UserError
 
 app = typer.Typer(
@@ -24,6 +24,7 @@ app.command()(train.train)
 app.command()(generate.generate)
 app.command()(evaluate.evaluate)
 app.command()(score.score)
+app.command()(explain.explain)
 app.command()(rewards.rewards)
 app.command()(baseline.baseline)
 app.command()(demo.demo)

@@ -1,0 +1,140 @@
+"""Explanations as PNG, by matplotlib: flows between two texts, or the matrix of their cosines."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from typing import TYPE_CHECKING
+
+from rewards.explain import Explanation
+from rlsum.explain.layout import BAR, CELL, FONT, LINE, Band, Flows, Node, lay_out, matrix, number, short
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+DPI = 100  # a pixel of the layout is one of the picture, times SHARPNESS
+SHARPNESS = 2
+LARGEST = 2**15  # pixels a side that every program opens
+POINT = 72 / DPI
+INKS = {"light": "#1d2126", "dark": "#e4e7ea"}
+SOFT = {"light": "#5d6670", "dark": "#a0a9b2"}
+PAPERS = {"light": "#ffffff", "dark": "#1c1f24"}
+COLOURS = {"word": "#E08A00", "sentence": "#2E86C9", "mixed": "#8B6FB8", "token": "#2E86C9"}  # orange, blue: Figure 1
+OPPOSITE = "#D55E00"  # of a cosine below 0
+# Letters beyond Latin, Greek and Cyrillic, where one of these is installed.
+FONTS = ("DejaVu Sans", "Noto Sans", "Noto Sans CJK SC", "Noto Sans CJK JP", "WenQuanYi Zen Hei", "Droid Sans Fallback")
+FONTS += ("Noto Sans Arabic", "Noto Sans Hebrew", "Noto Sans Devanagari", "Noto Emoji", "Symbola")
+TITLE = 58.0  # pixels above the picture
+
+
+def png(explanation: Explanation, theme: str = "light") -> tuple[bytes, bool]:
+    """The picture, and whether every letter could be drawn (False: no installed font has some of them)."""
+    import matplotlib as mpl
+    from matplotlib import font_manager
+
+    installed = set(font_manager.get_font_names())
+    settings = {"font.family": [name for name in FONTS if name in installed], "text.parse_math": False}
+    with mpl.rc_context(settings), warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        figure = (_flow_figure if explanation.form == "flow" else _matrix_figure)(explanation, theme)
+        buffer = io.BytesIO()
+        side = max(figure.get_size_inches()) * DPI
+        dpi = DPI * min(SHARPNESS, LARGEST / side)
+        figure.savefig(buffer, format="png", dpi=dpi, facecolor=PAPERS[theme])
+    missing = [warning for warning in told if "missing from font" in str(warning.message)]
+    for warning in told:
+        if warning not in missing:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    return buffer.getvalue(), not missing
+
+
+def _canvas(explanation: Explanation, width: float, height: float, theme: str) -> tuple[Figure, Axes]:
+    """A figure whose axes count pixels, with the metric and its score as the title."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width / DPI, (height + TITLE) / DPI))
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set(xlim=(0, width), ylim=(height, -TITLE))
+    axes.axis("off")
+    what = "transport plan" if explanation.form == "flow" else "cosines"
+    title = f"{explanation.metric} {explanation.score:.4f}"
+    axes.text(16, -34, title, fontsize=17 * POINT, weight="bold", color=INKS[theme], va="center")
+    notes = {"flow": "a band is as wide as the weight that moves; its number is the Euclidean distance"}
+    note = notes.get(explanation.form, "a token's best partner is framed")
+    axes.text(16, -12, f"{what}: {note}", fontsize=12 * POINT, color=SOFT[theme], va="center")
+    return figure, axes
+
+
+def _flow_figure(explanation: Explanation, theme: str) -> Figure:
+    layout = lay_out(explanation)
+    figure, axes = _canvas(explanation, layout.width, layout.height, theme)
+    _headings(axes, layout, theme)
+    for band in reversed(layout.bands):  # the lightest on top
+        _draw_band(axes, band)
+    for band in layout.bands:
+        if band.label:
+            box = {"facecolor": PAPERS[theme], "edgecolor": "none", "alpha": 0.85, "pad": 1}
+            label = f"{band.distance:.2f}"
+            axes.text(*band.label, label, fontsize=10 * POINT, color=INKS[theme], ha="center", va="center", bbox=box)
+    for nodes, side in ((layout.candidate, "right"), (layout.reference, "left")):
+        for node in nodes:
+            _draw_node(axes, node, side, theme)
+    return figure
+
+
+def _headings(axes: Axes, layout: Flows, theme: str) -> None:
+    style = {"fontsize": 12 * POINT, "color": SOFT[theme], "style": "italic", "va": "center"}
+    axes.text(layout.candidate[0].x - 6, 4, "candidate", ha="right", **style)
+    axes.text(layout.reference[0].x + 6, 4, "reference", ha="left", **style)
+
+
+def _draw_band(axes: Axes, band: Band) -> None:
+    """Two parallel curves, filled: a stroked one would be thinner where it is steep."""
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    (x0, y0), (x1, y1) = band.start, band.end
+    half, middle = max(band.width, 1.0) / 2, (x0 + x1) / 2
+    upper = [(x0, y0 - half), (middle, y0 - half), (middle, y1 - half), (x1, y1 - half)]
+    lower = [(x1, y1 + half), (middle, y1 + half), (middle, y0 + half), (x0, y0 + half)]
+    codes = [Path.MOVETO, *[Path.CURVE4] * 3, Path.LINETO, *[Path.CURVE4] * 3, Path.CLOSEPOLY]
+    path = Path([*upper, *lower, (x0, y0 - half)], codes)
+    axes.add_patch(PathPatch(path, facecolor=COLOURS[band.kind], edgecolor="none", alpha=0.45))
+
+
+def _draw_node(axes: Axes, node: Node, side: str, theme: str) -> None:
+    from matplotlib.patches import Rectangle
+
+    left = node.x if side == "right" else node.x - BAR
+    bar = Rectangle((left, node.bar_y), BAR, max(node.bar_height, 1.0), color=COLOURS[node.item.kind])
+    axes.add_patch(bar)
+    x = node.x - 6 if side == "right" else node.x + 6
+    style = {"fontsize": FONT * POINT, "color": INKS[theme], "ha": side, "va": "center"}
+    weight = "bold" if node.item.kind == "sentence" else "normal"
+    for number, line in enumerate(node.lines):
+        axes.text(x, node.y + (number + 0.5) * LINE, line, weight=weight, **style)
+
+
+def _matrix_figure(explanation: Explanation, theme: str) -> Figure:
+    from matplotlib.patches import Rectangle
+
+    layout = matrix(explanation)
+    figure, axes = _canvas(explanation, layout.width, layout.height, theme)
+    style = {"fontsize": 11 * POINT, "color": INKS[theme]}
+    for row, item in enumerate(explanation.candidate):
+        axes.text(layout.left - 5, layout.top + (row + 0.5) * CELL, short(item.text), ha="right", va="center", **style)
+    for column, item in enumerate(explanation.reference):
+        place = layout.left + (column + 0.5) * CELL + 2, layout.top - 5
+        axes.text(*place, short(item.text), rotation=55, ha="left", va="bottom", rotation_mode="anchor", **style)
+    for cell in layout.cells:
+        colour = COLOURS["token"] if cell.value >= 0 else OPPOSITE
+        axes.add_patch(Rectangle((cell.x, cell.y), CELL, CELL, facecolor=colour, alpha=cell.strength, lw=0))
+        if cell.best:
+            inner = (cell.x + 1, cell.y + 1), CELL - 2, CELL - 2
+            axes.add_patch(Rectangle(*inner, fill=False, edgecolor=INKS[theme], lw=0.9))
+        if layout.numbered:
+            middle = cell.x + CELL / 2, cell.y + CELL / 2
+            ink = "#ffffff" if cell.strength > 0.6 else INKS[theme]
+            axes.text(*middle, number(cell.value), color=ink, fontsize=7 * POINT, ha="center", va="center")
+    return figure
