@@ -1,0 +1,58 @@
+"""Rewards as metrics of torchmetrics: update and compute, with states that add up over processes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torchmetrics import Metric
+
+from rewards.adapters.columns import as_lists
+from rewards.parts import Part, made
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+class TextReward(Metric):
+    """The mean of a reward over everything it was updated with, undefined scores left out.
+
+    States: ``total`` (float64), ``defined`` and ``undefined`` (int64), all scalars, added up over processes.
+    """
+
+    is_differentiable = False
+    higher_is_better = True
+    full_state_update = False
+    total: Tensor
+    defined: Tensor
+    undefined: Tensor
+
+    def __init__(self, reward: Part, **settings: Any) -> None:  # torchmetrics' own: dist_sync_on_step and its kin
+        super().__init__(**settings)
+        self.reward = made(reward)
+        self.add_state("total", torch.tensor(0.0, dtype=torch.float64), dist_reduce_fx="sum")
+        self.add_state("defined", torch.tensor(0), dist_reduce_fx="sum")
+        self.add_state("undefined", torch.tensor(0), dist_reduce_fx="sum")
+
+    def update(
+        self,
+        preds: Sequence[str],
+        target: Sequence[str] | Sequence[Sequence[str]] | None = None,
+        sources: Sequence[str] | None = None,
+    ) -> None:
+        """Score ``preds`` (n texts) against ``target`` (n texts, or n lists of one or more texts)."""
+        scores = torch.from_numpy(self.reward(list(preds), None if target is None else as_lists(target), sources))
+        known = ~scores.isnan()
+        self.total += scores[known].sum().to(self.total.device)
+        self.defined += known.sum().to(self.defined.device)
+        self.undefined += (~known).sum().to(self.undefined.device)
+
+    def compute(self) -> Tensor:
+        """The mean, a float64 scalar; NaN where no score is defined."""
+        return self.total / self.defined
+
+    @property
+    def signature(self) -> str:
+        """The reward's."""
+        return self.reward.signature

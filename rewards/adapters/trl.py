@@ -1,0 +1,54 @@
+"""Rewards as reward functions of TRL: ``GRPOTrainer(reward_funcs=[reward_function("rouge-l")], ...)``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rewards.adapters.columns import as_lists
+from rewards.errors import RewardError
+from rewards.parts import Part, made
+
+
+class RewardFunction:
+    """What TRL calls with prompts, completions and the columns of its dataset; picklable, named after the reward."""
+
+    def __init__(self, reward: Part, references: str | None = "reference", sources: str | None = None) -> None:
+        self.reward = made(reward)
+        self.references, self.sources = references, sources
+        self.__name__ = self.reward.name  # under which TRL logs it
+
+    def __call__(
+        self, prompts: Sequence[Any], completions: Sequence[Any], **columns: Sequence[Any]
+    ) -> list[float | None]:
+        """A score for each completion; None, which TRL leaves out of its sums, where it is undefined.
+
+        A completion is a text, or in a conversation a list of messages, whose contents count. TRL hands over every
+        column as a keyword. Raises RewardError for a column that is not there.
+        """
+        references = None if self.references is None else as_lists(self._column(columns, self.references))
+        sources = None if self.sources is None else [_text(source) for source in self._column(columns, self.sources)]
+        scores = self.reward([_text(completion) for completion in completions], references, sources)
+        return [None if score != score else float(score) for score in scores]
+
+    def _column(self, columns: dict[str, Sequence[Any]], name: str) -> Sequence[Any]:
+        if name not in columns:
+            found = ", ".join(sorted(columns)) or "none"
+            raise RewardError(f"{self.__name__}: the dataset has no column {name!r} (columns: {found}); name it")
+        return columns[name]
+
+
+def reward_function(reward: Part, references: str | None = "reference", sources: str | None = None) -> RewardFunction:
+    """A reward (a spec, or one already made) for TRL's ``reward_funcs``.
+
+    ``references`` names the column of references, a text or a list of texts a row; None for a reward without.
+    ``sources`` names the column of sources, for rewards that read them.
+    """
+    return RewardFunction(reward, references, sources)
+
+
+def _text(value: Any) -> str:
+    """A text, or the contents of a conversation's messages, one below the other."""
+    if isinstance(value, str):
+        return value
+    return "\n".join(message["content"] for message in value if isinstance(message.get("content"), str))

@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import pytest
+
+import rewards
+from rewards.adapters.columns import scored
+
+ROWS = {"candidate": ["the cat sleeps", "", "a dog"], "references": [["the cat", "sleeps"], ["a dog"], [""]]}
+
+
+def test_a_dataset_gains_a_column() -> None:
+    datasets = pytest.importorskip("datasets")
+    dataset = datasets.Dataset.from_dict(ROWS).map(scored("rouge-1"), batched=True, batch_size=2)
+    assert dataset["rouge-1"][:] == [0.8, 0.0, None]
+    assert dataset.column_names == ["candidate", "references", "rouge-1"]
+
+
+def test_columns_of_other_names_with_one_reference_a_row() -> None:
+    reward = rewards.load("rouge-1", direction="recall")
+    columns = {"summary": ["the cat"], "highlights": ["the cat sleeps"], "article": ["x"]}
+    function = scored(reward, "summary", "highlights", "article", name="recall")
+    assert function(columns) == {"recall": [pytest.approx(2 / 3)]}
+    assert function.reward.signature == reward.signature
+    assert scored("repetition", "summary", None)(columns) == {"repetition": [1.0]}
+
+
+def test_a_missing_column_is_named() -> None:
+    with pytest.raises(rewards.RewardError, match="no column 'references' among candidate"):
+        scored("rouge-1")({"candidate": ["a"]})
+
+
+def test_processes_and_the_cache_of_a_dataset_work(tmp_path) -> None:
+    """The function hashes alike when made alike, so that datasets finds what it computed before."""
+    pytest.importorskip("datasets")
+    from datasets.fingerprint import Hasher
+
+    one, two, other = scored("rouge-1"), scored("rouge-1"), scored("rouge-1(stemmer=true)")
+    assert Hasher.hash(one) == Hasher.hash(two) != Hasher.hash(other)
