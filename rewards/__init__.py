@@ -1,16 +1,15 @@
 """Scores for texts: ``rewards.load("rouge-l")(["a candidate"], [["a reference"]])``. Loads nothing heavy by itself."""
 
 from rewards.base import (
-    Description,
     Plain,
     Reward,
     check_spec,
-    describe,
     from_spec,
     from_specs,
     load,
     names,
 )
+from rewards.documentation import Description, describe
 from rewards.errors import EncoderMissing, RewardError
 
 __all__ = [

@@ -6,13 +6,12 @@ import hashlib
 import importlib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rewards.errors import EncoderMissing as EncoderMissing
 from rewards.errors import RewardError as RewardError
-from rewards.options import bind, nearest, parameters
+from rewards.options import bind, nearest
 from rewards.specs import Spec, as_spec, split_specs, with_parts
 
 if TYPE_CHECKING:
@@ -74,15 +73,6 @@ class Reward(Protocol):
         """Why this item's score is NaN, to follow "item 3 is undefined: "; None where it is defined."""
 
 
-@dataclass(frozen=True)
-class Description:
-    """One line about a reward and its options as ``name=default`` (``name=...`` where one must be given)."""
-
-    name: str
-    summary: str
-    options: dict[str, str]
-
-
 def load(name: str, **options: Any) -> Reward:
     """``load("sms", vectors="v.txt.gz", normalize="unit")`` -> a reward.
 
@@ -97,7 +87,7 @@ def from_spec(spec: str | Mapping[str, Any] | Spec) -> Reward:
     """A reward from its text ``'sms(vectors=v.txt.gz)'`` or mapping ``{"name": "sms", "vectors": "v.txt.gz"}``."""
     written = as_spec(spec)
     found = resolve(written.name)
-    if _is_reward(found):
+    if is_reward(found):
         bind(written.name, _no_options, written.options)
         return found if _has_protocol(found) else Plain(written.name, found)
     reward = found(**bind(written.name, found, written.options))
@@ -125,7 +115,7 @@ def check_spec(spec: str | Mapping[str, Any] | Spec) -> None:
     """Raise RewardError unless name and options are valid. Loads no model, reads no file: cheap."""
     written = as_spec(spec)
     found = resolve(written.name)
-    options = bind(written.name, _no_options if _is_reward(found) else found, written.options)
+    options = bind(written.name, _no_options if is_reward(found) else found, written.options)
     check = getattr(found, "check_options", None)  # rewards made of rewards look into their parts
     if check is not None:
         check(**options)
@@ -134,15 +124,6 @@ def check_spec(spec: str | Mapping[str, Any] | Spec) -> None:
 def names() -> list[str]:
     """Every name that ``load`` knows: ours, then those of installed plug-ins."""
     return [*TABLE, *sorted(point.name for point in entry_points(group=ENTRY_POINTS) if point.name not in TABLE)]
-
-
-def describe(name: str) -> Description:
-    """What a reward is and which options it takes, for ``rlsum rewards``; imports its module, loads no model."""
-    found = resolve(name)
-    summary = (inspect.getdoc(found) or "").partition("\n")[0]
-    fields = {} if _is_reward(found) else parameters(name, found)
-    shown = {key: "..." if field.default is field.empty else str(field.default) for key, field in fields.items()}
-    return Description(name, summary, {key: value.lower() for key, value in shown.items()})
 
 
 def resolve(name: str) -> Any:
@@ -177,7 +158,7 @@ def _attribute(name: str, place: str) -> Any:
     return found
 
 
-def _is_reward(found: Any) -> bool:
+def is_reward(found: Any) -> bool:
     """A reward itself, or a plain function of candidates; anything else builds one."""
     if inspect.isclass(found):
         return False

@@ -27,9 +27,11 @@ ASKED = 500  # keys in one query
 class Cached:
     """Another reward's scores, computed once for the same texts: for rewards dearer than looking a text up.
 
+    Range, floor and signature are those of the reward inside. Several processes and several rewards may share a file:
+    an entry belongs to one signature, so a changed option never meets an old score.
+
     ``reward``: the reward whose scores are kept. ``size``: how many are kept; the least recently used leave.
-    ``file``: an SQLite file that keeps them beyond this run, none: memory only. Several processes and several rewards
-    may share a file: an entry belongs to one signature, so a changed option never meets an old score.
+    ``file``: an SQLite file that keeps them beyond this run; none is memory only.
     """
 
     name = "cached"

@@ -46,9 +46,11 @@ class _Answer:
 class Limited:
     """Another reward with a time limit on each candidate; a candidate over it is NaN, with that reason.
 
-    ``reward``: the reward that scores, in other processes. ``seconds``: the limit, of the clock and of one candidate
-    with all its references; loading models does not count. ``workers``: how many processes score. Each candidate is
-    scored alone. A script needs the usual ``if __name__ == "__main__":``, because workers are spawned.
+    Range and floor are those of the reward inside. Each candidate is scored alone, in other processes. A script needs
+    the usual ``if __name__ == "__main__":``, because workers are spawned.
+
+    ``reward``: the reward that scores. ``seconds``: the limit, of the clock and of one candidate with all its
+    references; loading models does not count. ``workers``: how many processes score.
     """
 
     name = "limited"

@@ -34,11 +34,14 @@ def fresh_share(words: Sequence[str], n: int) -> float:
 
 
 class Length:
-    """Length shaping: 1 for a candidate of ``low`` to ``high`` words, ``n / low`` below, ``2 - n / high`` above.
+    """Length shaping: 1 for a candidate of ``low`` to ``high`` words, less the further it is outside.
 
-    ``low``: the fewest words that are not too few. ``high``: the most words that are not too many; from twice as many
-    on the score is 0; none: no limit. ``unit``: ``words`` counts words, ``reference`` counts in lengths of the
-    reference, so that ``low=0.8, high=1.2`` is the reference's length give or take a fifth. Not from a paper.
+    With n words the score is ``n / low`` below the range and ``max(0, 2 - n / high)`` above it: a text of twice the
+    most words has nothing left. Range [0, 1]. Not from a paper.
+
+    ``low``: the fewest words that are not too few. ``high``: the most words that are not too many; none is no limit.
+    ``unit``: words counts words, reference counts in lengths of the reference, so that low=0.8 and high=1.2 are the
+    reference's length give or take a fifth.
     """
 
     name = "length"
@@ -92,8 +95,10 @@ class Length:
 class Repetition:
     """Repetition shaping: the share of the candidate's n-grams that were not said before.
 
-    ``n``: the words of an n-gram. 1 for a text that repeats none, also for one too short to; the value is 1 minus the
-    property that validation logs as repetition (there n = 3). Compares with nothing. Not from a paper.
+    1 for a text that repeats none, also for one too short to; with n = 3 it is 1 minus the repetition that validation
+    logs. Range [0, 1]. Compares with nothing. Not from a paper.
+
+    ``n``: the words of an n-gram.
     """
 
     name = "repetition"

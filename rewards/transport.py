@@ -53,9 +53,7 @@ def exact_plan(
     """
     from ot.lp.emd_wrap import emd_c
 
-    plan, _, _, _, status = emd_c(
-        first, second * (first.sum() / second.sum()), np.ascontiguousarray(cost), PIVOTS, 1
-    )
+    plan, _, _, _, status = emd_c(first, second * (first.sum() / second.sum()), np.ascontiguousarray(cost), PIVOTS, 1)
     _check(int(status), cost)
     return np.asarray(plan)
 

@@ -29,15 +29,15 @@ def explain(
 ) -> None:
     """Show what makes a score: which words and sentences move where, or which tokens resemble each other.
 
-    For wms, sms and s+wms the optimal transport plan, as in Figure 1 of Clark et al. (2019): each item of the candidate,
-    where its weight goes, and how far. For contextual metrics the matrix of cosines. A page needs no network; pointing
+    For wms, sms and s+wms the optimal transport plan, as in Figure 1 of Clark et al. (2019): each item of the
+    candidate, where its weight goes, and how far. For contextual metrics the matrix of cosines. A page needs no network; pointing
     at a text shows where it goes.
 
     **Examples**
 
-    rlsum explain --metrics 's+wms(vectors=vectors.txt.gz, normalize=unit)' "They have fun." "Kids play a game." -o plan.png
+    rlsum explain --metrics 's+wms(vectors=vectors.txt.gz, normalize=unit)' "They have fun." "Kids play." -o plan.png
 
-    rlsum explain --metrics 'sms(vectors=vectors.txt.gz),twmd' "They have fun." "Kids play a game." -o plan.html
+    rlsum explain --metrics 'sms(vectors=vectors.txt.gz), twmd' "They have fun." "Kids play." -o plan.html
     """
     import rewards
     from rewards.explain import explain as explained

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import re
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -40,7 +37,7 @@ def _overview() -> RenderableType:
     table = Table.grid(padding=(0, 2, 0, 0))
     for name in registry.names():
         try:
-            summary = _reflowed(registry.describe(name).summary)
+            summary = registry.describe(name).summary
         except registry.RewardError as error:
             summary = f"not available: {error}"
         table.add_row(Text(name, style="bold", no_wrap=True), Text(summary))
@@ -49,32 +46,26 @@ def _overview() -> RenderableType:
 
 
 def _explanation(name: str) -> RenderableType:
-    """What it scores, where the formula comes from, its options with their defaults, and how it is written."""
+    """What it computes, what a call returns, its options, where it comes from, and how it is written."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
     import rewards as registry
-    from rewards.base import resolve
+    from rewards.documentation import flowing
 
     described = registry.describe(name)
-    found = resolve(name)
-    module = inspect.getdoc(sys.modules[found.__module__]) or ""
     table = Table.grid(padding=(0, 2, 0, 2))
-    for option, default in described.options.items():
-        table.add_row(Text(option, style="bold"), Text("required" if default == "..." else f"default {default}"))
-    parts: list[RenderableType] = [
-        Text(name, style="bold"),
-        Text(_reflowed(inspect.getdoc(found) or "(no description)")),
-        Text(f"\n{_reflowed(module)}", style="dim"),
-        Text("\nOptions" if described.options else "\nNo options", style="bold"),
-        table,
-    ]
+    for option, told in described.explained.items():
+        default = "required" if told.default == "..." else f"default {told.default}"
+        choices = f"{' | '.join(told.choices)}: " if told.choices else ""
+        table.add_row(Text(option, style="bold"), Text(default, no_wrap=True), Text(choices + told.meaning))
+    parts: list[RenderableType] = [Text(name, style="bold"), Text(described.text or "(no description)")]
+    if described.scores:
+        parts += [Text("\nScores", style="bold"), Text(described.scores)]
+    parts += [Text("\nOptions" if described.options else "\nNo options", style="bold"), table]
+    if described.source:
+        parts += [Text("\nFrom", style="bold"), Text(flowing(described.source), style="dim")]
     required = ", ".join(f"{option}=..." for option, default in described.options.items() if default == "...")
     written = f"{name}({required})" if required else name
     return Group(*parts, Text(f"\nrlsum evaluate outputs.jsonl --metrics '{written}'"))
-
-
-def _reflowed(documentation: str) -> str:
-    """Paragraphs as one line each, for the terminal to break."""
-    return re.sub(r"(?<!\n)\n(?!\n)", " ", documentation).replace("``", "")

@@ -47,9 +47,7 @@ class Journal:
                 try:
                     yield json.loads(line)
                 except ValueError as error:
-                    raise UserError(
-                        f"{self.path}:{number}: damaged ({error}); remove it to start anew"
-                    ) from error
+                    raise UserError(f"{self.path}:{number}: damaged ({error}); remove it to start anew") from error
 
     def append(self, rows: list[dict[str, Any]]) -> None:
         """Write rows, and hand them to the system: what is written then survives a kill."""

@@ -112,8 +112,8 @@ def _draw_node(axes: Axes, node: Node, side: str, theme: str) -> None:
     x = node.x - 6 if side == "right" else node.x + 6
     style = {"fontsize": FONT * POINT, "color": INKS[theme], "ha": side, "va": "center"}
     weight = "bold" if node.item.kind == "sentence" else "normal"
-    for number, line in enumerate(node.lines):
-        axes.text(x, node.y + (number + 0.5) * LINE, line, weight=weight, **style)
+    for row, line in enumerate(node.lines):
+        axes.text(x, node.y + (row + 0.5) * LINE, line, weight=weight, **style)
 
 
 def _matrix_figure(explanation: Explanation, theme: str) -> Figure:

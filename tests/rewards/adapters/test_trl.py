@@ -61,9 +61,23 @@ def test_the_real_trainer_trains_on_rewards(tmp_path: Path) -> None:
         asked.append((arguments["completions"], arguments["reference"], found))
         return found
 
-    settings = {"per_device_train_batch_size": 4, "num_generations": 4, "max_completion_length": 6, "max_steps": 3}
+    settings = {
+        "bf16": False,
+        "learning_rate": 1e-2,
+        "logging_steps": 1,
+        "per_device_train_batch_size": 4,
+        "num_generations": 4,
+        "max_completion_length": 6,
+        "max_steps": 3,
+    }
     arguments = GRPOConfig(
-        output_dir=str(tmp_path), use_cpu=True, report_to=[], logging_steps=1, learning_rate=1e-2, bf16=False, **settings
+        output_dir=str(tmp_path),
+        use_cpu=True,
+        report_to=[],
+        logging_steps=1,
+        learning_rate=1e-2,
+        bf16=False,
+        **settings,
     )
     before = {name: weight.clone() for name, weight in model.state_dict().items()}
     trainer = GRPOTrainer(

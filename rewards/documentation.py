@@ -1,0 +1,149 @@
+"""What a reward is, read from its docstrings: the one place where formula, range, paper and options are written.
+
+A docstring explains an option as ``option``: meaning, to the end of the paragraph or the next option. Options that many
+rewards share and that mean the same in each are explained once, in ``SHARED``.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, get_args, get_origin
+
+from rewards.base import is_reward, resolve
+from rewards.options import parameters
+
+SHARED = {
+    # texts and tokens
+    "direction": "whose tokens are averaged over: the candidate's (precision), the reference's (recall), or both (f1)",
+    "stemmer": "compare Porter stems of the words",
+    "tokenizer": "official: as in the metric's own reference code; unicode: letters and digits of every script",
+    "split": "how a text is cut into sentences",
+    "stopwords": "the list of words without weight; NLTK's must be installed",
+    # static vectors
+    "vectors": "a word2vec, GloVe or fastText text file (gzip too), or spacy:PIPELINE",
+    "oov": "a word without vector is the zero vector, as in the authors' code, or is dropped",
+    "normalize": "unit: scale vectors to length 1; self: divide by the roots of both self-scores",
+    # contextual vectors
+    "encoder": "minilm (all-MiniLM-L6-v2 of the demo extra), a directory, or a hub name",
+    "layer": "whose hidden states, 0 is the embeddings; by default 10 of 12, 19 of 24, else at 5/6 of the depth",
+    "centering": "what is subtracted from the vectors before they are scaled to length 1",
+    "special_tokens": "which special tokens are compared; official: as the metric's own reference code does",
+    "corpus": "texts, one a line (gzip too), or a saved mean (.npz), for centering=corpus",
+    "idf": "weigh tokens by rarity in a file of texts or a saved one (.npz); fitted: in what fit(texts) is given; "
+    "references: in each call's references",
+    "rescale": "a published baseline file, or one by `rlsum baseline`: scores become (x - b) / (1 - b)",
+    "language": "which baseline of the file given as rescale",
+    "long_texts": "a text longer than the encoder reads is read in overlapping windows, or truncated",
+    "device": "where the encoder runs",
+    "temperature": "of the plan; the lower, the nearer to each token's best partner",
+    "iterations": "of Sinkhorn",
+    "entropy": "add the entropy of the plan, as the paper's equation has it",
+    "variant": "which of the metrics of this name",
+    "n_gram": "length of the n-grams that are compared (variant=v1)",
+    # lexical
+    "tokenize": "sacrebleu's tokenizer",
+    "smooth_method": "sacrebleu's smoothing of orders without a match",
+    "smooth_value": "of the smoothing, for floor and add-k",
+    "effective_order": "leave out orders that a short text cannot have",
+    "max_ngram_order": "the longest n-grams that count",
+    "lowercase": "ignore letter case",
+    "zero_order": "an order of n-grams without a match makes the score 0 (as printed), or ends the product (stop)",
+    "clip": "count an n-gram no more often than the reference has it",
+    "stages": "how words are matched",
+    "alpha": "weight of recall against precision",
+    "beta": "exponent of the penalty for fragments",
+    "gamma": "the largest penalty for fragments",
+    # BLEU Neighbors
+    "examples": "judged texts: JSONL rows of text and score",
+    "kernel": "the reward that says how alike two texts are",
+    "tau": "the least likeness of a neighbour",
+    "a": "the fewest neighbours for a score",
+    "b": "the largest share of the examples that may be neighbours",
+    "leave_one_out": "a candidate that is itself an example is not its own neighbour",
+    "subsample": "use so many examples, drawn at random",
+    # combination
+    "parts": "rewards with their weights, written reward=weight",
+    "reward": "the reward inside",
+    "seed": "of what is drawn at random",
+}
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option: ``default`` as written (``...``: must be given), its ``choices`` if it has some, what it means."""
+
+    default: str
+    choices: tuple[str, ...]
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Description:
+    """A reward and its options as ``name=default`` (``name=...`` where one must be given).
+
+    ``text`` is what it computes, ``scores`` what a call returns (range, empty candidate, NaN), ``source`` where it
+    comes from; ``explained`` has each option in full.
+    """
+
+    name: str
+    summary: str
+    options: dict[str, str]
+    text: str
+    scores: str
+    source: str
+    explained: dict[str, Option]
+
+
+def describe(name: str) -> Description:
+    """What a reward is and which options it takes, for ``rlsum rewards``; imports its module, loads no model."""
+    found = resolve(name)
+    documentation = inspect.getdoc(found) or ""
+    fields = {} if is_reward(found) else parameters(name, found)
+    explained = {key: _option(key, field, documentation) for key, field in fields.items()}
+    return Description(
+        name,
+        flowing(documentation.partition("\n\n")[0]),
+        {key: option.default for key, option in explained.items()},
+        _without_options(documentation, fields),
+        _scores(found),
+        inspect.getdoc(sys.modules[found.__module__]) or "",
+        explained,
+    )
+
+
+def flowing(documentation: str) -> str:
+    """Paragraphs as one line each, without the marks of code."""
+    paragraphs = re.split(r"\n\s*\n", documentation.strip())
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs).replace("``", "")
+
+
+def _option(name: str, field: inspect.Parameter, documentation: str) -> Option:
+    default = "..." if field.default is field.empty else str(field.default).lower()
+    choices = tuple(str(choice) for choice in get_args(field.annotation)) if _is_literal(field.annotation) else ()
+    written = re.search(rf"``{name}``: (.+?)(?=\s``|\n\n|\Z)", documentation, re.DOTALL)
+    return Option(default, choices, flowing(written[1]).rstrip(".") if written else SHARED.get(name, ""))
+
+
+def _is_literal(annotation: Any) -> bool:
+    return get_origin(annotation) is Literal
+
+
+def _without_options(documentation: str, options: dict[str, inspect.Parameter]) -> str:
+    """The paragraphs that do not begin with an option; those are in the list of options."""
+    starts = tuple(f"``{name}``: " for name in options)
+    paragraphs = re.split(r"\n\s*\n", documentation)
+    return flowing("\n\n".join(paragraph for paragraph in paragraphs if not starts or not paragraph.startswith(starts)))
+
+
+def _scores(found: Any) -> str:
+    """The docstring of the call: of the class, or of what a function says it builds."""
+    built = found
+    if inspect.isfunction(found) and not is_reward(found):
+        built = typing.get_type_hints(found).get("return")
+    call: Callable[..., Any] | None = getattr(built, "__call__", None)  # noqa: B004 - its docstring is wanted
+    return "" if call is None or inspect.isfunction(built) else flowing(inspect.getdoc(call) or "")
