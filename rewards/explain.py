@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -139,7 +139,7 @@ def _similarity(reward: Any, candidate: str, reference: str, score: float) -> Ex
     encoder = space.source.load()
     sides = [
         tuple(
-            Item(piece, cast(Kind, "token"), 0, place, float(weight))
+            Item(piece, "token", 0, place, float(weight))
             for place, (piece, weight) in enumerate(
                 zip(
                     encoder.strings(encoded[text].ids[encoded[text].kept(space.special)]),

@@ -76,7 +76,7 @@ def test_a_printed_command_parses(arguments):
 
 def test_every_command_is_shown():
     shown = {arguments[0] for arguments in COMMANDS}
-    assert shown == {"train", "generate", "evaluate", "score", "rewards", "baseline", "data", "demo"}
+    assert shown == {"train", "generate", "evaluate", "score", "explain", "rewards", "baseline", "data", "demo"}
     assert {arguments[1] for arguments in COMMANDS if arguments[0] == "data"} == {"simulate", "inspect", "outputs"}
 
 
@@ -86,7 +86,7 @@ def test_a_wrong_command_would_be_noticed():
     with pytest.raises(Exception, match="No such option"):
         parse(["train", "--inti", "x"])
     with pytest.raises(Exception, match="Missing"):
-        parse(["score", "-o", "x"])
+        parse(["generate", "-o", "x"])
 
 
 @pytest.mark.parametrize("arguments", [a for a in COMMANDS if a[0] == "train"], ids=" ".join)
@@ -103,7 +103,7 @@ def test_a_printed_training_has_a_configuration(arguments, monkeypatch):
             rewards.check_spec(loaded.objective.reward)
 
 
-@pytest.mark.parametrize("arguments", [a for a in COMMANDS if a[0] in ("evaluate", "score")], ids=" ".join)
+@pytest.mark.parametrize("arguments", [a for a in COMMANDS if a[0] in ("evaluate", "score", "explain")], ids=" ".join)
 def test_printed_metrics_exist(arguments):
     from rewards.specs import split_specs
 

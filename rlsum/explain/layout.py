@@ -189,7 +189,7 @@ def _column(items: Sequence[Item], x: float, scale: float) -> tuple[list[Node], 
         if item.sentence != sentence:
             y, sentence = y + LINE / 2, item.sentence
         indent = INDENT if item.kind == "word" else 0.0
-        lines = wrapped(item.text, TEXT - indent - 2 * BAR, SENTENCE_LINES if item.kind == "sentence" else 1)
+        lines = wrapped(item.text, TEXT - indent - 4 * BAR, SENTENCE_LINES if item.kind == "sentence" else 1)
         bar, text = item.weight * scale, len(lines) * LINE
         height = max(bar, text)
         nodes[place] = Node(item, lines, x, y + (height - text) / 2, y + (height - bar) / 2, bar)
@@ -202,7 +202,8 @@ def _bands(explanation: Explanation, left: list[Node], right: list[Node], scale:
     flows = explanation.flows()
     starts = _stacked(((i, right[j].bar_y, k) for k, (i, j, _, _) in enumerate(flows)), left, flows, scale)
     ends = _stacked(((j, left[i].bar_y, k) for k, (i, j, _, _) in enumerate(flows)), right, flows, scale)
-    bands, taken = [], []
+    bands: list[Band] = []
+    taken: list[tuple[float, float]] = []
     for k, (i, j, weight, distance) in enumerate(flows):
         kinds = {left[i].item.kind, right[j].item.kind}
         kind = "mixed" if len(kinds) == 2 else kinds.pop()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rewards.explain import Explanation
 from rlsum.explain.layout import BAR, CELL, FONT, LINE, Band, Flows, Node, lay_out, matrix, number, short
@@ -23,8 +23,19 @@ PAPERS = {"light": "#ffffff", "dark": "#1c1f24"}
 COLOURS = {"word": "#E08A00", "sentence": "#2E86C9", "mixed": "#8B6FB8", "token": "#2E86C9"}  # orange, blue: Figure 1
 OPPOSITE = "#D55E00"  # of a cosine below 0
 # Letters beyond Latin, Greek and Cyrillic, where one of these is installed.
-FONTS = ("DejaVu Sans", "Noto Sans", "Noto Sans CJK SC", "Noto Sans CJK JP", "WenQuanYi Zen Hei", "Droid Sans Fallback")
-FONTS += ("Noto Sans Arabic", "Noto Sans Hebrew", "Noto Sans Devanagari", "Noto Emoji", "Symbola")
+FONTS = [
+    "DejaVu Sans",
+    "Noto Sans",
+    "Noto Sans CJK SC",
+    "Noto Sans CJK JP",
+    "WenQuanYi Zen Hei",
+    "Droid Sans Fallback",
+    "Noto Sans Arabic",
+    "Noto Sans Hebrew",
+    "Noto Sans Devanagari",
+    "Noto Emoji",
+    "Symbola",
+]
 TITLE = 58.0  # pixels above the picture
 
 
@@ -34,7 +45,7 @@ def png(explanation: Explanation, theme: str = "light") -> tuple[bytes, bool]:
     from matplotlib import font_manager
 
     installed = set(font_manager.get_font_names())
-    settings = {"font.family": [name for name in FONTS if name in installed], "text.parse_math": False}
+    settings: Any = {"font.family": [name for name in FONTS if name in installed], "text.parse_math": False}
     with mpl.rc_context(settings), warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         figure = (_flow_figure if explanation.form == "flow" else _matrix_figure)(explanation, theme)
@@ -60,8 +71,10 @@ def _canvas(explanation: Explanation, width: float, height: float, theme: str) -
     what = "transport plan" if explanation.form == "flow" else "cosines"
     title = f"{explanation.metric} {explanation.score:.4f}"
     axes.text(16, -34, title, fontsize=17 * POINT, weight="bold", color=INKS[theme], va="center")
-    notes = {"flow": "a band is as wide as the weight that moves; its number is the Euclidean distance"}
+    notes = {"flow": "a band is as wide as the weight that moves, its number is the distance"}
     note = notes.get(explanation.form, "a token's best partner is framed")
+    if {item.kind for item in explanation.candidate} == {"word", "sentence"}:
+        note += "; words orange, sentences blue, between the two violet"
     axes.text(16, -12, f"{what}: {note}", fontsize=12 * POINT, color=SOFT[theme], va="center")
     return figure, axes
 
@@ -84,7 +97,7 @@ def _flow_figure(explanation: Explanation, theme: str) -> Figure:
 
 
 def _headings(axes: Axes, layout: Flows, theme: str) -> None:
-    style = {"fontsize": 12 * POINT, "color": SOFT[theme], "style": "italic", "va": "center"}
+    style: dict[str, Any] = {"fontsize": 12 * POINT, "color": SOFT[theme], "style": "italic", "va": "center"}
     axes.text(layout.candidate[0].x - 6, 4, "candidate", ha="right", **style)
     axes.text(layout.reference[0].x + 6, 4, "reference", ha="left", **style)
 
@@ -110,7 +123,7 @@ def _draw_node(axes: Axes, node: Node, side: str, theme: str) -> None:
     bar = Rectangle((left, node.bar_y), BAR, max(node.bar_height, 1.0), color=COLOURS[node.item.kind])
     axes.add_patch(bar)
     x = node.x - 6 if side == "right" else node.x + 6
-    style = {"fontsize": FONT * POINT, "color": INKS[theme], "ha": side, "va": "center"}
+    style: dict[str, Any] = {"fontsize": FONT * POINT, "color": INKS[theme], "ha": side, "va": "center"}
     weight = "bold" if node.item.kind == "sentence" else "normal"
     for row, line in enumerate(node.lines):
         axes.text(x, node.y + (row + 0.5) * LINE, line, weight=weight, **style)
@@ -121,7 +134,7 @@ def _matrix_figure(explanation: Explanation, theme: str) -> Figure:
 
     layout = matrix(explanation)
     figure, axes = _canvas(explanation, layout.width, layout.height, theme)
-    style = {"fontsize": 11 * POINT, "color": INKS[theme]}
+    style: dict[str, Any] = {"fontsize": 11 * POINT, "color": INKS[theme]}
     for row, item in enumerate(explanation.candidate):
         axes.text(layout.left - 5, layout.top + (row + 0.5) * CELL, short(item.text), ha="right", va="center", **style)
     for column, item in enumerate(explanation.reference):

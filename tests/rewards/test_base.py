@@ -137,6 +137,25 @@ def test_a_class_elsewhere_takes_options_and_an_object_none() -> None:
     assert rewards.load(f"{__name__}:ready") is ready
 
 
+def test_an_installed_package_offers_a_reward_under_a_short_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What pip leaves of a package with ``[project.entry-points."rlsum.rewards"]``, on the path."""
+    (tmp_path / "their_package.py").write_text(
+        "def found(candidates, references=None, sources=None):\n    return [7.0]\n"
+    )
+    info = tmp_path / "their_package-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: their-package\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[rlsum.rewards]\ntheirs = their_package:found\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert "theirs" in rewards.names()
+    assert rewards.from_spec("weighted(theirs=2)")(["a"])[0] == 14
+    assert rewards.describe("theirs").options == {}
+    with pytest.raises(rewards.RewardError, match="did you mean 'theirs'"):
+        rewards.load("their")
+
+
 def test_every_name_describes_itself() -> None:
     for name in rewards.names():
         description = rewards.describe(name)

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rewards
+from rewards.explain import explain
+
+CANDIDATE = "The cat sleeps in the house . A dog runs , the dog ."
+REFERENCE = "A red cat runs .\nThe mayor sleeps .\nHmm !"
+
+
+@pytest.mark.parametrize("name", ["wms", "sms", "s+wms"])
+@pytest.mark.parametrize("oov", ["zero", "drop"])
+def test_a_plan_is_the_transport_that_made_the_score(name: str, oov: str, vectors_file: Path) -> None:
+    reward = rewards.load(name, vectors=str(vectors_file), oov=oov)
+    found = explain(reward, CANDIDATE, REFERENCE)
+    assert found.plan is not None
+    np.testing.assert_allclose(found.plan.sum(axis=1), [item.weight for item in found.candidate])
+    np.testing.assert_allclose(found.plan.sum(axis=0), [item.weight for item in found.reference])
+    assert np.exp(-(found.plan * found.values).sum()) == pytest.approx(found.score, abs=1e-12)
+    assert found.score == reward([CANDIDATE], [[REFERENCE]])[0]
+    flows = found.flows()
+    assert sum(flow[2] for flow in flows) == pytest.approx(1)
+    assert [flow[2] for flow in flows] == sorted((flow[2] for flow in flows), reverse=True)
+
+
+def test_items_are_named_in_the_order_of_the_text(vectors_file: Path) -> None:
+    found = explain(rewards.load("s+wms", vectors=str(vectors_file)), CANDIDATE, REFERENCE)
+    words = {item.text: item for item in found.candidate if item.kind == "word"}
+    assert [*sorted(words, key=lambda word: words[word].place)] == ["cat", "sleeps", "house", "dog", "runs"]
+    assert words["dog"].weight == pytest.approx(2 / 12)
+    assert [words[word].sentence for word in ("cat", "dog")] == [0, 1]
+    sentences = [item for item in found.candidate if item.kind == "sentence"]
+    assert [item.text for item in sentences] == ["The cat sleeps in the house .", "A dog runs , the dog ."]
+    assert [item.weight for item in sentences] == [0.25, 0.25]
+    assert found.reference[-1].text == "Hmm !"  # its only word has no vector: the zero vector
+    unknown = next(item for item in found.reference if "hmm" in item.text)
+    assert (unknown.text, unknown.kind, unknown.sentence) == ("no vector: hmm", "word", 2)
+    without = explain(rewards.load("s+wms", vectors=str(vectors_file), oov="drop"), CANDIDATE, REFERENCE)
+    assert not any("mm" in item.text for item in without.reference)
+
+
+def test_equal_texts_stay_where_they_are(vectors_file: Path) -> None:
+    found = explain(rewards.load("wms", vectors=str(vectors_file)), CANDIDATE, CANDIDATE)
+    assert all(i == j and distance == 0 for i, j, _, distance in found.flows())
+
+
+@pytest.mark.parametrize("name", ["twmd", "bertscore", "sbert"])
+def test_cosines_are_those_of_the_tokens(name: str, tiny_encoder: Path) -> None:
+    found = explain(rewards.load(name, encoder=str(tiny_encoder)), "the cat sleeps .", "a red cat")
+    assert found.plan is None
+    assert [item.text for item in found.candidate][1:5] == ["the", "cat", "sleeps", "."]
+    assert found.values.shape == (len(found.candidate), len(found.reference))
+    assert (np.abs(found.values) <= 1 + 1e-9).all()
+    if name == "sbert":  # the mean of all cosines over the roots of those of each text with itself
+        own = [
+            explain(rewards.load(name, encoder=str(tiny_encoder)), text, text).values.mean()
+            for text in ("the cat sleeps .", "a red cat")
+        ]
+        assert found.values.mean() / np.sqrt(own[0] * own[1]) == pytest.approx(found.score)
+
+
+def test_as_json_is_json(vectors_file: Path, tiny_encoder: Path) -> None:
+    flow = explain(rewards.load("sms", vectors=str(vectors_file)), CANDIDATE, REFERENCE).as_json()
+    assert json.loads(json.dumps(flow)) == flow
+    assert {*flow} >= {"metric", "signature", "score", "candidate", "reference", "distances", "flows"}
+    cosines = explain(rewards.load("twmd", encoder=str(tiny_encoder)), "the cat", "a dog").as_json()
+    assert np.shape(json.loads(json.dumps(cosines))["cosines"]) == (3, 3)
+
+
+@pytest.mark.parametrize(
+    ("candidate", "reference", "words"),
+    [("the", "cat", "the candidate has nothing"), ("cat", "the", "its reference holds no alphabetic word")],
+)
+def test_nothing_to_show(candidate: str, reference: str, words: str, vectors_file: Path) -> None:
+    with pytest.raises(rewards.RewardError, match=words):
+        explain(rewards.load("wms", vectors=str(vectors_file)), candidate, reference)
+
+
+def test_other_rewards_are_refused() -> None:
+    with pytest.raises(rewards.RewardError, match="rouge-l has no plan and no matrix"):
+        explain(rewards.load("rouge-l"), "a", "b")

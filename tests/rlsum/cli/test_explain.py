@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import html as markup
+import json
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rlsum.cli import main
+
+CANDIDATE = "The cat sleeps in the house . <b>A dog</b> runs & falls ."
+WIDE = "cat \u5317\u4eac\u7684\u732b dog \u0645\u0631\u062d\u0628\u0627 " + "river" * 40 + " \U0001f600 \x07 $x$ house"
+
+
+@pytest.fixture
+def explain(monkeypatch, capsys, tmp_path):
+    """Run the command in a folder with vectors: (exit code, standard output, standard error)."""
+    words = ("cat", "dog", "house", "river", "runs", "falls", "sleeps")
+    table = np.random.default_rng(0).normal(size=(len(words), 4))
+    rows = [f"{word} " + " ".join(map(str, row.round(3))) for word, row in zip(words, table, strict=True)]
+    (tmp_path / "v.txt").write_text("\n".join(rows))
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["rlsum", "explain", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return int(ended.value.code or 0), *capsys.readouterr()
+
+    return run
+
+
+def pixels(path: str) -> np.ndarray:
+    from matplotlib.image import imread
+
+    return imread(path)
+
+
+@pytest.mark.parametrize("name", ["wms", "sms", "s+wms"])
+def test_a_picture_has_the_colours_of_what_moves(explain, name):
+    code, printed, _ = explain("--metrics", f"{name}(vectors=v.txt)", CANDIDATE, "a dog sleeps .", "-o", "new/p.png")
+    assert code == 0
+    assert re.fullmatch(rf"{re.escape(name)} 0\.\d{{4}}\nnew/p.png\n", printed)
+    picture = pixels("new/p.png")
+    colours = {"words": (0xE0, 0x8A, 0), "sentences": (0x2E, 0x86, 0xC9)}
+    there = {
+        kind: bool((np.abs(picture[..., :3] * 255 - colour) < 2).all(axis=-1).any()) for kind, colour in colours.items()
+    }
+    assert there == {"words": name != "sms", "sentences": name != "wms"}
+
+
+def test_dark_is_dark(explain):
+    for theme in ("light", "dark"):
+        explain("--metrics", "wms(vectors=v.txt)", CANDIDATE, "a dog", "-o", f"{theme}.png", "--theme", theme)
+    assert pixels("light.png")[0, 0, 0] == 1
+    assert pixels("dark.png")[0, 0, 0] < 0.2
+
+
+@pytest.mark.parametrize("ending", ["png", "html", "json"])
+def test_any_text_can_be_shown(explain, ending):
+    code, _, _ = explain(
+        "--metrics", "s+wms(vectors=v.txt)", WIDE + "\n" + "a dog falls .\n" * 30, WIDE, "-o", f"p.{ending}"
+    )
+    assert code == 0
+
+
+def test_a_page_stands_alone_and_escapes(explain, tmp_path):
+    metrics = "s+wms(vectors=v.txt), wms(vectors=v.txt, oov=drop)"
+    assert explain("--metrics", metrics, CANDIDATE, "a dog sleeps .", "-o", "p.html")[0] == 0
+    page = (tmp_path / "p.html").read_text()
+    assert not re.search(r"(src|href)=|url\(|@import|https?://", page)
+    assert "<b>A dog" not in page
+    assert markup.escape("<b>A dog</b> runs & falls .") in page.replace("&#39;", "&#x27;")
+    assert page.count("<svg") == 2
+    assert "prefers-color-scheme: dark" in page
+    assert "oov:drop" in page
+
+
+def test_data_are_those_of_the_explanation(explain, tmp_path):
+    assert explain("--metrics", "wms(vectors=v.txt)", "cat cat dog", "dog", "-o", "p.json")[0] == 0
+    (found,) = json.loads((tmp_path / "p.json").read_text())
+    assert [(item["text"], round(item["weight"], 3)) for item in found["candidate"]] == [("cat", 0.667), ("dog", 0.333)]
+    assert len(found["flows"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--metrics", "wms(vectors=v.txt)", "-o", "p.pdf"], "use one of .png, .html, .json"),
+        (
+            ["--metrics", "wms(vectors=v.txt), sms(vectors=v.txt)", "-o", "p.png"],
+            "one metric, 2 are given",
+        ),
+        (["--metrics", "rouge-l", "-o", "p.png"], "rouge-l has no plan"),
+        (["--metrics", "wms", "-o", "p.png"], "'vectors' is required"),
+    ],
+)
+def test_errors_are_one_line_and_exit_code_2(explain, arguments, words):
+    code, printed, error = explain("a cat", "a dog", *arguments)
+    assert (code, printed, len(error.splitlines())) == (2, "", 1)
+    assert words in error
+    assert not list(Path().glob("p.*"))
