@@ -22,6 +22,7 @@ BAR = 5.0
 MARGIN = 16.0
 WIDEST = 40.0  # pixels, the heaviest item's bar
 SENTENCE_LINES = 3
+SPREAD = 60.0  # the most a short text is spread beside a long one, pixels an item
 LABEL = (30.0, 15.0)  # what the distance on a band takes
 CELL = 24.0
 NUMBERED = 40  # tokens a side up to which cells hold their number
@@ -125,8 +126,12 @@ def lay_out(explanation: Explanation) -> Flows:
     """The picture of a plan."""
     heaviest = max(item.weight for item in (*explanation.candidate, *explanation.reference))
     scale = WIDEST / heaviest
-    left, left_end = _column(explanation.candidate, MARGIN + TEXT, scale)
-    right, right_end = _column(explanation.reference, MARGIN + TEXT + GAP, scale)
+    columns = (explanation.candidate, MARGIN + TEXT), (explanation.reference, MARGIN + TEXT + GAP)
+    ends = [_column(items, x, scale, 0.0)[1] for items, x in columns]
+    spreads = [min(SPREAD, (max(ends) - end) / len(items)) for end, (items, _) in zip(ends, columns, strict=True)]
+    (left, left_end), (right, right_end) = (
+        _column(items, x, scale, spread) for (items, x), spread in zip(columns, spreads, strict=True)
+    )
     bands = _bands(explanation, left, right, scale)
     width, height = 2 * (MARGIN + TEXT) + GAP, max(left_end, right_end) + MARGIN
     return Flows(width, height, tuple(left), tuple(right), tuple(bands))
@@ -179,8 +184,11 @@ def wrapped(text: str, width: float, most: int) -> tuple[str, ...]:
     return (*lines[: most - 1], last + "\N{HORIZONTAL ELLIPSIS}")
 
 
-def _column(items: Sequence[Item], x: float, scale: float) -> tuple[list[Node], float]:
-    """The nodes of one text, in the order of the items, and where the column ends: sentence by sentence."""
+def _column(items: Sequence[Item], x: float, scale: float, spread: float) -> tuple[list[Node], float]:
+    """The nodes of one text, in the order of the items, and where the column ends: sentence by sentence.
+
+    ``spread`` is more room between two nodes, so that a short text reaches as far down as a long one.
+    """
     order = sorted(range(len(items)), key=lambda n: (items[n].sentence, items[n].kind != "sentence", items[n].place))
     nodes: dict[int, Node] = {}
     y, sentence = MARGIN, 0
@@ -193,7 +201,7 @@ def _column(items: Sequence[Item], x: float, scale: float) -> tuple[list[Node], 
         bar, text = item.weight * scale, len(lines) * LINE
         height = max(bar, text)
         nodes[place] = Node(item, lines, x, y + (height - text) / 2, y + (height - bar) / 2, bar)
-        y += height + 4
+        y += height + 4 + spread
     return [nodes[place] for place in range(len(items))], y
 
 
