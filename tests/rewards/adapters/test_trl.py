@@ -74,9 +74,6 @@ def test_the_real_trainer_trains_on_rewards(tmp_path: Path) -> None:
         output_dir=str(tmp_path),
         use_cpu=True,
         report_to=[],
-        logging_steps=1,
-        learning_rate=1e-2,
-        bf16=False,
         **settings,
     )
     before = {name: weight.clone() for name, weight in model.state_dict().items()}
