@@ -70,10 +70,10 @@ class Objective:
     reward: RewardSpec | None = None
     gamma: float = Field(default=0.97, ge=0, le=1)
     gamma_end: float | None = Field(default=None, ge=0, le=1)
-    reward_scale: float = Field(default=1.0, gt=0)
+    reward_scale: float = Field(default=1.0, gt=0, allow_inf_nan=False)
     samples: int = Field(default=1, ge=1)
     length: Literal["sum", "mean"] = "mean"
-    coverage_weight: float = Field(default=1.0, ge=0)
+    coverage_weight: float = Field(default=1.0, ge=0, allow_inf_nan=False)
 
     def __post_init__(self) -> None:
         """A mixed objective needs its reward."""
@@ -99,11 +99,11 @@ class Training:
     steps: int = Field(ge=1)
     batch_size: int = Field(default=16, ge=1)
     accumulate: int = Field(default=1, ge=1)
-    learning_rate: float = Field(default=1e-3, gt=0)
+    learning_rate: float = Field(default=1e-3, gt=0, allow_inf_nan=False)
     schedule: Literal["constant", "linear"] = "constant"
     warmup: int = Field(default=0, ge=0)
     clip: float = Field(default=2.0, gt=0)
-    seed: int = 1
+    seed: int = Field(default=1, ge=0, lt=2**63)
     validate_every: int = Field(default=500, ge=1)
     validate_decoded: int = Field(default=200, ge=0)
     patience: int | None = Field(default=None, ge=1)
@@ -172,7 +172,7 @@ def _read(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
     if path in seen:
         raise ConfigError(f"{path}: base files form a circle: {' -> '.join(str(p) for p in (*seen, path))}")
     try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+        values = _parse(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: cannot be read ({error}); give the path of a YAML file") from error
     except yaml.YAMLError as error:
@@ -180,7 +180,29 @@ def _read(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
     if not isinstance(values, dict):
         raise ConfigError(f"{path}: must hold a mapping with keys such as run, data, training")
     base = values.pop("base", None)
-    return _merge(_read(path.parent / base, (*seen, path)), values) if base is not None else values
+    if base is None:
+        return values
+    if not isinstance(base, str):
+        raise ConfigError(f"{path}: base: must be the path of a YAML file, not {base!r}")
+    return _merge(_read(path.parent / base, (*seen, path)), values)
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML in which no key stands twice: PyYAML would keep the last section and drop the others silently."""
+
+    def compose_mapping_node(self, anchor: Any) -> Any:
+        node = super().compose_mapping_node(anchor)
+        seen = set()
+        for key, _ in node.value:
+            name = (key.tag, key.value) if isinstance(key, yaml.ScalarNode) else id(key)
+            if name in seen:
+                raise yaml.MarkedYAMLError(problem=f"{key.value!r} is written twice", problem_mark=key.start_mark)
+            seen.add(name)
+        return node
+
+
+def _parse(text: str) -> Any:
+    return yaml.load(text, _Loader)
 
 
 def _merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
@@ -205,7 +227,7 @@ def _apply(values: dict[str, Any], override: str) -> None:
             raise ConfigError(f"override {override!r}: {section} is {inner!r}, not a section")
         place = inner
     try:
-        place[last] = yaml.safe_load(text)
+        place[last] = _parse(text)
     except yaml.YAMLError as error:
         raise ConfigError(f"override {override!r}: its value is not YAML: {error}") from error
 

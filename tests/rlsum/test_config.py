@@ -87,6 +87,12 @@ def test_a_word_like_nothing_gets_no_suggestion(minimal):
         ("metrics=[a, [", r"override 'metrics=\[a.* not YAML"),
         ("run='", "override .* not YAML"),
         ("metrics=5", "metrics"),
+        ("training.seed=-1", "training.seed"),
+        ("training.seed=9223372036854775808", "training.seed"),
+        ("training.learning_rate=.inf", "training.learning_rate"),
+        ("objective.reward_scale=.inf", "objective.reward_scale"),
+        ("objective.coverage_weight=.inf", "objective.coverage_weight"),
+        ("objective={kind: mle, gamma: 1, kind: mixed}", "'kind' is written twice"),
     ],
 )
 def test_bad_overrides_are_named(minimal, override, message):
@@ -99,6 +105,25 @@ def test_bad_overrides_are_named(minimal, override, message):
 )
 def test_files_that_are_no_config_are_refused(tmp_path, content, message):
     assert message in refused(write(tmp_path / "c.yaml", content))
+
+
+def test_a_section_written_twice_is_refused_with_its_line(tmp_path):
+    """PyYAML keeps the last one and says nothing."""
+    content = yaml.safe_dump(MINIMAL) + "objective: {gamma: 1}\ntraining: {steps: 20}\n"
+    message = refused(write(tmp_path / "c.yaml", content))
+    assert "'training' is written twice" in message
+    assert f"line {content.count(chr(10))}" in message
+
+
+def test_a_key_may_stand_again_where_a_merge_brought_it(tmp_path):
+    content = "x: &x {train: t, valid: v}\ny: &y {<<: *x, valid: w}\ndata: {<<: *y, valid: z}\n"
+    assert configs._parse(content)["data"] == {"train": "t", "valid": "z"}
+
+
+@pytest.mark.parametrize("base", ["3", "[a]", "{a: b}", "false"])
+def test_a_base_that_is_no_path_is_refused(tmp_path, base):
+    path = write(tmp_path / "c.yaml", f"base: {base}\n" + yaml.safe_dump(MINIMAL))
+    assert "base: must be the path of a YAML file" in refused(path)
 
 
 def test_a_missing_file_and_a_folder_are_refused(tmp_path):
