@@ -7,13 +7,15 @@ in one file for the same reason.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -24,14 +26,16 @@ from rlsum import config as configs
 from rlsum.config import Config
 from rlsum.data.vocabulary import Vocabulary
 from rlsum.errors import UserError
+from rlsum.records import defined
 
-WEIGHTS, CONFIG, VOCABULARY, REWARDS, STATE, RESULT = (
+WEIGHTS, CONFIG, VOCABULARY, REWARDS, STATE, RESULT, LOCK = (
     "model.safetensors",
     "config.yaml",
     "vocab.txt",
     "rewards.json",
     "state.safetensors",
     "result.json",
+    ".lock",
 )
 
 
@@ -43,7 +47,7 @@ class CheckpointError(UserError):
 class Progress:
     """Where a run stands.
 
-    best    the selection value so far, higher is better; None before any validation
+    best    the selection value so far, higher is better; None before any that is defined
     scaler  state of the loss scaler, in fp16
     """
 
@@ -55,32 +59,63 @@ class Progress:
     scaler: dict[str, float] | None = None
 
 
+def claim(run: str | Path) -> IO[bytes]:
+    """Make a run folder this process's own until the file returned is closed or the process ends, however it ends.
+
+    Raises CheckpointError where another process holds the folder, or where it cannot be written.
+    """
+    try:
+        Path(run).mkdir(parents=True, exist_ok=True)
+        lock = (Path(run) / LOCK).open("ab")
+    except OSError as error:
+        raise CheckpointError(f"run={run}: cannot be written ({error.strerror}); choose another run=") from error
+    try:
+        # a lock of the process, not of the open file: workers forked while it is held do not keep it alive
+        fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        lock.close()
+        raise CheckpointError(
+            f"run={run}: another process is writing there ({error.strerror}); wait until it ends, or choose another run="
+        ) from error
+    return lock
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A path to write instead of ``path``, which it then replaces, whole and on the disk."""
+    partial = path.with_name(path.name + ".partial")
+    yield partial
+    _sync(partial)
+    partial.replace(path)
+    _sync(path.parent)  # the rename itself must survive a power cut
+
+
 def write_atomically(path: Path, content: bytes) -> None:
     """Replace a file's content: a reader or a crash sees the old content or the new one, nothing between."""
-    partial = path.with_name(path.name + ".partial")
-    with partial.open("wb") as file:
+    with replacing(path) as partial, partial.open("wb") as file:
         file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(folder)  # the rename itself must survive a power cut
+        os.fsync(handle)
     finally:
-        os.close(folder)
+        os.close(handle)
 
 
 def create(folder: Path, config: Config, vocabulary: Vocabulary, signatures: Mapping[str, str]) -> None:
     """Write what a checkpoint folder holds beside its weights."""
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(folder / CONFIG, configs.dump(config).encode())
-    vocabulary.save(folder / VOCABULARY)
+    with replacing(folder / VOCABULARY) as partial:
+        vocabulary.save(partial)
     write_atomically(folder / REWARDS, (json.dumps(dict(signatures), indent=2) + "\n").encode())
 
 
 def save_weights(folder: Path, model: nn.Module, about: Mapping[str, Any]) -> None:
     """Replace the weights of a checkpoint folder; ``about`` (step, validation values) goes into the file's header."""
-    write_atomically(folder / WEIGHTS, save(_cpu(model.state_dict()), {"about": json.dumps(about)}))
+    write_atomically(folder / WEIGHTS, save(_cpu(model.state_dict()), {"about": json.dumps(defined(about))}))
 
 
 def find(path: str | Path) -> Path:
@@ -102,6 +137,16 @@ def read_weights(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     return tensors, about
 
 
+def put_weights(model: nn.Module, weights: Mapping[str, Tensor], origin: Path, optional: Collection[str] = ()) -> None:
+    """Give a model its weights, all but the ``optional`` ones. Raises CheckpointError where they do not fit."""
+    try:
+        missing, unexpected = model.load_state_dict(weights, strict=False)
+    except RuntimeError as error:  # sizes
+        raise CheckpointError(f"{origin}: weights do not fit {CONFIG} and {VOCABULARY}: {error}") from error
+    if unexpected or set(missing) - set(optional):
+        raise CheckpointError(f"{origin}: weights do not fit; missing {missing}, unexpected {unexpected}")
+
+
 def save_state(run: Path, model: nn.Module, optimizer: torch.optim.Optimizer, progress: Progress) -> None:
     """Write everything a run needs to continue as if it had never stopped."""
     tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
@@ -115,7 +160,8 @@ def load_state(run: Path, model: nn.Module, optimizer: torch.optim.Optimizer) ->
     if not (run / STATE).is_file():
         raise CheckpointError(f"{run}: no {STATE} to resume from; start the run without --resume")
     tensors, progress = _read(run / STATE, "progress")
-    model.load_state_dict({name[6:]: tensor for name, tensor in tensors.items() if name.startswith("model.")})
+    weights = {name[6:]: tensor for name, tensor in tensors.items() if name.startswith("model.")}
+    put_weights(model, weights, run / STATE)
     moments: dict[int, dict[str, Tensor]] = {}
     for name, tensor in tensors.items():
         if name.startswith("optimizer."):

@@ -14,7 +14,7 @@ from accelerate import Accelerator
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from rlsum.records import Output, to_json
+from rlsum.records import Output, defined, to_json
 
 METRICS, SAMPLES = "metrics.jsonl", "samples.jsonl"
 SHOWN = ("loss", "nll", "reward", "baseline_reward", "tokens_per_second")
@@ -87,9 +87,9 @@ class Monitor:
         self.console.print(text, highlight=False, soft_wrap=True)
 
     def _write(self, step: int, kind: str, values: Mapping[str, float]) -> None:
-        finite = {name: value if math.isfinite(value) else None for name, value in values.items()}
-        self._append(METRICS, {"step": step, "kind": kind, **finite})
-        self.accelerator.log({f"{kind}/{name}": v for name, v in finite.items() if v is not None}, step=step)
+        known = defined(values)
+        self._append(METRICS, {"step": step, "kind": kind, **known})
+        self.accelerator.log({f"{kind}/{name}": v for name, v in known.items() if v is not None}, step=step)
 
     def _append(self, name: str, row: dict[str, Any]) -> None:
         if self.active:

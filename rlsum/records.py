@@ -1,10 +1,11 @@
-"""The JSONL records that every command reads and writes: examples (to summarize) and outputs (summarized)."""
+"""The JSONL records that every command reads and writes: what a system made of an article."""
 
 from __future__ import annotations
 
 import json
+import math
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,15 +17,6 @@ OUTPUT_FIELDS = ("id", "source", "references", "candidate", "system")
 
 class RecordError(UserError):
     """A record file that cannot be used: the message names the file, the line, the field and the fix."""
-
-
-@dataclass(frozen=True)
-class Example:
-    """An article and its reference summaries. A text's lines are its sentences."""
-
-    id: str
-    source: str
-    references: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -61,6 +53,11 @@ def to_json(output: Output) -> str:
     if not row["scores"]:
         del row["scores"]
     return json.dumps(row, ensure_ascii=False)
+
+
+def defined(values: Mapping[str, float]) -> dict[str, float | None]:
+    """Numbers for JSON, which knows neither NaN nor infinities: those become None."""
+    return {name: value if math.isfinite(value) else None for name, value in values.items()}
 
 
 def read_outputs(path: str | Path) -> list[Output]:

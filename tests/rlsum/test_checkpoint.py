@@ -1,5 +1,7 @@
 import json
 import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -130,6 +132,33 @@ def test_weights_that_lack_a_parameter_are_refused(tmp_path):
         build.load_model(tmp_path)
 
 
+def test_a_word_list_of_another_length_than_the_weights_is_refused(tmp_path):
+    saved(tmp_path)
+    with (tmp_path / checkpoint.VOCABULARY).open("a") as file:
+        file.write("extra\t1\n")
+    with pytest.raises(CheckpointError, match=r"weights do not fit config\.yaml and vocab\.txt"):
+        build.load_model(tmp_path)
+
+
+def test_a_crash_while_the_word_list_is_written_leaves_the_old_one(tmp_path, monkeypatch):
+    model = saved(tmp_path)
+    before = (tmp_path / checkpoint.VOCABULARY).read_bytes()
+
+    def half(self, path):
+        path.write_text("<pad>\t0\n<un")
+        raise RuntimeError("crash")
+
+    monkeypatch.setattr(type(model.vocabulary), "save", half)
+    with pytest.raises(RuntimeError, match="crash"):
+        checkpoint.create(tmp_path, tiny.config("r"), model.vocabulary, {})
+    assert (tmp_path / checkpoint.VOCABULARY).read_bytes() == before
+
+
+def test_what_is_not_finite_is_stored_as_null(tmp_path):
+    checkpoint.save_weights(tmp_path, tiny.model(), {"step": 1, "novelty": float("nan"), "nll": float("inf")})
+    assert checkpoint.read_weights(tmp_path)[1] == {"step": 1, "novelty": None, "nll": None}
+
+
 # ---- a run's state ------------------------------------------------------------------------------------------------
 
 
@@ -170,3 +199,22 @@ def test_no_state_to_resume_from_is_a_clear_error(tmp_path):
     model = tiny.model()
     with pytest.raises(CheckpointError, match=r"no state\.safetensors to resume from"):
         checkpoint.load_state(tmp_path, model, adam(model))
+
+
+def test_a_state_of_other_sizes_is_a_clear_error(tmp_path):
+    model = tiny.model()
+    checkpoint.save_state(tmp_path, model, adam(model), Progress())
+    other = tiny.model(words=("ash",))
+    with pytest.raises(CheckpointError, match=r"state\.safetensors: weights do not fit"):
+        checkpoint.load_state(tmp_path, other, adam(other))
+
+
+def test_a_folder_is_claimed_by_one_process_until_it_lets_go_or_is_killed(tmp_path):
+    claim = "import sys; from rlsum import checkpoint; held = checkpoint.claim(sys.argv[1]); print('held', flush=True)"
+    command = [sys.executable, "-c", claim + "; sys.stdin.read()", str(tmp_path / "run")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout.readline() == "held\n"
+        with pytest.raises(CheckpointError, match="another process is writing there"):
+            checkpoint.claim(tmp_path / "run")
+        other.kill()
+    checkpoint.claim(tmp_path / "run").close()
