@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import platform
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from importlib.metadata import distributions
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import torch
 from accelerate import Accelerator
@@ -20,6 +22,7 @@ from rlsum.config import Config, ConfigError
 from rlsum.data.batch import Batch
 from rlsum.data.corpus import Corpus, load_corpus
 from rlsum.data.embeddings import check_embeddings, initial_embeddings
+from rlsum.data.sources import check_path
 from rlsum.data.vocabulary import SPECIALS, Vocabulary
 from rlsum.models.pointer_generator import PointerGenerator
 from rlsum.models.sizes import PointerGeneratorConfig
@@ -27,6 +30,8 @@ from rlsum.steps import MixedStep, MLEStep, StepResult
 from rlsum.trainer import Step, Trainer
 
 if TYPE_CHECKING:
+    import datasets
+
     from rewards.base import Reward
 
 ENVIRONMENT = "environment.json"
@@ -44,16 +49,25 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
     metrics, reward = rewards_of(config)
     if not resume:
         check_start(config, init)
-        _claim(run)
+    check_path(config.data.train, config.data.train_split)
+    check_path(config.data.valid, config.data.valid_split)
     accelerator = _accelerator(config, run)
+    held = _claim(run, resume) if accelerator.is_main_process else nullcontext()
+    accelerator.wait_for_everyone()
+    signatures = {name: metric.signature for name, metric in metrics.items()}  # reads vectors and encoders
     train, valid = corpus(config, "train"), corpus(config, "valid")
+    facts = {
+        "processes": accelerator.num_processes,
+        "articles": {"train": digest(train.rows), "valid": digest(valid.rows)},
+    }
+    if resume:
+        check_unchanged(run, signatures, facts)
     model = start_model(config, train, None if resume else init, run if resume else None)
     # from here on the run has its own copy of everything that names could resolve to differently later
     config = replace(config, model=model.config)
-    signatures = {name: metric.signature for name, metric in metrics.items()}
     if accelerator.is_main_process and not resume:
         checkpoint.write_atomically(run / checkpoint.CONFIG, _yaml(config))
-        checkpoint.write_atomically(run / ENVIRONMENT, environment())
+        checkpoint.write_atomically(run / ENVIRONMENT, environment(facts))
     built = Trainer(
         config=config,
         accelerator=accelerator,
@@ -65,6 +79,7 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
         select=_reward_value if reward is not None else _likelihood(config.objective.coverage_weight),
         metrics=metrics,
         signatures=signatures,
+        held=held,
     )
     if resume:
         built.resume()
@@ -88,6 +103,7 @@ def check_names(config: Config) -> None:
 def check_start(config: Config, init: Path | None) -> None:
     """Raise ConfigError where a run could not start so, or hardly means to."""
     if init is not None:
+        fitting_sizes(checkpoint.find(init), config.model)
         if config.vocabulary.embeddings is not None:
             raise ConfigError(
                 f"vocabulary.embeddings={config.vocabulary.embeddings}: --init brings its own embeddings; add "
@@ -104,6 +120,40 @@ def check_start(config: Config, init: Path | None) -> None:
             check_embeddings(config.vocabulary.embeddings, _sizes(config).embedding)
         except rewards.RewardError as error:
             raise ConfigError(f"vocabulary.embeddings: {error}") from error
+
+
+def check_unchanged(run: Path, signatures: Mapping[str, str], facts: Mapping[str, Any]) -> None:
+    """Raise CheckpointError unless a run's rewards, articles and processes are those it began with."""
+    environment = checkpoint.read_json(run / ENVIRONMENT)
+    recorded = {name: environment.get(name, fact) for name, fact in facts.items()}  # older runs did not record them
+    then = _dependencies(checkpoint.read_json(run / "best" / checkpoint.REWARDS), recorded)
+    now = _dependencies(signatures, facts)
+    changed = [
+        f"  {name}: {then.get(name)} then, {now.get(name)} now"
+        for name in then | now
+        if then.get(name) != now.get(name)
+    ]
+    if changed:
+        raise checkpoint.CheckpointError(
+            f"--resume {run}: what the run depends on has changed; put it back, or start a new run with --init {run}\n"
+            + "\n".join(changed)
+        )
+
+
+def _dependencies(signatures: Mapping[str, str], facts: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        **{f"reward {name}": signature for name, signature in signatures.items()},
+        **{f"articles of data.{part}": value for part, value in facts["articles"].items()},
+        "processes": facts["processes"],
+    }
+
+
+def digest(rows: datasets.Dataset) -> str:
+    """Sixteen hex digits that change with any text of the rows, or their order."""
+    hashed = hashlib.sha256()
+    for batch in rows.select_columns(["id", "source", "references"]).iter(1000):
+        hashed.update(json.dumps(batch).encode())
+    return hashed.hexdigest()[:16]
 
 
 def corpus(config: Config, part: str) -> Corpus:
@@ -153,14 +203,19 @@ def start_model(config: Config, train: Corpus, init: Path | None, run: Path | No
 
 def load_model(folder: Path, sizes: PointerGeneratorConfig | None = None) -> PointerGenerator:
     """The model of a checkpoint folder. ``sizes`` may differ from the stored ones in dropout, and add coverage."""
+    model = PointerGenerator(fitting_sizes(folder, sizes), Vocabulary.load(folder / checkpoint.VOCABULARY))
+    weights, _ = checkpoint.read_weights(folder)
+    checkpoint.put_weights(model, weights, folder, optional={"spent_weight"})  # coverage switched on late
+    return model
+
+
+def fitting_sizes(folder: Path, sizes: PointerGeneratorConfig | None) -> PointerGeneratorConfig:
+    """``sizes``, by default the stored ones. Raises ConfigError where the weights of the folder have others."""
     stored = _sizes(checkpoint.read_config(folder))
     sizes = sizes or stored
     if replace(sizes, dropout=stored.dropout, coverage=stored.coverage) != stored or stored.coverage > sizes.coverage:
         raise ConfigError(f"model: {sizes} does not fit the weights in {folder}, which are {stored}; drop the section")
-    model = PointerGenerator(sizes, Vocabulary.load(folder / checkpoint.VOCABULARY))
-    weights, _ = checkpoint.read_weights(folder)
-    checkpoint.put_weights(model, weights, folder, optional={"spent_weight"})  # coverage switched on late
-    return model
+    return sizes
 
 
 def training_step(config: Config, model: PointerGenerator, reward: Reward | None) -> Step:
@@ -194,8 +249,8 @@ def rewards_of(config: Config) -> tuple[dict[str, Reward], Reward | None]:
     return {**metrics, "reward": reward}, reward
 
 
-def environment() -> bytes:
-    """What the run ran on, as JSON."""
+def environment(more: Mapping[str, Any]) -> bytes:
+    """What the run ran on, and ``more``, as JSON."""
     versions = {d.name.lower().replace("_", "-"): d.version for d in distributions()}
     versions["torch"] = torch.__version__  # names the build, too: +cpu, +cu130
     facts = {
@@ -205,29 +260,33 @@ def environment() -> bytes:
         "threads": torch.get_num_threads(),
         "cuda": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
         "packages": {name: versions.get(name) for name in PACKAGES},
+        **more,
     }
     return (json.dumps(facts, indent=2) + "\n").encode()
 
 
-def _claim(run: Path) -> None:
-    if (run / checkpoint.STATE).exists():
+def _claim(run: Path, resume: bool) -> IO[bytes]:
+    held = checkpoint.claim(run)
+    if not resume and (run / checkpoint.STATE).exists():
+        held.close()
         raise ConfigError(f"run={run}: holds a run already; continue it with --resume {run}, or choose another run=")
-    try:
-        run.mkdir(parents=True, exist_ok=True)
-        checkpoint.write_atomically(run / ".writable", b"")
-        (run / ".writable").unlink()
-    except OSError as error:
-        raise ConfigError(f"run={run}: cannot be written ({error.strerror}); choose another run=") from error
+    return held
 
 
 def _accelerator(config: Config, run: Path) -> Accelerator:
     training = config.training
     try:
-        return Accelerator(mixed_precision=training.mixed_precision, log_with=training.tracker, project_dir=str(run))
-    except ValueError as error:  # precision that the device lacks, or a tracker that is not installed
+        built = Accelerator(mixed_precision=training.mixed_precision, log_with=training.tracker, project_dir=str(run))
+    except ValueError as error:  # precision that the device lacks, or a tracker that nobody knows
         raise ConfigError(
             f"training.mixed_precision={training.mixed_precision}, training.tracker={training.tracker}: {error}"
         ) from error
+    # accelerate goes on without either
+    if training.mixed_precision == "fp16" and built.scaler is None:
+        raise ConfigError("training.mixed_precision=fp16: not on this device; use bf16 or no")
+    if training.tracker is not None and not built.log_with:
+        raise ConfigError(f"training.tracker={training.tracker}: not installed; install it, or use tensorboard or null")
+    return built
 
 
 def _start_tracker(config: Config, accelerator: Accelerator, step: int) -> None:

@@ -75,7 +75,7 @@ def claim(run: str | Path) -> IO[bytes]:
     except OSError as error:
         lock.close()
         raise CheckpointError(
-            f"run={run}: another process is writing there ({error.strerror}); wait until it ends, or choose another run="
+            f"run={run}: another process is writing there ({error.strerror}); wait for it, or choose another run="
         ) from error
     return lock
 
@@ -129,6 +129,14 @@ def find(path: str | Path) -> Path:
 def read_config(folder: Path) -> Config:
     """The configuration stored in a checkpoint or run folder."""
     return configs.load(folder / CONFIG)
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """What a JSON file of a run or checkpoint holds. Raises CheckpointError."""
+    try:
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise CheckpointError(f"{path}: cannot be read ({error}); the folder of a whole run has it") from error
 
 
 def read_weights(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:

@@ -11,7 +11,7 @@ import math
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -49,6 +49,7 @@ class Trainer:
     select     validation values -> the number that the best checkpoint maximises
     metrics    rewards to report in validation, by name
     signatures of the rewards, stored with the checkpoint
+    held       let go when ``fit`` ends: the claim on the run folder
     """
 
     config: Config
@@ -62,6 +63,7 @@ class Trainer:
     metrics: Mapping[str, Reward]
     signatures: Mapping[str, str]
     progress: Progress = field(default_factory=Progress)
+    held: AbstractContextManager[object] = field(default_factory=nullcontext)
 
     def __post_init__(self) -> None:
         """Place the model and make its optimiser."""
@@ -84,10 +86,11 @@ class Trainer:
     def fit(self) -> Progress:
         """Train to the end. Raises TrainingError when a loss or a gradient is not finite."""
         steps = self.config.training.steps
-        with Monitor(self.run, self.accelerator, self.progress.step, steps) as monitor:
-            if self.progress.best is None:
+        with self.held, Monitor(self.run, self.accelerator, self.progress.step, steps) as monitor:
+            if self.progress.step == 0 and self.progress.best is None:
                 monitor.forget_after(-1)  # a run that was killed before its first state begins anew
-                checkpoint.create(self.run / "best", self.config, self.vocabulary, self.signatures)
+                if self.accelerator.is_main_process:
+                    checkpoint.create(self.run / "best", self.config, self.vocabulary, self.signatures)
                 self._validate(monitor)  # the start is a candidate for the best, too
             while self.progress.step < steps and not self.progress.finished:
                 self._update()
@@ -176,9 +179,12 @@ class Trainer:
         training, progress = self.config.training, self.progress
         result = self._measure()
         value = self.select(result.values)
-        better = progress.best is None or math.isnan(progress.best) or value > progress.best
+        if self.config.objective.kind == "mixed" and math.isnan(value):
+            self._refuse_undefined(result)
+        better = progress.best is None or value > progress.best
         if better:
-            progress.best, progress.best_step, progress.without_gain = value, progress.step, 0
+            progress.best = value if math.isfinite(value) else None
+            progress.best_step, progress.without_gain = progress.step, 0
         else:
             progress.without_gain += 1
             progress.finished = training.patience is not None and progress.without_gain >= training.patience
@@ -193,6 +199,15 @@ class Trainer:
             checkpoint.save_state(self.run, self.model, self.optimizer, progress)
         self.accelerator.wait_for_everyone()
         self._since = time.perf_counter()  # validation is no training time
+
+    def _refuse_undefined(self, result: Validation) -> None:
+        """A reward without a value cannot choose the best, and gives no gradient."""
+        first = result.outputs[0]
+        reason = self.metrics["reward"].undefined(first.candidate, first.references)
+        raise TrainingError(
+            f"the reward is undefined on all {len(result.outputs)} validation articles ({reason}); "
+            "`rlsum score` shows it text by text"
+        )
 
     def _measure(self) -> Validation:
         training = self.config.training

@@ -57,7 +57,10 @@ def _resumed(run: Path, config: str | None, overrides: list[str]):  # type: igno
     from rlsum import config as configs
 
     if not (run / checkpoint.STATE).is_file():
-        raise checkpoint.CheckpointError(f"--resume {run}: no {checkpoint.STATE} there; give the folder of a run")
+        fix = "give the folder of a run"
+        if (run / checkpoint.CONFIG).is_file():
+            fix = "the run was stopped before its first one: give the first command again"
+        raise checkpoint.CheckpointError(f"--resume {run}: no {checkpoint.STATE} there; {fix}")
     stored = replace(checkpoint.read_config(run), run=str(run))
     if config is None and not overrides:
         return stored

@@ -43,6 +43,15 @@ def clean_rows(path: str, split: str, asked: Columns, num_proc: int) -> datasets
     return _clean_dataset(_pick(found, split, path), asked, path)
 
 
+def check_path(path: str, split: str) -> None:
+    """Raise CorpusError for a path or split that is not there; reads no row, asks no network."""
+    local = Path(path).expanduser()
+    if path.startswith(HUB) or not local.exists():
+        _hub_name(path)
+    else:
+        _files(local, split)
+
+
 def _files(path: Path, split: str) -> list[Path]:
     """The files to read, none if ``path`` is a folder that ``datasets`` itself must read."""
     if path.is_file():

@@ -395,6 +395,30 @@ def test_a_reward_that_raises_stops_the_run_with_its_own_error(tmp_path):
         trainer.fit()
 
 
+def test_a_reward_that_no_article_defines_stops_the_run_at_once(tmp_path):
+    class Nowhere(tiny.Overlap):
+        def __call__(self, candidates, references=None, sources=None):
+            return np.full(len(candidates), np.nan)
+
+        def undefined(self, candidate, references=None):
+            return "no content words in the reference"
+
+    trainer = tiny.trainer(tiny.config(tmp_path / "r", "mixed"), reward=Nowhere())
+    message = r"reward is undefined on all 5 validation articles \(no content words in the reference\)"
+    with pytest.raises(TrainingError, match=message):
+        trainer.fit()
+    assert not (tmp_path / "r" / checkpoint.RESULT).exists()
+
+
+def test_a_value_that_is_never_defined_is_null_in_every_file_and_a_resumed_run_goes_on(tmp_path):
+    fit(tmp_path / "r", [math.nan] * 3)
+    assert json.loads((tmp_path / "r" / checkpoint.RESULT).read_text())["best"] is None
+    assert checkpoint.read_weights(tmp_path / "r" / "best")[1]["nll"] is None
+    before = log_of(tmp_path / "r")
+    assert tiny.trainer(tiny.config(tmp_path / "r", validate_every=1, steps=2), resume=True).fit().step == 2
+    assert log_of(tmp_path / "r") == before
+
+
 def test_undefined_rewards_are_logged_as_such_and_training_goes_on(tmp_path):
     def sometimes(candidates, references=None, sources=None):
         values = tiny.Overlap()(candidates, references, sources)

@@ -1,6 +1,10 @@
 """The commands from end to end on a few simulated stories: train, train on a reward, resume, generate."""
 
 import json
+import os
+import shutil
+import subprocess
+import sys
 
 import datasets
 import pytest
@@ -157,6 +161,82 @@ def test_resume_takes_the_runs_own_configuration_and_refuses_another(place):
     assert run("train", "--resume", place / "mle", "training.steps=4").exit_code == 0
 
 
+def resumable(place, folder, **changes):
+    """A copy of the finished run, its environment.json with other facts."""
+    shutil.copytree(place / "mle", folder)
+    path = folder / "environment.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+    return folder
+
+
+def test_a_run_whose_reward_has_changed_is_not_resumed(place, tmp_path):
+    folder = resumable(place, tmp_path / "r")
+    stored = folder / "best" / checkpoint.REWARDS
+    (signature,) = json.loads(stored.read_text()).values()
+    stored.write_text(json.dumps({"rouge-l": "rouge-l|another"}))
+    assert f"reward rouge-l: rouge-l|another then, {signature} now" in refused("train", "--resume", folder)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"processes": 2}, "processes: 2 then, 1 now"),
+        ({"articles": {"train": "0", "valid": "0"}}, "articles of data.train: 0 then, "),
+    ],
+)
+def test_a_run_with_other_articles_or_processes_is_not_resumed(place, tmp_path, changes, message):
+    assert message in refused("train", "--resume", resumable(place, tmp_path / "r", **changes))
+
+
+def test_articles_that_changed_in_their_place_are_noticed(place, tmp_path):
+    (tmp_path / "train.jsonl").write_bytes((place / "data/train.jsonl").read_bytes())
+    folder = tmp_path / "r"
+    options = [f"run={folder}", f"data.train={tmp_path / 'train.jsonl'}", "training.steps=1"]
+    assert run("train", place / "mle.yaml", *options).exit_code == 0
+    lines = (tmp_path / "train.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    (tmp_path / "train.jsonl").write_text("".join([lines[1], lines[0], *lines[2:]]), encoding="utf-8")
+    message = refused("train", "--resume", folder)
+    assert "articles of data.train" in message
+    assert "articles of data.valid" not in message
+
+
+def test_a_run_killed_before_its_first_state_is_told_to_start_again(place, tmp_path):
+    folder = resumable(place, tmp_path / "r")
+    (folder / checkpoint.STATE).unlink()
+    assert "give the first command again" in refused("train", "--resume", folder)
+
+
+@pytest.mark.parametrize("options", [["{config}", "run={run}"], ["--resume", "{run}"]])
+def test_a_run_folder_is_one_process_at_a_time(place, tmp_path, options):
+    folder = resumable(place, tmp_path / "r")
+    if "--resume" not in options:
+        (folder / checkpoint.STATE).unlink()
+    claim = "import sys; from rlsum import checkpoint; held = checkpoint.claim(sys.argv[1]); print('held', flush=True)"
+    command = [sys.executable, "-c", claim + "; sys.stdin.read()", str(folder)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout.readline() == "held\n"
+        message = refused("train", *(option.format(config=place / "mle.yaml", run=folder) for option in options))
+        other.kill()
+    assert "another process is writing there" in message
+
+
+def test_two_processes_train_one_run_and_resume_it(place, tmp_path):
+    """A pair of real processes: one claims the folder and writes, and both hold the same weights."""
+    folder = tmp_path / "pair"
+    launch = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node=2", "--master_port=0", "-m", "rlsum"]
+    environment = {**os.environ, "ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1"}
+
+    def together(*arguments):
+        command = [*launch, "train", *(str(argument) for argument in arguments)]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=500)
+
+    done = together(place / "mixed.yaml", "--init", place / "mle", f"run={folder}", "training.tracker=null")
+    assert done.returncode == 0, done.stderr
+    assert json.loads((folder / "environment.json").read_text())["processes"] == 2
+    assert [row["step"] for row in rows_of(folder)] == [0, 1, 2, 2, 3, 4, 4], "only one of them writes"
+    assert "processes: 2 then, 1 now" in refused("train", "--resume", folder)
+
+
 def test_generate_writes_records_and_beam_one_is_greedy(place, tmp_path):
     test = place / "data/test.jsonl"
     paths = {beam: tmp_path / f"{beam}.jsonl" for beam in (1, 3)}
@@ -222,11 +302,17 @@ def nothing_is_read(monkeypatch):
         (["training.steps=0", "model.hidden=0"], "2 fault"),
         (["training.mixed_precision=fp16"], "training.mixed_precision=fp16"),
         (["training.tracker=tensorbord"], "training.tracker=tensorbord"),
+        (["training.tracker=comet_ml"], "training.tracker=comet_ml: not installed"),
+        (["data.train=/nope.jsonl"], "path='/nope.jsonl': no such file"),
+        (["data.valid=/nope"], "path='/nope': no such file"),
+        (["metrics=[{name: sms, vectors: '{folder}/broken.txt'}]"], "line 2"),
+        (["metrics=['twmd(encoder=minilm, layer=99)']"], "layer=99"),
     ],
 )
 def test_what_cannot_be_is_refused_before_any_data_is_read(place, tmp_path, overrides, message):
     folder = tmp_path / "r"
     (tmp_path / "three.txt").write_text("1 3\nword 1 2 3\n")
+    (tmp_path / "broken.txt").write_text("word 1 2 3\nother 1 2\n")
     overrides = [override.replace("{folder}", str(tmp_path)) for override in overrides]
     assert message in refused("train", place / "mle.yaml", f"run={folder}", *overrides)
     assert not (folder / "config.yaml").exists()
@@ -246,12 +332,25 @@ def test_a_folder_that_cannot_be_written_is_refused(place, tmp_path, monkeypatch
     (tmp_path / "file").write_text("")
     assert "cannot be written" in refused("train", place / "mle.yaml", f"run={tmp_path / 'file' / 'r'}")
 
-    def read_only(path, content):
+    def read_only(*arguments):
         raise PermissionError(13, "Permission denied")  # root may write everywhere, so the refusal is played
 
-    monkeypatch.setattr(checkpoint, "write_atomically", read_only)
-    message = refused("train", place / "mle.yaml", f"run={tmp_path / 'r'}")
-    assert "cannot be written (Permission denied)" in message
+    monkeypatch.setattr(type(tmp_path), "open", read_only)
+    with pytest.raises(checkpoint.CheckpointError, match=r"cannot be written \(Permission denied\)"):
+        checkpoint.claim(tmp_path / "r")
+
+
+@pytest.mark.usefixtures("nothing_is_read")
+def test_half_precision_that_the_device_lacks_is_refused(place, tmp_path):
+    """In a fresh process: accelerate keeps the precision of the first run in a process for all later ones."""
+    command = [sys.executable, "-m", "rlsum", "train", str(place / "mle.yaml"), f"run={tmp_path / 'r'}"]
+    environment = {**os.environ, "ACCELERATE_USE_CPU": "true"}
+    done = subprocess.run(
+        [*command, "training.mixed_precision=fp16"], env=environment, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 2
+    assert "training.mixed_precision=fp16: not on this device; use bf16 or no" in done.stderr
+    assert not (tmp_path / "r" / "config.yaml").exists()
 
 
 @pytest.mark.usefixtures("nothing_is_read")
@@ -272,6 +371,7 @@ def test_generating_from_nothing_or_with_impossible_lengths_is_refused(place, tm
     assert not out.exists()
 
 
+@pytest.mark.usefixtures("nothing_is_read")
 def test_sizes_that_do_not_fit_the_start_are_refused(place, tmp_path):
     message = refused("train", place / "mixed.yaml", f"run={tmp_path / 'r'}", "model.hidden=9", "--init", place / "mle")
     assert "does not fit the weights" in message
