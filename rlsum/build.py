@@ -7,7 +7,7 @@ import json
 import platform
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from importlib.metadata import distributions
 from pathlib import Path
@@ -52,7 +52,7 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
     check_path(config.data.train, config.data.train_split)
     check_path(config.data.valid, config.data.valid_split)
     accelerator = _accelerator(config, run)
-    held = _claim(run, resume) if accelerator.is_main_process else nullcontext()
+    held: AbstractContextManager[object] = _claim(run, resume) if accelerator.is_main_process else nullcontext()
     accelerator.wait_for_everyone()
     signatures = {name: metric.signature for name, metric in metrics.items()}  # reads vectors and encoders
     train, valid = corpus(config, "train"), corpus(config, "valid")
