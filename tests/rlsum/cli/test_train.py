@@ -220,8 +220,9 @@ def test_a_run_folder_is_one_process_at_a_time(place, tmp_path, options):
     assert "another process is writing there" in message
 
 
-def test_two_processes_train_one_run_and_resume_it(place, tmp_path):
-    """A pair of real processes: one claims the folder and writes, and both hold the same weights."""
+@pytest.mark.slow
+def test_two_processes_train_one_run(place, tmp_path):
+    """Real processes: one claims the folder and writes, and alone neither goes on."""
     folder = tmp_path / "pair"
     launch = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node=2", "--master_port=0", "-m", "rlsum"]
     environment = {**os.environ, "ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1"}
