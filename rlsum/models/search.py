@@ -81,10 +81,11 @@ def rollout(model: PointerGenerator, encoded: Encoded, choose: Chooser, decoding
 
 
 def beam(model: PointerGenerator, encoded: Encoded, decoding: Decoding) -> Tokens:
-    """The best finished hypothesis of each row by log p / length ** length_penalty; the best open one if none ended.
+    """The best hypothesis of each row by log p / length ** length_penalty.
 
     All R rows keep W hypotheses and advance together as R*W rows. A row is done, as in See et al. 2017, when W of its
-    hypotheses have ended; a beam of 1 is then greedy decoding.
+    hypotheses have ended; a beam of 1 is then greedy decoding. Where max_length comes first, the open ones compete with
+    those that ended: one that ended early may be far less probable than all that were cut off.
     """
     rows, width, device = len(encoded.states), decoding.beam, encoded.states.device
     encoded = encoded.select(torch.arange(rows, device=device).repeat_interleave(width))
@@ -104,18 +105,24 @@ def beam(model: PointerGenerator, encoded: Encoded, decoding: Decoding) -> Token
             beams, places = beams.select(open_rows)
             encoded, state = encoded.select(places), state.select(places)
     for i, row in enumerate(beams.rows):
-        if not finished[row]:  # cut off at max_length
-            place = i * width + int(beams.total[i].argmax())
-            finished[row] = [Hypothesis(0.0, beams.ids[place], beams.log_prob[place])]
+        if len(finished[row]) < width:  # cut off at max_length
+            place = i * width + int(beams.total[i].argmax())  # the best open one: all are equally long
+            total = beams.total[i].max().item()
+            finished[row].append(Hypothesis.of(total, beams.ids[place], beams.log_prob[place], decoding))
     return _best(finished)
 
 
 class Hypothesis(NamedTuple):
-    """A text that ended: its rank, its ids and their log-probabilities, both (length,)."""
+    """A text that ended or was cut off: its rank, its ids and their log-probabilities, both (length,)."""
 
     rank: float
     ids: Tensor
     log_prob: Tensor
+
+    @classmethod
+    def of(cls, total: float, ids: Tensor, log_prob: Tensor, decoding: Decoding) -> Hypothesis:
+        """Ranked by ``total``, its log p, over its length to the power of the penalty."""
+        return cls(total / len(ids) ** decoding.length_penalty, ids, log_prob)
 
 
 class Beams(NamedTuple):
@@ -167,8 +174,8 @@ def _grow(
     for i, place in ((token == EOS) & (best > BLOCKED))[:, :width].nonzero().tolist():
         ended = finished[beams.rows[i]]
         if len(ended) < width:
-            rank = best[i, place].item() / ids.shape[1] ** decoding.length_penalty
-            ended.append(Hypothesis(rank, ids[i * 2 * width + place], log_prob[i * 2 * width + place]))
+            row = i * 2 * width + place
+            ended.append(Hypothesis.of(best[i, place].item(), ids[row], log_prob[row], decoding))
     # of 2W candidates at most W end, so W open ones remain
     total, keep = best.masked_fill(token == EOS, BLOCKED).topk(width)
     kept = (first * 2 * width + keep).flatten()

@@ -129,8 +129,8 @@ def test_a_beam_as_wide_as_the_language_finds_the_best_sequence(seed, least, pen
     batch = tiny.batch([("Quercus elm Quercus", "ash")], words=words)
     size = len(model.vocabulary)
     every = enumerate_sequences(model, batch, 3, usable=[4, 5, size])
-    ended = {seq: p / len(seq) ** penalty for seq, p in every.items() if seq[-1] == EOS and len(seq) > least}
-    best = max(ended, key=ended.get)
+    ranks = {seq: p / len(seq) ** penalty for seq, p in every.items() if len(seq) > least}
+    best = max(ranks, key=ranks.get)  # ended, or cut off at three words
     # a width of 27 holds all sequences of three of three words
     decoding = Decoding(method="beam", beam=27, max_length=3, min_length=least, length_penalty=penalty)
     tokens = model.generate(batch, decoding)
@@ -172,6 +172,26 @@ def test_an_article_that_is_done_collects_no_more_while_others_go_on(seed):
     together = model.to_text(batch, model.generate(batch, decoding))
     alone = [batch.select([row]) for row in range(len(batch))]
     assert [model.to_text(one, model.generate(one, decoding))[0] for one in alone] == together
+
+
+@pytest.mark.parametrize("penalty", [0.0, 1.0])
+@torch.no_grad()
+def test_an_unlikely_end_does_not_beat_what_was_cut_off(penalty):
+    """An end is so improbable that only a wide beam holds it; greedy decoding is the better text by the beam's rank."""
+    seen = 0
+    for seed in range(8):
+        model, batch = tiny.copier(seed=seed), tiny.batch(PAIRS)
+        model.word_out.bias[EOS] -= 4
+        greedy = model.generate(batch, Decoding(max_length=5))
+        wide = Decoding(method="beam", beam=40, max_length=5, length_penalty=penalty)
+        tokens = model.generate(batch, wide)
+        torch.testing.assert_close(model(batch, tokens.ids).log_prob, tokens.log_prob, atol=1e-5, rtol=0)
+        for row in (greedy.ids != EOS).all(-1).nonzero().flatten().tolist():
+            lengths = [int((ids[row] != PAD).sum()) for ids in (tokens.ids, greedy.ids)]
+            ranks = [one.log_prob[row].sum() / n**penalty for one, n in zip((tokens, greedy), lengths, strict=True)]
+            assert ranks[0] >= ranks[1] - 1e-5
+            seen += 1
+    assert seen > 10
 
 
 @torch.no_grad()
