@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping
+import zlib
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rlsum.data.readers import Read, jsonl
 from rlsum.errors import UserError
 
 OUTPUT_FIELDS = ("id", "source", "references", "candidate", "system")
@@ -61,47 +63,35 @@ def defined(values: Mapping[str, float]) -> dict[str, float | None]:
 
 
 def read_outputs(path: str | Path) -> list[Output]:
-    """Read an outputs file.
+    """Read an outputs file (gzip where its name ends in .gz).
 
     Raises RecordError naming the first bad line: an evaluation that drops outputs silently compares other items.
     """
-    outputs = [_output(row, path, number) for number, row in _rows(path)]
+    try:
+        outputs = [_output(read) for read in jsonl(Path(path))]
+    except (OSError, EOFError, zlib.error) as error:  # damaged gzip is any of three
+        raise RecordError(f"{path}: cannot be read ({error}); give the path of a JSONL file") from error
     if not outputs:
         raise RecordError(f"{path}: no records; expected one JSON object a line with {', '.join(OUTPUT_FIELDS)}")
     return outputs
 
 
-def _rows(path: str | Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    try:
-        with Path(path).open(encoding="utf-8", newline="\n") as file:
-            for number, line in enumerate(file, 1):
-                if line.strip():
-                    yield number, _row(line, path, number)
-    except OSError as error:
-        raise RecordError(f"{path}: cannot be read ({error.strerror}); give the path of a JSONL file") from error
-    except UnicodeDecodeError as error:
-        raise RecordError(f"{path}: not UTF-8 text ({error.reason}); give the path of a JSONL file") from error
-
-
-def _row(line: str, path: str | Path, number: int) -> dict[str, Any]:
-    try:
-        row = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise RecordError(f"{path}:{number}: not JSON ({error.msg}); one object a line is expected") from error
-    if not isinstance(row, dict):
-        raise RecordError(f"{path}:{number}: a {type(row).__name__}, not an object; one object a line is expected")
-    return row
-
-
-def _output(row: dict[str, Any], path: str | Path, number: int) -> Output:
+def _output(read: Read) -> Output:
+    if read.problem:
+        raise RecordError(f"{read.where}: {read.problem}; one JSON object a line is expected")
+    row = read.fields
     missing = [name for name in OUTPUT_FIELDS if name not in row]
     if missing:
-        raise RecordError(f"{path}:{number}: missing {', '.join(missing)}; a record has {', '.join(OUTPUT_FIELDS)}")
+        raise RecordError(f"{read.where}: missing {', '.join(missing)}; a record has {', '.join(OUTPUT_FIELDS)}")
     texts = {name: row[name] for name in ("source", "candidate", "system")}
     wrong = [name for name, value in texts.items() if not isinstance(value, str)]
-    references = row["references"]
+    references, scores = row["references"], row.get("scores") or {}
     if not isinstance(references, list) or not all(isinstance(text, str) for text in references):
         wrong.append("references")
     if wrong:
-        raise RecordError(f"{path}:{number}: {', '.join(wrong)} must be text (references: a list of texts)")
-    return Output(id=str(row["id"]), references=tuple(references), scores=dict(row.get("scores") or {}), **texts)
+        raise RecordError(f"{read.where}: {', '.join(wrong)} must be text (references: a list of texts)")
+    if not isinstance(row["id"], str | int):
+        raise RecordError(f"{read.where}: id must be text or a number, not {json.dumps(row['id'])[:40]}")
+    if not isinstance(scores, dict) or not all(isinstance(value, int | float | None) for value in scores.values()):
+        raise RecordError(f"{read.where}: scores must be an object of numbers by metric name, null where undefined")
+    return Output(id=str(row["id"]), references=tuple(references), scores=scores, **texts)

@@ -63,7 +63,8 @@ def _name(path: Path, number: int) -> str:
     return f"{path.name.split('.')[0]}-{number}"
 
 
-def _jsonl(path: Path) -> Iterator[Read]:
+def jsonl(path: Path) -> Iterator[Read]:
+    """Rows of a JSONL file. Raises OSError, EOFError or zlib.error where it cannot be read to its end."""
     # Bytes, so that only a line feed ends a line (JSON may hold U+2028 as it is) and bad UTF-8 costs one row.
     with _open(path) as file:
         for number, line in enumerate(file, 1):
@@ -149,8 +150,8 @@ def story(lines: list[str]) -> dict[str, str]:
 
 
 READERS: dict[str, Callable[[Path], Iterator[Read]]] = {
-    ".jsonl": _jsonl,
-    ".json": _jsonl,
+    ".jsonl": jsonl,
+    ".json": jsonl,
     ".csv": _csv,
     ".parquet": _parquet,
     ".story": _story,

@@ -66,7 +66,9 @@ def _existing(path: str | Path) -> Path:
 def _field(read: Read, name: str) -> Any:
     if read.problem:
         raise CorpusError(f"{read.where}: {read.problem}; mend or delete this row")
-    if read.fields.get(name) is None:
+    if name in read.fields and read.fields[name] is None:
+        raise CorpusError(f"{read.where}: {name!r} is null; mend or delete this row")
+    if name not in read.fields:
         raise CorpusError(f"{read.where}: no {name!r}; its columns are {', '.join(read.fields)}")
     return read.fields[name]
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 
 import pytest
 
-from rlsum.records import Output, RecordError, read_outputs, write_outputs
+from rlsum.records import Output, RecordError, read_outputs, to_json, write_outputs
 
 OUTPUT = Output("1", "a\u2028b", ("r one\nr two", "other"), "c \U0001f600", "s", {"rouge-l": 0.5, "sms": None})
 
@@ -31,15 +32,40 @@ def test_a_writer_that_fails_leaves_the_old_file(tmp_path):
     assert read_outputs(path) == [OUTPUT]
 
 
+def line(**changes):
+    return (json.dumps({**json.loads(to_json(OUTPUT)), **changes}) + "\n").encode()
+
+
+@pytest.mark.parametrize("name", ["o.jsonl", "o.jsonl.gz"])
+def test_what_corpora_may_hold_records_may_too(tmp_path, name):
+    """A byte order mark, Windows' line ends, gzip."""
+    content = b"\xef\xbb\xbf" + line().replace(b"\n", b"\r\n") + b"\n"
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+    assert read_outputs(path) == [OUTPUT]
+
+
+def test_damaged_gzip_is_told(tmp_path):
+    path = tmp_path / "o.jsonl.gz"
+    path.write_bytes(gzip.compress(line())[:-9])
+    with pytest.raises(RecordError, match="cannot be read"):
+        read_outputs(path)
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
         (b"", "no records"),
         (b"\n\n", "no records"),
         (b"{}\n", ":1: missing id, source, references, candidate, system"),
-        (b"[1]\n", ":1: a list, not an object"),
+        (b"[1]\n", ":1: not a JSON object"),
         (b"\nnonsense\n", ":2: not JSON"),
-        (b"\xff\xfe\n", "not UTF-8"),
+        (b"\xff\xfe\n", ":1: not UTF-8"),
+        (b"[" * 100_000, ":1: not JSON"),
+        (b'{"id": ' + b"1" * 5000 + b"}", ":1: not JSON"),
+        (line(scores=[1, 2]), ":1: scores must be an object"),
+        (line(scores={"sms": "high"}), ":1: scores must be an object"),
+        (line(id=None), ":1: id must be text or a number, not null"),
         (
             json.dumps({"id": 1, "source": "", "references": "r", "candidate": None, "system": "s"}).encode(),
             ":1: candidate, references must be text",

@@ -111,7 +111,8 @@ def test_an_empty_output_is_kept_and_the_system_named(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--candidate", "gone"], r"s\.jsonl:1: no 'gone'; its columns are id, reference"),
+        (["--candidate", "gone"], r"s\.jsonl:1: 'gone' is null"),
+        (["--candidate", "other"], r"s\.jsonl:1: no 'other'; its columns are id, reference"),
         (["--candidate", "fine", "--reference", "ref"], "no 'ref'"),
         (["--candidate", "fine", "--articles", "{articles}"], "no article has the id 'b'"),
         (["--candidate", "fine", "--articles", "{articles}", "--source", "x"], "from one place only"),
