@@ -86,6 +86,7 @@ def outputs(
     article_column: Annotated[str, typer.Option(help="Column of the articles in --articles.")] = "article",
     id_column: Annotated[str, typer.Option(help="Column of the ids, in both files.")] = "id",
     system: Annotated[str | None, typer.Option(help="Name of the system (default: its column's).")] = None,
+    overwrite: Annotated[bool, typer.Option(help="Replace the records file.")] = False,
 ) -> None:
     """Convert a file of another system's outputs to the records that `rlsum evaluate` reads.
 
@@ -93,12 +94,14 @@ def outputs(
 
     rlsum data outputs systems.jsonl.gz --candidate pointer_gen --articles test.jsonl.gz -o pointer_gen.jsonl
     """
+    from rlsum.cli.destination import check_free
     from rlsum.data.readers import CorpusError
     from rlsum.data.system_outputs import OutputColumns, convert, read_articles
     from rlsum.records import write_outputs
 
     if source is not None and articles is not None:
         raise CorpusError(f"--source {source} and --articles {articles}: the articles can come from one place only")
+    check_free("-o", out, overwrite)
     by_id = read_articles(articles, article_column, id_column) if articles is not None else None
     columns = OutputColumns(candidate, reference, source, id_column)
     count = write_outputs(out, convert(path, columns, system or candidate, by_id))

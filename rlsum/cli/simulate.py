@@ -15,6 +15,7 @@ def simulate(
     valid: Annotated[int, typer.Option(min=0, help="Validation stories.")] = 400,
     test: Annotated[int, typer.Option(min=0, help="Test stories.")] = 1000,
     vectors: Annotated[bool, typer.Option(help="Also train word vectors on the training articles.")] = True,
+    overwrite: Annotated[bool, typer.Option(help="Replace the files of an earlier corpus.")] = False,
 ) -> None:
     """Write simulated news stories as JSONL, with word vectors trained on their articles.
 
@@ -22,16 +23,22 @@ def simulate(
 
     rlsum data simulate corpus --seed 1 --train 4000
     """
-    from rlsum.data.simulator import write_corpus
+    from rlsum.cli.destination import check_free
+    from rlsum.data.simulator import stories, write_corpus
+    from rlsum.data.train_vectors import TooLittleText, train_vectors, write_vectors
 
-    paths = write_corpus(out_dir, seed, {"train": train, "valid": valid, "test": test})
-    for split, path in paths.items():
-        typer.echo(f"{path}: {split}")
+    sizes = {"train": train, "valid": valid, "test": test}
+    vectors_path = out_dir / "vectors.txt.gz"
+    for path in (*(out_dir / f"{split}.jsonl" for split in sizes), *([vectors_path] if vectors else [])):
+        check_free("OUT_DIR", path, overwrite)
+    table = {}
     if vectors:
-        from rlsum.data.train_vectors import TooLittleText, train_from_corpus
-
-        path = out_dir / "vectors.txt.gz"
         try:
-            typer.echo(f"{path}: {train_from_corpus(paths['train'], path)} word vectors")
+            table = train_vectors(sentence for story in stories(seed, "train", train) for sentence in story.article)
         except TooLittleText as error:
             raise TooLittleText(f"--train {train}: {error}, or leave the vectors out with --no-vectors") from error
+    for split, path in write_corpus(out_dir, seed, sizes).items():
+        typer.echo(f"{path}: {split}")
+    if vectors:
+        write_vectors(vectors_path, table)
+        typer.echo(f"{vectors_path}: {len(table)} word vectors")

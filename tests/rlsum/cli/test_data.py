@@ -10,7 +10,8 @@ from typer.testing import CliRunner
 
 from rlsum.cli.data import app
 from rlsum.data.readers import CorpusError
-from rlsum.data.train_vectors import TooLittleText
+from rlsum.data.train_vectors import TooLittleText, train_from_corpus
+from rlsum.errors import UserError
 from rlsum.records import read_outputs
 
 ROWS = [
@@ -83,7 +84,39 @@ def test_a_log_holds_no_progress_bars(tmp_path):
 def test_too_few_stories_for_vectors_say_how_to_go_without(tmp_path):
     with pytest.raises(TooLittleText, match=r"^--train 2: .*--no-vectors$"):
         run("simulate", str(tmp_path), "--train", "2", "--valid", "1", "--test", "1")
+    assert list(tmp_path.iterdir()) == []
     assert run("simulate", str(tmp_path), "--train", "2", "--no-vectors").exit_code == 0
+
+
+def test_a_simulated_corpus_is_replaced_only_if_asked(tmp_path):
+    sizes = ["--train", "2", "--valid", "1", "--test", "1", "--no-vectors"]
+    (tmp_path / "test.jsonl").write_text("mine")
+    with pytest.raises(UserError, match=r"test\.jsonl: exists; add --overwrite"):
+        run("simulate", str(tmp_path), *sizes)
+    assert [path.name for path in tmp_path.iterdir()] == ["test.jsonl"]
+    assert run("simulate", str(tmp_path), *sizes, "--overwrite").exit_code == 0
+    with pytest.raises(UserError, match="cannot be written"):
+        run("simulate", str(tmp_path / "test.jsonl"), *sizes)
+
+
+def test_simulated_vectors_are_those_of_the_written_articles(tmp_path):
+    run("simulate", str(tmp_path), "--train", "300", "--valid", "1", "--test", "1")
+    assert train_from_corpus(tmp_path / "train.jsonl", tmp_path / "again.txt.gz") > 64
+    assert (tmp_path / "vectors.txt.gz").read_bytes() == (tmp_path / "again.txt.gz").read_bytes()
+
+
+def test_outputs_are_replaced_only_if_asked_and_written_only_where_possible(tmp_path):
+    convert = ["outputs", write(tmp_path / "s.jsonl", SYSTEMS), "--candidate", "fine", "-o"]
+    out = tmp_path / "o.jsonl"
+    out.write_text("mine")
+    with pytest.raises(UserError, match="exists; add --overwrite"):
+        run(*convert, str(out))
+    assert run(*convert, str(out), "--overwrite").exit_code == 0
+    assert len(read_outputs(out)) == 2
+    for nowhere in ("/proc/o.jsonl", "/dev/null", str(tmp_path), str(out / "o.jsonl"), str(tmp_path / ("o" * 300))):
+        with pytest.raises(UserError, match="cannot be written"):
+            run(*convert, nowhere, "--overwrite")
+    assert {path.name for path in tmp_path.iterdir()} <= {"s.jsonl", "o.jsonl", "cache"}
 
 
 def test_outputs_become_records_with_their_texts_to_the_letter(tmp_path):

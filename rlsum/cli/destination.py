@@ -1,0 +1,28 @@
+"""Where a command writes: looked at before the work begins, not after."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from rlsum.errors import UserError
+
+
+def check_free(option: str, path: Path, overwrite: bool = False) -> None:
+    """Raise UserError where ``path`` exists, unless it is a file that may be overwritten, or cannot be written.
+
+    A file is made beside it and removed again: permissions alone do not tell, least of all to root. Its folder is made
+    when missing.
+    """
+    try:
+        if path.is_file() and not overwrite:
+            raise UserError(f"{option} {path}: exists; add --overwrite, or choose another name")
+        if path.exists() and not path.is_file():
+            raise UserError(f"{option} {path}: cannot be written, it is no file; give the name of a file")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f"{path.name}.partial."):
+            pass
+    except OSError as error:
+        raise UserError(
+            f"{option} {path}: cannot be written ({error.strerror}); give a file in a folder you may write to"
+        ) from error
