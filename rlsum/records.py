@@ -9,7 +9,6 @@ import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 from rlsum.data.readers import Read, jsonl
 from rlsum.errors import UserError

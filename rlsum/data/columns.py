@@ -13,39 +13,60 @@ RECORD_COLUMNS = ("source", "references")  # of the project's own JSONL records
 
 @dataclass(frozen=True)
 class Columns:
-    """Column names. ``id`` None: the column ``id`` where there is one, else file and line; ``reference`` None: none."""
+    """Column names. ``id`` None: the column ``id`` where there is one, else file and line; ``reference`` None: none.
+
+    ``optional``: a corpus or a row may lack references.
+    """
 
     id: str | None
     source: str
     reference: str | None
+    optional: bool = False
+
+    @property
+    def named(self) -> list[str]:
+        """Every column with a name."""
+        return [name for name in (self.id, self.source, self.reference) if name is not None]
 
     @property
     def needed(self) -> list[str]:
-        """Columns that some row must have."""
-        return [name for name in (self.id, self.source, self.reference) if name is not None]
+        """Columns that a row must have."""
+        return [name for name in self.named if not (self.optional and name == self.reference)]
 
 
 CNN_DAILYMAIL = Columns(None, "article", "highlights")
 
 
-def choose_columns(asked: Columns, rows: Iterable[dict[str, Any]], path: str) -> Columns:
+def choose_columns(asked: Columns, reads: Iterable[Read], path: str) -> Columns:
     """``asked``, or the columns of our own records where a row has those and not the defaults.
 
-    Stops at the first row that settles it. Raises CorpusError when no row has the columns.
+    Stops at the first row that settles it. Raises CorpusError when no row has the columns, or there is none.
     """
     options = [asked]
     if asked.source == CNN_DAILYMAIL.source and asked.reference in (CNN_DAILYMAIL.reference, None):
         source, reference = RECORD_COLUMNS
-        options.append(Columns(asked.id, source, reference if asked.reference else None))
+        options.append(Columns(asked.id, source, reference if asked.reference else None, asked.optional))
     found: dict[str, None] = {}
-    for row in rows:
+    first: Read | None = None
+    for read in reads:
+        first = first or read
         for columns in options:
-            if all(name in row for name in columns.needed):
+            if all(name in read.fields for name in columns.named):
                 return columns
-        found.update(dict.fromkeys(row))
+        found.update(dict.fromkeys(read.fields))
+    for columns in options:
+        if all(name in found for name in columns.needed):
+            return columns
+    if first is None:
+        raise CorpusError(f"path={path!r}: holds no row; give a file with articles")
+    if not found:
+        raise CorpusError(
+            f"path={path!r}: no row can be read ({first.where}: {first.problem}); JSONL has an object a line, "
+            "CSV a header and a row an article"
+        )
     missing = [name for name in asked.needed if name not in found] or asked.needed
     raise CorpusError(
-        f"path={path!r}: no row has {' and '.join(missing)}; found: {', '.join(found) or 'nothing that can be read'}. "
+        f"path={path!r}: no row has {' and '.join(missing)}; found: {', '.join(found)}. "
         "Name the columns with source_column, reference_column and id_column"
     )
 
@@ -58,12 +79,16 @@ def clean(read: Read, columns: Columns) -> dict[str, Any]:
         identity = read.fields.get(columns.id or "id")
         row["id"] = read.name if identity is None else str(identity)
         row["source"] = read.fields[columns.source]
-        row["references"] = _texts(read.fields[columns.reference]) if columns.reference else []
+        row["references"] = _references(read.fields, columns)
     return row
 
 
-def _texts(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
+def _references(fields: dict[str, Any], columns: Columns) -> list[Any]:
+    """As found; none where the corpus has none or, if they are optional, the row has only empty ones."""
+    value = fields.get(columns.reference) if columns.reference else None
+    texts = value if isinstance(value, list) else [value]
+    nothing = all(text is None or (isinstance(text, str) and not text.strip()) for text in texts)
+    return [] if columns.reference is None or (columns.optional and nothing) else texts
 
 
 def _problem(fields: dict[str, Any], columns: Columns) -> str:
@@ -74,8 +99,8 @@ def _problem(fields: dict[str, Any], columns: Columns) -> str:
         return f"{columns.id}: neither text nor a number"
     if problem := _text_problem(fields[columns.source]):
         return f"{columns.source}: {problem}"
-    if columns.reference:
-        texts = _texts(fields[columns.reference])
+    texts = _references(fields, columns)
+    if columns.reference and (texts or not columns.optional):
         for problem in [_text_problem(text) for text in texts] or ["empty"]:
             if problem:
                 return f"{columns.reference}: {problem}"

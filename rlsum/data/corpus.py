@@ -55,6 +55,7 @@ def load_corpus(
     id_column: str | None = None,
     source_column: str = "article",
     reference_column: str | None = "highlights",
+    references_optional: bool = False,
     tokenizer: Tokenizer = "whitespace",
     lowercase: bool = False,
     max_source: int = 400,
@@ -67,7 +68,8 @@ def load_corpus(
 
     Args:
         path: a JSONL, CSV or parquet file or a ``.story`` file (text formats also ``.gz``); a folder of ``.story``
-            files, of one file or folder a split, or written by ``save_to_disk``; else a hub dataset,
+            files, of one file or folder a split, or written by ``save_to_disk``, or any that ``datasets`` can load
+            (``folder/config`` where its card names configurations); else a hub dataset,
             ``[hf://][owner/]name[@revision]`` or ``hf://owner/name/config[@revision]``.
         split: train, valid or test (synonyms are understood). A single file and a flat folder of ``.story`` files have
             no splits: they are read whole whatever is asked.
@@ -75,6 +77,7 @@ def load_corpus(
         source_column, reference_column: the defaults are CNN/DailyMail's; where neither is there, those of our own
             records (``source``, ``references``) are used. A reference is a text with a sentence a line, or a list of
             texts: several references. ``reference_column=None`` loads articles alone.
+        references_optional: articles without a reference are good rows too; their ``references`` are empty.
         tokenizer: ``whitespace`` for pre-tokenised text, ``spacy`` for raw text (the tokens of ``rewards.text``).
         max_source, max_target: tokens kept of the article and of the first reference.
         limit: at most so many of the good rows, the first, or with ``seed`` a random choice in the order of the file.
@@ -91,7 +94,9 @@ def load_corpus(
     if limit is not None and limit < 1:
         raise CorpusError(f"limit={limit}: must be at least 1, or None for all rows")
 
-    found = clean_rows(str(path), split, Columns(id_column, source_column, reference_column), num_proc)
+    found = clean_rows(
+        str(path), split, Columns(id_column, source_column, reference_column, references_optional), num_proc
+    )
     skipped, examples, kept = _sift(found)
     if not kept:
         reasons = ", ".join(f"{count} x {reason} (first: {examples[reason]})" for reason, count in skipped.items())

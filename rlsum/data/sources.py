@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import datasets
 from datasets.exceptions import DatasetGenerationError, DatasetsError
@@ -15,7 +15,10 @@ from datasets.fingerprint import Hasher
 from rlsum.data.columns import Columns, choose_columns, clean
 from rlsum.data.readers import READERS, CorpusError, Read, file_format, read_file
 
+T = TypeVar("T")
 HUB = "hf://"
+CARD = "README.md"  # says how the folder of a dataset is to be read
+LINE_FORMATS = (".jsonl", ".jsonl.gz", ".csv", ".csv.gz")
 SPLIT_NAMES = (("train", "training"), ("valid", "validation", "val", "dev"), ("test",))
 # Part of every cache key: raise it when reading, cleaning or tokenising gives other rows than before.
 CACHE_VERSION = 2
@@ -35,12 +38,11 @@ def clean_rows(path: str, split: str, asked: Columns, num_proc: int) -> datasets
     local = Path(path).expanduser()
     if path.startswith(HUB) or not local.exists():
         return _clean_dataset(_from_hub(path, split), asked, path)
-    files = _files(local, split)
+    saved = any((local / name).is_file() for name in ("state.json", "dataset_dict.json"))
+    files = _files(local, split) or ([] if saved else _line_files(local, split))
     if files:
         return _clean_files(files, asked, path, num_proc)
-    saved = any((local / name).is_file() for name in ("state.json", "dataset_dict.json"))
-    found = datasets.load_from_disk(str(local)) if saved else _from_hub(str(local), split)
-    return _clean_dataset(_pick(found, split, path), asked, path)
+    return _clean_dataset(_saved(local, split) if saved else _from_hub(str(local), split), asked, path)
 
 
 def check_path(path: str, split: str) -> None:
@@ -70,6 +72,18 @@ def _files(path: Path, split: str) -> list[Path]:
     return []
 
 
+def _line_files(folder: Path, split: str) -> list[Path]:
+    """The JSONL or CSV files that `datasets` takes for the split: it stops at a broken row, our readers skip it.
+
+    None where they are of other formats, or a dataset card says how to read them.
+    """
+    if (folder / CARD).is_file():
+        return []
+    found = _load(datasets.load_dataset_builder, str(folder)).config.data_files
+    files = [Path(name) for name in _pick(found or {}, split, str(folder))]
+    return files if all(file.name.endswith(LINE_FORMATS) for file in files) else []
+
+
 def _split_files(folder: Path, names: tuple[str, ...]) -> list[Path]:
     files = (folder / f"{name}{suffix}{end}" for name in names for suffix in READERS for end in ("", ".gz"))
     return [file for file in files if file.is_file()]
@@ -80,7 +94,7 @@ def _synonyms(split: str) -> tuple[str, ...]:
 
 
 def _clean_files(files: list[Path], asked: Columns, path: str, num_proc: int) -> datasets.Dataset:
-    columns = choose_columns(asked, (read.fields for file in files for read in read_file(file)), path)
+    columns = choose_columns(asked, (read for file in files for read in read_file(file)), path)
     stats = [(str(file.resolve()), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
     try:
         return datasets.Dataset.from_generator(
@@ -102,16 +116,30 @@ def _generate(files: list[tuple[str, int, int]], columns: Columns, version: int)
             yield clean(read, columns)
 
 
+def _saved(folder: Path, split: str) -> datasets.Dataset:
+    found = datasets.load_from_disk(str(folder))
+    return found if isinstance(found, datasets.Dataset) else _pick(found, split, str(folder))
+
+
 def _from_hub(path: str, split: str) -> datasets.Dataset:
+    return _pick(_load(datasets.load_dataset, path), split, path)
+
+
+def _load(load: Callable[..., Any], path: str) -> Any:
+    """What a function of `datasets` makes of a hub name or a folder."""
     name, config, revision = _hub_name(path)
     try:
-        found = datasets.load_dataset(name, config, revision=revision)
+        return load(name, config, revision=revision)
+    except DatasetGenerationError as error:
+        raise CorpusError(
+            f"path={path!r}: `datasets` cannot read a file of it ({error.__cause__ or error}); mend it, or give the "
+            "file itself: there broken rows are skipped"
+        ) from error
     except (OSError, ValueError, DatasetsError) as error:  # not found, no network, no such configuration, unreadable
         raise CorpusError(
-            f"path={path!r}: neither a corpus here nor a dataset that `datasets` can load ({error}). "
-            f"For a hub dataset with configurations write {HUB}owner/name/config"
+            f"path={path!r}: neither a corpus here nor a dataset that `datasets` can load ({' '.join(str(error).split())}). "
+            f"Where there are configurations, write {HUB}owner/name/config or folder/config"
         ) from error
-    return _pick(found, split, path)
 
 
 def _hub_name(path: str) -> tuple[str, str | None, str | None]:
@@ -119,28 +147,34 @@ def _hub_name(path: str) -> tuple[str, str | None, str | None]:
     name = path.removeprefix(HUB)
     if Path(name).is_dir():
         return name, None, None
+    parent, _, config = name.rpartition("/")
+    if parent and _has_configurations(Path(parent).expanduser()):
+        return str(Path(parent).expanduser()), config, None
     # A mistyped path must not wait for the network: not where it looks like a file or lies in a folder that is here.
     looks_local = Path(path).suffix in (*READERS, ".gz") or path.startswith(("/", ".", "~"))
     if not path.startswith(HUB) and (looks_local or ("/" in path and Path(path).parent.is_dir())):
         raise CorpusError(f"path={path!r}: no such file or folder (for a hub dataset write {HUB}owner/name)")
     name, _, revision = name.partition("@")
-    config: str | None = None
     if name.count("/") == 2:
         name, _, config = name.rpartition("/")
-    return name, config, revision or None
+        return name, config, revision or None
+    return name, None, revision or None
 
 
-def _pick(found: datasets.DatasetDict | datasets.Dataset, split: str, path: str) -> datasets.Dataset:
-    if isinstance(found, datasets.Dataset):
-        return found
+def _has_configurations(folder: Path) -> bool:
+    card = folder / CARD
+    return card.is_file() and "config_name:" in card.read_text(encoding="utf-8", errors="replace")
+
+
+def _pick(found: Mapping[str, T], split: str, path: str) -> T:
     for name in _synonyms(split):
         if name in found:
             return found[name]
-    raise CorpusError(f"path={path!r}: no split {split!r}; there are {', '.join(found)}")
+    raise CorpusError(f"path={path!r}: no split {split!r}; there are {', '.join(map(str, found))}")
 
 
 def _clean_dataset(found: datasets.Dataset, asked: Columns, path: str) -> datasets.Dataset:
-    columns = choose_columns(asked, [dict.fromkeys(found.column_names)], path)
+    columns = choose_columns(asked, [Read(path, "", dict.fromkeys(found.column_names))], path)
     stats = [(file["filename"], os.stat(file["filename"]).st_mtime_ns) for file in found.cache_files]
     key = Hasher.hash((found._fingerprint, stats, columns, path, CACHE_VERSION))
     folder = Path(datasets.config.HF_DATASETS_CACHE) / "rlsum"  # never beside the data, which may be read-only

@@ -263,6 +263,65 @@ def test_column_names_and_articles_alone(tmp_path):
     assert alone.rows["tgt_tokens"][:] == [[], []]
 
 
+def test_references_are_optional_where_that_is_asked(tmp_path):
+    rows = [{"id": "a", "article": "x"}, {"id": "b", "article": "y", "highlights": " "}, STORIES[2], {"id": "d"}]
+    path = write(tmp_path / "x.jsonl", jsonl(rows))
+    corpus = load_corpus(path, references_optional=True)
+    assert corpus.rows["id"][:] == ["a", "b", "c"]
+    assert corpus.rows["references"][:] == [[], [], [STORIES[2]["highlights"]]]
+    assert corpus.skipped == {"article: missing": 1}
+    assert load_corpus(path).rows["id"][:] == ["c"]
+    bare = write(tmp_path / "bare.jsonl", jsonl(rows[:1]))
+    assert load_corpus(bare, references_optional=True).rows["references"][:] == [[]]
+    with pytest.raises(CorpusError, match="no row has highlights"):
+        load_corpus(bare)
+
+
+@pytest.mark.parametrize("records", [[{"id": 1, "source": "x"}], [{"id": 1, "source": "x", "references": []}]])
+def test_our_own_records_may_lack_references_where_that_is_asked(tmp_path, records):
+    path = write(tmp_path / "x.jsonl", jsonl(records))
+    row = load_corpus(path, references_optional=True).rows[0]
+    assert (row["id"], row["source"], row["references"], row["tgt_tokens"]) == ("1", "x", [], [])
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv"])
+def test_a_broken_row_in_a_folder_of_files_of_any_name_costs_itself(tmp_path, suffix):
+    folder = tmp_path / "corpus"
+    broken = jsonl(STORIES[:2]) + b"{half\n" + jsonl(STORIES[2:])
+    if suffix == "csv":
+        write_csv(tmp_path / "x.csv", STORIES)
+        broken = (tmp_path / "x.csv").read_bytes() + b"too,few\n"
+    write(folder / f"articles-1.{suffix}", broken)
+    corpus = load_corpus(folder)
+    assert corpus.rows["id"][:] == ["a", "b", "c", "d"]
+    assert sum(corpus.skipped.values()) == 1
+    with pytest.raises(CorpusError, match="no split 'test'; there are train"):
+        load_corpus(folder, split="test")
+
+
+def test_a_local_snapshot_with_two_configurations(tmp_path):
+    folder = tmp_path / "snapshot"
+    write(folder / "one.jsonl", jsonl(STORIES[:1]))
+    write(folder / "rest.jsonl", jsonl(STORIES[1:]))
+    configs = "".join(f"- config_name: {name}\n  data_files: {name}.jsonl\n" for name in ("one", "rest"))
+    write(folder / "README.md", f"---\nconfigs:\n{configs}---\n".encode())
+    check(load_corpus(f"{folder}/one"), STORIES[:1])
+    check(load_corpus(f"hf://{folder}/rest"), STORIES[1:])
+    with pytest.raises(CorpusError, match=r"one.*rest.*folder/config"):
+        load_corpus(folder)
+    with pytest.raises(CorpusError, match="two"):
+        load_corpus(folder / "two")
+    (folder / "one.jsonl").write_bytes(jsonl(STORIES[:1]) + b"{half\n")
+    with pytest.raises(CorpusError, match=r"cannot read a file of it .*give the file itself"):
+        load_corpus(f"{folder}/one")
+
+
+def test_parquet_without_rows(tmp_path):
+    datasets.Dataset.from_list(STORIES).select([]).to_parquet(tmp_path / "x.parquet")
+    with pytest.raises(CorpusError, match="holds no row"):
+        load_corpus(tmp_path / "x.parquet")
+
+
 def test_spacy_tokens(tmp_path):
     story = {"id": "a", "article": "It didn't rain, she said.", "highlights": "No rain."}
     row = load_corpus(write(tmp_path / "x.jsonl", jsonl([story])), tokenizer="spacy", lowercase=True).rows[0]
@@ -292,8 +351,11 @@ def test_duplicate_ids_are_kept_and_counted(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("x.jsonl", b"one\ntwo\n", "no row has article and highlights; found: nothing that can be read"),
-        ("x.jsonl", b"", "no row has article and highlights"),
+        ("x.jsonl", b"one\ntwo\n", r"no row can be read \(.*x.jsonl:1: not JSON\); JSONL has an object a line"),
+        ("x.json", b'[{"article": "a", "highlights": "b"}]', "no row can be read .*not a JSON object"),
+        ("x.jsonl", b"", "holds no row"),
+        ("x.jsonl", b"\xef\xbb\xbf", "holds no row"),
+        ("x.csv", b"article,highlights\n", "holds no row"),
         ("x.jsonl", b'{"text": "a", "highlights": "b"}\n', "no row has article; found: text, highlights"),
         (
             "x.jsonl",
