@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import torch
 
 from rlsum import checkpoint
 from rlsum.data.batch import collate
+from rlsum.errors import UserError
 from rlsum.models.decoding import Decoding
 from rlsum.models.pointer_generator import PointerGenerator
 from rlsum.records import Output, to_json
@@ -19,6 +22,57 @@ if TYPE_CHECKING:
     import datasets
 
 CHUNK_BATCHES = 20  # articles are sorted by length within chunks of this many batches, and written chunk by chunk
+
+
+def decoding_of(
+    trained: Decoding,
+    beam: int | None = None,
+    max_length: int | None = None,
+    min_length: int | None = None,
+    length_penalty: float | None = None,
+    block_ngrams: int | None = None,
+) -> Decoding:
+    """A run's decoding options with those that are given, by beam search; greedy where the beam is 1.
+
+    The run's ``method`` is that of its validation and does not count. Raises UserError where the lengths exclude each
+    other.
+    """
+    options: dict[str, Any] = {
+        "beam": beam,
+        "max_length": max_length,
+        "min_length": min_length,
+        "length_penalty": length_penalty,
+        "block_ngrams": block_ngrams,
+    }
+    options = {name: getattr(trained, name) if value is None else value for name, value in options.items()}
+    if options["min_length"] >= options["max_length"]:
+        raise UserError(
+            f"--min-length {options['min_length']}: must be smaller than the maximum of {options['max_length']}; "
+            "raise --max-length"
+        )
+    return replace(trained, method="beam" if options["beam"] > 1 else "greedy", **options)
+
+
+def check_device(name: str | None) -> str:
+    """``name``, or cuda where there is one, else cpu. Raises UserError for a device that cannot be used here."""
+    name = name or ("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        torch.ones(1, device=name).item()
+    except (RuntimeError, AssertionError) as error:  # torch asserts that it was built with cuda
+        raise UserError(f"--device {name}: cannot be used here ({str(error).splitlines()[0]}); try cpu") from error
+    return name
+
+
+def check_ids(ids: Iterable[str], corpus: str) -> None:
+    """Raise UserError for an id that two articles have: systems are compared id by id."""
+    seen: set[str] = set()
+    for identity in ids:
+        if identity in seen:
+            raise UserError(
+                f"{corpus}: two articles have the id {identity!r}; delete one, or name a column of other ids with "
+                "--id-column"
+            )
+        seen.add(identity)
 
 
 def summarize(

@@ -12,12 +12,21 @@ def generate(
     checkpoint: Annotated[Path, typer.Argument(help="Checkpoint folder, or the run it lies in.")],
     corpus: Annotated[str, typer.Argument(metavar="INPUT", help="Articles: a file, a folder or a hub name.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="OUT.jsonl", help="Where to write the outputs.")],
-    beam: Annotated[int, typer.Option(min=1, help="Beam width; 1 is greedy decoding.")] = 5,
-    max_length: Annotated[int | None, typer.Option(min=1, help="Tokens at most; default: as trained.")] = None,
-    min_length: Annotated[int, typer.Option(min=0, help="Tokens at least.")] = 0,
-    length_penalty: Annotated[float, typer.Option(min=0, help="Rank by log p / length ** this.")] = 1.0,
-    block_ngrams: Annotated[int, typer.Option(min=0, help="Never repeat an n-gram of this size; 0: off.")] = 0,
+    beam: Annotated[int | None, typer.Option(min=1, help="Beam width; 1: greedy. Default: the run's, 5.")] = None,
+    max_length: Annotated[int | None, typer.Option(min=1, help="Tokens at most. Default: the run's.")] = None,
+    min_length: Annotated[int | None, typer.Option(min=0, help="Tokens at least. Default: the run's.")] = None,
+    length_penalty: Annotated[
+        float | None, typer.Option(min=0, help="Rank by log p / length ** this. Default: the run's.")
+    ] = None,
+    block_ngrams: Annotated[
+        int | None, typer.Option(min=0, help="Never repeat an n-gram of this size; 0: off. Default: the run's.")
+    ] = None,
     split: Annotated[str, typer.Option(help="Split to read, where INPUT has splits.")] = "test",
+    id_column: Annotated[str | None, typer.Option(help="Column of the ids. Default: the run's.")] = None,
+    source_column: Annotated[str | None, typer.Option(help="Column of the articles. Default: the run's.")] = None,
+    reference_column: Annotated[
+        str | None, typer.Option(help="Column of the summaries. Default: the run's, or none where it is missing.")
+    ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only so many articles, the first.")] = None,
     system: Annotated[str | None, typer.Option(help="Name of the system in the records; default: the run's.")] = None,
     batch_size: Annotated[int, typer.Option(min=1, help="Articles decoded together.")] = 16,
@@ -25,6 +34,9 @@ def generate(
     overwrite: Annotated[bool, typer.Option(help="Replace OUT.jsonl.")] = False,
 ) -> None:
     """Summarize articles with a trained model.
+
+    Decodes by beam search with the options of the run's decoding section, or those given here. Articles need no
+    reference summaries.
 
     Writes one record an article, `{"id", "source", "references", "candidate", "system"}`. A job that was stopped goes
     on where it stood when the same command is given again.
@@ -34,41 +46,35 @@ def generate(
     rlsum generate runs/demo/sms runs/demo/data/test.jsonl -o runs/demo/sms.jsonl
 
     rlsum generate runs/cnndm/mle/best test.jsonl -o out.jsonl --beam 5 --block-ngrams 3
+
+    rlsum generate runs/cnndm/mle mine.csv -o mine.jsonl --source-column text --id-column key
     """
-    from rlsum.errors import UserError
-
-    if out.exists() and not overwrite:
-        raise UserError(f"-o {out}: exists; add --overwrite, or choose another name")
-    from dataclasses import replace
-
-    import torch
     from rich.progress import Progress
 
+    from rlsum.cli.destination import check_free
+
+    check_free("-o", out, overwrite)
     from rlsum import build
     from rlsum import checkpoint as checkpoints
-    from rlsum.cli.score import check_writable
     from rlsum.data.corpus import load_corpus
-    from rlsum.generation import write_summaries
+    from rlsum.generation import check_device, check_ids, decoding_of, write_summaries
 
     folder = checkpoints.find(checkpoint)
     config = checkpoints.read_config(folder)
-    longest = max_length or config.decoding.max_length
-    if min_length >= longest:
-        raise UserError(f"--min-length {min_length}: must be smaller than the maximum of {longest}; raise --max-length")
-    decoding = replace(
-        config.decoding,
-        method="beam" if beam > 1 else "greedy",
-        beam=beam,
-        max_length=longest,
-        min_length=min_length,
-        length_penalty=length_penalty,
-        block_ngrams=block_ngrams,
-    )
-    check_writable("-o", out)
-    rows = load_corpus(corpus, split=split, limit=limit, **build.reading(config)).rows
+    decoding = decoding_of(config.decoding, beam, max_length, min_length, length_penalty, block_ngrams)
+    target = check_device(device)
+    columns = {"id_column": id_column, "source_column": source_column, "reference_column": reference_column}
+    given = {name: column for name, column in columns.items() if column is not None}
+    rows = load_corpus(
+        corpus,
+        split=split,
+        limit=limit,
+        references_optional=reference_column is None,
+        **{**build.reading(config), **given},
+    ).rows
+    check_ids(rows["id"], corpus)
     model = build.load_model(folder)
     name = system or Path(config.run).name
-    target = device or ("cuda" if torch.cuda.is_available() else "cpu")
     with Progress() as progress:
         task = progress.add_task(name, total=len(rows))
         before = write_summaries(

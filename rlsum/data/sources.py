@@ -18,7 +18,8 @@ from rlsum.data.readers import READERS, CorpusError, Read, file_format, read_fil
 T = TypeVar("T")
 HUB = "hf://"
 CARD = "README.md"  # says how the folder of a dataset is to be read
-LINE_FORMATS = (".jsonl", ".jsonl.gz", ".csv", ".csv.gz")
+JSON_LINES = (".jsonl", ".jsonl.gz")
+LINE_FORMATS = (*JSON_LINES, ".csv", ".csv.gz")
 SPLIT_NAMES = (("train", "training"), ("valid", "validation", "val", "dev"), ("test",))
 # Part of every cache key: raise it when reading, cleaning or tokenising gives other rows than before.
 CACHE_VERSION = 2
@@ -36,7 +37,7 @@ CLEAN_FEATURES = datasets.Features(
 def clean_rows(path: str, split: str, asked: Columns, num_proc: int) -> datasets.Dataset:
     """All rows of the split with CLEAN_FEATURES, broken ones included, from the cache if nothing has changed."""
     local = Path(path).expanduser()
-    if path.startswith(HUB) or not local.exists():
+    if path.startswith(HUB) or not (local.exists() or _has_configurations(local.parent)):
         return _clean_dataset(_from_hub(path, split), asked, path)
     saved = any((local / name).is_file() for name in ("state.json", "dataset_dict.json"))
     files = _files(local, split) or ([] if saved else _line_files(local, split))
@@ -75,13 +76,13 @@ def _files(path: Path, split: str) -> list[Path]:
 def _line_files(folder: Path, split: str) -> list[Path]:
     """The JSONL or CSV files that `datasets` takes for the split: it stops at a broken row, our readers skip it.
 
-    None where they are of other formats, or a dataset card says how to read them.
+    None where they are of other formats, or of CSV and a dataset card may say how it is written. ``folder`` may end in
+    the name of a configuration.
     """
-    if (folder / CARD).is_file():
-        return []
+    formats = JSON_LINES if (folder / CARD).is_file() or not folder.exists() else LINE_FORMATS
     found = _load(datasets.load_dataset_builder, str(folder)).config.data_files
     files = [Path(name) for name in _pick(found or {}, split, str(folder))]
-    return files if all(file.name.endswith(LINE_FORMATS) for file in files) else []
+    return files if all(file.is_file() and file.name.endswith(formats) for file in files) else []
 
 
 def _split_files(folder: Path, names: tuple[str, ...]) -> list[Path]:
@@ -136,8 +137,9 @@ def _load(load: Callable[..., Any], path: str) -> Any:
             "file itself: there broken rows are skipped"
         ) from error
     except (OSError, ValueError, DatasetsError) as error:  # not found, no network, no such configuration, unreadable
+        reason = " ".join(str(error).split())
         raise CorpusError(
-            f"path={path!r}: neither a corpus here nor a dataset that `datasets` can load ({' '.join(str(error).split())}). "
+            f"path={path!r}: neither a corpus here nor a dataset that `datasets` can load ({reason}). "
             f"Where there are configurations, write {HUB}owner/name/config or folder/config"
         ) from error
 

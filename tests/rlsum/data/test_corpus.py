@@ -311,9 +311,14 @@ def test_a_local_snapshot_with_two_configurations(tmp_path):
         load_corpus(folder)
     with pytest.raises(CorpusError, match="two"):
         load_corpus(folder / "two")
-    (folder / "one.jsonl").write_bytes(jsonl(STORIES[:1]) + b"{half\n")
+    (folder / "one.jsonl").write_bytes(jsonl(STORIES[2:]) + b"{half\n")
+    assert load_corpus(f"{folder}/one").rows["id"][:] == ["c", "d"]
+
+
+def test_a_broken_row_where_datasets_reads_is_told_as_such(tmp_path):
+    write(tmp_path / "corpus" / "one.json", jsonl(STORIES) + b"{half\n")
     with pytest.raises(CorpusError, match=r"cannot read a file of it .*give the file itself"):
-        load_corpus(f"{folder}/one")
+        load_corpus(tmp_path / "corpus")
 
 
 def test_parquet_without_rows(tmp_path):

@@ -1,0 +1,107 @@
+"""``rlsum generate`` on a tiny saved model: the run's options, columns, and refusals before anything is decoded."""
+
+from __future__ import annotations
+
+import json
+
+import datasets
+import pytest
+import tiny
+from typer.testing import CliRunner
+
+from rlsum import checkpoint, generation
+from rlsum.cli.app import app
+from rlsum.errors import UserError
+from rlsum.generation import decoding_of
+from rlsum.models.decoding import Decoding
+from rlsum.records import read_outputs
+
+ARTICLES = [{"id": str(i), "article": source, "highlights": summary} for i, (source, summary) in enumerate(tiny.PAIRS)]
+BARE = [{"id": row["id"], "article": row["article"]} for row in ARTICLES]
+TRAINED = Decoding(beam=3, max_length=7, min_length=2, length_penalty=0.5, block_ngrams=2)
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    datasets.disable_progress_bars()
+
+
+@pytest.fixture
+def run_folder(tmp_path):
+    """A run whose best checkpoint is a tiny model that copies."""
+    model, folder = tiny.copier(), tmp_path / "run"
+    options = {"max_length": 6, "min_length": 2, "block_ngrams": 1, "beam": 2}
+    config = tiny.config(folder, model={"dropout": 0.0}, decoding=options)
+    checkpoint.create(folder / "best", config, model.vocabulary, {})
+    checkpoint.save_weights(folder / "best", model, {})
+    return folder
+
+
+def write(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def generate(*arguments):
+    return CliRunner().invoke(app, ["generate", *map(str, arguments)], catch_exceptions=False)
+
+
+def test_what_is_not_given_is_the_runs_and_the_search_a_beam():
+    assert decoding_of(TRAINED) == Decoding("beam", 3, 7, 2, 0.5, 2)
+    assert decoding_of(TRAINED, beam=1, min_length=0, block_ngrams=0) == Decoding("greedy", 1, 7, 0, 0.5, 0)
+    assert decoding_of(Decoding()) == Decoding("beam", 5)
+    with pytest.raises(UserError, match="--min-length 2: must be smaller than the maximum of 2"):
+        decoding_of(TRAINED, max_length=2)
+
+
+def test_the_runs_options_decode(run_folder, tmp_path, monkeypatch):
+    seen = []
+    original = generation.decode
+    monkeypatch.setattr(
+        generation,
+        "decode",
+        lambda model, batches, decoding, system: seen.append(decoding) or original(model, batches, decoding, system),
+    )
+    articles = write(tmp_path / "a.jsonl", ARTICLES)
+    assert generate(run_folder, articles, "-o", tmp_path / "o.jsonl").exit_code == 0
+    assert generate(run_folder, articles, "-o", tmp_path / "p.jsonl", "--beam", 1, "--max-length", 4).exit_code == 0
+    assert seen == [Decoding("beam", 2, 6, 2, 1.0, 1), Decoding("greedy", 1, 4, 2, 1.0, 1)]
+
+
+def test_articles_need_no_references_and_columns_may_have_other_names(run_folder, tmp_path):
+    plain, bare, named = tmp_path / "o.jsonl", tmp_path / "bare.jsonl", tmp_path / "named.jsonl"
+    assert generate(run_folder, write(tmp_path / "a.jsonl", ARTICLES), "-o", plain).exit_code == 0
+    assert generate(run_folder, write(tmp_path / "b.jsonl", BARE), "-o", bare).exit_code == 0
+    expected = read_outputs(plain)
+    assert [output.references for output in read_outputs(bare)] == [()] * len(ARTICLES)
+    assert [output.candidate for output in read_outputs(bare)] == [output.candidate for output in expected]
+    other = [{"key": row["id"], "text": row["article"], "sum": row["highlights"] or "x"} for row in ARTICLES]
+    columns = ["--id-column", "key", "--source-column", "text", "--reference-column", "sum"]
+    assert generate(run_folder, write(tmp_path / "c.jsonl", other), "-o", named, *columns).exit_code == 0
+    assert [(o.id, o.candidate) for o in read_outputs(named)] == [(o.id, o.candidate) for o in expected]
+    assert read_outputs(named)[0].references == expected[0].references
+    with pytest.raises(UserError, match="no row has nosuch"):
+        generate(run_folder, tmp_path / "c.jsonl", "-o", tmp_path / "x.jsonl", *columns[:-1], "nosuch")
+
+
+@pytest.mark.parametrize(
+    ("rows", "arguments", "message"),
+    [
+        ([*BARE, BARE[0]], [], "a.jsonl: two articles have the id '0'"),
+        (BARE, ["--device", "foo"], "--device foo: cannot be used here"),
+        (BARE, ["--device", "meta"], "--device meta: cannot be used here"),
+        (BARE, ["-o", "/proc/o.jsonl"], "-o /proc/o.jsonl: cannot be written"),
+    ],
+    ids=["ids", "device", "meta", "proc"],
+)
+def test_what_cannot_be_is_refused_before_decoding(run_folder, tmp_path, monkeypatch, rows, arguments, message):
+    monkeypatch.setattr(generation, "write_summaries", lambda *_: pytest.fail("decoded"))
+    with pytest.raises(UserError, match=message):
+        generate(run_folder, write(tmp_path / "a.jsonl", rows), "-o", tmp_path / "o.jsonl", *arguments)
+    assert not (tmp_path / "o.jsonl").exists()
+
+
+def test_a_duplicate_beyond_the_limit_does_not_matter(run_folder, tmp_path):
+    articles = write(tmp_path / "a.jsonl", [*BARE, BARE[0]])
+    assert generate(run_folder, articles, "-o", tmp_path / "o.jsonl", "--limit", len(BARE)).exit_code == 0
