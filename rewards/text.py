@@ -101,7 +101,8 @@ def _nltk_stop_words() -> frozenset[str]:
 def pipeline_vectors(name: str) -> tuple[list[str], NDArray[np.float32]]:
     """The words and vectors ``(n, d)`` of an installed spaCy pipeline, or of one saved in a directory.
 
-    Raises RewardError where it cannot be loaded or holds no vectors (the small pipelines hold none).
+    Raises RewardError where it cannot be loaded or holds no vectors of words: the small pipelines hold none, and floret
+    makes them from parts of words.
     """
     import numpy as np
     import spacy
@@ -116,5 +117,10 @@ def pipeline_vectors(name: str) -> tuple[list[str], NDArray[np.float32]]:
     if found.size == 0:
         raise RewardError(f"vectors=spacy:{name}: this pipeline holds no vectors; use one of size md or lg")
     words = [(pipeline.vocab.strings[key], row) for key, row in found.key2row.items() if key in pipeline.vocab.strings]
+    if not words:
+        raise RewardError(
+            f"vectors=spacy:{name}: its vectors (mode {found.mode}) belong to no words; use a pipeline with a vector a "
+            "word, or write the words of your texts and their vectors to a text file"
+        )
     table = np.asarray(found.data, dtype=np.float32)[[row for _, row in words]]
     return [word for word, _ in words], table

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SPACY = "spacy:"
+BOM = b"\xef\xbb\xbf"  # a byte order mark: some editors begin a file with it, and it is no part of the first word
 LARGEST = float(np.finfo(np.float32).max)
 CHUNK = 2000  # lines parsed at a time: bounds memory, and numpy parses a chunk in one call
 
@@ -56,7 +57,8 @@ def read_vectors(path: str | Path, words: Collection[str] | None = None) -> Stat
 
     ``words`` restricts what is kept in memory; every line is read and hashed all the same. ``spacy:NAME_OR_DIR`` takes
     the vectors of a spaCy pipeline. Raises RewardError, with the line number, for a line of another width, a number
-    that is not finite, text that is not UTF-8, a file cut short, and for a file without vectors.
+    that is not finite, text that is not UTF-8, a file cut short, and for a file without vectors. Numbers are checked
+    where they are kept: not those of a word that ``words`` lacks or an earlier line had.
     """
     if str(path).startswith(SPACY):
         return _from_pipeline(str(path).removeprefix(SPACY), words)
@@ -96,10 +98,10 @@ def check_source(source: str | Path) -> None:
 
 @dataclass(frozen=True)
 class Source:
-    """Where vectors come from and the state of the file when the reward was made: a cheap, picklable key."""
+    """Where vectors come from and the state of the files when the reward was made: a cheap, picklable key."""
 
     name: str
-    stamp: tuple[int, int] | None
+    stamp: tuple[int, int]
 
     @classmethod
     def of(cls, name: str | Path) -> Source:
@@ -119,11 +121,22 @@ def load_once(source: Source) -> StaticVectors:
     return read_vectors(source.name)
 
 
-def _stamp(name: str | Path) -> tuple[int, int] | None:
-    if str(name).startswith(SPACY):
-        return None
-    status = Path(name).stat()
-    return status.st_mtime_ns, status.st_size
+def _stamp(name: str | Path) -> tuple[int, int]:
+    """Newest time and whole size of the files: of a pipeline those of its vocabulary, which hold the vectors."""
+    name = str(name)
+    files = _pipeline_folder(name).rglob("vocab/*") if name.startswith(SPACY) else [Path(name)]
+    states = [file.stat() for file in files]
+    return max((state.st_mtime_ns for state in states), default=0), sum(state.st_size for state in states)
+
+
+def _pipeline_folder(name: str) -> Path:
+    name = name.removeprefix(SPACY)
+    if Path(name).is_dir():
+        return Path(name)
+    found = importlib.util.find_spec(name)
+    assert found is not None  # check_source has found it
+    assert found.origin is not None
+    return Path(found.origin).parent
 
 
 def _open(path: Path) -> gzip.GzipFile | BinaryIO:
@@ -171,7 +184,7 @@ class _Reader:
 
     def _after_header(self, lines: Iterator[bytes]) -> Iterator[bytes]:
         """Learn the width from a header of two whole numbers, else from the first line, which is handed on."""
-        first = next(lines, b"")
+        first = next(lines, b"").removeprefix(BOM)
         fields = first.split()
         if len(fields) == 2 and all(field.isdigit() for field in fields):
             self.hash.update(first)

@@ -74,6 +74,14 @@ def test_vectors_of_a_saved_pipeline(tmp_path: Path) -> None:
     np.testing.assert_array_equal(vectors.table[vectors.index["dog"]], [3.0, 4.0])
     assert len(vectors) == 2
     assert set(read_vectors(f"spacy:{tmp_path / 'with'}", words={"cat"}).index) == {"cat"}
+    floret = spacy.blank("en")
+    table = np.ones((8, 2), np.float32)
+    floret.vocab.vectors = spacy.vectors.Vectors(
+        strings=floret.vocab.strings, mode="floret", data=table, hash_count=2, minn=2, maxn=3
+    )
+    floret.to_disk(tmp_path / "floret")
+    with pytest.raises(RewardError, match=r"mode floret\) belong to no words"):
+        read_vectors(f"spacy:{tmp_path / 'floret'}")
     spacy.blank("en").to_disk(tmp_path / "without")
     with pytest.raises(RewardError, match="holds no vectors"):
         read_vectors(f"spacy:{tmp_path / 'without'}")

@@ -128,3 +128,41 @@ def test_thirty_thousand_words_take_seconds(shared: Path) -> None:
     vectors = read_vectors(shared / "data" / "vectors" / "cnndm_word2vec_300d_30k.txt.gz")
     assert vectors.table.shape == (30_000, 300)
     assert time.process_time() - start < 15
+
+
+@pytest.mark.parametrize("header", ["", "3 3\n"])
+def test_a_byte_order_mark_is_no_part_of_the_first_word(tmp_path: Path, header: str) -> None:
+    content = (header + BODY).encode()
+    plain = read_vectors(written(tmp_path, content))
+    marked = read_vectors(written(tmp_path, b"\xef\xbb\xbf" + content, "marked.txt"))
+    assert marked.index == plain.index
+    assert marked.digest == plain.digest
+    assert read_width(tmp_path / "marked.txt") == 3
+
+
+def test_numbers_are_checked_where_they_are_kept(tmp_path: Path) -> None:
+    path = written(tmp_path, "cat 1 2\ndog 3 nan\n")
+    assert read_vectors(path, words={"cat"}).index == {"cat": 0}
+    with pytest.raises(RewardError, match="line 2: 'nan' is not a finite number"):
+        read_vectors(path, words={"dog"})
+
+
+def test_a_pipeline_that_changed_is_not_served_from_memory(tmp_path: Path) -> None:
+    import spacy
+
+    def save(value: float) -> None:
+        pipeline = spacy.blank("en")
+        pipeline.vocab.set_vector("cat", np.array([value, 2.0], np.float32))
+        pipeline.to_disk(tmp_path / "pipeline")
+
+    name = f"spacy:{tmp_path / 'pipeline'}"
+    save(1.0)
+    before = Source.of(name)
+    old = load_once(before)
+    assert load_once(Source.of(name)) is old
+    time.sleep(0.01)
+    save(3.0)
+    np.testing.assert_array_equal(load_once(Source.of(name)).table, [[3.0, 2.0]])
+    load_once.cache_clear()
+    with pytest.raises(RewardError, match="changed since the reward was made"):
+        load_once(before)
