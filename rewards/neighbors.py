@@ -152,7 +152,7 @@ class BleuNeighbors:
     ) -> NDArray[np.float64]:
         """``(n,)`` float64 between the lowest and the highest score of the examples; references are not read.
 
-        NaN where a candidate has fewer than ``a`` neighbours or more than ``b`` of the examples; a blank candidate
+        NaN where a candidate has fewer than ``a`` neighbours or more than ``b`` of the examples; an empty candidate
         gets the lowest score of all.
         """
         check_texts(self.name, candidates, sources)
