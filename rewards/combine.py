@@ -47,7 +47,7 @@ class Weighted:
     @property
     def signature(self) -> str:
         """The weights, each with the whole signature of its part."""
-        return signature(self.name, sum=" + ".join(f"{weight:g}*[{part.signature}]" for part, weight in self.parts))
+        return signature(self.name, sum=" + ".join(f"{weight!r}*[{part.signature}]" for part, weight in self.parts))
 
     def undefined(self, candidate: str, references: Sequence[str] | None = None) -> str | None:
         """The reason of the first part that is undefined."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,8 +31,8 @@ def read_texts(path: str | Path) -> list[str]:
 
 
 def digest(texts: Sequence[str]) -> str:
-    """A hash of the texts in their order, for signatures."""
-    return hashlib.sha256("\n".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    """A hash of the texts in their order, for signatures; JSON, since a text may hold line ends itself."""
+    return hashlib.sha256(json.dumps(list(texts)).encode()).hexdigest()[:12]
 
 
 @dataclass(frozen=True)

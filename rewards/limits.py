@@ -101,7 +101,7 @@ class Limited:
     @property
     def signature(self) -> str:
         """The limit, which can turn a score into NaN, and the whole inner signature."""
-        return signature(self.name, seconds=f"{self.seconds:g}", reward=f"[{self.reward.signature}]")
+        return signature(self.name, seconds=f"{self.seconds!r}", reward=f"[{self.reward.signature}]")
 
     def undefined(self, candidate: str, references: Sequence[str] | None = None) -> str | None:
         """Why the score is NaN: over its time, or the inner reward's reason. Scores a text it does not remember."""

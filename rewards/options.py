@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import inspect
 import math
+import os
 import types
 from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -62,8 +63,10 @@ def coerce(label: str, value: Any, annotation: Any) -> Any:
         return _boolean(label, value)
     if annotation is int or annotation is float:
         return _number(label, value, annotation)
-    if annotation is str and not isinstance(value, str):
-        raise RewardError(f"{label} must be text, not {value!r}")
+    if annotation is str:
+        if not isinstance(value, str | os.PathLike):
+            raise RewardError(f"{label} must be text, not {value!r}")
+        return os.fspath(value)
     return value
 
 

@@ -30,7 +30,8 @@ def checked_references(
 ) -> Sequence[Sequence[str]]:
     """The references, one or more for each of ``candidates``.
 
-    Raises RewardError when they are missing, when lengths differ, or when a text stands where a list belongs.
+    Raises RewardError when they are missing, when lengths differ, when a text stands where a list belongs, or something
+    else where a text does.
     """
     check_texts(name, candidates, sources)
     if references is None:
@@ -39,6 +40,12 @@ def checked_references(
         raise RewardError(f"{name}: references must hold a list of texts for each candidate, not plain texts")
     if len(references) != len(candidates):
         raise RewardError(f"{name}: {len(candidates)} candidates but {len(references)} lists of references")
+    for position, listed in enumerate(references):
+        wrong = [text for text in listed if not isinstance(text, str)]
+        if wrong:
+            raise RewardError(
+                f"{name}: item {position} has the reference {wrong[0]!r}, which is not text; leave it out"
+            )
     return references
 
 

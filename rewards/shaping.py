@@ -79,7 +79,7 @@ class Length:
     @property
     def signature(self) -> str:
         """Limits and unit."""
-        return signature(self.name, low=f"{self.low:g}", high=f"{self.high:g}", unit=self.unit)
+        return signature(self.name, low=f"{self.low!r}", high=f"{self.high!r}", unit=self.unit)
 
     def undefined(self, candidate: str, references: Sequence[str] | None = None) -> str | None:
         """Why the score is NaN: there is no reference whose length could be the unit."""

@@ -211,3 +211,21 @@ def test_wrong_calls_are_errors(arguments: tuple, part: str, vectors_file: Path)
     for reward in (rewards.load("rouge-l"), rewards.load("wms", vectors=str(vectors_file))):
         with pytest.raises(rewards.RewardError, match=part):
             reward(*arguments)
+
+
+def test_a_path_is_as_good_as_its_text(vectors_file: Path) -> None:
+    assert (
+        rewards.load("sms", vectors=vectors_file).signature == rewards.load("sms", vectors=str(vectors_file)).signature
+    )
+
+
+def test_a_reference_that_is_no_text_is_named() -> None:
+    with pytest.raises(rewards.RewardError, match="item 1 has the reference None, which is not text"):
+        rewards.load("rouge-l")(["a", "b"], [["a"], ["b", None]])  # type: ignore[list-item]
+
+
+def test_weights_that_differ_in_the_last_digits_have_another_signature() -> None:
+    first, second = (
+        rewards.load("weighted", **{"rouge-1": weight, "rouge-2": 1 - weight}) for weight in (0.3333333, 0.3333334)
+    )
+    assert first.signature != second.signature
