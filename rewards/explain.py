@@ -105,13 +105,17 @@ def _items(reward: _Mover, text: str, space: WordSpace) -> tuple[Item, ...]:
     rows: dict[int, list[str]] = {}
     first_in: dict[int, int] = {}
     unknown = len(space.table) - 1
-    kept = [place for place, sentence in enumerate(words) if space.rows([sentence])]
-    for number, place in enumerate(kept):
-        for word in words[place]:
+    said: dict[bytes, int] = {}  # where each sentence is said first: said again it is the same item
+    for place, sentence in enumerate(words):
+        kept = b"".join(found.tobytes() for found in space.rows([sentence]))
+        if not kept:
+            continue
+        said.setdefault(kept, place)
+        for word in sentence:
             row = space.index.get(word, unknown)
             if row != unknown or space.unknown == "zero":
                 rows.setdefault(row, []).append(word)
-                first_in.setdefault(row, number)
+                first_in.setdefault(row, list(said).index(kept))
     names: list[tuple[str, Kind, int, int]] = []
     if reward.kind != "sentences":
         order = {row: place for place, row in enumerate(rows)}
@@ -121,7 +125,7 @@ def _items(reward: _Mover, text: str, space: WordSpace) -> tuple[Item, ...]:
             names.append((label, "word", first_in[row], order[row]))
     if reward.kind != "words":
         labels = _labels(text, words, reward)
-        names += [(labels[place], "sentence", number, number) for number, place in enumerate(kept)]
+        names += [(labels[place], "sentence", number, number) for number, place in enumerate(said.values())]
     return tuple(Item(*name, float(weight)) for name, weight in zip(names, weights, strict=True))
 
 

@@ -150,7 +150,7 @@ class BleuNeighbors:
         references: Sequence[Sequence[str]] | None = None,
         sources: Sequence[str] | None = None,
     ) -> NDArray[np.float64]:
-        """``(n,)`` float64 between the lowest and the highest score of the examples; references are not read.
+        """``(n,)`` float64 in [lowest, highest score of the examples]; references are not read.
 
         NaN where a candidate has fewer than ``a`` neighbours or more than ``b`` of the examples; an empty candidate
         gets the lowest score of all.
