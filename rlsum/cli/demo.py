@@ -22,7 +22,7 @@ def demo(
 ) -> None:
     """Simulate news stories, pretrain on them, train on rewards, and see whether it helped.
 
-    Prints the tables and writes FOLDER/report/index.html and its pictures.
+    Prints the tables and writes FOLDER/report/index.html and its pictures; with --shuffled, FOLDER/report-shuffled.
 
     **Examples**
 
@@ -48,6 +48,7 @@ def demo(
 
     report = demos.run(plan, say)
     print_report(report, console)
-    page = write_page(report, folder / "report")
-    (folder / "report" / "report.md").write_text(report_markdown(report, "."), encoding="utf-8")
+    place = folder / ("report-shuffled" if shuffled else "report")
+    page = write_page(report, place)
+    (place / "report.md").write_text(report_markdown(report, "."), encoding="utf-8")
     console.print(f"\n{(time.perf_counter() - started) / 60:.1f} minutes; the page is {page}", highlight=False)
