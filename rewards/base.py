@@ -39,6 +39,7 @@ TABLE = {
     "trwmd": "rewards.contextual:trwmd",
     "twmd": "rewards.contextual:twmd",
     "bleu-neighbors": "rewards.neighbors:BleuNeighbors",
+    "learned": "rewards.learned:learned",
     "weighted": "rewards.combine:Weighted",
     "shuffled": "rewards.combine:Shuffled",
     "length": "rewards.shaping:Length",

@@ -10,7 +10,7 @@ import contextlib
 import hashlib
 import importlib.util
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -115,10 +115,13 @@ class Encoder:
 
     def __call__(self, texts: Sequence[str]) -> list[Encoded]:
         """The vectors of each text, in order. Known texts are not encoded again, repeated ones once."""
+        import torch
+
         found = {text: self._cache[text] for text in texts if text in self._cache}
         new = [text for text in dict.fromkeys(texts) if text not in found]
         if new:
-            found |= dict(zip(new, self._encode(new), strict=True))
+            with torch.inference_mode():
+                found |= dict(zip(new, self.encode(new), strict=True))
         for text in found:
             self._remember(text, found[text])
         return [found[text] for text in texts]
@@ -137,21 +140,22 @@ class Encoder:
         while self._bytes > CACHE_BYTES:
             self._bytes -= self._cache.popitem(last=False)[1].vectors.nbytes
 
-    def _encode(self, texts: list[str]) -> list[Encoded]:
-        import torch
+    def encode(self, texts: Sequence[str]) -> list[Encoded]:
+        """The vectors of each text, made anew and not remembered; with a gradient where torch's mode keeps one.
 
+        Raises RewardError where they are not finite.
+        """
         windows = self.windows(texts)
         by_length = sorted(range(len(windows)), key=lambda place: len(windows[place].ids))
         size = BATCH[self.device]
         pieces: list[Any] = [None] * len(windows)
-        with torch.inference_mode():
-            for start in range(0, len(by_length), size):
-                chosen = by_length[start : start + size]
-                states = self._forward([windows[place].ids for place in chosen])
-                if not states.isfinite().all():
-                    raise RewardError(f"encoder {self.name}: its vectors are not finite; its weights are damaged")
-                for place, hidden in zip(chosen, states, strict=True):
-                    pieces[place] = hidden[windows[place].keep].clone()
+        for start in range(0, len(by_length), size):
+            chosen = by_length[start : start + size]
+            states = self._forward([windows[place].ids for place in chosen])
+            if not states.isfinite().all():
+                raise RewardError(f"encoder {self.name}: its vectors are not finite; its weights are damaged")
+            for place, hidden in zip(chosen, states, strict=True):
+                pieces[place] = hidden[windows[place].keep].clone()
         of_text: list[list[tuple[Window, Tensor]]] = [[] for _ in texts]
         for window, piece in zip(windows, pieces, strict=True):
             of_text[window.text].append((window, piece))
@@ -188,6 +192,40 @@ def load_once(source: Source) -> Encoder:
     Raises EncoderMissing where it cannot be loaded, RewardError where weights are missing (they would be random), and
     for a layer it does not have.
     """
+    return _load(*_resolved(source))
+
+
+def forget_loaded() -> None:
+    """Read encoders from their places anew at the next use: what is there may have changed."""
+    load_once.cache_clear()
+    _load.cache_clear()
+
+
+def load_apart(source: Source) -> Encoder:
+    """An encoder of one's own, whose weights may be changed; nobody else is given it. Raises as ``load_once`` does.
+
+    Also RewardError for half of an encoder-decoder: ``save`` could not write a directory that loads again.
+    """
+    from transformers import AutoConfig
+
+    arguments = _resolved(source)
+    if AutoConfig.from_pretrained(source.place).is_encoder_decoder:
+        raise RewardError(f"encoder {source.place!r} is half of an encoder-decoder, which is not trained here")
+    return _read(*arguments)
+
+
+def save(encoder: Encoder, source: Source, folder: Path) -> None:
+    """Write an encoder and the tokenizer of its source as a directory that transformers, and ``locate``, can read.
+
+    It has no more layers than the encoder uses, so the wanted layer must be named where it is loaded.
+    """
+    with _quiet():
+        encoder.model.save_pretrained(folder)
+        _tokenizer(source.place).save_pretrained(folder)  # a fresh one: in use it notes down where it cuts
+
+
+def _resolved(source: Source) -> tuple[str, Layers, LongTexts, Device]:
+    """Layers as numbers and a device that is there: what an encoder is read and remembered by."""
     from transformers import AutoConfig
 
     try:
@@ -195,7 +233,7 @@ def load_once(source: Source) -> Encoder:
     except (OSError, ValueError) as error:
         raise _not_loaded(source.place, error) from error
     layers = resolved_layers(source.layer, source.pool, depth, source.place)
-    return _load(source.place, layers, source.long_texts, _device(source.device))
+    return source.place, layers, source.long_texts, _device(source.device)
 
 
 def _device(device: Device) -> Device:
@@ -210,6 +248,10 @@ def _device(device: Device) -> Device:
 
 @lru_cache(maxsize=4)
 def _load(place: str, layers: Layers, long_texts: LongTexts, device: Device) -> Encoder:
+    return _read(place, layers, long_texts, device)
+
+
+def _read(place: str, layers: Layers, long_texts: LongTexts, device: Device) -> Encoder:
     import torch
     from transformers import AutoModel
 
@@ -225,11 +267,23 @@ def _load(place: str, layers: Layers, long_texts: LongTexts, device: Device) -> 
     if not tokenizer.is_fast:
         raise RewardError(f"encoder {place!r}: its tokenizer is a slow one, which cannot window long texts")
     digest = _digest(model, tokenizer, frozenset(report["missing_keys"]))
+    _blank(model, report["missing_keys"])
     model = model.get_encoder() if model.config.is_encoder_decoder else model
     if model.config.model_type in NO_FINAL_NORM:
-        del model.encoder.layer[max(1, layers.last) :]  # without any, transformers gives no hidden states at all
+        used = max(1, layers.last)  # without any, transformers gives no hidden states at all
+        del model.encoder.layer[used:]
+        model.config.num_hidden_layers = used  # for whoever saves it
     windows = Windows(tokenizer, positions(model.config, tokenizer), overlapping=long_texts == "windows")
     return Encoder(model.eval().to(device), windows, layers, digest, device)
+
+
+def _blank(model: Any, missing: Iterable[str]) -> None:
+    """Zeros instead of the random numbers of weights that are missing and not used: the same whenever it is saved."""
+    import torch
+
+    with torch.no_grad():
+        for name in missing:
+            model.get_parameter(name).zero_()
 
 
 def _tokenizer(place: str) -> Any:

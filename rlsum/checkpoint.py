@@ -85,9 +85,9 @@ def replacing(path: Path) -> Iterator[Path]:
     """A path to write instead of ``path``, which it then replaces, whole and on the disk."""
     partial = path.with_name(path.name + ".partial")
     yield partial
-    _sync(partial)
+    sync(partial)
     partial.replace(path)
-    _sync(path.parent)  # the rename itself must survive a power cut
+    sync(path.parent)  # the rename itself must survive a power cut
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -96,7 +96,8 @@ def write_atomically(path: Path, content: bytes) -> None:
         file.write(content)
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """Bring a file, or what a folder lists, onto the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "support"))
 
 
 @pytest.fixture(scope="session")
@@ -17,3 +19,11 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no shared data at {folder}; set RLSUM_SHARED to its path")
     return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a BERT of 3 layers and 20 positions over a few words."""
+    from encoders import save_tiny
+
+    return save_tiny(tmp_path_factory.mktemp("encoder"))

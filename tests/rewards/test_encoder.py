@@ -76,7 +76,7 @@ def test_long_texts_are_read_in_windows_and_keep_every_token(encoder: Encoder) -
 def test_known_texts_are_not_encoded_again(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
     encoder(["cat", "dog"])
     asked: list[list[str]] = []
-    monkeypatch.setattr(encoder, "_encode", lambda texts: asked.append(texts) or Encoder._encode(encoder, texts))
+    monkeypatch.setattr(encoder, "encode", lambda texts: asked.append(texts) or Encoder.encode(encoder, texts))
     encoder(["dog", "river", "cat", "river"])
     assert asked == [["river"]]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -13,13 +14,14 @@ import rewards
 
 LEXICAL = ("rouge-1", "rouge-2", "rouge-3", "rouge-l", "rouge-lsum", "bleu", "bleu-star", "meteor", "bleu-neighbors")
 CONTEXTUAL = ("sbert", "cka", "moverscore", "bertscore", "trwmd", "twmd")
-NAMES = (*LEXICAL, "wms", "sms", "s+wms", *CONTEXTUAL, "weighted", "plain")
+NAMES = (*LEXICAL, "wms", "sms", "s+wms", *CONTEXTUAL, "learned", "weighted", "plain")
 RANGE = {
     **dict.fromkeys(CONTEXTUAL, (-1.0, 1.0)),
     "cka": (0.0, 1.0),
     "trwmd": (-1.0, 1.5),
     "twmd": (-1.0, 1.5),
     "weighted": (0.0, 1.0),
+    "learned": (-1.0, 1.0),
     "bleu-neighbors": (0.2, 0.9),
 }
 NOT_ONE = ("plain", "meteor", "bleu-neighbors", "repetition")  # for a text with itself
@@ -38,11 +40,16 @@ def word_count(candidates: list[str], references: object = None, sources: object
 
 
 @pytest.fixture(scope="module")
-def every(vectors_file: Path, tiny_encoder: Path) -> dict[str, rewards.Reward]:
+def every(
+    vectors_file: Path, tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, rewards.Reward]:
     options: dict[str, dict] = {name: {"vectors": str(vectors_file)} for name in ("wms", "sms", "s+wms")}
     judged = [("the cat", 0.2), ("Mayor dog", 0.4), ("river unseen storm", 0.9)]
     options["bleu-neighbors"] = {"examples": judged, "a": 1}
     options |= {name: {"encoder": str(tiny_encoder)} for name in CONTEXTUAL}
+    learned = shutil.copytree(tiny_encoder, tmp_path_factory.mktemp("learned") / "metric")
+    (learned / "metric.json").write_text('{"metric": {"name": "bertscore", "layer": "2"}}')
+    options["learned"] = {"path": str(learned)}
     options |= COMBINED
     options["weighted"] = {"rouge-l": 0.5, f"sms(vectors={vectors_file})": 0.5}
     return {

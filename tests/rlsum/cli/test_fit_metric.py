@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+from judged import judged
+
+from rlsum.cli import main
+
+
+@pytest.fixture
+def rlsum(monkeypatch, capsys):
+    """Run a command: (exit code, standard output, standard error)."""
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["rlsum", *map(str, arguments)])
+        monkeypatch.setenv("COLUMNS", "110")
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return int(ended.value.code or 0), *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def data(tmp_path):
+    path = tmp_path / "judgments.jsonl"
+    rows = [each.to_json() for each in judged(48, groups=("cs-en", "de-en", "en-ru"))]
+    rows.append('{"id": "unjudged", "system": "ours", "candidate": "cat", "references": ["dog"], "group": "de-en"}')
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+def test_from_judgments_to_a_reward(rlsum, data, tiny_encoder, tmp_path):
+    test = tmp_path / "test.jsonl"
+    test.write_text("".join(each.to_json() + "\n" for each in judged(20, seed=9, groups=("cs-en", "de-en"))))
+    fit = ("fit-metric", data, "--metric", f"twmd(encoder={tiny_encoder}, centering=batch)", "--groups", "*-en")
+    training = ("--epochs", 2, "--learning-rate", 1e-3, "--batch-size", 8, "--holdout", 0.25, "--seed", 3)
+    code, printed, progress = rlsum(*fit, *training, "--test", test, "-o", tmp_path / "new" / "metric")
+    assert code == 0, progress
+    assert "left out 17 of 49, of other groups or without 'overall'" in printed
+    assert "24 judgments to train on, 8 to validate, 20 to test" in printed
+    assert "epoch 0  validation: Pearson" in progress
+    assert "epoch 2  loss" in progress
+    for row in ("validation", "test cs-en", "test de-en", "test, average"):
+        assert row in printed
+    assert "learned-twmd|encoder:bert-" in printed
+
+    outputs, scored = tmp_path / "pairs.jsonl", tmp_path / "scored.jsonl"
+    outputs.write_text('{"candidate": "cat runs", "references": ["dog runs"]}\n')
+    metric = f"learned(path={tmp_path / 'new' / 'metric'})"
+    assert rlsum("score", "--input", outputs, "--metrics", metric, "-o", scored)[0] == 0
+    assert 0 < json.loads(scored.read_text())["scores"]["learned"] < 1.5
+
+
+def test_texts_on_both_sides_are_told(rlsum, data, tiny_encoder, tmp_path):
+    fit = ("fit-metric", data, "--metric", f"sbert(encoder={tiny_encoder})", "--epochs", 1)
+    code, _, told = rlsum(*fit, "--valid", data, "-o", tmp_path / "metric")
+    assert code == 0
+    assert "--valid: 48 of its 48 pairs of texts are in the training judgments, too" in told
+
+
+def test_errors_are_one_line(rlsum, data, tiny_encoder, tmp_path):
+    out = ("-o", tmp_path / "metric")
+    broken = tmp_path / "broken.jsonl"
+    broken.write_text('{"id": 1}\n')
+    sbert = f"sbert(encoder={tiny_encoder})"
+    cases = {
+        "exact transport has no gradient; use twmd": (data, "--metric", f"moverscore(encoder={tiny_encoder})", *out),
+        "rouge-l has no gradient": (data, "--metric", "rouge-l", *out),
+        "did you mean 'twmd'": (data, "--metric", "twmdd", *out),
+        "broken.jsonl:1: missing system": (broken, "--metric", sbert, *out),
+        "no judgment has it": (data, "--metric", sbert, "--score", "fluency", *out),
+        "exists; choose another name": (data, "--metric", sbert, "-o", tmp_path),
+        "learning_rate=-1.0 must be above 0": (data, "--metric", sbert, "--learning-rate", -1, *out),
+        "unknown format": (data.with_suffix(".csv"), "--metric", sbert, *out),
+    }
+    for told, arguments in cases.items():
+        code, printed, error = rlsum("fit-metric", *arguments)
+        assert code == 2, told
+        assert told in error
+        assert len(error.splitlines()) == 1
+        assert not printed or "left out" in printed
+    assert not (tmp_path / "metric").exists()
