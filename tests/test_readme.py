@@ -76,7 +76,8 @@ def test_a_printed_command_parses(arguments):
 
 def test_every_command_is_shown():
     shown = {arguments[0] for arguments in COMMANDS}
-    assert shown == {"train", "generate", "evaluate", "score", "explain", "rewards", "baseline", "data", "demo"}
+    others = {"score", "explain", "rewards", "baseline", "fit-metric"}
+    assert shown == {"train", "generate", "evaluate", "data", "demo", *others}
     assert {arguments[1] for arguments in COMMANDS if arguments[0] == "data"} == {"simulate", "inspect", "outputs"}
 
 

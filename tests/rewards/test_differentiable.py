@@ -92,7 +92,9 @@ def test_undefined_and_floor(tiny_encoder: Path) -> None:
 
 def test_runs_of_32_share_their_means(tiny_encoder: Path) -> None:
     reward = made("sbert(centering=batch)", tiny_encoder)
-    texts = [f"{first} {second}" for first in ("cat", "dog", "river", "storm", "mayor") for second in CANDIDATES[2].split()]
+    texts = [
+        f"{first} {second}" for first in ("cat", "dog", "river", "storm", "mayor") for second in CANDIDATES[2].split()
+    ]
     candidates, references = texts + texts, [[text] for text in reversed(texts + texts)]
     found = similarities(reward, load_apart(reward.space.source), candidates, references)
     np.testing.assert_allclose(found.detach(), reward(candidates, references), atol=1e-5)

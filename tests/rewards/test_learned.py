@@ -116,9 +116,14 @@ def test_folders_that_hold_no_metric(tiny_encoder: Path, tmp_path: Path) -> None
     with pytest.raises(rewards.RewardError, match=r"holds no metric\.json; give a folder written by rlsum fit-metric"):
         rewards.load("learned", path=str(tiny_encoder))
     for place, (content, told) in enumerate(
-        [("{", "cannot be read"), ("[]", "cannot be read"), ('{"metric": {}}', "cannot be read"),
-         ('{"metric": {"name": "twin"}}', "unknown reward"), ('{"metric": {"name": "twmd", "warmth": 1}}', "warmth"),
-         ('{"metric": {"name": "moverscore"}}', "no gradient")]
+        [
+            ("{", "cannot be read"),
+            ("[]", "cannot be read"),
+            ('{"metric": {}}', "cannot be read"),
+            ('{"metric": {"name": "twin"}}', "unknown reward"),
+            ('{"metric": {"name": "twmd", "warmth": 1}}', "warmth"),
+            ('{"metric": {"name": "moverscore"}}', "no gradient"),
+        ]
     ):
         broken = shutil.copytree(tiny_encoder, tmp_path / str(place))
         (broken / "metric.json").write_text(content)

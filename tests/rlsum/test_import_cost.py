@@ -21,7 +21,18 @@ def test_importing_loads_nothing_heavy(module):
 
 
 def test_help_loads_nothing_heavy():
-    commands = [[], ["train"], ["generate"], ["evaluate"], ["score"], ["explain"], ["rewards"], ["data"], ["demo"]]
+    commands = [
+        [],
+        ["train"],
+        ["generate"],
+        ["evaluate"],
+        ["score"],
+        ["explain"],
+        ["rewards"],
+        ["fit-metric"],
+        ["data"],
+        ["demo"],
+    ]
     code = "; ".join(
         HELP.format(arguments=[*command, "--help"]) + "; assert r.exit_code == 0, r.output" for command in commands
     )

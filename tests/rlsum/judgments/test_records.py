@@ -31,8 +31,14 @@ def written(path, *rows):
 def test_every_field_is_read(tmp_path, name):
     (found,) = read_judgments([written(tmp_path / name, "\ufeff" + json.dumps(ROW), "")])
     assert found == Judgment(
-        "7", "ours", "ein Text", ("a text", "one text"), "tekst", "de-en",
-        {"overall": 0.5, "grammar": None}, {"overall": (0.25, None, 0.75)},
+        "7",
+        "ours",
+        "ein Text",
+        ("a text", "one text"),
+        "tekst",
+        "de-en",
+        {"overall": 0.5, "grammar": None},
+        {"overall": (0.25, None, 0.75)},
     )
     assert read_jsonl(written(tmp_path / "again.jsonl", found.to_json())) == [found]
 
@@ -66,7 +72,9 @@ def test_a_wrong_value_is_told_with_its_line(tmp_path, change, told):
         read_jsonl(path)
 
 
-@pytest.mark.parametrize(("line", "told"), [("{", "not JSON"), ("[1]", "not a JSON object"), ("{}", "missing id, system")])
+@pytest.mark.parametrize(
+    ("line", "told"), [("{", "not JSON"), ("[1]", "not a JSON object"), ("{}", "missing id, system")]
+)
 def test_a_line_that_is_no_judgment(tmp_path, line, told):
     with pytest.raises(RecordError, match=rf"j\.jsonl:2: {told}"):
         read_jsonl(written(tmp_path / "j.jsonl", ROW, line))
@@ -74,7 +82,9 @@ def test_a_line_that_is_no_judgment(tmp_path, line, told):
 
 def test_one_text_judged_twice_is_an_error_naming_both_lines(tmp_path):
     others = {**ROW, "system": "theirs"}, {**ROW, "group": "fr-en"}
-    with pytest.raises(RecordError, match=r"j\.jsonl:4: id '7' of system 'ours' of group 'de-en' is at .*j\.jsonl:1, too"):
+    with pytest.raises(
+        RecordError, match=r"j\.jsonl:4: id '7' of system 'ours' of group 'de-en' is at .*j\.jsonl:1, too"
+    ):
         read_jsonl(written(tmp_path / "j.jsonl", ROW, *others, {**ROW, "candidate": "another"}))
 
 

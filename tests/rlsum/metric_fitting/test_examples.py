@@ -7,20 +7,28 @@ from rlsum.metric_fitting.examples import Scale, check_varied, content, drawn, e
 
 def judgments(count=12, systems=2, **scores):
     return [
-        Judgment(str(i), f"s{j}", f"text {i} {j}", ("a reference",), group=f"{'xy'[i % 2]}-en", scores={"overall": i + j})
+        Judgment(
+            str(i), f"s{j}", f"text {i} {j}", ("a reference",), group=f"{'xy'[i % 2]}-en", scores={"overall": i + j}
+        )
         for i in range(count)
         for j in range(systems)
     ]
 
 
 def test_judgments_without_the_score_or_of_other_groups_are_left_out():
-    rows = [*judgments(4), Judgment("none", "s", "c", ("r",), group="x-en"), Judgment("null", "s", "c", ("r",), scores={"overall": None})]
+    rows = [
+        *judgments(4),
+        Judgment("none", "s", "c", ("r",), group="x-en"),
+        Judgment("null", "s", "c", ("r",), scores={"overall": None}),
+    ]
     assert len(examples(rows, "overall")) == 8
     assert {each.id for each in examples(rows, "overall", "x-*")} == {"0", "2"}
 
 
 def test_names_that_do_not_exist():
-    with pytest.raises(UserError, match=r"--score 'overal': no judgment has it; did you mean 'overall'\?; there are overall"):
+    with pytest.raises(
+        UserError, match=r"--score 'overal': no judgment has it; did you mean 'overall'\?; there are overall"
+    ):
         examples(judgments(), "overal")
     with pytest.raises(UserError, match=r"--groups '\*-de': no judgment is of such a group; there are x-en, y-en"):
         examples(judgments(), "overall", "*-de")
@@ -58,11 +66,12 @@ def test_the_content_changes_with_what_matters():
 
 def test_scales_by_hand():
     human = [-1.0, 1.0, 3.0]
-    expected = {"min-max": [0.0, 0.5, 1.0], "standard": [-1.5**0.5, 0.0, 1.5**0.5], "none": human}
+    expected = {"min-max": [0.0, 0.5, 1.0], "standard": [-(1.5**0.5), 0.0, 1.5**0.5], "none": human}
     for scaling, targets in expected.items():
         assert list(map(Scale.of(scaling, human), human)) == pytest.approx(targets)
 
 
+@pytest.mark.filterwarnings("ignore:overflow")
 def test_scores_without_spread():
     found = [each for each in examples(judgments(2), "overall") if each.human == 1]
     with pytest.raises(UserError, match="training: 2 human scores, all equal"):

@@ -8,8 +8,10 @@ from rlsum.judgments.records import Judgment
 from rlsum.metric_fitting.examples import Scale, examples
 from rlsum.metric_fitting.training import Options, Trainee, rate, squared_error
 
+AS_IT_IS = Scale(0.0, 1.0)
 
-def trainee(encoder, spec="twmd(centering=batch", judgments=None, scale=Scale(0.0, 1.0), **options):
+
+def trainee(encoder, spec="twmd(centering=batch", judgments=None, scale=AS_IT_IS, **options):
     reward = rewards.from_spec(f"{spec}{',' if '(' in spec else '('} encoder={encoder})")
     options = Options(**{"learning_rate": 1e-3, "batch_size": 8, **options})
     return Trainee(reward, examples(judgments or judged(24), "overall"), scale, options)
@@ -84,7 +86,9 @@ def test_weights_that_are_not_finite_stop_it(tiny_encoder):
 def test_a_judgment_that_has_no_score_stops_it(tiny_encoder):
     one = Judgment("x1", "ours", "cat runs", ("dog",), scores={"overall": 1.0})
     learning = trainee(tiny_encoder, "twmd(centering=sentence", [*judged(3), one])
-    with pytest.raises(UserError, match="judgment 'x1' of system 'ours' cannot be trained on: its reference has one token"):
+    with pytest.raises(
+        UserError, match="judgment 'x1' of system 'ours' cannot be trained on: its reference has one token"
+    ):
         learning.loss([3])
 
 
