@@ -1,4 +1,4 @@
-"""``rlsum data``: look at a corpus, simulate one, convert other systems' outputs."""
+"""``rlsum data``: look at a corpus, simulate one, convert other systems' outputs and human judgments."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from rlsum.cli.judgments import judgments
 from rlsum.cli.simulate import simulate
 
 if TYPE_CHECKING:
@@ -17,11 +18,12 @@ if TYPE_CHECKING:
     from rlsum.data.describe import Description, Lengths
 
 app = typer.Typer(
-    help="Look at a corpus, simulate one, convert other systems' outputs.",
+    help="Look at a corpus, simulate one, convert other systems' outputs and human judgments.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
 app.command()(simulate)
+app.command()(judgments)
 
 
 @app.command()

@@ -19,16 +19,16 @@ Scale = Literal["min-max", "standard", "none"]
 
 def fit_metric(
     data: Annotated[
-        list[Path],
-        typer.Argument(metavar="DATA...", help="Judgments: JSONL, or WMT's direct assessment (.tsv); .gz too."),
+        list[str],
+        typer.Argument(metavar="DATA...", help="Judgments: JSONL, hf://owner/name, or NAME:PATH for public data."),
     ],
     metric: Annotated[str, typer.Option(help="sbert, cka, bertscore, trwmd or twmd, with its options.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="The learned metric; must not exist.")],
     valid: Annotated[
-        list[Path] | None, typer.Option(metavar="FILE", help="Judgments that choose the epoch; may be repeated.")
+        list[str] | None, typer.Option(metavar="DATA", help="Judgments that choose the epoch; may be repeated.")
     ] = None,
     test: Annotated[
-        list[Path] | None, typer.Option(metavar="FILE", help="Judgments to test on, before and after; repeatable.")
+        list[str] | None, typer.Option(metavar="DATA", help="Judgments to test on, before and after; repeatable.")
     ] = None,
     score: Annotated[str, typer.Option(help="Which of the human scores.")] = "overall",
     groups: Annotated[str, typer.Option(help="Only judgments of these groups, as '*-en' for language pairs.")] = "*",
@@ -56,7 +56,7 @@ def fit_metric(
 
     rlsum fit-metric judgments.jsonl --metric 'twmd(encoder=roberta-base, centering=batch)' -o runs/metric
 
-    rlsum fit-metric wmt15.tsv.gz wmt16.tsv.gz --groups '*-en' --test wmt17.tsv.gz --metric bertscore -o runs/metric
+    rlsum fit-metric wmt-da:wmt15.tsv.gz wmt-da:wmt16.tsv.gz --test wmt-da:wmt17.tsv.gz --metric cka -o runs/metric
 
     rlsum evaluate outputs.jsonl --metrics 'rouge-l, learned(path=runs/metric)'
     """
@@ -82,9 +82,9 @@ def fit_metric(
 
 
 def _examples(
-    data: list[Path],
-    valid: list[Path],
-    test: list[Path],
+    data: list[str],
+    valid: list[str],
+    test: list[str],
     score: str,
     groups: str,
     limit: int | None,
@@ -92,15 +92,19 @@ def _examples(
     seed: int,
 ) -> tuple[list[Example], list[Example], list[Example]]:
     """Training, validation and test judgments; what is left out, and what stands on two sides, is told."""
-    from rlsum.judgments.sources import read_judgments
+    from rlsum.judgments.registry import load
     from rlsum.metric_fitting.examples import check_varied, drawn, examples, held_out
 
-    def read(paths: list[Path]) -> list[Example]:
-        judgments = read_judgments(paths)
+    def read(data: list[str]) -> list[Example]:
+        loaded = [load(each) for each in data]
+        judgments = [row for each in loaded for row in each.rows]
+        for each in loaded:
+            for reason, count in each.left_out.items():
+                typer.echo(f"{each.name}: left out {count:,} {reason}")
         found = examples(judgments, score, groups)
         if len(found) < len(judgments):
             left = f"{len(judgments) - len(found):,} of {len(judgments):,}"
-            typer.echo(f"{', '.join(map(str, paths))}: left out {left}, of other groups or without {score!r}")
+            typer.echo(f"{', '.join(data)}: left out {left}, of other groups or without {score!r}")
         return found
 
     training = drawn(read(data), limit, seed)

@@ -39,7 +39,7 @@ def clean_rows(path: str, split: str, asked: Columns, num_proc: int) -> datasets
     local = Path(path).expanduser()
     if path.startswith(HUB) or not (local.exists() or _has_configurations(local.parent)):
         return _clean_dataset(_from_hub(path, split), asked, path)
-    saved = any((local / name).is_file() for name in ("state.json", "dataset_dict.json"))
+    saved = _is_saved(local)
     files = _files(local, split) or ([] if saved else _line_files(local, split))
     if files:
         return _clean_files(files, asked, path, num_proc)
@@ -53,6 +53,22 @@ def check_path(path: str, split: str) -> None:
         _hub_name(path)
     else:
         _files(local, split)
+
+
+def load_split(path: str, split: str | None) -> datasets.Dataset:
+    """The split of a saved dataset, a folder or a hub name as `datasets` reads it; None: the only one there is.
+
+    Raises CorpusError where it cannot be read, has no such split, or has several and none was named.
+    """
+    local = Path(path.removeprefix(HUB)).expanduser()
+    found = datasets.load_from_disk(str(local)) if _is_saved(local) else _load(datasets.load_dataset, path)
+    if isinstance(found, datasets.Dataset):
+        return found
+    if split is None and len(found) == 1:
+        return next(iter(found.values()))
+    if split is None:
+        raise CorpusError(f"path={path!r}: several splits, {', '.join(found)}; name one with split=")
+    return _pick(found, split, path)
 
 
 def _files(path: Path, split: str) -> list[Path]:
@@ -115,6 +131,10 @@ def _generate(files: list[tuple[str, int, int]], columns: Columns, version: int)
     for name, _, _ in files:
         for read in read_file(Path(name)):
             yield clean(read, columns)
+
+
+def _is_saved(folder: Path) -> bool:
+    return any((folder / name).is_file() for name in ("state.json", "dataset_dict.json"))
 
 
 def _saved(folder: Path, split: str) -> datasets.Dataset:

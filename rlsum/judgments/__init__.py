@@ -1,1 +1,1 @@
-"""Texts that people have judged, and how well a metric's scores agree with them."""
+"""What people said of texts: the records, the readers of public data, one way to load them all."""

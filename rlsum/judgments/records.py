@@ -1,33 +1,39 @@
 """``Judgment``, what people said of one text, and the JSONL of judgments that every command reads.
 
 A line holds ``{"id", "system", "candidate", "references": [...], "source", "group", "scores": {"overall": 0.5},
-"raw_scores": {"overall": [0.25, 0.75]}}``. Source, group, scores and raw scores may be missing, a score may be null.
+"raw_scores": {"overall": [0.25, 0.75]}, "judges": ["ann", "bo"]}``. What stands behind the references may be missing, a
+score may be null; a field of another name is an error, for a misspelt one would be lost without a word.
 """
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
+import os
 import zlib
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rewards.options import nearest
 from rlsum.data.readers import Read, jsonl
 from rlsum.records import RecordError
 
 NEEDED = ("id", "system", "candidate", "references")
-OPTIONAL = ("source", "group", "scores", "raw_scores")
+OPTIONAL = ("source", "group", "scores", "raw_scores", "judges")
+FIELDS = (*NEEDED, *OPTIONAL)
 
 
 @dataclass(frozen=True)
 class Judgment:
-    """One text and its human scores, higher is better; an item (``group``, ``id``) is judged for each ``system``.
+    """One text and its human scores, higher is better; an input (``group``, ``id``) is judged for each ``system``.
 
     ``group``: what correlations are taken within before they are averaged (a language pair, a topic); "" is one group.
     ``scores``: name -> score, None where it is missing. ``raw_scores``: name -> the score of each judge, None where
-    that judge gave none.
+    that judge gave none. ``judges`` names them, in that order; where it is empty nobody knows who they were, and the
+    same place in two rows need not be the same person.
     """
 
     id: str
@@ -38,32 +44,39 @@ class Judgment:
     group: str = ""
     scores: Mapping[str, float | None] = field(default_factory=dict)
     raw_scores: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
+    judges: tuple[str, ...] = ()
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What no two judgments of a file share: group, item and system."""
+        """What no two judgments of a file share: group, input and system."""
         return self.group, self.id, self.system
 
     def to_json(self) -> str:
-        """One line of JSON, as it is read."""
-        return json.dumps(asdict(self), ensure_ascii=False)
+        """One line of JSON, as it is read; empty optional fields are left out."""
+        row = {name: getattr(self, name) for name in FIELDS}
+        given = {name: value for name, value in row.items() if value or name in NEEDED}
+        return json.dumps(given, ensure_ascii=False, allow_nan=False)
 
 
-def read_jsonl(path: Path) -> list[Judgment]:
+def read_jsonl(path: str | Path) -> list[Judgment]:
     """The judgments of a JSONL file (gzip where its name ends in .gz).
 
     Raises RecordError naming the first line that is wrong: a row left out would change every correlation.
     """
+    return list(stream_jsonl(path))
+
+
+def stream_jsonl(path: str | Path) -> Iterator[Judgment]:
+    """As `read_jsonl`, one at a time and in order: only ids stay in memory."""
     try:
-        return unique((row.where, _judgment(row)) for row in jsonl(path))
+        yield from unique((row.where, parse(row)) for row in jsonl(Path(path)))
     except (OSError, EOFError, zlib.error) as error:  # damaged gzip is any of three
         raise RecordError(f"{path}: cannot be read ({error}); give the path of a JSONL file of judgments") from error
 
 
-def unique(found: Any) -> list[Judgment]:
+def unique(found: Iterable[tuple[str, Judgment]]) -> Iterator[Judgment]:
     """Judgments from pairs of (where, judgment). Raises RecordError where one is there twice."""
     places: dict[tuple[str, str, str], str] = {}
-    judgments = []
     for where, judgment in found:
         if judgment.key in places:
             of = f" of group {judgment.group!r}" if judgment.group else ""
@@ -72,60 +85,112 @@ def unique(found: Any) -> list[Judgment]:
                 "give each judged text an id, or a system, of its own"
             )
         places[judgment.key] = where
-        judgments.append(judgment)
-    return judgments
+        yield judgment
 
 
-def number(value: Any) -> float | None:
-    """A score: a finite number or None. Raises ValueError for anything else."""
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError(f"{json.dumps(value)[:40]} is no number")
-    return float(value)
+def write_jsonl(path: str | Path, judgments: Iterable[Judgment]) -> int:
+    """Write judgments (gzip where the name ends in .gz), whole or not at all; returns how many."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(path.name + ".partial")
+    count = 0
+    with partial.open("wb") as file:
+        # No time stamp: the same judgments give the same bytes.
+        target = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if path.suffix == ".gz" else file
+        for judgment in judgments:
+            target.write(_bytes(judgment.to_json()))
+            count += 1
+        if target is not file:
+            target.close()
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)
+    return count
 
 
-def _judgment(row: Read) -> Judgment:
+def parse(row: Read) -> Judgment:
+    """The judgment of one row. Raises RecordError naming the row, the field and the fix."""
+    where, given = row.where, row.fields
     if row.problem:
-        raise RecordError(f"{row.where}: {row.problem}; one JSON object a line is expected")
-    fields = row.fields
-    missing = [name for name in NEEDED if name not in fields]
+        raise RecordError(f"{where}: {row.problem}; one JSON object a line is expected")
+    for name in given:
+        if name not in FIELDS:
+            raise RecordError(f"{where}: unknown field {name!r}{nearest(name, FIELDS)}; a judgment has {_listed()}")
+    missing = [name for name in NEEDED if name not in given]
     if missing:
-        shown = ", ".join((*NEEDED, *OPTIONAL))
-        raise RecordError(f"{row.where}: missing {', '.join(missing)}; a judgment has {shown}")
-    if isinstance(fields["id"], bool) or not isinstance(fields["id"], str | int):
-        raise RecordError(f"{row.where}: id must be text or a whole number, not {json.dumps(fields['id'])[:40]}")
-    texts = {name: fields.get(name, "") for name in ("system", "candidate", "source", "group")}
-    wrong = [name for name, value in texts.items() if not isinstance(value, str)]
-    references = fields["references"]
-    if not isinstance(references, list) or not all(isinstance(text, str) for text in references):
-        wrong.append("references")
-    if wrong:
-        raise RecordError(f"{row.where}: {', '.join(wrong)} must be text (references: a list of texts)")
-    return Judgment(
-        id=str(fields["id"]),
-        references=tuple(references),
-        scores={name: _score(row.where, f"scores.{name}", value) for name, value in _named(row, "scores")},
-        raw_scores={name: _judges(row.where, name, values) for name, values in _named(row, "raw_scores")},
-        **texts,
+        raise RecordError(f"{where}: missing {', '.join(missing)}; a judgment has {_listed()}")
+    judgment = Judgment(
+        id=_id(given["id"], f"{where}: id"),
+        system=_text(given["system"], f"{where}: system"),
+        candidate=_text(given["candidate"], f"{where}: candidate"),
+        references=_list(given["references"], _text, f"{where}: references"),
+        source=_text(given.get("source", ""), f"{where}: source"),
+        group=_text(given.get("group", ""), f"{where}: group"),
+        scores={name: _number(value, f"{where}: scores.{name}") for name, value in _named(row, "scores")},
+        raw_scores={
+            name: _list(values, _number, f"{where}: raw_scores.{name}") for name, values in _named(row, "raw_scores")
+        },
+        judges=_list(given.get("judges", []), _text, f"{where}: judges"),
     )
+    for name, values in judgment.raw_scores.items():
+        if judgment.judges and len(values) != len(judgment.judges):
+            told = f"{len(values)} scores of {len(judgment.judges)} judges"
+            raise RecordError(f"{where}: raw_scores.{name}: {told}; give one for each, null where there is none")
+    return judgment
 
 
-def _named(row: Read, field_name: str) -> Sequence[tuple[str, Any]]:
+def _listed() -> str:
+    return f"{', '.join(NEEDED)}, and may have {', '.join(OPTIONAL)}"
+
+
+def _named(row: Read, field_name: str) -> list[tuple[str, Any]]:
     named = row.fields.get(field_name, {})
     if not isinstance(named, dict):
         raise RecordError(f'{row.where}: {field_name} must be an object of scores by name, as {{"overall": 0.5}}')
+    if "" in named:
+        raise RecordError(f"{row.where}: {field_name} has a score without a name")
     return list(named.items())
 
 
-def _score(where: str, name: str, value: Any) -> float | None:
+def _list(value: Any, element: Callable[[Any, str], Any], label: str) -> tuple[Any, ...]:
+    if not isinstance(value, list):
+        raise RecordError(f"{label} must be a list, not {_shown(value)}")
+    return tuple(element(item, f"{label}, number {number}") for number, item in enumerate(value, 1))
+
+
+def _number(value: Any, label: str) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not _is_finite(value):
+        raise RecordError(f"{label}: {_shown(value)} is no number; give a finite number, or null where it is missing")
+    return float(value)
+
+
+def _is_finite(value: float) -> bool:
     try:
-        return number(value)
-    except (ValueError, OverflowError) as error:
-        raise RecordError(f"{where}: {name}: {error}; give a finite number, or null where it is missing") from error
+        return math.isfinite(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        return False
 
 
-def _judges(where: str, name: str, values: Any) -> tuple[float | None, ...]:
-    if not isinstance(values, list):
-        raise RecordError(f"{where}: raw_scores.{name} must be a list with a score for each judge, as [0.5, null, 1]")
-    return tuple(_score(where, f"raw_scores.{name}", value) for value in values)
+def _text(value: Any, label: str) -> str:
+    if not isinstance(value, str):
+        raise RecordError(f"{label} must be text, not {_shown(value)}")
+    return value
+
+
+def _id(value: Any, label: str) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
+        raise RecordError(f"{label} must be text or a whole number, not {_shown(value)}")
+    return str(value)
+
+
+def _shown(value: Any) -> str:
+    return json.dumps(value)[:40]
+
+
+def _bytes(line: str) -> bytes:
+    try:
+        return line.encode() + b"\n"
+    except UnicodeEncodeError:  # half a surrogate pair, which only an escape can hold
+        return json.dumps(json.loads(line)).encode() + b"\n"

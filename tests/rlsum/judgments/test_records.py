@@ -1,11 +1,13 @@
 import gzip
 import json
 import math
+from dataclasses import replace
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from rlsum.judgments.records import Judgment, read_jsonl
-from rlsum.judgments.sources import read_judgments
+from rlsum.judgments.records import Judgment, read_jsonl, stream_jsonl, write_jsonl
 from rlsum.records import RecordError
 
 ROW = {
@@ -17,6 +19,7 @@ ROW = {
     "group": "de-en",
     "scores": {"overall": 0.5, "grammar": None},
     "raw_scores": {"overall": [0.25, None, 0.75]},
+    "judges": ["ann", "bo", "cy"],
 }
 
 
@@ -29,7 +32,7 @@ def written(path, *rows):
 
 @pytest.mark.parametrize("name", ["judgments.jsonl", "judgments.jsonl.gz"])
 def test_every_field_is_read(tmp_path, name):
-    (found,) = read_judgments([written(tmp_path / name, "\ufeff" + json.dumps(ROW), "")])
+    (found,) = read_jsonl(written(tmp_path / name, "\ufeff" + json.dumps(ROW), ""))
     assert found == Judgment(
         "7",
         "ours",
@@ -39,6 +42,7 @@ def test_every_field_is_read(tmp_path, name):
         "de-en",
         {"overall": 0.5, "grammar": None},
         {"overall": (0.25, None, 0.75)},
+        ("ann", "bo", "cy"),
     )
     assert read_jsonl(written(tmp_path / "again.jsonl", found.to_json())) == [found]
 
@@ -57,11 +61,17 @@ def test_four_fields_are_enough(tmp_path):
         ({"scores": {"overall": 10**400}}, "scores.overall"),
         ({"scores": [0.5]}, "scores must be an object of scores by name"),
         ({"scores": None}, "scores must be an object"),
-        ({"raw_scores": {"overall": 0.5}}, r"raw_scores.overall must be a list with a score for each judge"),
-        ({"raw_scores": {"overall": ["good"]}}, "raw_scores.overall: "),
-        ({"references": "a text"}, "references must be text"),
-        ({"references": [1]}, "references must be text"),
-        ({"candidate": None, "group": 3}, "candidate, group must be text"),
+        ({"scores": {"": 0.5}}, "scores has a score without a name"),
+        ({"raw_scores": {"overall": 0.5}}, "raw_scores.overall must be a list, not 0.5"),
+        ({"raw_scores": {"overall": ["good"]}}, 'raw_scores.overall, number 1: "good" is no number'),
+        ({"raw_scores": {"overall": [1, 2]}}, "raw_scores.overall: 2 scores of 3 judges"),
+        ({"references": "a text"}, "references must be a list"),
+        ({"references": [1]}, "references, number 1 must be text, not 1"),
+        ({"candidate": None}, "candidate must be text, not null"),
+        ({"group": 3}, "group must be text"),
+        ({"judges": [None]}, "judges, number 1 must be text"),
+        ({"id": ""}, "id must be text"),
+        ({"score": 1}, "unknown field 'score'; did you mean 'scores'"),
         ({"id": 1.5}, "id must be text or a whole number, not 1.5"),
         ({"id": True}, "id must be text or a whole number"),
     ],
@@ -89,53 +99,62 @@ def test_one_text_judged_twice_is_an_error_naming_both_lines(tmp_path):
 
 
 def test_files_that_cannot_be_read(tmp_path):
-    (tmp_path / "j.txt").touch()
-    (tmp_path / "empty.jsonl").touch()
     (tmp_path / "broken.jsonl.gz").write_bytes(gzip.compress(b"{}" * 999)[:20])
-    for name, told in (
-        ("j.txt", "unknown format; expected .jsonl"),
-        ("empty.jsonl", "holds no judgment"),
-        ("nowhere.jsonl", "cannot be read"),
-        ("broken.jsonl.gz", "cannot be read"),
-    ):
-        with pytest.raises(RecordError, match=told):
-            read_judgments([tmp_path / name])
+    for name in ("nowhere.jsonl", "broken.jsonl.gz", "."):
+        with pytest.raises(RecordError, match="cannot be read"):
+            read_jsonl(tmp_path / name)
 
 
-# ---- WMT -----------------------------------------------------------------------------------------------------------
-
-HEADER = "year\tlp\tsid\tsystem\thuman\tsource\tmt\treference\ttext_origin"
-SEGMENT = '2017\tcs-en\t33\tonline-A.0\t-0.5\tzdroj\ta "quoted text\tone text\tverbatim'
-
-
-@pytest.mark.parametrize("name", ["wmt.tsv", "wmt.tsv.gz"])
-def test_wmt_segments(tmp_path, name):
-    path = written(tmp_path / name, HEADER, SEGMENT, SEGMENT.replace("online-A.0", "uedin"))
-    first, second = read_judgments([path])
-    assert first == Judgment(
-        "2017.33", "online-A.0", 'a "quoted text', ("one text",), "zdroj", "cs-en", {"overall": -0.5}
-    )
-    assert (second.system, second.id) == ("uedin", first.id)
+def test_reading_is_a_stream(tmp_path):
+    path = written(tmp_path / "j.jsonl", ROW, "{")
+    found = stream_jsonl(path)
+    assert next(found).id == "7"
+    with pytest.raises(RecordError, match=r":2: not JSON"):
+        next(found)
 
 
-@pytest.mark.parametrize(
-    ("lines", "told"),
-    [
-        ([HEADER.replace("human", "score"), SEGMENT], "wmt.tsv:1: no column human"),
-        ([HEADER, SEGMENT, SEGMENT + "\tmore"], "wmt.tsv:3: 10 columns, but the header has 9"),
-        ([HEADER, SEGMENT.replace("-0.5", "nan")], "wmt.tsv:2: human is 'nan', not a finite number"),
-        ([HEADER, SEGMENT, SEGMENT], "wmt.tsv:3: id '2017.33' of system 'online-A.0' of group 'cs-en' is at .*:2, too"),
-        ([], "wmt.tsv:1: no column year"),
-    ],
-)
-def test_wmt_files_that_are_wrong(tmp_path, lines, told):
-    with pytest.raises(RecordError, match=told):
-        read_judgments([written(tmp_path / "wmt.tsv", *lines)])
+texts = st.text('a"\n\t\u2028\ufeff\U0001f600', max_size=4)
+names = texts.filter(bool)
+numbers = st.sampled_from([None, 0.0, -1.5, 1e300, 1 / 3])
 
 
-def test_the_real_files_of_wmt(shared):
-    counts = {
-        year: len(read_judgments([shared / "data" / "human" / "wmt_da" / f"wmt{year}_da_seg.tsv.gz"]))
-        for year in (15, 16, 17)
-    }
-    assert counts == {15: 2000, 16: 3920, 17: 3920}
+@st.composite
+def judgments(draw):
+    judges = draw(st.lists(texts, max_size=2).map(tuple))
+    count = len(judges) or draw(st.integers(0, 2))
+    given = st.lists(numbers, min_size=count, max_size=count).map(tuple)
+    references = draw(st.lists(texts, max_size=2).map(tuple))
+    scores, raw = draw(st.dictionaries(names, numbers, max_size=2)), draw(st.dictionaries(names, given, max_size=2))
+    return Judgment(draw(names), draw(texts), draw(texts), references, draw(texts), draw(texts), scores, raw, judges)
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@given(judgments(), st.sampled_from(["j.jsonl", "j.jsonl.gz"]))
+def test_what_is_written_is_read_again(tmp_path_factory, judgment, name):
+    found = [judgment, replace(judgment, system=judgment.system + "2")]
+    path = tmp_path_factory.mktemp("round") / "new" / name
+    assert write_jsonl(path, found) == 2
+    assert read_jsonl(path) == found
+    first = path.read_bytes()
+    write_jsonl(path, found)
+    assert path.read_bytes() == first
+    assert [each.name for each in path.parent.iterdir()] == [name]
+
+
+def test_half_a_surrogate_pair_is_written_as_it_came(tmp_path):
+    found = read_jsonl(written(tmp_path / "j.jsonl", json.dumps(ROW).replace("ein Text", "\\ud83d")))
+    write_jsonl(tmp_path / "again.jsonl", found)
+    assert read_jsonl(tmp_path / "again.jsonl") == found
+    assert found[0].candidate == "\ud83d"
+
+
+def test_a_writer_that_fails_leaves_the_old_file(tmp_path):
+    path = written(tmp_path / "j.jsonl", ROW)
+
+    def broken():
+        yield Judgment("1", "s", "c", ())
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        write_jsonl(path, broken())
+    assert len(read_jsonl(path)) == 1

@@ -1,0 +1,120 @@
+"""``rlsum data judgments``: look at human judgments, convert public data to our records."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from rlsum.judgments.collection import Judgments
+    from rlsum.judgments.describe import Overview
+
+MANY = 8  # systems or groups that are named one by one
+
+
+def judgments(
+    data: Annotated[str, typer.Argument(help="A JSONL file, hf://owner/name, NAME:PATH, or NAME with PATH after it.")],
+    path: Annotated[str | None, typer.Argument(help="The file or folder that NAME reads.", show_default=False)] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="JSONL to write (.gz too).")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+) -> None:
+    """Check human judgments and show what they hold; with -o, write them as the JSONL that other commands read.
+
+    NAME is chaganty2018, realsumm, asap-aes, asap-sas, huse, sts, wmt-da or zhang2023, with options in parentheses.
+    What a reader leaves out is counted, with the reason.
+
+    **Examples**
+
+    rlsum data judgments judged.jsonl
+
+    rlsum data judgments 'asap-aes(references=1, sentences=5-15)' training_set_rel3.tsv -o essays.jsonl
+    """
+    from rlsum.cli.destination import check_free
+    from rlsum.judgments.describe import describe
+    from rlsum.judgments.records import write_jsonl
+    from rlsum.judgments.registry import load
+
+    if out is not None:
+        check_free("-o", out, overwrite)
+    found = load(data if path is None else f"{data}:{path}")
+    overview = describe(found)
+    if out is not None:
+        write_jsonl(out, found.rows)
+    if as_json:
+        typer.echo(json.dumps(_as_json(found, overview), indent=2, ensure_ascii=False))
+        return
+    _print(found, overview)
+    if out is not None:
+        typer.echo(f"{out}: {overview.rows:,} judgments")
+
+
+def _as_json(found: Judgments, overview: Overview) -> dict[str, object]:
+    from dataclasses import asdict
+
+    said = {"left_out": dict(found.left_out), "notes": list(found.notes)}
+    return {"name": found.name, **asdict(overview), **said}
+
+
+def _print(found: Judgments, overview: Overview) -> None:
+    from rich.console import Console
+
+    console = Console()
+    console.print(_counts(found, overview))
+    console.print(_scores(overview))
+    for note in found.notes:
+        console.print(f"- {note}", markup=False, highlight=False)
+
+
+def _counts(found: Judgments, overview: Overview) -> Table:
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table("", "count", "", title=escape(found.name), title_justify="left")
+    table.add_row("judgments", f"{overview.rows:,}", "")
+    table.add_row("inputs", f"{overview.inputs:,}", "")
+    table.add_row("systems", f"{len(overview.systems):,}", escape(_named(overview.systems)))
+    if overview.groups:
+        table.add_row("groups", f"{len(overview.groups):,}", escape(_named(overview.groups)))
+    table.add_row("references each", _spread(overview.references), "")
+    if overview.without_source:
+        table.add_row("without a source", f"{overview.without_source:,}", "")
+    for reason, count in found.left_out.items():
+        table.add_row("left out", f"{count:,}", escape(reason))
+    return table
+
+
+def _scores(overview: Overview) -> Table:
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table("score", "given", "missing", "lowest", "highest", "mean", "scale", "tied pairs", "judges each")
+    for score in overview.scores:
+        values = (_number(value) for value in (score.lowest, score.highest, score.mean))
+        scale = f"{score.scale[0]:g} to {score.scale[1]:g}" if score.scale else "-"
+        ties = "-" if score.ties is None else f"{score.ties:.1%}"
+        counts = f"{score.given:,}", f"{score.missing:,}"
+        table.add_row(escape(score.name), *counts, *values, scale, ties, _spread(score.judges))
+    return table
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+def _named(counts: dict[str, int]) -> str:
+    named = ", ".join(f"{name} {count:,}" for name, count in list(counts.items())[:MANY])
+    return named + (", ..." if len(counts) > MANY else "")
+
+
+def _spread(counts: dict[int, int]) -> str:
+    """A number where all rows have the same, else each number with its rows."""
+    if len(counts) == 1:
+        return str(next(iter(counts)))
+    shown = [f"{number} ({rows:,})" for number, rows in counts.items()]
+    return ", ".join(shown if len(shown) <= MANY else [shown[0], "...", shown[-1]])

@@ -1,0 +1,161 @@
+"""Tables as the public data comes in: rows of text cells, read strictly, every fault told with its line."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import math
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rlsum.records import RecordError
+
+MISSING = ("", "NA", "NaN", "nan")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row: its cells by column name, and ``where`` (file:line) for messages."""
+
+    where: str
+    cells: Mapping[str, str]
+
+    def __getitem__(self, name: str) -> str:
+        return self.cells[name]
+
+    def number(self, name: str) -> float:
+        """The cell as a finite number. Raises RecordError."""
+        found = self.number_or_none(name)
+        if found is None:
+            raise RecordError(f"{self.where}: {name} is empty; a number is expected")
+        return found
+
+    def number_or_none(self, name: str) -> float | None:
+        """The cell as a finite number, None where it is empty. Raises RecordError for anything else."""
+        text = self.cells[name].strip()
+        if text in MISSING:
+            return None
+        return finite(text, f"{self.where}: {name}")
+
+    def numbers(self, name: str) -> tuple[float, ...]:
+        """The cell as a JSON list of finite numbers. Raises RecordError."""
+        try:
+            found = json.loads(self.cells[name])
+        except ValueError:
+            found = None
+        if not isinstance(found, list):
+            raise RecordError(f"{self.where}: {name}={self.cells[name][:40]!r} is no list of numbers")
+        return tuple(finite(value, f"{self.where}: {name}") for value in found)
+
+
+def finite(value: Any, label: str) -> float:
+    """``value`` as a finite number. Raises RecordError."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if isinstance(value, bool) or not math.isfinite(number):
+        raise RecordError(f"{label}={str(value)[:40]!r} is no finite number")
+    return number
+
+
+def read_tsv(path: Path, columns: Sequence[str], otherwise: str | None = None) -> Iterator[Row]:
+    """Rows of a tab-separated file with a header line; quotation marks mean nothing. ``otherwise`` as in `read_text`.
+
+    Raises RecordError for a file without one of ``columns``, or a row with more or fewer cells than the header.
+    """
+    lines = read_lines(path, otherwise)
+    header = lines[0].split("\t") if lines else []
+    check_columns(path, header, columns)
+    for number, line in enumerate(lines[1:], 2):
+        if not line:
+            continue
+        cells = line.split("\t")
+        if len(cells) != len(header):
+            raise RecordError(f"{path}:{number}: {len(cells)} cells for {len(header)} columns; copy the file again")
+        yield Row(f"{path}:{number}", dict(zip(header, cells, strict=True)))
+
+
+def read_csv(path: Path, columns: Sequence[str]) -> Iterator[Row]:
+    """Rows of a comma-separated file with a header line, cells quoted where they need it. Raises as `read_tsv`."""
+    rows = csv.reader(io.StringIO(read_text(path), newline=""), strict=True, skipinitialspace=True)
+    try:
+        header = next(rows, [])
+        check_columns(path, header, columns)
+        for cells in rows:
+            if cells and len(cells) != len(header):
+                raise RecordError(f"{path}:{rows.line_num}: {len(cells)} cells for {len(header)} columns")
+            if cells:
+                yield Row(f"{path}:{rows.line_num}", dict(zip(header, cells, strict=True)))
+    except csv.Error as error:
+        raise RecordError(f"{path}:{rows.line_num}: broken CSV ({error}); copy the file again") from error
+
+
+def check_columns(path: Path, header: Sequence[str], columns: Sequence[str]) -> None:
+    """Raise RecordError where a file lacks one of ``columns``."""
+    missing = [name for name in columns if name not in header]
+    if missing:
+        told = ", ".join(header)[:200] or "nothing"
+        raise RecordError(f"{path}: no column {', '.join(missing)}; its first line holds {told}")
+
+
+def read_lines(path: Path, otherwise: str | None = None) -> list[str]:
+    """The lines of a text file, without their ends (line feed, or carriage return and line feed)."""
+    lines = [line.removesuffix("\r") for line in read_text(path, otherwise).split("\n")]
+    return lines[:-1] if lines[-1] == "" else lines
+
+
+def read_text(path: Path, otherwise: str | None = None) -> str:
+    """A whole text file, gzip or not, in UTF-8. A file that is not is read in the encoding ``otherwise``, if given.
+
+    Raises RecordError for a file that cannot be read.
+    """
+    content = _content(path)
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        if otherwise is None:
+            raise RecordError(f"{path}: not UTF-8 text (byte {error.start + 1:,}); convert the file") from error
+        return content.decode(otherwise, errors="replace")  # a byte that means nothing there becomes the sign for it
+
+
+def first_row(path: Path) -> str:
+    """The first line of a file, by which layouts are told apart."""
+    return _content(path).split(b"\n", 1)[0].decode("utf-8-sig", errors="replace").removesuffix("\r")
+
+
+def _content(path: Path) -> bytes:
+    try:
+        content = path.read_bytes()
+        return gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content
+    except (OSError, EOFError, zlib.error) as error:
+        raise RecordError(f"{path}: cannot be read ({error}); give the path of a whole file") from error
+
+
+def read_json_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(file:line, object) for each line of a JSONL file. Raises RecordError for a line that is none."""
+    for number, line in enumerate(read_lines(path), 1):
+        if line.strip():
+            try:
+                row = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise RecordError(f"{path}:{number}: not JSON ({error}); one object a line is expected") from error
+            if not isinstance(row, dict):
+                raise RecordError(f"{path}:{number}: a {type(row).__name__}, not an object")
+            yield f"{path}:{number}", row
+
+
+def find_file(folder: Path, patterns: Sequence[str]) -> Path | None:
+    """The one file below ``folder`` that fits the first pattern which any fits. Raises RecordError where several do."""
+    for pattern in patterns:
+        found = sorted(path for path in folder.rglob(pattern) if path.is_file())
+        if len(found) > 1:
+            raise RecordError(f"{folder}: both {found[0]} and {found[1]} could be meant; give the path of one")
+        if found:
+            return found[0]
+    return None

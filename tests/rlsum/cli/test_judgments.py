@@ -1,0 +1,64 @@
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from rlsum.cli.data import app
+from rlsum.errors import UserError
+from rlsum.judgments.records import read_jsonl
+
+TRAIN = "Id\tEssaySet\tScore1\tScore2\tEssayText\n1\t3\t2\t2\tLong.\n2\t3\t1\t1\tShort.\n3\t3\t1\t2\tx\n4\t1\t1\t1\ty\n"
+
+
+@pytest.fixture
+def answers(tmp_path):
+    path = tmp_path / "train.tsv"
+    path.write_text(TRAIN)
+    return path
+
+
+def run(*arguments):
+    return (
+        CliRunner()
+        .invoke(app, ["judgments", *map(str, arguments)], catch_exceptions=False, env={"COLUMNS": "180"})
+        .output
+    )
+
+
+def cells(output, name):
+    line = next(line for line in output.splitlines() if line.strip("│ ").startswith(name))
+    return [cell.strip() for cell in line.strip("│").split("│")]
+
+
+def test_public_data_becomes_records_and_what_is_in_it_is_told(answers, tmp_path):
+    out = tmp_path / "new" / "answers.jsonl.gz"
+    told = run("asap-sas(sets=3)", answers, "-o", out)
+    assert cells(told, "judgments")[1] == "3"
+    assert cells(told, "systems")[1:] == ["1", "students 3"]
+    assert cells(told, "left out")[1:] == ["1", "of other sets than 3"]
+    assert cells(told, "overall")[1:] == ["3", "0", "0.500", "1.000", "0.667", "0 to 1", "33.3%", "2"]
+    assert "- references: none" in told
+    assert [each.id for each in read_jsonl(out)] == ["1", "2", "3"]
+    assert cells(run(out), "overall")[1:] == ["3", "0", "0.500", "1.000", "0.667", "-", "33.3%", "2"]
+    with pytest.raises(UserError, match="exists; add --overwrite"):
+        run(out, "-o", out)
+
+
+def test_the_summary_as_json(answers):
+    found = json.loads(run(f"asap-sas:{answers}", "--json"))
+    assert (found["rows"], found["inputs"], found["groups"]) == (4, 4, {"3": 3, "1": 1})
+    assert found["references"] == {"0": 4}
+    overall = next(score for score in found["scores"] if score["name"] == "overall")
+    assert overall["judges"] == {"2": 4}
+    assert overall["ties"] == pytest.approx(1 / 6)
+
+
+def test_missing_scores_and_brackets_in_names_are_shown(tmp_path):
+    path = tmp_path / "j.jsonl"
+    row = {"system": "[red]s", "candidate": "c", "references": []}
+    rows = [{**row, "id": "1", "scores": {"[b]": None}}, {**row, "id": "2", "raw_scores": {"other": [1, None]}}]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    told = run(path)
+    assert cells(told, "systems")[2] == "[red]s 2"
+    assert cells(told, "[b]")[1:] == ["0", "2", "-", "-", "-", "-", "-", "0"]
+    assert cells(told, "other")[-1] == "0 (1), 1 (1)"

@@ -1,0 +1,138 @@
+import json
+import subprocess
+import sys
+
+import datasets
+import pytest
+
+from rlsum.data.readers import CorpusError
+from rlsum.judgments.registry import READERS, load
+from rlsum.records import RecordError
+
+ROW = {"id": "1", "system": "s", "candidate": "c", "references": ["r"], "scores": {"overall": 1}}
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    datasets.disable_progress_bars()
+
+
+@pytest.fixture
+def records(tmp_path):
+    path = tmp_path / "judged.jsonl"
+    path.write_text("".join(json.dumps({**ROW, "id": name}) + "\n" for name in "12"))
+    return path
+
+
+@pytest.fixture
+def answers(tmp_path):
+    path = tmp_path / "train.tsv"
+    path.write_text(
+        "Id\tEssaySet\tScore1\tScore2\tEssayText\n1\t3\t2\t2\tLong.\n2\t3\t1\t1\tShort. Too.\n3\t1\t1\t1\tx\n"
+    )
+    return path
+
+
+def test_our_own_records_by_their_path(records):
+    assert [each.id for each in load(records).rows] == ["1", "2"]
+    assert load(str(records)).name == str(records)
+    with pytest.raises(RecordError, match="take no options; 'split' was given"):
+        load(records, split="test")
+
+
+def test_a_name_with_options_as_text_or_as_arguments(answers):
+    written = load(f"asap-sas(sets=3, references=1):{answers}")
+    assert (
+        written
+        == load(f"asap-sas:{answers}", sets="3", references=1)
+        == load(f"asap-sas(sets=3):{answers}", references=1)
+    )
+    assert [each.id for each in written.rows] == ["2"]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("asap-sas", "asap-sas: a path is missing; write asap-sas:PATH"),
+        ("asap-sas:nowhere.tsv", "asap-sas: no file or folder nowhere.tsv"),
+        ("asap-ses:{}", "no reader 'asap-ses'; did you mean 'asap-sas'"),
+        ("asap-sas(set=3):{}", "unknown option 'set'; did you mean 'sets'"),
+        ("asap-sas(part=dev):{}", "part='dev' is not one of train, test"),
+        ("asap-sas(references=many):{}", "references"),
+        ("asap-sas(sets):{}", "'sets' is not option=value"),
+        ("asap-sas(path=x):{}", "unknown option 'path'"),
+        ("nowhere.jsonl", "cannot be read"),
+        (".", "a folder; write NAME:"),
+    ],
+)
+def test_what_cannot_be_loaded_is_told(answers, text, told):
+    with pytest.raises(RecordError, match=told):
+        load(text.format(answers))
+
+
+def test_a_file_with_a_colon_in_its_name_is_a_file(tmp_path, records):
+    records.rename(tmp_path / "my:judgments.jsonl")
+    assert len(load(tmp_path / "my:judgments.jsonl").rows) == 2
+
+
+def test_an_empty_file_is_an_error(tmp_path):
+    (tmp_path / "none.jsonl").touch()
+    with pytest.raises(RecordError, match="no judgments"):
+        load(tmp_path / "none.jsonl")
+
+
+# ---- datasets ------------------------------------------------------------------------------------------------------
+
+FULL = {
+    **ROW,
+    "source": "src",
+    "group": "g",
+    "scores": {"overall": 0.5, "grammar": None},
+    "raw_scores": {"overall": [0.0, 1.0]},
+    "judges": ["ann", "bo"],
+    "extra": 1,
+}
+
+
+def test_a_dataset_saved_on_disk(tmp_path):
+    rows = [FULL, {**FULL, "id": "2", "raw_scores": None, "judges": None, "scores": {"grammar": 1.0}}]
+    datasets.Dataset.from_list(rows).save_to_disk(tmp_path / "saved")
+    found = load(f"hf:{tmp_path / 'saved'}")
+    first, second = found.rows
+    assert first.scores == {"overall": 0.5, "grammar": None}
+    assert (first.raw_scores, first.judges, first.group, first.source) == (
+        {"overall": (0, 1)},
+        ("ann", "bo"),
+        "g",
+        "src",
+    )
+    assert (second.raw_scores, second.judges) == ({}, ())
+    assert second.scores == {"overall": None, "grammar": 1}
+    assert found.notes == ["columns not read: extra"]
+
+
+def test_a_folder_as_the_hub_has_it_and_its_splits(tmp_path):
+    folder = tmp_path / "owner"
+    folder.mkdir()
+    for split in ("train", "test"):
+        (folder / f"{split}.jsonl").write_text(json.dumps({**ROW, "id": split}))
+    assert [each.id for each in load(f"hf(split=test)://{folder}").rows] == ["test"]
+    assert load(f"hf://{folder}", split="train").rows[0].id == "train"
+    with pytest.raises(CorpusError, match="several splits, train, test"):
+        load(f"hf://{folder}")
+    with pytest.raises(CorpusError, match="no split 'dev'"):
+        load(f"hf(split=dev)://{folder}")
+
+
+def test_rows_of_a_dataset_are_checked_too(tmp_path):
+    datasets.Dataset.from_list([ROW, {**ROW, "id": None}]).save_to_disk(tmp_path / "saved")
+    with pytest.raises(RecordError, match="saved, row 2: missing id"):
+        load(f"hf:{tmp_path / 'saved'}")
+
+
+def test_no_reader_needs_torch_or_datasets():
+    modules = sorted({target.partition(":")[0] for target in READERS.values()})
+    heavy = "[name for name in ('torch', 'datasets', 'spacy') if name in sys.modules]"
+    code = f"import rlsum.judgments.registry, {', '.join(modules)}, sys; print({heavy})"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
