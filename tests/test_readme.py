@@ -78,7 +78,8 @@ def test_every_command_is_shown():
     shown = {arguments[0] for arguments in COMMANDS}
     others = {"score", "explain", "rewards", "baseline", "fit-metric"}
     assert shown == {"train", "generate", "evaluate", "data", "demo", *others}
-    assert {arguments[1] for arguments in COMMANDS if arguments[0] == "data"} == {"simulate", "inspect", "outputs"}
+    data = {"simulate", "inspect", "outputs", "judgments"}
+    assert {arguments[1] for arguments in COMMANDS if arguments[0] == "data"} == data
 
 
 def test_a_wrong_command_would_be_noticed():

@@ -10,6 +10,7 @@ import math
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -82,16 +83,19 @@ def read_tsv(path: Path, columns: Sequence[str], otherwise: str | None = None) -
 
 
 def read_csv(path: Path, columns: Sequence[str]) -> Iterator[Row]:
-    """Rows of a comma-separated file with a header line, cells quoted where they need it. Raises as `read_tsv`."""
+    """Rows of a comma-separated file with a header line, cells quoted where they need it. Raises as `read_tsv`.
+
+    A row may leave out its last cells, as Mechanical Turk writes them: they are empty.
+    """
     rows = csv.reader(io.StringIO(read_text(path), newline=""), strict=True, skipinitialspace=True)
     try:
         header = next(rows, [])
         check_columns(path, header, columns)
         for cells in rows:
-            if cells and len(cells) != len(header):
+            if len(cells) > len(header):
                 raise RecordError(f"{path}:{rows.line_num}: {len(cells)} cells for {len(header)} columns")
             if cells:
-                yield Row(f"{path}:{rows.line_num}", dict(zip(header, cells, strict=True)))
+                yield Row(f"{path}:{rows.line_num}", dict(zip_longest(header, cells, fillvalue="")))
     except csv.Error as error:
         raise RecordError(f"{path}:{rows.line_num}: broken CSV ({error}); copy the file again") from error
 

@@ -74,7 +74,7 @@ def test_errors_are_one_line(rlsum, data, tiny_encoder, tmp_path):
         "no judgment has it": (data, "--metric", sbert, "--score", "fluency", *out),
         "exists; choose another name": (data, "--metric", sbert, "-o", tmp_path),
         "learning_rate=-1.0 must be above 0": (data, "--metric", sbert, "--learning-rate", -1, *out),
-        "unknown format": (data.with_suffix(".csv"), "--metric", sbert, *out),
+        "judgments.csv: cannot be read": (data.with_suffix(".csv"), "--metric", sbert, *out),
     }
     for told, arguments in cases.items():
         code, printed, error = rlsum("fit-metric", *arguments)

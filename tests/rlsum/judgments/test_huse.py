@@ -59,7 +59,7 @@ def test_faults_name_the_line(tmp_path, row, told):
 def test_the_assignments_as_they_came_from_the_workers(tmp_path):
     path = tmp_path / "raw.csv"
     parts = [f"Input.{part}{number}" for number in range(25) for part in ("CTX", "OUT")]
-    header = ["HITId", "WorkerId", "Input.TYPE0", *parts, *(f"Answer.{number}" for number in range(25))]
+    header = ["HITId", "WorkerId", "Input.TYPE0", *parts, *(f"Answer.{number}" for number in range(25)), "Approve"]
 
     def row(hit, worker, kind, answer):
         texts = [text for number in range(25) for text in (f"source {number}", f'{kind} says, "{number}"')]
