@@ -117,7 +117,7 @@ def _sas_rows(path: Path) -> list[Judgment]:
     solution = path.with_name("public_leaderboard_solution.csv")
     if not solution.is_file():
         raise RecordError(f"{path}: no scores in it, and no {solution.name} beside it")
-    scores = {row["id"]: row["essay_score"] for row in read_csv(solution, ("id", "essay_score"))}
+    scores = {row["Id"]: row["Score1"] for row in read_csv(solution, ("Id", "Score1"))}
     rows = list(read_tsv(path, ("Id", "EssaySet", "EssayText")))
     missing = [row for row in rows if row["Id"] not in scores]
     if missing:

@@ -117,10 +117,10 @@ def test_the_public_test_has_its_scores_in_it_or_beside_it(tmp_path):
     with pytest.raises(RecordError, match="no scores in it"):
         asap_sas(path)
     solution = tmp_path / "public_leaderboard_solution.csv"
-    solution.write_text("id,essay_set,essay_weight,essay_score\n8,5,1,1\n")
+    solution.write_text("Id,EssaySet,EssayWeights,Score1,Usage\n8,5,1,1,PublicTest\n")
     with pytest.raises(RecordError, match=r"rel_2\.tsv:2: .*no score of Id 9"):
         asap_sas(path)
-    solution.write_text("id,essay_set,essay_weight,essay_score\n9,5,1,2\n")
+    solution.write_text("Id,EssaySet,EssayWeights,Score1,Usage\n9,5,1,2,PublicTest\n")
     (found,) = asap_sas(tmp_path, part="test").rows
     assert found.scores == {"overall": pytest.approx(2 / 3), "points": 2}
     assert (found.raw_scores, found.judges) == ({}, ())
