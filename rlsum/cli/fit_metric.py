@@ -95,8 +95,8 @@ def _examples(
     from rlsum.judgments.registry import load
     from rlsum.metric_fitting.examples import check_varied, drawn, examples, held_out
 
-    def read(data: list[str]) -> list[Example]:
-        loaded = [load(each) for each in data]
+    def read(texts: list[str]) -> list[Example]:
+        loaded = [load(each) for each in texts]
         judgments = [row for each in loaded for row in each.rows]
         for each in loaded:
             for reason, count in each.left_out.items():
@@ -104,7 +104,7 @@ def _examples(
         found = examples(judgments, score, groups)
         if len(found) < len(judgments):
             left = f"{len(judgments) - len(found):,} of {len(judgments):,}"
-            typer.echo(f"{', '.join(data)}: left out {left}, of other groups or without {score!r}")
+            typer.echo(f"{', '.join(texts)}: left out {left}, of other groups or without {score!r}")
         return found
 
     training = drawn(read(data), limit, seed)

@@ -87,7 +87,7 @@ def asap_sas(
             rows.append(row)
         else:
             left_out[f"of other sets than {sets}"] += 1
-    best = {row.id for row in rows if all(score == 1 for score in _given(row, "overall"))}
+    best = {row.id for row in rows if all(score == 1 for score in _given(row))}
     notes = ["sets 1, 2, 5 and 6 go to 3 points, the others to 2: overall is points over the set's best"]
     return _finish("asap-sas", rows, best, choice, left_out, notes, {"overall": (0.0, 1.0)})
 
@@ -167,8 +167,8 @@ def _text(text: str) -> str:
     return PARAGRAPH.sub(" ", text).strip()
 
 
-def _given(row: Judgment, score: str = "overall") -> Sequence[float | None]:
-    return row.raw_scores.get(score) or (row.scores[score],)
+def _given(row: Judgment) -> Sequence[float | None]:
+    return row.raw_scores.get("overall") or (row.scores["overall"],)
 
 
 def _finish(
@@ -213,6 +213,8 @@ def _choose(rows: Sequence[Judgment], best: set[str], choice: Choice) -> tuple[d
         group = groups.setdefault(row.group, [])
         if len(group) < choice.references:
             group.append(row)
+    if not groups:
+        raise RecordError(f"references={choice.references}: no essay has the best score; name some with reference_ids")
     named = "; ".join(", ".join(row.id for row in group) for group in groups.values())
     return groups, f"references: the longest of {len(best):,} best-scored, one choice of many: {named}"
 

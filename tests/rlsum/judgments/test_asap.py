@@ -47,6 +47,13 @@ def test_references_by_number_by_id_or_none(essays):
             asap_aes(essays, **options)
 
 
+def test_without_a_best_essay_there_is_no_silent_choice(tmp_path):
+    path = written(tmp_path / "set3.tsv", AES, *ESSAYS[2:])
+    with pytest.raises(RecordError, match="references=1: no essay has the best score; name some with reference_ids"):
+        asap_aes(path)
+    assert [each.id for each in asap_aes(path, reference_ids="12").rows] == ["13"]
+
+
 def test_sentences_are_counted_by_a_named_rule(essays):
     found = asap_aes(essays, references=0, sentences="3-4")
     assert [each.id for each in found.rows] == ["10", "12"]
