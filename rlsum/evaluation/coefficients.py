@@ -1,0 +1,53 @@
+"""Correlation coefficients of many samples at once, pure: the last axis is the sample, the others are kept.
+
+NaN where a sample has fewer than two pairs, holds a NaN, or is constant in either variable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+Floats = NDArray[np.float64]
+Coefficient = Callable[[Floats, Floats], Floats]
+
+FLAT = 1e-12  # deviations below this share of the values are rounding: the sample is constant
+
+
+def pearson(x: Floats, y: Floats) -> Floats:
+    """Pearson's r of ``x`` and ``y`` (..., n); (...)."""
+    x, y = _centred(x), _centred(y)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.clip((x * y).sum(-1) / np.sqrt((x * x).sum(-1) * (y * y).sum(-1)), -1, 1)
+
+
+def spearman(x: Floats, y: Floats) -> Floats:
+    """Spearman's rho of ``x`` and ``y`` (..., n): Pearson's r of their ranks, tied values sharing their mean rank."""
+    return pearson(rankdata(x, axis=-1), rankdata(y, axis=-1))
+
+
+def kendall(x: Floats, y: Floats) -> Floats:
+    """Kendall's tau-b of ``x`` and ``y`` (..., n), from all n * n pairs: for short samples."""
+    dx, dy = _signs(x), _signs(y)
+    pairs = (-2, -1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return (dx * dy).sum(pairs) / np.sqrt((dx * dx).sum(pairs) * (dy * dy).sum(pairs))
+
+
+def _centred(values: Floats) -> Floats:
+    """``values`` less their mean; all 0 where they are constant up to rounding, so that no noise is correlated."""
+    if not values.shape[-1]:
+        return values
+    centred = values - values.mean(-1, keepdims=True)
+    flat = (centred**2).mean(-1, keepdims=True) <= FLAT**2 * (values**2).mean(-1, keepdims=True)
+    return np.where(flat, 0.0, centred)
+
+
+def _signs(values: Floats) -> Floats:
+    return np.sign(values[..., :, None] - values[..., None, :])
+
+
+COEFFICIENTS: dict[str, Coefficient] = {"pearson": pearson, "spearman": spearman, "kendall": kendall}

@@ -1,0 +1,177 @@
+"""How well a metric agrees with people: a correlation at one of three levels, with an interval clustered by input.
+
+    pooled   over all rows
+    input    within each input over its systems, then the mean over the inputs where it is defined
+    system   over the systems' means
+
+Intervals are percentile bootstrap intervals that draw whole inputs, with all their rows: rows of one input share its
+difficulty and its reference, so they are not independent evidence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import kendalltau
+
+from rlsum.evaluation.coefficients import COEFFICIENTS
+from rlsum.evaluation.ranking import soft_pairwise_accuracy, tie_calibrated_accuracy
+from rlsum.evaluation.rows import Ids, Rows, constant, judged_rows
+from rlsum.evaluation.weighted import LONG, Engine, Level, Statistic, by_unit, check, engine, row_blocks
+
+Floats = NDArray[np.float64]
+
+LEVEL = 0.95
+RESAMPLES = 2_000
+ENOUGH = 0.95  # share of resamples in which a statistic must be defined for its percentiles to mean anything
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """Agreement of a metric with people.
+
+    ``value`` in [-1, 1] (accuracies in [0, 1]) with its interval ``low`` to ``high``; NaN where undefined, and then
+    ``reason`` says why. ``n`` rows were used, ``coverage`` is their share of the judged rows. ``over`` is what the
+    value is made of: rows (pooled), inputs where it is defined (input), systems (system); ``left_out`` counts inputs
+    where it is not (a single row, or constant scores). ``epsilon`` is the tie threshold of acc-t, NaN otherwise.
+    """
+
+    statistic: Statistic
+    level: Level
+    value: float
+    low: float
+    high: float
+    n: int
+    coverage: float
+    over: int
+    left_out: int = 0
+    epsilon: float = float("nan")
+    reason: str = ""
+
+
+def correlate(
+    human: ArrayLike,
+    metric: ArrayLike,
+    *,
+    statistic: Statistic = "spearman",
+    level: Level = "pooled",
+    inputs: Ids | None = None,
+    systems: Ids | None = None,
+    confidence: float = LEVEL,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Correlation:
+    """Correlate ``metric`` (n,) with ``human`` (n,), both higher = better, NaN = undefined.
+
+    ``inputs`` and ``systems`` (n,) name the input and the system of each row; without ``inputs`` every row is its own.
+    ``resamples=0`` leaves the interval out. Kendall is tau-b. Level input needs ``inputs``, level system ``systems``.
+    Raises ValueError for unknown options, missing names, vectors of unequal length, infinite scores.
+    """
+    check(statistic, level)
+    needed(level, inputs, systems)
+    if not 0 < confidence < 1 or resamples < 0:
+        raise ValueError(f"confidence={confidence} must lie between 0 and 1, and resamples={resamples} be 0 or more")
+    rows = judged_rows(human, metric, inputs, systems)
+    over, left_out = _made_of(rows, statistic, level)
+    nan = float("nan")
+    nothing = Correlation(statistic, level, nan, nan, nan, len(rows), rows.coverage, over, left_out)
+    reason = why_undefined(rows, level, over)
+    if reason:
+        return replace(nothing, reason=reason)
+    value, epsilon = _value(rows, statistic, level)
+    if np.isnan(value):
+        return replace(nothing, reason=why_flat(rows, statistic, level))
+    low, high, reason = _interval(engine(rows, statistic, level), rows, confidence, resamples, seed)
+    return replace(nothing, value=value, epsilon=epsilon, low=low, high=high, reason=reason)
+
+
+def needed(level: Level, inputs: Ids | None, systems: Ids | None) -> None:
+    """Raises ValueError where a level lacks the names it is made of."""
+    if level == "input" and inputs is None:
+        raise ValueError("level='input' needs inputs: the name of each row's input")
+    if level == "system" and systems is None:
+        raise ValueError("level='system' needs systems: the name of each row's system")
+
+
+def why_undefined(rows: Rows, level: Level, over: int) -> str:
+    """Why nothing can be said about these rows; empty where something can."""
+    if not rows.judged:
+        return "no row has a human score"
+    if not len(rows):
+        return "the metric is undefined on every judged row"
+    if level == "input" and not over:
+        return "no input has two rows whose human and metric scores both vary"
+    if level != "input" and over < 2:
+        return f"only one {'row' if level == 'pooled' else 'system'} has both scores; two are the least"
+    return ""
+
+
+def why_flat(rows: Rows, statistic: Statistic, level: Level) -> str:
+    """Why a statistic over enough rows is still undefined."""
+    what = "" if level == "pooled" else "mean "
+    if constant(rows.human):
+        return "the human scores are constant"
+    if constant(rows.metric):
+        return "the metric's scores are constant"
+    if statistic == "spa":
+        return "no two systems share an input"
+    return f"the {what}scores of people or of the metric are constant"
+
+
+def bootstrap_values(statistic: Engine, units: int, resamples: int, seed: int) -> Floats:
+    """Values (resamples,) of an engine when ``units`` inputs are drawn with replacement; seeded."""
+    generator = np.random.default_rng(seed)
+    values = []
+    for count in row_blocks(resamples, units):
+        drawn = generator.integers(0, units, size=(count, units)) + units * np.arange(count)[:, None]
+        times = np.bincount(drawn.ravel(), minlength=count * units).reshape(count, units)
+        values.append(statistic(times.astype(np.float64)))
+    return np.concatenate(values)
+
+
+def percentiles(values: Floats, confidence: float) -> tuple[float, float, str]:
+    """Low and high end of the values (resamples,) and, where too many are undefined for that, NaN and the reason."""
+    defined = values[~np.isnan(values)]
+    if len(defined) < ENOUGH * len(values):
+        share = 1 - len(defined) / len(values)
+        return float("nan"), float("nan"), f"no interval: undefined in {share:.0%} of the resamples"
+    low, high = np.quantile(defined, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return float(low), float(high), ""
+
+
+def _interval(statistic: Engine, rows: Rows, confidence: float, resamples: int, seed: int) -> tuple[float, float, str]:
+    units = len(np.unique(rows.unit))
+    if not resamples:
+        return float("nan"), float("nan"), ""
+    if units < 2:
+        return float("nan"), float("nan"), "no interval: all rows belong to one input"
+    return percentiles(bootstrap_values(statistic, rows.units, resamples, seed), confidence)
+
+
+def _made_of(rows: Rows, statistic: Statistic, level: Level) -> tuple[int, int]:
+    """How many rows, inputs or systems the value is made of, and how many inputs are left out."""
+    if level == "pooled":
+        return len(rows), 0
+    if level == "system":
+        return len(np.unique(rows.system)), 0
+    sizes = np.bincount(rows.unit, minlength=rows.units)
+    if statistic == "acc-t":
+        defined = int((sizes > 1).sum())
+    else:
+        defined = int((~np.isnan(by_unit(rows, COEFFICIENTS[statistic]))).sum())
+    return defined, int((sizes > 0).sum()) - defined
+
+
+def _value(rows: Rows, statistic: Statistic, level: Level) -> tuple[float, float]:
+    """The statistic and, for acc-t, its epsilon."""
+    nan = float("nan")
+    if statistic == "acc-t" and level != "system":
+        found = tie_calibrated_accuracy(rows.human, rows.metric, None if level == "pooled" else rows.unit)
+        return found.accuracy, found.epsilon
+    if statistic == "spa":
+        return soft_pairwise_accuracy(rows.human, rows.metric, rows.unit, rows.system), nan
+    if statistic == "kendall" and level == "pooled" and len(rows) > LONG:
+        return float(kendalltau(rows.human, rows.metric).statistic), nan
+    return float(engine(rows, statistic, level)(np.ones((1, rows.units)))[0]), nan

@@ -1,0 +1,112 @@
+"""Permutation tests between two metrics (Deutsch, Dror and Roth 2021): could they as well have changed places?
+
+Under the null hypothesis the two metrics of a unit are exchangeable once they are on one scale: standardised, or ranked
+where ranks are all that counts. A unit is a row (their PERM-BOTH) or a whole input (their PERM-INPUT), which alone is
+right where rows of one input share what makes them easy or hard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from rlsum.evaluation.coefficients import COEFFICIENTS
+from rlsum.evaluation.rows import Floats, Rows
+from rlsum.evaluation.weighted import Engine, Level, Statistic, by_unit, engine, row_blocks
+
+
+class Permutation(NamedTuple):
+    """Statistic of the first metric less that of the second, p-values, units swapped; NaN where ``reason`` says why.
+
+    ``p`` is two-tailed, ``p_greater`` one-tailed for the first metric being the better.
+    """
+
+    difference: float
+    p: float
+    p_greater: float
+    units: int
+    reason: str = ""
+
+
+def permutation_test(
+    first: Rows, second: Rows, statistic: Statistic, level: Level, *, resamples: int, seed: int = 0
+) -> Permutation:
+    """Swap the scores of two metrics on random units of the same rows, as `paired_rows` makes them.
+
+    ``p = (c + 1) / (R + 1)`` with ``c`` of ``R`` swaps at least as extreme as what was observed; where no more than
+    ``resamples`` patterns of swaps exist besides the observed, all are tried and p is exact. A swap that leaves the
+    statistic undefined counts as extreme. Pooled Spearman swaps ranks over all rows and does not rank them anew, which
+    changes neither the observed difference nor the level of the test.
+    """
+    nan = float("nan")
+    if level == "input":
+        first, second = _defined_in_both(first, second, statistic)
+    taken = np.unique(first.unit)
+    if not len(taken):
+        return Permutation(nan, nan, nan, 0, "no input has both metrics defined with scores that vary")
+    ranked = level == "pooled" and statistic in ("spearman", "kendall")
+    value = engine(
+        _doubled(first, second, ranked), "pearson" if ranked and statistic == "spearman" else statistic, level
+    )
+    difference = float(_difference(value, np.zeros((1, first.units)))[0])
+    if np.isnan(difference):
+        return Permutation(nan, nan, nan, len(taken), "the scores of people or of a metric are constant at this level")
+    blocks = _swaps(taken, first.units, resamples, seed)
+    swapped = np.concatenate([_difference(value, swaps) for swaps in blocks])
+    near = 1e-9 * max(1.0, abs(difference))  # equal differences summed in another order must count as equal
+    unsure = np.isnan(swapped)
+    extreme = int((unsure | (np.abs(swapped) >= abs(difference) - near)).sum())
+    greater = int((unsure | (swapped >= difference - near)).sum())
+    total = len(swapped) + 1
+    return Permutation(difference, (extreme + 1) / total, (greater + 1) / total, len(taken))
+
+
+def _defined_in_both(first: Rows, second: Rows, statistic: Statistic) -> tuple[Rows, Rows]:
+    """The rows of the inputs in which the statistic is defined for both metrics."""
+    if statistic == "acc-t":
+        return first, second
+    coefficient = COEFFICIENTS[statistic]
+    kept = ~np.isnan(by_unit(first, coefficient) + by_unit(second, coefficient))[first.unit]
+    return first.where(kept), second.where(kept)
+
+
+def _doubled(first: Rows, second: Rows, ranked: bool) -> Rows:
+    """The rows of both metrics, one after the other, on one scale: units u and u + units are the same input."""
+    scaled = [rankdata(rows.metric) if ranked else rows.metric for rows in (first, second)]
+    metric = np.concatenate([(scores - scores.mean()) / scores.std() for scores in scaled])
+    human = rankdata(first.human) if ranked else first.human
+    return Rows(
+        human=np.concatenate([human, human]),
+        metric=metric,
+        unit=np.concatenate([first.unit, first.unit + first.units]),
+        units=2 * first.units,
+        system=np.concatenate([first.system, second.system]),
+        systems=first.systems,
+        judged=2 * len(first),
+    )
+
+
+def _difference(statistic: Engine, swaps: Floats) -> Floats:
+    """The statistic of the first metric less that of the second (b,) where ``swaps`` (b, units) of 1 swap the two."""
+    stay = 1 - swaps
+    return statistic(np.concatenate([stay, swaps], axis=1)) - statistic(np.concatenate([swaps, stay], axis=1))
+
+
+def _swaps(taken: NDArray[np.int64], units: int, resamples: int, seed: int) -> Iterator[Floats]:
+    """Blocks (b, units) of 0 and 1 on the units taken: every pattern but the observed one, or random ones."""
+    few = len(taken) < 63 and 2 ** len(taken) - 1 <= resamples
+    generator = np.random.default_rng(seed)
+    done = 0
+    for rows in row_blocks(2 ** len(taken) - 1 if few else resamples, 2 * units):
+        swaps = np.zeros((rows, units))
+        if few:
+            patterns = np.arange(done + 1, done + rows + 1)  # pattern 0 swaps nothing: it is what was observed
+            swaps[:, taken] = (patterns[:, None] >> np.arange(len(taken))) & 1
+        else:
+            swaps[:, taken] = generator.integers(0, 2, size=(rows, len(taken)), dtype=np.int8)
+        done += rows
+        yield swaps

@@ -1,0 +1,215 @@
+"""How often a metric ranks as people do: pairwise accuracy with tie calibration, and soft pairwise accuracy.
+
+`acc-t` (Deutsch, Foster and Freitag 2023, "Ties Matter", called acc23 in WMT): a pair of rows is judged right where
+metric and people agree that the first is better, worse, or equal. Metrics with fine values never tie, so the metric
+calls a tie where its two scores differ by at most epsilon, and epsilon is the one that makes the accuracy greatest.
+
+SPA (Thompson, Mathur, Deutsch and Khayrallah 2024): over pairs of systems, one minus the mean difference between the
+p-value of people preferring one to the other and the metric's p-value for the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr
+
+from rlsum.evaluation.rows import Ids, Rows, judged_rows
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+PERMUTATIONS = 1000  # of a p-value of SPA, as its authors take
+MOST_PAIRS = 5_000_000  # of all rows; of more, a seeded sample of so many is taken, which is sure to within .001
+ROUNDING = 1e-9  # shares of pairs this near are equal: sums in another order must not move epsilon
+
+
+class TieCalibration(NamedTuple):
+    """The accuracy in [0, 1], the epsilon that gives it, over how many pairs of how many inputs (NaN without any)."""
+
+    accuracy: float
+    epsilon: float
+    pairs: int
+    inputs: int
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs of rows in the order of ``gap`` (p,), the metric's absolute difference.
+
+    ``right`` (p,): 1 where metric and people order the pair alike and people see a difference; ``tied`` (p,): 1 where
+    people see none. ``first`` and ``second`` (p,) are the units of the two rows. ``share`` (p,): 1 over the number of
+    pairs of the same input where pairs are made within inputs; None where they are made over all rows.
+    """
+
+    gap: Floats
+    right: Floats
+    tied: Floats
+    first: Ints
+    second: Ints
+    share: Floats | None
+
+    def __len__(self) -> int:
+        return len(self.gap)
+
+    def weights(self, weights: Floats) -> Floats:
+        """The weight of every pair (b, p) where the units have ``weights`` (b, units)."""
+        return weights[:, self.first] * (weights[:, self.second] if self.share is None else self.share)
+
+
+def tie_calibrated_accuracy(human: ArrayLike, metric: ArrayLike, inputs: Ids | None = None) -> TieCalibration:
+    """Pairwise accuracy with tie calibration of ``metric`` (n,) against ``human`` (n,), both higher = better.
+
+    Pairs are made within each of ``inputs`` (n,); without inputs, over all rows. Maximised over epsilon >= 0 is the
+    mean over inputs of each one's share of right pairs; of equally good epsilons the smallest is taken. The value is
+    optimistic by as much as one number fitted to the same data can be. NaN where no input has two defined rows.
+    Raises ValueError as `judged_rows` does.
+    """
+    rows = judged_rows(human, metric, inputs)
+    found = pairs_of(rows, MOST_PAIRS) if inputs is None else pairs_within(rows)
+    if not len(found):
+        return TieCalibration(np.nan, np.nan, 0, 0)
+    accuracy, epsilon = calibrated(found, np.ones((1, rows.units)))
+    counted = 1 if inputs is None else len(np.unique(found.first))
+    return TieCalibration(float(accuracy[0]), float(epsilon[0]), len(found), counted)
+
+
+def pairs_within(rows: Rows) -> Pairs:
+    """All pairs of rows of one unit."""
+    order = np.argsort(rows.unit, kind="stable")
+    members = np.split(order, np.flatnonzero(np.diff(rows.unit[order])) + 1)
+    upper = {size: np.triu_indices(size, 1) for size in {len(member) for member in members}}
+    first = np.concatenate([member[upper[len(member)][0]] for member in members])
+    second = np.concatenate([member[upper[len(member)][1]] for member in members])
+    counts = np.bincount(rows.unit[first], minlength=rows.units)
+    return _sorted_pairs(rows, first, second, 1 / counts[rows.unit[first]])
+
+
+def pairs_of(rows: Rows, limit: int, seed: int = 0) -> Pairs:
+    """All pairs of rows, or a seeded sample of ``limit`` of them (with replacement) where there are more."""
+    size = len(rows)
+    if size * (size - 1) // 2 <= limit:
+        return _sorted_pairs(rows, *np.triu_indices(size, 1), None)
+    generator = np.random.default_rng(seed)
+    first = generator.integers(0, size, limit)
+    second = (first + generator.integers(1, size, limit)) % size
+    return _sorted_pairs(rows, first, second, None)
+
+
+def calibrated(pairs: Pairs, weights: Floats) -> tuple[Floats, Floats]:
+    """Greatest accuracy and its epsilon, both (b,), where the units have ``weights`` (b, units)."""
+    weight = pairs.weights(weights)
+    return _best(pairs.gap[None], weight * pairs.right, weight * pairs.tied, weight.sum(1))
+
+
+def accuracy_rows(human: Floats, metric: Floats) -> Floats:
+    """Tie-calibrated accuracy of each row of ``metric`` (b, s) against ``human`` (b, s), over its pairs; (b,)."""
+    first, second = np.triu_indices(human.shape[1], 1)
+    people, found = human[:, first] - human[:, second], metric[:, first] - metric[:, second]
+    order = np.argsort(np.abs(found), axis=1, kind="stable")
+    people, found = np.take_along_axis(people, order, 1), np.take_along_axis(found, order, 1)
+    right = (people * found > 0).astype(np.float64)
+    undefined = np.isnan(people + found).any(1)
+    accuracy, _ = _best(np.abs(found), right, (people == 0).astype(np.float64), np.full(len(human), len(first)))
+    return np.where(undefined, np.nan, accuracy)
+
+
+def _sorted_pairs(rows: Rows, first: Ints, second: Ints, share: Floats | None) -> Pairs:
+    people, found = rows.human[first] - rows.human[second], rows.metric[first] - rows.metric[second]
+    order = np.argsort(np.abs(found), kind="stable")
+    people, found, first, second = people[order], found[order], first[order], second[order]
+    right, tied = (people * found > 0).astype(np.float64), (people == 0).astype(np.float64)
+    share = None if share is None else share[order]
+    return Pairs(np.abs(found), right, tied, rows.unit[first], rows.unit[second], share)
+
+
+def _best(gap: Floats, right: Floats, tied: Floats, total: Floats) -> tuple[Floats, Floats]:
+    """Over thresholds on ``gap`` (1 or b, p), ascending: the greatest share of pairs that are right, and its epsilon.
+
+    ``right`` and ``tied`` (b, p) are weights of pairs that are right when told apart and when called ties.
+    """
+    if not gap.shape[1]:
+        return np.full(len(total), np.nan), np.full(len(total), np.nan)
+    gained = np.cumsum(tied - right, axis=1)  # when all pairs up to here are called ties
+    last = np.diff(gap, axis=1, append=np.inf) > 0  # equal gaps become ties together
+    gained = np.where(last, gained, -np.inf)
+    start = np.where(gap[:, :1] > 0, 0.0, -np.inf)  # epsilon 0 leaves everything apart, unless gaps are 0
+    gained = np.concatenate([np.broadcast_to(start, (len(gained), 1)), gained], axis=1)
+    best = np.argmax(gained >= gained.max(1, keepdims=True) - ROUNDING * total[:, None], axis=1)
+    epsilons = np.broadcast_to(np.concatenate([np.zeros((len(gap), 1)), gap], axis=1), gained.shape)
+    here = np.arange(len(gained)), best
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return (right.sum(1) + gained[here]) / total, epsilons[here]
+
+
+def soft_pairwise_accuracy(
+    human: ArrayLike,
+    metric: ArrayLike,
+    inputs: Ids,
+    systems: Ids,
+    *,
+    permutations: int = PERMUTATIONS,
+    seed: int = 0,
+) -> float:
+    """SPA of ``metric`` (n,) against ``human`` (n,) over systems, in [0, 1]: ``1 - mean |p_human - p_metric|``.
+
+    Each p is one-sided, of the paired permutation test that the first of two systems is better on the inputs both
+    have: with probability a half an input's two scores change places. Permutations with exactly the observed
+    difference count half, and the observed one is among them, so that naming the two systems the other way round gives
+    1 - p and the order of systems does not matter. The same permutations serve people and metric, as in the authors'
+    code. Several rows of one system and input are averaged. NaN where no two systems share an input.
+    Raises ValueError as `judged_rows` does.
+    """
+    rows = judged_rows(human, metric, inputs, systems)
+    people, found, present = differences(rows)
+    signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(permutations, rows.units))
+    apart = np.abs(_permutation_p(people, signs) - _permutation_p(found, signs))
+    shared = present.any(0)
+    return float(1 - apart[shared].mean()) if shared.any() else float("nan")
+
+
+def differences(rows: Rows) -> tuple[Floats, Floats, Floats]:
+    """Human and metric differences of every pair of systems on every unit, both (units, pairs), and where both are.
+
+    A difference is 0 where one of the two systems has no row; the third (units, pairs) is 1 where both have one.
+    """
+    shape = (rows.units, rows.systems)
+    cell = rows.unit * rows.systems + rows.system
+    counts = np.bincount(cell, minlength=shape[0] * shape[1])
+    first, second = np.triu_indices(rows.systems, 1)
+    present = (counts > 0).reshape(shape)
+    both = present[:, first] & present[:, second]
+    found = []
+    for scores in (rows.human, rows.metric):
+        means = (np.bincount(cell, weights=scores, minlength=len(counts)) / np.maximum(counts, 1)).reshape(shape)
+        found.append(np.where(both, means[:, first] - means[:, second], 0.0))
+    return found[0], found[1], both.astype(np.float64)
+
+
+def soft_accuracy_limit(people: Floats, found: Floats, present: Floats, weights: Floats) -> Floats:
+    """SPA (b,) where the units have ``weights`` (b, units), from `differences`.
+
+    In place of permutations stands their limit for many inputs: under them the sum of the differences is normal with
+    mean 0 and the sum of the squared differences as variance. What makes thousands of resamples of SPA affordable.
+    """
+    apart = np.abs(_limit_p(people, weights) - _limit_p(found, weights))
+    shared = (weights @ present) > 0
+    with np.errstate(invalid="ignore"):
+        return 1 - np.where(shared, apart, 0.0).sum(1) / shared.sum(1)
+
+
+def _permutation_p(difference: Floats, signs: Floats) -> Floats:
+    """One-sided p (pairs,) of ``difference`` (units, pairs) under sign flips ``signs`` (r, units)."""
+    observed, flipped = difference.sum(0), signs @ difference
+    near = 1e-9 * np.abs(difference).sum(0)
+    above, equal = (flipped > observed + near).sum(0), (np.abs(flipped - observed) <= near).sum(0)
+    return (above + (equal + 1) / 2) / (len(signs) + 1)
+
+
+def _limit_p(difference: Floats, weights: Floats) -> Floats:
+    spread = np.sqrt(weights @ difference**2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return ndtr(-np.where(spread > 0, (weights @ difference) / spread, 0.0))

@@ -1,0 +1,217 @@
+"""Statistics of weighted rows: one engine behind the bootstrap, the permutation tests and the plain values.
+
+An engine is built once from rows and then maps weights of their units (b, units) to values (b,). Whole numbers are how
+often a unit was drawn (bootstrap); zeros and ones choose between two metrics (permutation); ones give the plain value.
+So thousands of resamples are a few matrix products over sums, ranks or pairs made beforehand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.stats import kendalltau
+
+from rlsum.evaluation.coefficients import COEFFICIENTS, Coefficient
+from rlsum.evaluation.ranking import (
+    accuracy_rows,
+    calibrated,
+    differences,
+    pairs_of,
+    pairs_within,
+    soft_accuracy_limit,
+)
+from rlsum.evaluation.rows import Rows
+from rlsum.evaluation.statistics import CHUNK
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Engine = Callable[[Floats], Floats]
+Statistic = Literal["pearson", "spearman", "kendall", "acc-t", "spa"]
+Level = Literal["pooled", "input", "system"]
+
+FLAT = 1e-12  # a variance below this share of the mean square is rounding
+LONG = 8_000  # rows from which all pairs of rows fill memory: then each resample is correlated on its own
+PAIRS = 100_000  # pairs that a resample of pooled acc-t looks at
+
+
+def engine(rows: Rows, statistic: Statistic, level: Level) -> Engine:
+    """The function from weights (b, units) to values (b,) of a statistic at a level; NaN where it is undefined.
+
+    Raises ValueError for an unknown statistic or level, and for spa at a level other than system.
+    """
+    check(statistic, level)
+    if statistic == "spa":
+        parts = differences(rows)
+        return _in_blocks(lambda weights: soft_accuracy_limit(*parts, weights), rows.systems**2)
+    if level == "system":
+        coefficient = accuracy_rows if statistic == "acc-t" else COEFFICIENTS[statistic]
+        return _in_blocks(_system_means(rows, coefficient), rows.systems**2)
+    if statistic == "acc-t":
+        pairs = pairs_within(rows) if level == "input" else pairs_of(rows, PAIRS)
+        return _in_blocks(lambda weights: calibrated(pairs, weights)[0], len(pairs))
+    if level == "input":
+        return _mean_of_units(by_unit(rows, COEFFICIENTS[statistic]))
+    return _in_blocks(POOLED[statistic](rows), len(rows))
+
+
+def check(statistic: str, level: str) -> None:
+    """Raises ValueError, with what to write instead, for a statistic or level that is not one, or not together."""
+    if statistic not in get_args(Statistic):
+        raise ValueError(f"statistic={statistic!r} is unknown; use one of {', '.join(get_args(Statistic))}")
+    if level not in get_args(Level):
+        raise ValueError(f"level={level!r} is unknown; use one of {', '.join(get_args(Level))}")
+    if statistic == "spa" and level != "system":
+        raise ValueError(f"statistic='spa' compares systems; use level='system' in place of {level!r}")
+
+
+def by_unit(rows: Rows, coefficient: Coefficient) -> Floats:
+    """The coefficient within each unit (units,); NaN where it is undefined there."""
+    values = np.full(rows.units, np.nan)
+    order = np.argsort(rows.unit, kind="stable")
+    for member in np.split(order, np.flatnonzero(np.diff(rows.unit[order])) + 1):
+        if len(member) > 1:
+            values[rows.unit[member[0]]] = coefficient(rows.human[member], rows.metric[member])
+    return values
+
+
+def row_blocks(total: int, width: int) -> Iterator[int]:
+    """Row counts that add up to ``total`` and keep rows x width near CHUNK."""
+    rows = max(1, CHUNK // max(1, width))
+    for start in range(0, total, rows):
+        yield min(rows, total - start)
+
+
+def _in_blocks(value: Engine, width: int) -> Engine:
+    """The same engine, handed so few resamples at a time that ``width`` numbers for each fit a processor's cache."""
+
+    def blocked(weights: Floats) -> Floats:
+        ends = np.cumsum(list(row_blocks(len(weights), width)))
+        return np.concatenate([value(block) for block in np.split(weights, ends[:-1])])
+
+    return blocked
+
+
+def _mean_of_units(values: Floats) -> Engine:
+    defined = ~np.isnan(values)
+    filled = np.where(defined, values, 0.0)
+
+    def mean(weights: Floats) -> Floats:
+        with np.errstate(invalid="ignore"):
+            return (weights @ filled) / (weights @ defined)
+
+    return mean
+
+
+def _system_means(rows: Rows, coefficient: Coefficient) -> Engine:
+    """Each system's means over its rows, then the coefficient over the systems that have rows."""
+    seen, system = np.unique(rows.system, return_inverse=True)
+    shape = (rows.units, len(seen))
+    cell = rows.unit * len(seen) + system
+    counts, human, metric = (
+        np.bincount(cell, weights=column, minlength=shape[0] * shape[1]).reshape(shape)
+        for column in (None, rows.human, rows.metric)
+    )
+
+    def correlate(weights: Floats) -> Floats:
+        with np.errstate(invalid="ignore"):
+            number = weights @ counts
+            return coefficient((weights @ human) / number, (weights @ metric) / number)
+
+    return correlate
+
+
+def _pooled_pearson(rows: Rows) -> Engine:
+    x, y = _standard(rows.human), _standard(rows.metric)
+    columns = (np.ones(len(rows)), x, y, x * x, y * y, x * y)
+    sums = np.stack([np.bincount(rows.unit, weights=column, minlength=rows.units) for column in columns], axis=1)
+
+    def correlate(weights: Floats) -> Floats:
+        n, x, y, xx, yy, xy = (weights @ sums).T
+        return _ratio(n * xy - x * y, n * xx - x * x, n * yy - y * y, FLAT * n * xx, FLAT * n * yy)
+
+    return correlate
+
+
+def _pooled_spearman(rows: Rows) -> Engine:
+    human, metric = _Ranks(rows.human), _Ranks(rows.metric)
+
+    def correlate(weights: Floats) -> Floats:
+        weight = weights[:, rows.unit]
+        (x, xx), (y, yy) = human.centred(weight), metric.centred(weight)
+        return _ratio(np.einsum("bn,bn,bn->b", weight, x, y), xx, yy, 0.0, 0.0)
+
+    return correlate
+
+
+class _Ranks:
+    """Ranks of fixed values (n,) under changing weights: sorted once, summed per distinct value each time."""
+
+    def __init__(self, values: Floats) -> None:
+        distinct, self.place = np.unique(values, return_inverse=True)
+        self.order = np.argsort(self.place, kind="stable")
+        self.starts = np.searchsorted(self.place[self.order], np.arange(len(distinct)))
+
+    def centred(self, weight: Floats) -> tuple[Floats, Floats]:
+        """Mean ranks less their mean (b, n), and their weighted sum of squares (b,), under ``weight`` (b, n)."""
+        mass = np.add.reduceat(weight[:, self.order], self.starts, axis=1)
+        ranks = np.cumsum(mass, axis=1)
+        ranks -= (mass + ranks[:, -1:]) / 2
+        return ranks[:, self.place], np.einsum("bv,bv,bv->b", mass, ranks, ranks)
+
+
+def _pooled_kendall(rows: Rows) -> Engine:
+    """Sums of concordance and of untied pairs between units; a resample is then three quadratic forms."""
+    if len(rows) > LONG:
+        return _kendall_one_by_one(rows)
+    members = csr_array((np.ones(len(rows)), (np.arange(len(rows)), rows.unit)), shape=(len(rows), rows.units))
+    forms = [np.zeros((rows.units, rows.units)) for _ in range(3)]
+    start = 0
+    for size in row_blocks(len(rows), len(rows)):
+        block = slice(start, start + size)
+        dx = np.sign(rows.human[block, None] - rows.human)
+        dy = np.sign(rows.metric[block, None] - rows.metric)
+        for form, product in zip(forms, (dx * dy, dx * dx, dy * dy), strict=True):
+            form += members[block].T @ (product @ members)
+        start += size
+
+    def correlate(weights: Floats) -> Floats:
+        both, x, y = (np.einsum("bu,bu->b", weights @ form, weights) for form in forms)
+        return _ratio(both, x, y, 0.0, 0.0)
+
+    return correlate
+
+
+def _kendall_one_by_one(rows: Rows) -> Engine:
+    def correlate(weights: Floats) -> Floats:
+        times = weights.astype(np.int64)[:, rows.unit]
+        drawn = (np.repeat(np.arange(len(rows)), time) for time in times)
+        return np.array([kendalltau(rows.human[take], rows.metric[take]).statistic for take in drawn])
+
+    return correlate
+
+
+def _standard(values: Floats) -> Floats:
+    """Values with mean 0 and deviation 1: sums of squares then lose no digits. Constant ones become 0."""
+    if not len(values):
+        return values
+    centred = values - values.mean()
+    spread = centred.std()
+    return centred / spread if spread > FLAT * np.abs(values).max() else np.zeros_like(values)
+
+
+def _ratio(both: Floats, x: Floats, y: Floats, flat_x: Floats | float, flat_y: Floats | float) -> Floats:
+    """both / sqrt(x y), NaN where a variance is no more than rounding."""
+    defined = (x > flat_x) & (y > flat_y)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(defined, np.clip(both / np.sqrt(np.where(defined, x * y, 1.0)), -1, 1), np.nan)
+
+
+POOLED: dict[str, Callable[[Rows], Engine]] = {
+    "pearson": _pooled_pearson,
+    "spearman": _pooled_spearman,
+    "kendall": _pooled_kendall,
+}
