@@ -9,7 +9,7 @@ import io
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,10 +62,11 @@ class Curve:
 
 @dataclass(frozen=True)
 class Panel:
-    """One pair of axes."""
+    """One pair of axes; ``across`` names the horizontal one."""
 
     title: str
     curves: tuple[Curve, ...]
+    across: str = "step"
 
 
 def read_metrics(run: str | Path) -> list[dict[str, Any]]:
@@ -139,7 +140,7 @@ def draw_runs(runs: Runs, metrics: Sequence[str], start: str | None = None) -> l
             _reward_panels(after, colours),
         ),
     ]
-    return [_picture(name, title, description, panels) for name, title, description, panels in planned if panels]
+    return [picture(name, title, description, panels) for name, title, description, panels in planned if panels]
 
 
 def _likelihood_panels(runs: Runs, colours: Mapping[str, str], whose: str) -> list[Panel]:
@@ -176,11 +177,12 @@ def _reward_panels(runs: Runs, colours: Mapping[str, str]) -> list[Panel]:
 
 
 def _filled(panels: Iterable[Panel]) -> list[Panel]:
-    kept = (Panel(panel.title, tuple(curve for curve in panel.curves if len(curve.steps))) for panel in panels)
+    kept = (replace(panel, curves=tuple(curve for curve in panel.curves if len(curve.steps))) for panel in panels)
     return [panel for panel in kept if panel.curves]
 
 
-def _picture(name: str, title: str, description: str, panels: Sequence[Panel]) -> Picture:
+def picture(name: str, title: str, description: str, panels: Sequence[Panel]) -> Picture:
+    """Panels drawn beside each other."""
     width = round(96 * PANEL[0] * min(COLUMNS, len(panels)))
     return Picture(name, title, description, width, _render(panels, "light"), _render(panels, "dark"))
 
@@ -218,7 +220,7 @@ def _draw(axes: Axes, panel: Panel) -> None:
             label=curve.label,
         )
     axes.set_title(panel.title, loc="left")
-    axes.set_xlabel("step")
+    axes.set_xlabel(panel.across)
 
 
 def _legend(figure: Figure) -> None:

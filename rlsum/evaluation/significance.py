@@ -24,6 +24,7 @@ Test = Literal["williams", "permutation", "clustered permutation"]
 Asked = Literal["auto", "williams", "permutation", "clustered permutation"]
 
 REPEATED = "inputs repeat, so rows are not independent: too many differences come out significant"
+UNLIKE = "one metric is skewed or heavy-tailed and the other is not, so they cannot quite change places; ranks can"
 RANKED = "Williams' test is for Pearson's r; on rank correlations it rejects somewhat too often"
 
 
@@ -130,8 +131,8 @@ def default_test(first: Rows, second: Rows, statistic: Statistic, level: Level) 
         return "clustered permutation", "inputs repeat, so whole inputs are swapped"
     if statistic != "pearson":
         return "permutation", "no input repeats; Williams' test is for Pearson's r only"
-    if skewed := far_from_normal(first, second):
-        return "permutation", f"no input repeats, but {skewed}, which Williams' test does not allow"
+    if skewed := _skewed(first, second):
+        return "permutation", f"no input repeats, but Williams' test needs normal scores ({skewed})"
     return "williams", "no input repeats and no scores are far from normal"
 
 
@@ -153,26 +154,35 @@ def _by_williams(found: MetricTest, first: Rows, second: Rows) -> MetricTest:
 
 def _by_permutation(found: MetricTest, first: Rows, second: Rows, resamples: int, seed: int) -> MetricTest:
     warnings: tuple[str, ...] = ()
+    if found.statistic == "pearson" and far_from_normal(first.metric) != far_from_normal(second.metric):
+        warnings = (UNLIKE,)
     if found.test == "permutation":
         if found.level == "input":
             raise ValueError("test='permutation' swaps rows; for level='input' use test='clustered permutation'")
-        warnings = (REPEATED,) if first.repeated else ()
+        warnings += (REPEATED,) if first.repeated else ()
         first, second = first.apart(), second.apart()
     result = permutation_test(first, second, found.statistic, found.level, resamples=resamples, seed=seed)
     return replace(found, warnings=warnings, **result._asdict())
 
 
 def _doubts(first: Rows, second: Rows, statistic: Statistic) -> tuple[str, ...]:
-    skewed = far_from_normal(first, second)
+    skewed = _skewed(first, second)
     return tuple(
         text
         for text, holds in (
             (REPEATED, first.repeated),
             (RANKED, statistic != "pearson"),
-            (f"{skewed}: Williams' test rejects too often then", statistic == "pearson" and skewed),
+            (f"Williams' test rejects too often where scores are {skewed}", statistic == "pearson" and skewed),
         )
         if holds
     )
+
+
+def _skewed(first: Rows, second: Rows) -> str:
+    """Which scores are too far from normal, in words; empty where none are."""
+    columns = {"human scores": first.human, "the first metric": first.metric, "the second metric": second.metric}
+    far = [name for name, values in columns.items() if far_from_normal(values)]
+    return f"skewed or heavy-tailed: {', '.join(far)}" if far else ""
 
 
 def _undefined(first: Rows, second: Rows, level: Level) -> str:

@@ -78,12 +78,6 @@ def correlations(first: Rows, second: Rows, statistic: str) -> tuple[float, floa
     return r12, r13, r23
 
 
-def far_from_normal(first: Rows, second: Rows) -> str:
-    """Which scores are too far from normal, in words; empty where none are."""
-    columns = {"human scores": first.human, "the first metric": first.metric, "the second metric": second.metric}
-    far = [
-        name
-        for name, values in columns.items()
-        if not constant(values) and (abs(float(skew(values))) > SKEWED or float(kurtosis(values)) > HEAVY)
-    ]
-    return f"{' and '.join(far)} skewed or heavy-tailed" if far else ""
+def far_from_normal(values: Floats) -> bool:
+    """Whether ``values`` (n,) are so skewed or heavy-tailed that the test's level is no longer to be trusted."""
+    return not constant(values) and (abs(float(skew(values))) > SKEWED or float(kurtosis(values)) > HEAVY)

@@ -1,0 +1,168 @@
+"""Are the tests between metrics calibrated? Simulated data in which the answer is known.
+
+Under the null hypothesis the two metrics agree with people equally well, so at a nominal 5% a test may call them
+different in 5% of the draws; with a real difference, the share it finds is its power. Thousands of draws are made and
+tested at once: a draw is a row of a matrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.random import Generator
+from scipy.stats import rankdata
+
+from rlsum.evaluation.coefficients import pearson
+from rlsum.evaluation.rows import Floats
+from rlsum.evaluation.williams import williams
+
+Shape = Literal["normal", "skewed", "unlike"]
+
+ALPHA = 0.05
+DRAWS = 20_000
+SWAPS = 199  # of a permutation test in the simulation: p can be exactly .05, so the nominal level can be met
+LOGNORMAL = float(np.sqrt(np.e - 1))  # of normal x and z: corr(x, z) / corr(x, exp z), for unit variances
+BLOCK = 500  # draws made at once
+
+
+@dataclass(frozen=True)
+class World:
+    """A population of judged rows: ``inputs`` inputs with ``rows`` systems each.
+
+    Every input has an effect of its own on the human scores and on each metric, with ``shared`` of the variance, as
+    hard articles have; the rest of the variance is the row's own. ``r`` is the correlation of people with the second
+    metric, ``r + gain`` with the first, ``between`` that of the metrics, in both parts. ``skewed``: all scores are
+    exponentials of normal ones, and metrics then correlate by less than ``r``, but still equally where gain is 0.
+    ``unlike``: the second metric alone is an exponential, of a normal score that correlates by so much more that its
+    Pearson correlation is ``r``; the metrics are then as good as each other, but not exchangeable.
+    ``ranked``: every score is replaced by its rank, which makes Pearson's r Spearman's rho.
+    """
+
+    name: str
+    inputs: int = 100
+    rows: int = 1
+    shared: float = 0.0
+    r: float = 0.5
+    gain: float = 0.0
+    between: float = 0.6
+    shape: Shape = "normal"
+    ranked: bool = False
+
+    def draw(self, draws: int, generator: Generator) -> tuple[Floats, Floats, Floats]:
+        """Human scores and the scores of both metrics, each (draws, inputs, rows)."""
+        first, second = self.r + self.gain, self.r * (LOGNORMAL if self.shape == "unlike" else 1)
+        matrix = np.array([[1, first, second], [first, 1, self.between], [second, self.between, 1]])
+        mix = np.linalg.cholesky(matrix).T
+        own = generator.standard_normal((draws, self.inputs, self.rows, 3)) @ mix
+        if self.shared:
+            effect = generator.standard_normal((draws, self.inputs, 1, 3)) @ mix
+            own = np.sqrt(1 - self.shared) * own + np.sqrt(self.shared) * effect
+        scores = np.exp(own) if self.shape == "skewed" else own
+        if self.shape == "unlike":
+            scores = np.concatenate([own[..., :2], np.exp(own[..., 2:])], axis=-1)
+        if self.ranked:
+            scores = rankdata(scores.reshape(draws, -1, 3), axis=1).reshape(scores.shape)
+        return scores[..., 0], scores[..., 1], scores[..., 2]
+
+
+@dataclass(frozen=True)
+class Rejections:
+    """How often each test called the two metrics of a world different at the 5% level, two-tailed, and of how many."""
+
+    world: World
+    draws: int
+    williams: float
+    permutation: float
+    clustered: float
+
+    @property
+    def error(self) -> float:
+        """Standard error of a share that is 5%."""
+        return float(np.sqrt(ALPHA * (1 - ALPHA) / self.draws))
+
+
+# Where Williams' test holds, and where it does not.
+NULLS = (
+    World("independent, normal, Pearson"),
+    World("independent, normal, Pearson, r = .2", r=0.2),
+    World("independent, normal, Pearson, 30 items", inputs=30),
+    World("independent, normal, Spearman", r=0.6, ranked=True),
+    World("independent, skewed, Pearson", shape="skewed"),
+    World("independent, skewed, Spearman", shape="skewed", ranked=True),
+    World("independent, one metric skewed, Pearson", shape="unlike"),
+    World("4 rows an input, 30% shared", rows=4, shared=0.3),
+    World("4 rows an input, 60% shared", rows=4, shared=0.6),
+    World("4 rows an input, 60% shared, Spearman", rows=4, shared=0.6, ranked=True),
+    World("10 rows an input, 60% shared", rows=10, shared=0.6),
+    World("4 rows an input, 60% shared, skewed", rows=4, shared=0.6, shape="skewed"),
+    World("4 rows an input, 60% shared, one metric skewed", rows=4, shared=0.6, shape="unlike"),
+)
+
+# With a real difference: how much of it each test finds.
+GAINS = (0.0, 0.025, 0.05, 0.1, 0.15, 0.2)
+POWERS = (
+    World("100 inputs, 1 row each"),
+    World("100 inputs, 4 rows each, 30% shared", rows=4, shared=0.3),
+    World("500 inputs, 4 rows each, 30% shared", inputs=500, rows=4, shared=0.3),
+)
+
+
+def rejections(world: World, draws: int = DRAWS, swaps: int = SWAPS, seed: int = 0) -> Rejections:
+    """Draw a world ``draws`` times and test its two metrics each time by Pearson's r, two-tailed at 5%.
+
+    Permutations are drawn anew for every block of draws and shared within it. Seeded.
+    """
+    generator = np.random.default_rng(seed)
+    counts = np.zeros(3)
+    for size in _blocks(draws):
+        human, a, b = world.draw(size, generator)
+        flat = [scores.reshape(size, -1) for scores in (human, a, b)]
+        items = flat[0].shape[1]
+        _, above = williams(pearson(flat[0], flat[1]), pearson(flat[0], flat[2]), pearson(flat[1], flat[2]), items)
+        by_rows = _permutation_p(*(scores[..., None] for scores in flat), swaps, generator)
+        by_inputs = by_rows if world.rows == 1 else _permutation_p(human, a, b, swaps, generator)
+        found = (2 * np.minimum(above, 1 - above), by_rows, by_inputs)
+        counts += [(p <= ALPHA + 1e-12).sum() for p in found]
+    shares = counts / draws
+    return Rejections(world, draws, float(shares[0]), float(shares[1]), float(shares[2]))
+
+
+def power(world: World, gains: tuple[float, ...], draws: int = DRAWS, seed: int = 0) -> list[Rejections]:
+    """`rejections` of a world for every true difference of correlation in ``gains``."""
+    return [rejections(replace(world, gain=gain), draws, seed=seed) for gain in gains]
+
+
+def _permutation_p(human: Floats, a: Floats, b: Floats, swaps: int, generator: Generator) -> Floats:
+    """Two-tailed p (draws,) of the permutation test on Pearson's r that swaps units: scores (draws, units, rows).
+
+    Both metrics are standardised over a draw. Swapping unit u moves its part of each sum from one metric to the other,
+    so all swaps of all draws are one matrix product; `permutation_test` does the same one data set at a time.
+    """
+    human, a, b = (_standard(scores) for scores in (human, a, b))
+    draws, units, rows = human.shape
+    pattern = generator.integers(0, 2, size=(swaps, units)).astype(np.float64)
+    changes = ((b - a) * human, b - a, b * b - a * a)
+    with_human, total, square = (pattern @ change.sum(-1).T for change in changes)  # each (swaps, draws)
+    n = units * rows
+    start_a, start_b = ((scores * human).sum((1, 2)) for scores in (a, b))
+
+    def r(product: Floats, total: Floats, square: Floats) -> Floats:
+        return product / np.sqrt(n * (square - total**2 / n))
+
+    observed = r(start_a, np.zeros(draws), np.full(draws, n)) - r(start_b, np.zeros(draws), np.full(draws, n))
+    swapped = r(start_a + with_human, total, n + square) - r(start_b - with_human, -total, n - square)
+    extreme = (np.abs(swapped) >= np.abs(observed) - 1e-9).sum(0)
+    return (extreme + 1) / (swaps + 1)
+
+
+def _standard(scores: Floats) -> Floats:
+    centred = scores - scores.mean((1, 2), keepdims=True)
+    return centred / np.sqrt((centred**2).mean((1, 2), keepdims=True))
+
+
+def _blocks(draws: int) -> Iterator[int]:
+    for start in range(0, draws, BLOCK):
+        yield min(BLOCK, draws - start)
