@@ -84,7 +84,7 @@ def compare_metrics(
     chosen, why = default_test(first, second, statistic, level) if test == "auto" else (test, "asked for")
     nan = float("nan")
     found = MetricTest(names[0], names[1], chosen, statistic, level, nan, nan, nan, len(first), 0, why)
-    if reason := _undefined(first, second, level):
+    if reason := _undefined(first, second, statistic, level):
         return replace(found, reason=reason)
     if chosen == "williams":
         return _by_williams(found, first, second)
@@ -185,7 +185,9 @@ def _skewed(first: Rows, second: Rows) -> str:
     return f"skewed or heavy-tailed: {', '.join(far)}" if far else ""
 
 
-def _undefined(first: Rows, second: Rows, level: Level) -> str:
+def _undefined(first: Rows, second: Rows, statistic: Statistic, level: Level) -> str:
+    if (statistic, level) == ("acc-t", "pooled"):
+        return "acc-t has no test over all rows; compare metrics at level='input'"
     if constant(first.human) and len(first):
         return "the human scores are constant"
     if len(first) and (constant(first.metric) or constant(second.metric)):

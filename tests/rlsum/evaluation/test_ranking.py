@@ -14,8 +14,8 @@ NAN = float("nan")
 
 
 def test_tie_calibration_by_hand():
-    # Pairs: (1,2) people tie, metric .1 apart; (1,3) and (2,3) people see a difference, metric 1 and .9 apart and right.
-    # At epsilon 0 two of three are right; at .1 all are.
+    # Pair (1, 2): people tie, the metric sees .1. Pairs (1, 3), (2, 3): people differ, the metric sees 1 and .9, and is
+    # right. At epsilon 0 two of three are right; at .1 all are.
     found = tie_calibrated_accuracy([1, 1, 2], [0.5, 0.6, 1.5])
     assert found.accuracy == 1
     assert found.epsilon == pytest.approx(0.1)
