@@ -119,10 +119,9 @@ def rejections(world: World, draws: int = DRAWS, swaps: int = SWAPS, seed: int =
     counts = np.zeros(3)
     for size in _blocks(draws):
         human, a, b = world.draw(size, generator)
-        flat = [scores.reshape(size, -1) for scores in (human, a, b)]
-        items = flat[0].shape[1]
-        _, above = williams(pearson(flat[0], flat[1]), pearson(flat[0], flat[2]), pearson(flat[1], flat[2]), items)
-        by_rows = _permutation_p(*(scores[..., None] for scores in flat), swaps, generator)
+        x, y, z = (scores.reshape(size, -1) for scores in (human, a, b))
+        _, above = williams(pearson(x, y), pearson(x, z), pearson(y, z), x.shape[1])
+        by_rows = _permutation_p(x[..., None], y[..., None], z[..., None], swaps, generator)
         by_inputs = by_rows if world.rows == 1 else _permutation_p(human, a, b, swaps, generator)
         found = (2 * np.minimum(above, 1 - above), by_rows, by_inputs)
         counts += [(p <= ALPHA + 1e-12).sum() for p in found]

@@ -198,11 +198,13 @@ def _kendall_one_by_one(rows: Rows) -> Engine:
 
 def _standard(values: Floats) -> Floats:
     """Values with mean 0 and deviation 1: sums of squares then lose no digits. Constant ones become 0."""
-    if not len(values):
+    largest = np.abs(values).max(initial=0.0)
+    if not largest:
         return values
-    centred = values - values.mean()
+    centred = values / largest  # squares of huge and of tiny scores stay within range
+    centred -= centred.mean()
     spread = centred.std()
-    return centred / spread if spread > FLAT * np.abs(values).max() else np.zeros_like(values)
+    return centred / spread if spread > FLAT else np.zeros_like(values)
 
 
 def _ratio(both: Floats, x: Floats, y: Floats, flat_x: Floats | float, flat_y: Floats | float) -> Floats:

@@ -171,6 +171,12 @@ def test_undefined_is_nan_with_a_reason(human, metric, level, words):
     assert words in found.reason
 
 
+def test_huge_and_tiny_scores_correlate_as_any_others():
+    human, metric = np.array([1.0, 2, 3, -1]), np.array([1.0, 2, 4, 3])
+    found = correlate(1e300 * human, 1e-300 * metric, statistic="pearson", resamples=0)
+    assert found.value == pytest.approx(stats.pearsonr(human, metric).statistic)
+
+
 def test_coverage_is_the_share_of_judged_rows():
     found = correlate([1, 2, 3, NAN, 5], [1, 3, NAN, 4, 6])
     assert (found.n, found.coverage) == (3, 0.75)
