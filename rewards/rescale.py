@@ -128,7 +128,9 @@ def add_baseline(path: str | Path, baseline: Baseline) -> None:
     key = (baseline.metric, baseline.language)
     rows = [asdict(other) for other in known if (other.metric, other.language) != key]
     text = json.dumps({"baselines": [*rows, asdict(baseline)]}, indent=1, ensure_ascii=False)
-    Path(path).write_text(text + "\n", encoding="utf-8")
+    partial = Path(f"{path}.partial")
+    partial.write_text(text + "\n", encoding="utf-8")
+    partial.replace(path)  # a kill in the middle costs no other baseline
 
 
 def _is_published(path: str) -> bool:

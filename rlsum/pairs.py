@@ -11,10 +11,11 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Protocol
 
+from rlsum import signatures
 from rlsum.records import RecordError
 
 Row = dict[str, Any]
@@ -22,10 +23,14 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Identity:
-    """What was read: ``content`` a hash of every byte, ``rows`` how many there are."""
+    """What was read: ``content`` a hash of every byte, ``rows`` how many there are.
+
+    ``scored``: the metrics by which some row has a score already -> their signature, None where none is recorded.
+    """
 
     content: str
     rows: int
+    scored: dict[str, str | None] = field(default_factory=dict)
 
 
 class Pairs(Protocol):
@@ -45,17 +50,19 @@ class Records:
     path: Path
 
     def check(self) -> Identity:
-        """Raises RecordError naming the line and the field."""
+        """Raises RecordError naming the line and the field, UserError for signatures that cannot be read."""
         content, rows = hashlib.sha256(), 0
+        scored: set[str] = set()
         with _opened(self.path) as lines:
             for number, line in enumerate(lines, 1):
                 content.update(line.encode())
-                rows += bool(line.strip())
                 if line.strip():
-                    _checked(line, f"{self.path}:{number}")
+                    scored.update(_checked(line, f"{self.path}:{number}").get("scores", ()))
+                    rows += 1
         if not rows:
             raise RecordError(f"{self.path}: no records; expected one JSON object a line with candidate and references")
-        return Identity(content.hexdigest()[:16], rows)
+        known = signatures.read(self.path) if scored else {}
+        return Identity(content.hexdigest()[:16], rows, {metric: known.get(metric) for metric in sorted(scored)})
 
     def __iter__(self) -> Iterator[Row]:
         with _opened(self.path) as lines:
@@ -111,8 +118,9 @@ def _checked(line: str, place: str) -> Row:
     listed = isinstance(references, list) and all(isinstance(text, str) for text in references)
     if not (isinstance(candidate, str) and listed and isinstance(source, str)):
         raise RecordError(f"{place}: candidate, reference and source must be text, references a list of texts")
-    if not isinstance(row.get("scores", {}), dict):
-        raise RecordError(f"{place}: scores must be an object of names and numbers")
+    for name in ("scores", "undefined"):
+        if not isinstance(row.get(name, {}), dict):
+            raise RecordError(f"{place}: {name} must be an object, metric by metric")
     return row
 
 
@@ -137,7 +145,7 @@ def _opened(path: Path) -> Iterator[IO[str]]:
     try:
         with path.open("rb") as file:
             zipped = file.read(2) == b"\x1f\x8b"
-        with (gzip.open if zipped else open)(path, "rt", encoding="utf-8", newline="\n") as text:
+        with (gzip.open if zipped else open)(path, "rt", encoding="utf-8-sig", newline="\n") as text:
             yield text
     except UnicodeDecodeError as error:
         raise RecordError(f"{path}: not UTF-8 text ({error.reason}); convert the file") from error

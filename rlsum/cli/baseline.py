@@ -17,6 +17,7 @@ def baseline(
     pairs: Annotated[int, typer.Option(min=1, help="Random pairs to score; bert-score's own took 1,000,000.")] = 10_000,
     language: Annotated[str, typer.Option(help="Of the texts; kept with the baseline.")] = "en",
     seed: Annotated[int, typer.Option(help="Of the pairs.")] = 0,
+    overwrite: Annotated[bool, typer.Option(help="Replace a baseline of the same metric and language.")] = False,
 ) -> None:
     """Measure the mean score of random pairs of texts: the baseline that a metric is rescaled by.
 
@@ -36,15 +37,17 @@ def baseline(
     from rewards.baseline import baseline as measured
     from rewards.corpus import read_texts
     from rewards.rescale import add_baseline, read_baselines
-    from rlsum.cli.score import check_writable
+    from rlsum.cli.destination import check_free
     from rlsum.errors import UserError
 
     reward = rewards.from_spec(metric)
-    check_writable("--out", out)
-    if out.exists():
-        read_baselines(out)  # a file of another kind is not written over, and it is said before the work
+    check_free("--out", out, overwrite=True)  # what it holds stays; a file of another kind is refused by its reader
+    known = read_baselines(out) if out.exists() else []
     if not texts.is_file():
         raise UserError(f"--texts {texts}: no such file; give texts, one a line")
+    key = (getattr(reward, "metric", None), language)  # what has none is refused by `measured`
+    if not overwrite and any((other.metric, other.language) == key for other in known):
+        raise UserError(f"--out {out}: has a baseline of {key[0]} for {language}; add --overwrite to replace it")
     found = measured(reward, read_texts(texts), pairs, seed, language)
     add_baseline(out, found)
     values = ", ".join(f"{direction} {value:.6f}" for direction, value in found.values.items())

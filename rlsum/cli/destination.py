@@ -11,8 +11,8 @@ from rlsum.errors import UserError
 def check_free(option: str, path: Path, overwrite: bool = False) -> None:
     """Raise UserError where ``path`` exists, unless it is a file that may be overwritten, or cannot be written.
 
-    A file is made beside it and removed again: permissions alone do not tell, least of all to root. Its folder is made
-    when missing.
+    It is tried: a file is made beside it and removed again, since permissions alone do not tell, least of all to root.
+    Its folder is made when missing.
     """
     try:
         if path.is_file() and not overwrite:
@@ -20,6 +20,8 @@ def check_free(option: str, path: Path, overwrite: bool = False) -> None:
         if path.exists() and not path.is_file():
             raise UserError(f"{option} {path}: cannot be written, it is no file; give the name of a file")
         path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists():
+            path.open("ab").close()  # a file that is protected stays as it is
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f"{path.name}.partial."):
             pass
     except OSError as error:

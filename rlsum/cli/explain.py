@@ -26,6 +26,7 @@ def explain(
     theme: Annotated[
         Literal["light", "dark"], typer.Option(help="Of a picture; a page follows the reader's own.")
     ] = "light",
+    overwrite: Annotated[bool, typer.Option(help="Replace PLAN.png.")] = False,
 ) -> None:
     """Show what makes a score: which words and sentences move where, or which tokens resemble each other.
 
@@ -41,17 +42,16 @@ def explain(
     """
     import rewards
     from rewards.explain import explain as explained
-    from rlsum.cli.score import check_writable
+    from rlsum.cli.destination import check_free
     from rlsum.errors import UserError
 
     if out.suffix not in ENDINGS:
         raise UserError(f"--out {out}: the ending says what is written; use one of {', '.join(ENDINGS)}")
-    check_writable("--out", out)
+    check_free("--out", out, overwrite)
     scorers = rewards.from_specs(metrics)
     if out.suffix == ".png" and len(scorers) > 1:
         raise UserError(f"--out {out}: a picture shows one metric, {len(scorers)} are given; use .html or .json")
     found = [explained(scorer, candidate, reference) for scorer in scorers.values()]
-    out.parent.mkdir(parents=True, exist_ok=True)
     _write(out, found, theme)
     for explanation in found:
         typer.echo(f"{explanation.metric} {explanation.score:.4f}")

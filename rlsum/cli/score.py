@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from array import array
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -42,12 +41,16 @@ def score(
     workers: Annotated[int, typer.Option(min=1, help="Processes that score.")] = 1,
     resamples: Annotated[int, typer.Option(min=1, help="Resamples of each interval.")] = 1_000,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same intervals.")] = 0,
+    overwrite: Annotated[
+        bool, typer.Option(help="Replace SCORED.jsonl, and scores by the same metric with another signature.")
+    ] = False,
 ) -> None:
     """Score pairs of candidates and references: a table of means with 95% intervals, and each item's scores.
 
     Pairs come from text files, a text a line, or from JSONL; either may be gzip. With --out each row gains
     `"scores": {"rouge-1": 0.41, ...}`, raw and not times 100; a score that is undefined is null, and `"undefined"` says
-    why. What a row holds already is kept. Memory stays bounded however many pairs there are.
+    why. Whatever a row holds is kept, scores by other metrics too. SCORED.jsonl.signatures.json says once for the file
+    what each metric's scores depend on. Memory stays bounded however many pairs there are.
 
     A scoring that was stopped or killed continues where it was when the same command is given again; until it is
     complete its rows are in SCORED.jsonl.scoring.
@@ -59,17 +62,24 @@ def score(
     rlsum score --input pairs.jsonl -o scored.jsonl --workers 4
 
     rlsum score outputs.jsonl -o scored.jsonl --metrics 'rouge-l,wms(vectors=vectors.txt.gz, normalize=unit)'
+
+    rlsum score scored.jsonl -o scored.jsonl --overwrite --metrics meteor
     """
     from contextlib import closing
 
     import rewards
+    from rlsum import signatures as recorded
+    from rlsum.cli.destination import check_free
+    from rlsum.errors import UserError
     from rlsum.evaluation.journal import Journal
     from rlsum.evaluation.streaming import CHUNK, Scoring
 
     rewards.from_specs(metrics)  # an unknown name or a missing file is told before anything is read
     pairs = _pairs(files or [], records, candidates, references or [])
     if out is not None:
-        check_writable("--out", out)
+        check_free("--out", out, overwrite)
+        if out.suffix == ".gz":
+            raise UserError(f"--out {out}: rows are written as plain text; leave .gz out of the name")
     identity = pairs.check()
     columns = Columns()
     with Scoring(metrics, workers) as scoring:
@@ -77,9 +87,12 @@ def score(
         if out is None:
             _run(pairs, scoring, columns, None, identity.rows)
         else:
+            _check_kept(recorded.changed(identity.scored, signatures), overwrite)
+            kept = {metric: known for metric, known in identity.scored.items() if known is not None}
             made_of = {"signatures": signatures, "input": identity.content, "rows": identity.rows}
             with closing(Journal(out, made_of, CHUNK)) as journal:
                 _run(pairs, scoring, columns, journal, identity.rows)
+                recorded.write(out, {**kept, **signatures})
                 journal.finish()
     _print(columns, signatures, resamples, seed)
     if out is not None:
@@ -124,6 +137,18 @@ def _pairs(files: list[Path], records: Path | None, candidates: Path | None, ref
     return Records(given[0])
 
 
+def _check_kept(changed: list[str], overwrite: bool) -> None:
+    """Scores that the rows have already are replaced only by the same ones, or where that is asked for."""
+    from rlsum.errors import UserError
+
+    told = f"rows have scores by {', '.join(changed)} already, with another signature or none recorded"
+    if changed and not overwrite:
+        fix = "add --overwrite to replace them, or name both variants in one --metrics, which keeps them apart"
+        raise UserError(f"{told}; {fix}")
+    if changed:
+        typer.echo(f"{told}; they are replaced", err=True)
+
+
 def _run(pairs: Pairs, scoring: Scoring, columns: Columns, journal: Journal | None, total: int) -> None:
     """Score what is not written yet; a watching terminal sees how far it is."""
     import itertools
@@ -150,7 +175,9 @@ def _run(pairs: Pairs, scoring: Scoring, columns: Columns, journal: Journal | No
 
 
 def _joined(row: Row, scores: dict[str, float | None], undefined: dict[str, str]) -> dict[str, Any]:
-    return {**row, "scores": {**row.get("scores", {}), **scores}, "undefined": undefined}
+    """The row with its new scores beside those by other metrics, each with the reasons of its own."""
+    others = {metric: reason for metric, reason in row.get("undefined", {}).items() if metric not in scores}
+    return {**row, "scores": {**row.get("scores", {}), **scores}, "undefined": {**others, **undefined}}
 
 
 def _print(columns: Columns, signatures: dict[str, str], resamples: int, seed: int) -> None:
@@ -171,12 +198,3 @@ def _print(columns: Columns, signatures: dict[str, str], resamples: int, seed: i
     console = Console()
     show(metric_table(means, {}, "Scores x 100"), console)
     console.print(f"Items: {sizes}; {how}.", style="dim", highlight=False, markup=False)
-
-
-def check_writable(option: str, path: Path) -> None:
-    """Raise UserError unless ``path`` can be written: found out before hours of work, not after."""
-    from rlsum.errors import UserError
-
-    folder = next(parent for parent in path.absolute().parents if parent.exists())
-    if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
-        raise UserError(f"{option} {path}: cannot be written there; give a file in a folder you may write to")

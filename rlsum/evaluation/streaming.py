@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import itertools
 import os
+import signal
 import threading
+import traceback
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import connection, get_context, parent_process
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from concurrent.futures import Future, ThreadPoolExecutor
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import Connection, wait
+from queue import SimpleQueue
+from typing import Any, NamedTuple
 
 import numpy as np
 
+import rewards
+from rewards import Reward, RewardError
 from rlsum.errors import UserError
 from rlsum.pairs import Row, texts_of
 
-if TYPE_CHECKING:
-    from rewards.base import Reward
-
-T = TypeVar("T")
-
+CONTEXT = get_context("spawn")  # a fork would copy locks that torch or a tokenizer may be holding
 CHUNK = 1024  # rows; a multiple of the 32 that batch centering groups, so that chunks do not cut its groups
 AHEAD = 2  # chunks a process that wait or are done, so that none idles and memory stays bounded
 
@@ -58,70 +59,107 @@ class Scoring:
     """Rewards by label, at work in this process (``workers=1``) or in several. To be used in a ``with``."""
 
     def __init__(self, specs: str, workers: int) -> None:
-        self.specs, self.workers = specs, workers
-        self.pool: ProcessPoolExecutor | None = None
+        self.specs, self.size = specs, workers
+        self.here: dict[str, Reward] = {}
+        self.workers: list[_Worker] = []
+        self.idle: SimpleQueue[_Worker] = SimpleQueue()
+        self.threads = ThreadPoolExecutor(workers)  # each waits for a worker's answer
 
     def __enter__(self) -> Scoring:
-        if self.workers == 1:
-            _load(self.specs)
+        if self.size == 1:
+            self.here = rewards.from_specs(self.specs)
             return self
         # Each process would take every core for itself; the variable is read when numpy and torch are imported there.
-        os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // self.workers)))
-        self.pool = ProcessPoolExecutor(self.workers, get_context("spawn"), _start, (self.specs,))
+        os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // self.size)))
+        for _ in range(self.size):
+            self.workers.append(_Worker(self.specs))
+            self.idle.put(self.workers[-1])
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.pool is not None:
-            self.pool.shutdown(cancel_futures=True)
+        for worker in self.workers:
+            worker.process.kill()  # which also ends the waiting of its thread
+        self.threads.shutdown(cancel_futures=True)
+        for worker in self.workers:
+            worker.process.join()
 
     def signatures(self) -> dict[str, str]:
         """Every reward's signature by its label; loads what they need."""
-        return _signatures() if self.pool is None else _result(self.pool.submit(_signatures))
+        return self._ask(None) if self.workers else _signatures(self.here)
 
     def chunks(self, chunks: Iterable[list[Row]]) -> Iterator[tuple[list[Row], list[Scored]]]:
         """Each chunk with its scores, in order. Raises what a reward raises, UserError where a process ended."""
-        if self.pool is None:
-            yield from ((chunk, _score(chunk)) for chunk in chunks)
+        if not self.workers:
+            yield from ((chunk, score_rows(chunk, self.here)) for chunk in chunks)
             return
         under_way: deque[tuple[list[Row], Future[list[Scored]]]] = deque()
         for chunk in chunks:
-            under_way.append((chunk, self.pool.submit(_score, chunk)))
-            if len(under_way) >= AHEAD * self.workers:
+            under_way.append((chunk, self.threads.submit(self._ask, chunk)))
+            if len(under_way) >= AHEAD * self.size:
                 done, future = under_way.popleft()
-                yield done, _result(future)
+                yield done, future.result()
         for done, future in under_way:
-            yield done, _result(future)
+            yield done, future.result()
+
+    def _ask(self, question: list[Row] | None) -> Any:
+        """The answer of the next idle worker."""
+        worker = self.idle.get()
+        try:
+            return worker.ask(question)
+        finally:
+            self.idle.put(worker)
 
 
-_scorers: dict[str, Reward] = {}  # of this process: a worker makes its rewards once, from their specs
+class _Worker:
+    """A process with rewards of its own and a pipe to it, which closes when the process ends, whatever ended it."""
+
+    def __init__(self, specs: str) -> None:
+        self.connection, theirs = CONTEXT.Pipe()
+        self.process = CONTEXT.Process(target=_serve, args=(theirs, specs))
+        self.process.start()
+        theirs.close()
+
+    def ask(self, question: list[Row] | None) -> Any:
+        """Scores of some rows, or the signatures (None). Raises what was raised there, UserError where it ended."""
+        try:
+            self.connection.send(question)
+            answer = self.connection.recv()
+        except (EOFError, OSError) as error:
+            raise UserError("a scoring process was ended from outside (out of memory?); try fewer --workers") from error
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
 
 
-def _load(specs: str) -> None:
-    import rewards
-
-    _scorers.clear()
-    _scorers.update(rewards.from_specs(specs))
-
-
-def _start(specs: str) -> None:
-    """A worker ends with the process it works for, also when that one was killed."""
-    _load(specs)
+def _serve(connection: Connection, specs: str) -> None:
+    """A worker's life: answer until the pipe closes. It ends with the process it works for, also a killed one."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C goes to the whole group: end without a word
     parent = parent_process()
     assert parent is not None
+    threading.Thread(target=_follow, args=(parent.sentinel,), daemon=True).start()
+    scorers: dict[str, Reward] = {}
+    while True:
+        try:
+            question = connection.recv()
+        except EOFError:
+            return
+        try:
+            scorers = scorers or rewards.from_specs(specs)
+            answer: object = _signatures(scorers) if question is None else score_rows(question, scorers)
+        except RewardError as error:
+            answer = error
+        except Exception:  # of another library: as text, since not all can travel
+            answer = RuntimeError(f"scoring failed in a worker:\n{traceback.format_exc()}")
+        connection.send(answer)
 
-    def follow() -> None:
-        connection.wait([parent.sentinel])
-        os._exit(1)
 
-    threading.Thread(target=follow, daemon=True).start()
-
-
-def _signatures() -> dict[str, str]:
-    return {label: scorer.signature for label, scorer in _scorers.items()}
+def _follow(sentinel: int) -> None:
+    wait([sentinel])
+    os._exit(1)
 
 
-def _score(chunk: list[Row]) -> list[Scored]:
-    return score_rows(chunk, _scorers)
+def _signatures(scorers: Mapping[str, Reward]) -> dict[str, str]:
+    return {label: scorer.signature for label, scorer in scorers.items()}
 
 
 def _scored(values: dict[str, float], scorers: Mapping[str, Reward], candidate: str, references: list[str]) -> Scored:
@@ -131,10 +169,3 @@ def _scored(values: dict[str, float], scorers: Mapping[str, Reward], candidate: 
         if value != value
     }
     return Scored({label: None if value != value else value for label, value in values.items()}, reasons)
-
-
-def _result(future: Future[T]) -> T:
-    try:
-        return future.result()
-    except BrokenProcessPool as error:
-        raise UserError("a scoring process was ended from outside (out of memory?); try fewer --workers") from error
