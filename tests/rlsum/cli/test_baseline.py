@@ -47,6 +47,11 @@ def test_a_baseline_is_measured_and_then_rescales(rlsum, texts, tmp_path):
         ("en", ["f1", "precision", "recall"]),
         ("de", ["score"]),
     ]
+    code, _, error = rlsum("baseline", "sbert(layer=4)", "--texts", texts, "-o", out, "--language", "de")
+    assert (code, "for de; add --overwrite to replace it" in error) == (2, True)
+    again = ("sbert(layer=4)", "--texts", texts, "-o", out, "--language", "de", "--pairs", 3, "--overwrite")
+    assert rlsum("baseline", *again)[0] == 0
+    assert [row["pairs"] for row in json.loads(out.read_text())["baselines"]] == [20, 3]
     rescaled, raw = rewards.load("bertscore", rescale=str(out)), rewards.load("bertscore")
     b = rows[0]["values"]["f1"]
     pair = [TEXTS[0]], [[TEXTS[1]]]
@@ -58,6 +63,8 @@ def test_errors_are_one_line(rlsum, texts, tmp_path):
     assert (code, "rouge-l has no baseline" in error) == (2, True)
     code, _, error = rlsum("baseline", "sbert", "--texts", tmp_path / "none.txt", "-o", tmp_path / "b.json")
     assert (code, "no such file" in error) == (2, True)
+    code, _, error = rlsum("baseline", "sbert", "--texts", texts, "-o", "/proc/b.json")
+    assert (code, "--out /proc/b.json: cannot be written" in error) == (2, True)
     (tmp_path / "precious.txt").write_text("not a baseline")
     code, _, error = rlsum("baseline", "sbert", "--texts", texts, "-o", tmp_path / "precious.txt")
     assert (code, "neither bert-score's format" in error) == (2, True)

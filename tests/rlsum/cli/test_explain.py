@@ -96,6 +96,7 @@ def test_data_are_those_of_the_explanation(explain, tmp_path):
         ),
         (["--metrics", "rouge-l", "-o", "p.png"], "rouge-l has no plan"),
         (["--metrics", "wms", "-o", "p.png"], "'vectors' is required"),
+        (["--metrics", "wms(vectors=v.txt)", "-o", "/proc/p.png"], "--out /proc/p.png: cannot be written"),
     ],
 )
 def test_errors_are_one_line_and_exit_code_2(explain, arguments, words):
@@ -103,3 +104,13 @@ def test_errors_are_one_line_and_exit_code_2(explain, arguments, words):
     assert (code, printed, len(error.splitlines())) == (2, "", 1)
     assert words in error
     assert not list(Path().glob("p.*"))
+
+
+def test_a_file_is_replaced_only_when_asked(explain):
+    arguments = ("a cat", "a dog", "--metrics", "wms(vectors=v.txt)", "-o", "p.json")
+    Path("p.json").write_text("mine")
+    code, _, error = explain(*arguments)
+    assert (code, Path("p.json").read_text()) == (2, "mine")
+    assert "add --overwrite" in error
+    assert explain(*arguments, "--overwrite")[0] == 0
+    assert json.loads(Path("p.json").read_text())

@@ -13,7 +13,8 @@ import pytest
 
 import rewards
 from rlsum.cli import main
-from rlsum.evaluation.streaming import CHUNK
+from rlsum.errors import UserError
+from rlsum.evaluation.streaming import CHUNK, Scoring
 from rlsum.records import read_outputs
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
@@ -44,6 +45,10 @@ def scores_in(path: str, label: str) -> list[float]:
     return [float("nan") if o.scores[label] is None else o.scores[label] for o in read_outputs(path)]
 
 
+def rows_of(path: str) -> list[dict]:
+    return [json.loads(line) for line in Path(path).read_text().splitlines()]
+
+
 BOTH = ("--references", "r.txt", "r2.txt"), ("--references", "r.txt", "--references", "r2.txt")
 
 
@@ -69,7 +74,7 @@ def test_a_table_alone_writes_nothing(rlsum, tmp_path):
 
 def test_pairs_keep_what_they_hold_and_say_why(rlsum, tmp_path):
     assert rlsum("--input", "p.jsonl", "-o", "s.jsonl", "--metrics", "rouge-1")[0] == 0
-    rows = [json.loads(line) for line in (tmp_path / "s.jsonl").read_text().splitlines()]
+    rows = rows_of("s.jsonl")
     assert rows[0] == {"candidate": CANDIDATES[0], "reference": FIRST[0], "scores": {"rouge-1": 0.8}, "undefined": {}}
     assert rows[3]["scores"] == {"rouge-1": None}
     assert rows[3]["undefined"] == {"rouge-1": "its reference is empty"}
@@ -82,8 +87,58 @@ def test_several_processes_give_the_same_file(rlsum, tmp_path):
         options = ("-o", f"{workers}.jsonl", "--metrics", "rouge-1", "--workers", workers)
         assert rlsum("--input", "many.jsonl", *options)[0] == 0
     assert (tmp_path / "1.jsonl").read_bytes() == (tmp_path / "2.jsonl").read_bytes()
-    written = [json.loads(line) for line in (tmp_path / "2.jsonl").read_text().splitlines()]
-    assert [row["n"] for row in written] == list(range(len(rows)))
+    assert [row["n"] for row in rows_of("2.jsonl")] == list(range(len(rows)))
+
+
+def test_a_metric_is_added_to_a_scored_file(rlsum):
+    mine = {"reference": "a cat", "id": 7, "note": {"ü": [1, None]}, "scores": {"human": 3}, "undefined": {"x": "y"}}
+    Path("mine.jsonl").write_text(json.dumps({"candidate": "the cat", **mine}) + "\n")
+    assert rlsum("mine.jsonl", "-o", "s.jsonl", "--metrics", "rouge-1")[0] == 0
+    assert rlsum("s.jsonl", "-o", "s.jsonl", "--overwrite", "--metrics", "rouge-3, rouge-l")[0] == 0
+    assert rows_of("s.jsonl") == [
+        {
+            "candidate": "the cat",
+            **mine,
+            "scores": {"human": 3, "rouge-1": 0.5, "rouge-3": None, "rouge-l": 0.5},
+            "undefined": {"x": "y", "rouge-3": "its reference has fewer than 3 tokens"},
+        }
+    ]
+    signatures = {name: rewards.load(name).signature for name in ("rouge-1", "rouge-3", "rouge-l")}
+    assert json.loads(Path("s.jsonl.signatures.json").read_text()) == signatures
+    Path("mine.jsonl").write_text(json.dumps({**rows_of("s.jsonl")[0], "reference": "a cat purrs"}) + "\n")
+    assert rlsum("mine.jsonl", "-o", "t.jsonl", "--overwrite", "--metrics", "rouge-3")[0] == 0
+    assert rows_of("t.jsonl")[0]["undefined"] == {"x": "y"}, "a reason of an earlier scoring that no longer holds"
+
+
+def test_scores_of_another_signature_are_replaced_only_when_asked(rlsum):
+    assert rlsum("p.jsonl", "-o", "s.jsonl", "--metrics", "rouge-1")[0] == 0
+    again = ("s.jsonl", "-o", "t.jsonl", "--metrics")
+    assert rlsum(*again, "rouge-1")[0] == 0, "the same scores"
+    before = Path("s.jsonl").read_bytes()
+    code, _, error = rlsum("s.jsonl", "-o", "u.jsonl", "--metrics", "rouge-1(stemmer=true)")
+    assert (code, len(error.splitlines())) == (2, 1)
+    assert "rows have scores by rouge-1 already, with another signature" in error
+    assert not Path("u.jsonl").exists()
+    Path("s.jsonl.signatures.json").rename("lost.json")  # unknown is not the same
+    assert rlsum("s.jsonl", "-o", "u.jsonl", "--metrics", "rouge-1")[0] == 2
+    code, _, error = rlsum("s.jsonl", "-o", "u.jsonl", "--metrics", "rouge-1(stemmer=true)", "--overwrite")
+    assert code == 0
+    assert "they are replaced" in error
+    assert "stemmer:yes" in Path("u.jsonl.signatures.json").read_text()
+    assert Path("s.jsonl").read_bytes() == before
+    assert rlsum("s.jsonl", "-o", "v.jsonl", "--metrics", "rouge-1(stemmer=true), rouge-2")[0] == 2
+    Path("lost.json").rename("s.jsonl.signatures.json")
+    assert rlsum("s.jsonl", "-o", "v.jsonl", "--metrics", "rouge-1, rouge-1(stemmer=true)")[0] == 0, "kept apart"
+    assert rows_of("v.jsonl")[0]["scores"].keys() == {"rouge-1", "rouge-1(stemmer=true)"}
+
+
+def test_signatures_that_cannot_be_read_are_told(rlsum):
+    assert rlsum("p.jsonl", "-o", "s.jsonl", "--metrics", "rouge-1")[0] == 0
+    for content in ("{", "[]", '{"rouge-1": 3}'):
+        Path("s.jsonl.signatures.json").write_text(content)
+        code, _, error = rlsum("s.jsonl", "-o", "t.jsonl", "--metrics", "rouge-2")
+        assert (code, len(error.splitlines())) == (2, 1)
+        assert "s.jsonl.signatures.json" in error
 
 
 @pytest.mark.parametrize(
@@ -97,6 +152,9 @@ def test_several_processes_give_the_same_file(rlsum, tmp_path):
         (["--candidates", "c.txt", "--references", "short.txt"], "c.txt has 4 lines but short.txt has 2"),
         (["--input", "c.txt"], "c.txt:1: not JSON"),
         (["--input", "p.jsonl", "--metrics", "rogue-1"], "did you mean 'rouge-1'"),
+        (["p.jsonl", "-o", "c.txt"], "--out c.txt: exists; add --overwrite"),
+        (["p.jsonl", "-o", "/proc/s.jsonl"], "--out /proc/s.jsonl: cannot be written"),
+        (["p.jsonl", "-o", "s.jsonl.gz"], "leave .gz out"),
     ],
 )
 def test_errors_are_one_line_and_exit_code_2(rlsum, arguments, words):
@@ -105,9 +163,9 @@ def test_errors_are_one_line_and_exit_code_2(rlsum, arguments, words):
     assert words in error
 
 
-def command(folder: Path, out: str, *options: str) -> subprocess.Popen:
+def command(folder: Path, out: str, *options: str, metrics: str = "slow:slow") -> subprocess.Popen:
     paths = os.pathsep.join(map(str, (ROOT, ROOT / "tests" / "support")))
-    arguments = ["score", "--input", "many.jsonl", "--metrics", "slow:slow", "-o", out, "--resamples", "10"]
+    arguments = ["score", "--input", "many.jsonl", "--metrics", metrics, "-o", out, "--resamples", "10"]
     return subprocess.Popen(
         [sys.executable, "-m", "rlsum", *arguments, *options],
         cwd=folder,
@@ -115,7 +173,18 @@ def command(folder: Path, out: str, *options: str) -> subprocess.Popen:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        start_new_session=True,
     )
+
+
+def children(process: subprocess.Popen) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
+
+
+def wait_for(process: subprocess.Popen, path: Path, lines: int) -> None:
+    while not path.exists() or path.read_bytes().count(b"\n") < lines:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.02)
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
@@ -125,9 +194,7 @@ def test_killed_again_and_again_nothing_is_lost_or_twice(tmp_path, workers):
     growing = tmp_path / "killed.jsonl.scoring"
     for chunks in (1, 3, 4):
         process = command(tmp_path, "killed.jsonl", "--workers", workers)
-        while not growing.exists() or growing.read_bytes().count(b"\n") < chunks * CHUNK:
-            assert process.poll() is None, process.communicate()
-            time.sleep(0.02)
+        wait_for(process, growing, chunks * CHUNK)
         process.send_signal(signal.SIGKILL)
         process.wait()
         with growing.open("ab") as file:  # what a kill in the middle of a write leaves
@@ -140,7 +207,61 @@ def test_killed_again_and_again_nothing_is_lost_or_twice(tmp_path, workers):
     assert printed.replace("killed", "whole") == whole.communicate()[0]
     assert (tmp_path / "killed.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
     assert len((tmp_path / "killed.jsonl").read_text().splitlines()) == len(rows)
-    assert sorted(path.name for path in tmp_path.glob("*.jsonl*")) == ["killed.jsonl", "many.jsonl", "whole.jsonl"]
+    recorded = [f"{name}.jsonl{end}" for name in ("killed", "whole") for end in ("", ".signatures.json")]
+    assert {path.name for path in tmp_path.glob("*.jsonl*")} == {"many.jsonl", *recorded}
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_ctrl_c_ends_all_processes_without_a_traceback(tmp_path, workers):
+    (tmp_path / "many.jsonl").write_text('{"candidate": "c", "reference": "r"}\n' * 20 * CHUNK)
+    process = command(tmp_path, "s.jsonl", "--workers", workers)
+    wait_for(process, tmp_path / "s.jsonl.scoring", 2 * CHUNK)
+    started = children(process)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the whole group
+    _, told = process.communicate(timeout=60)
+    assert (process.returncode, told.strip()) == (130, "")
+    assert not [child for child in started if "spawn_main" in commandline(child)]
+    assert not (tmp_path / "s.jsonl").exists()
+
+
+def commandline(pid: int) -> str:
+    path = Path(f"/proc/{pid}/cmdline")
+    return path.read_text() if path.exists() else ""
+
+
+def test_a_worker_that_dies_ends_the_scoring_with_a_word_and_no_loss(tmp_path):
+    texts = [f"text {n}" for n in range(6 * CHUNK)]
+    texts[3 * CHUNK] = f"die-once {tmp_path / 'died'}"
+    (tmp_path / "many.jsonl").write_text("".join(json.dumps({"candidate": t, "reference": ""}) + "\n" for t in texts))
+    process = command(tmp_path, "s.jsonl", "--workers", "2", metrics="awkward:awkward")
+    _, told = process.communicate(timeout=120)
+    assert process.returncode == 2
+    assert told.strip() == "rlsum: a scoring process was ended from outside (out of memory?); try fewer --workers"
+    _, told = command(tmp_path, "s.jsonl", "--workers", "2", metrics="awkward:awkward").communicate(timeout=120)
+    assert [row["candidate"] for row in rows_of(tmp_path / "s.jsonl")] == texts
+    assert f"{3 * CHUNK:,} of {6 * CHUNK:,} rows are there; going on" in told
+
+
+def test_a_worker_killed_while_it_sends_is_noticed():
+    """A pipe that is half full: the standard library's pool of processes would wait for the rest for ever."""
+    rows = [{"candidate": "c" * 100, "reference": "r"}] * (8 * CHUNK)
+    with Scoring("rouge-1", 2) as scoring:
+        scoring.signatures()
+        worker = scoring.workers[0]
+        worker.connection.send(rows)  # its answer does not fit into the pipe
+        while not worker.connection.poll(0.1):
+            pass
+        worker.process.kill()
+        with pytest.raises(UserError, match="ended from outside"):
+            [*scoring.chunks([rows[:CHUNK]] * 9)]
+
+
+def test_what_a_reward_raises_in_a_worker_is_told(tmp_path):
+    (tmp_path / "many.jsonl").write_text('{"candidate": "raise this", "reference": ""}\n')
+    process = command(tmp_path, "s.jsonl", "--workers", "2", metrics="awkward:awkward")
+    _, told = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert "KeyError: 'this'" in told
 
 
 def test_going_on_with_other_metrics_or_texts_is_refused(rlsum, tmp_path):

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from rlsum.cli.destination import check_free
+from rlsum.errors import UserError
+
+NOBODY = 65534
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder that everyone can reach, unlike pytest's own."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
+        Path(name).chmod(0o777)
+        yield Path(name)
+
+
+@contextmanager
+def without_privileges() -> Iterator[None]:
+    """As another user where this one is root, whom no permission stops."""
+    if os.geteuid():
+        yield
+        return
+    os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+def test_a_read_only_folder_is_refused(folder):
+    with without_privileges():
+        check_free("-o", folder / "new" / "o.jsonl")
+        assert not [*(folder / "new").iterdir()], "what was tried is removed"
+    folder.chmod(0o555)
+    with without_privileges(), pytest.raises(UserError, match=r"-o .*o.jsonl: cannot be written \(Permission denied\)"):
+        check_free("-o", folder / "o.jsonl")
+    folder.chmod(0o777)
+
+
+def test_a_read_only_file_is_refused_also_to_overwrite(folder):
+    (folder / "o.jsonl").write_text("mine")
+    (folder / "o.jsonl").chmod(0o444)
+    with without_privileges(), pytest.raises(UserError, match="cannot be written"):
+        check_free("-o", folder / "o.jsonl", overwrite=True)
+    assert (folder / "o.jsonl").read_text() == "mine"
+
+
+@pytest.mark.parametrize("place", ["/proc/o.jsonl", "/sys/o.jsonl", "/dev/null", "/"])
+def test_file_systems_that_take_no_file_are_refused(place):
+    if Path(place).parent.is_dir():
+        with pytest.raises(UserError, match="cannot be written"):
+            check_free("-o", Path(place), overwrite=True)
