@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
@@ -112,12 +111,11 @@ def _synonyms(split: str) -> tuple[str, ...]:
 
 def _clean_files(files: list[Path], asked: Columns, path: str, num_proc: int) -> datasets.Dataset:
     columns = choose_columns(asked, (read for file in files for read in read_file(file)), path)
-    stats = [(str(file.resolve()), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
     try:
         return datasets.Dataset.from_generator(
             _generate,
             features=CLEAN_FEATURES,
-            gen_kwargs={"files": stats, "columns": columns, "version": CACHE_VERSION},
+            gen_kwargs={"files": _states(files), "columns": columns, "version": CACHE_VERSION},
             num_proc=num_proc if 1 < num_proc <= len(files) else None,
         )
     except DatasetGenerationError as error:
@@ -126,9 +124,15 @@ def _clean_files(files: list[Path], asked: Columns, path: str, num_proc: int) ->
         raise
 
 
-def _generate(files: list[tuple[str, int, int]], columns: Columns, version: int) -> Iterator[dict[str, Any]]:
+def _states(files: Iterable[Path]) -> list[tuple[str, int, int, int]]:
+    """Path, size and times of each file, for cache keys. The last time changes with the content, whatever is set."""
+    found = ((file.resolve(), file.stat()) for file in files)
+    return [(str(file), stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns) for file, stat in found]
+
+
+def _generate(files: list[tuple[str, int, int, int]], columns: Columns, version: int) -> Iterator[dict[str, Any]]:
     # Sizes, times and version are there for the cache key that `datasets` makes of the arguments.
-    for name, _, _ in files:
+    for name, *_ in files:
         for read in read_file(Path(name)):
             yield clean(read, columns)
 
@@ -143,14 +147,30 @@ def _saved(folder: Path, split: str) -> datasets.Dataset:
 
 
 def _from_hub(path: str, split: str) -> datasets.Dataset:
-    return _pick(_load(datasets.load_dataset, path), split, path)
+    """What `datasets` reads: a hub name, or a folder of other formats or with a card.
+
+    `datasets` does not look whether the files of a folder have changed; the place of its cache says what they were.
+    """
+    folder, cache = Path(_hub_name(path)[0]), None
+    if folder.is_dir():
+        found = _load(datasets.load_dataset_builder, path).config.data_files or {}
+        files = [folder / CARD, *map(Path, chain(*found.values()))]
+        cache = str(_cache() / f"folder-{Hasher.hash(_states(file for file in files if file.is_file()))}")
+    return _pick(_load(datasets.load_dataset, path, cache), split, path)
 
 
-def _load(load: Callable[..., Any], path: str) -> Any:
+def _cache() -> Path:
+    """A folder of our own, never beside the data, which may be read-only."""
+    folder = Path(datasets.config.HF_DATASETS_CACHE) / "rlsum"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _load(load: Callable[..., Any], path: str, cache: str | None = None) -> Any:
     """What a function of `datasets` makes of a hub name or a folder."""
     name, config, revision = _hub_name(path)
     try:
-        return load(name, config, revision=revision)
+        return load(name, config, revision=revision, cache_dir=cache)
     except DatasetGenerationError as error:
         raise CorpusError(
             f"path={path!r}: `datasets` cannot read a file of it ({error.__cause__ or error}); mend it, or give the "
@@ -197,17 +217,15 @@ def _pick(found: Mapping[str, T], split: str, path: str) -> T:
 
 def _clean_dataset(found: datasets.Dataset, asked: Columns, path: str) -> datasets.Dataset:
     columns = choose_columns(asked, [Read(path, "", dict.fromkeys(found.column_names))], path)
-    stats = [(file["filename"], os.stat(file["filename"]).st_mtime_ns) for file in found.cache_files]
-    key = Hasher.hash((found._fingerprint, stats, columns, path, CACHE_VERSION))
-    folder = Path(datasets.config.HF_DATASETS_CACHE) / "rlsum"  # never beside the data, which may be read-only
-    folder.mkdir(parents=True, exist_ok=True)
+    states = _states(Path(file["filename"]) for file in found.cache_files)
+    key = Hasher.hash((found._fingerprint, states, columns, path, CACHE_VERSION))
     return found.map(
         _clean_row,
         with_indices=True,
         fn_kwargs={"columns": columns, "path": path},
         features=CLEAN_FEATURES,
         remove_columns=found.column_names,
-        cache_file_name=str(folder / f"clean-{key}.arrow"),
+        cache_file_name=str(_cache() / f"clean-{key}.arrow"),
         new_fingerprint=key,
         desc="reading",
     )

@@ -197,6 +197,25 @@ def test_a_changed_file_or_option_is_not_served_from_the_cache(tmp_path):
     assert load_corpus(path).rows[0]["src_tokens"][1] == "cow"
 
 
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
+@pytest.mark.parametrize("card", [True, False])
+def test_nor_one_that_was_given_its_old_time_again(tmp_path, ending, card):
+    """As `cp -p` and `rsync -t` do; with a card `datasets` reads the folder, and looks at no time at all."""
+    folder, path = tmp_path / "corpus", tmp_path / "corpus" / f"rows.{ending}"
+    folder.mkdir()
+    if card:
+        files = f"configs:\n- config_name: default\n  data_files:\n  - split: train\n    path: {path.name}\n"
+        write(folder / "README.md", f"---\n{files}---\n".encode())
+    sizes = set()
+    for animal in ("cat", "dog", "rat"):
+        rows = datasets.Dataset.from_list([{"article": f"the {animal} sat", "highlights": animal}])
+        {"jsonl": rows.to_json, "csv": rows.to_csv, "parquet": rows.to_parquet}[ending](path)
+        os.utime(path, ns=(10**18, 10**18))
+        sizes.add(path.stat().st_size)
+        assert load_corpus(folder if card else path).rows[0]["source"] == f"the {animal} sat"
+    assert len(sizes) == 1
+
+
 def test_nothing_is_written_beside_the_data(tmp_path):
     sources = tmp_path / "sources"
     write(sources / "train.jsonl", jsonl(STORIES))
@@ -407,8 +426,8 @@ def test_options_out_of_range(tmp_path, options):
     ],
 )
 def test_hub_names(monkeypatch, path, asked):
-    def load_dataset(name, config, revision):
-        assert (name, config, revision) == asked
+    def load_dataset(name, config, revision, cache_dir):
+        assert (name, config, revision, cache_dir) == (*asked, None)
         return datasets.DatasetDict({"validation": datasets.Dataset.from_list(STORIES)})
 
     monkeypatch.setattr(datasets, "load_dataset", load_dataset)
