@@ -1,10 +1,10 @@
-"""Texts that break tokenizers: each reward gives a number in range, or NaN with a reason, and never an exception."""
+"""Texts that break tokenizers, under many options; `test_every_reward` holds every registered reward to them."""
 
 from __future__ import annotations
 
 import copy
-import inspect
 import pickle
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,27 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rewards
-from rewards.base import resolve
 
-HARD = {
-    "empty": "",
-    "blank": " \n\t ",
-    "one character": "x",
-    "one mark": ".",
-    "10,000 words": "the cat runs and the dog sleeps in the red garden . " * 833,
-    "one word of 10,000 letters": "y" * 10_000,
-    "10,000 lines": "cat\n" * 10_000,
-    "emoji": "👩‍👩‍👧‍👦 🐈 runs 🏃🏽‍♀️ !",
-    "Chinese": "市长说、桥在暴风雨中倒塌了。",
-    "right to left": "رئيس البلدية يقول إن الجسر سقط\nהחתול ישן בבית",  # noqa: RUF001
-    "control characters": "the \x00cat\x07 \x1b[31m runs\x7f \u200b\u202e\ufeff",
-    "separators": "cat\u2028dog\x85river\x1cstorm\u00a0mayor\r\nbridge",
-    "lone surrogates": "the \ud800 cat \udfff\ud83d",
-    "a surrogate alone": "\udc00",
-    "combining marks": "e\u0301\u0301\u0301 ca\u0308t",
-    "letters that grow when lower-cased": "İstanbul K ẞ",
-    "entities": "&quot; &amp;amp; <skipped>",
-}
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
+from hard_texts import HARD
+
 PLAIN = "the cat runs to the river . the mayor sleeps ."
 SHORT = [text for text in HARD.values() if len(text) < 1000]
 JUDGED = [(PLAIN, 0.7), ("the dog falls .", 0.3), *((text, 0.5) for text in SHORT)]
@@ -133,47 +116,3 @@ def test_picklable_before_and_after_use(every: list[rewards.Reward], vectors_fil
         for reward in (pickle.loads(pickle.dumps(new)), pickle.loads(pickle.dumps(used))):
             np.testing.assert_array_equal(reward(*pairs), expected)
             assert reward.signature == used.signature
-
-
-ROUGE = {"direction": "recall", "stemmer": True, "tokenizer": "unicode"}
-OTHER: dict[str, dict[str, Any]] = {  # for each option a value that is not its default
-    **dict.fromkeys(("rouge-1", "rouge-2", "rouge-3", "rouge-l"), ROUGE),
-    "rouge-lsum": {**ROUGE, "split": "lines"},
-    "bleu": {
-        "tokenize": "char",
-        "smooth_method": "floor",
-        "smooth_value": 0.5,
-        "effective_order": False,
-        "max_ngram_order": 2,
-        "lowercase": True,
-    },
-    "bleu-star": {"zero_order": "stop", "clip": True, "tokenizer": "spacy"},
-    "meteor": {"stages": "exact", "tokenizer": "spacy", "alpha": 0.5, "beta": 2.0, "gamma": 0.1},
-    "bleu-neighbors": {
-        "examples": [("a", 1.0)] * 2,
-        "kernel": "rouge-l",
-        "tau": 0.3,
-        "a": 2,
-        "b": 0.5,
-        "zero_order": "zero",
-        "leave_one_out": True,
-        "subsample": 1,
-        "seed": 1,
-    },
-}
-NEEDED: dict[str, dict[str, Any]] = {"bleu-neighbors": {"examples": [("a", 1.0), ("b", 0.0)]}}
-WITH: dict[tuple[str, str], dict[str, Any]] = {
-    ("bleu", "smooth_value"): {"smooth_method": "add-k"},
-    ("bleu-neighbors", "seed"): {"subsample": 1},
-}
-
-
-@pytest.mark.parametrize("name", OTHER)
-def test_the_signature_changes_with_every_option(name: str) -> None:
-    assert set(OTHER[name]) == set(inspect.signature(resolve(name)).parameters), "an option without its own check"
-    base = NEEDED.get(name, {})
-    for option, value in OTHER[name].items():
-        options = {**base, **WITH.get((name, option), {})}
-        plain, changed = rewards.load(name, **options), rewards.load(name, **{**options, option: value})
-        assert plain.signature != changed.signature, option
-        assert rewards.load(name, **options).signature == plain.signature

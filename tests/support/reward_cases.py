@@ -1,0 +1,203 @@
+"""One case for every registered reward: what it is made with, its range, and another value for each of its options.
+
+A reward that is added to the table has no case yet, and every test of `test_every_reward` fails until it has one.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import rewards
+from rewards.rescale import Baseline, add_baseline
+
+Options = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Case:
+    """``needed``: options without which it cannot be made. ``others``: for each option a value not its default.
+
+    ``beside``: what an option needs beside it. ``same``: options that change no score, hence no signature.
+    ``low``, ``high``: the range; the lowest is what an empty candidate gets. ``mates``: a score is not its own.
+    ``compares``: it reads references.
+    """
+
+    others: Options
+    needed: Options = field(default_factory=dict)
+    beside: dict[str, Options] = field(default_factory=dict)
+    same: Options = field(default_factory=dict)
+    low: float = 0.0
+    high: float = 1.0
+    mates: bool = False
+    compares: bool = True
+
+
+@dataclass(frozen=True)
+class Files:
+    """What cases are made of: two files of vectors, two encoders, and a folder for more."""
+
+    vectors: str
+    other_vectors: str
+    encoder: str
+    other_encoder: str
+    folder: Path
+
+
+def files(vectors: Path, encoder: Path, folder: Path) -> Files:
+    """Others beside those given: a word of the vectors renamed, a weight of the encoder changed."""
+    from safetensors.torch import load_file, save_file
+
+    other_vectors = folder / "other.txt"
+    other_vectors.write_text(vectors.read_text(encoding="utf-8").replace("storm", "stork"), encoding="utf-8")
+    other_encoder = Path(shutil.copytree(encoder, folder / "other"))
+    weights = load_file(other_encoder / "model.safetensors")
+    next(iter(weights.values())).view(-1)[0] += 1
+    save_file(weights, other_encoder / "model.safetensors", metadata={"format": "pt"})
+    (folder / "texts.txt").write_text("the cat runs\na dog sleeps\n", encoding="utf-8")
+    (folder / "more.txt").write_text("the mayor falls\na red house .\n", encoding="utf-8")
+    return Files(str(vectors), str(other_vectors), str(encoder), str(other_encoder), folder)
+
+
+def case(name: str, made: Files) -> Case:
+    """The case of a registered reward."""
+    if name not in CASES:
+        raise KeyError(f"the reward {name!r} has no case: add one to CASES in {__file__}")
+    return CASES[name](name, made)
+
+
+def _rouge(name: str, made: Files) -> Case:
+    split = {"split": "lines"} if name == "rouge-lsum" else {}
+    return Case({"direction": "recall", "stemmer": True, "tokenizer": "unicode", **split})
+
+
+def _mover(name: str, made: Files) -> Case:
+    others = {"vectors": made.other_vectors, "normalize": "unit", "oov": "drop", "stopwords": "none"}
+    return Case(others, needed={"vectors": made.vectors})
+
+
+OWN: dict[str, Options] = {
+    "sbert": {"normalize": "none"},
+    "cka": {"normalize": "none"},
+    "moverscore": {"variant": "v1", "idf": "references", "stopwords": "spacy", "n_gram": 2},
+    "bertscore": {"direction": "recall", "idf": "references"},
+    "trwmd": {"temperature": 0.5, "direction": "recall", "entropy": True, "normalize": "none"},
+    "twmd": {"temperature": 0.5, "direction": "recall", "iterations": 2, "entropy": True, "normalize": "none"},
+}
+LOWEST = {"cka": 0.0}
+HIGHEST = {"trwmd": 1.5, "twmd": 1.5}  # no bound is claimed
+
+
+def _contextual(name: str, made: Files) -> Case:
+    one, two = _baselines(name, made)
+    texts, more = str(made.folder / "texts.txt"), str(made.folder / "more.txt")
+    others = {
+        "encoder": made.other_encoder,
+        "layer": 1,
+        "centering": "dimension",
+        "special_tokens": "none",
+        "corpus": more,
+        "rescale": one,
+        "language": "de",
+        "long_texts": "truncate",
+        **OWN[name],
+    }
+    beside = {
+        "corpus": {"centering": "corpus", "corpus": texts},
+        "language": {"rescale": two, "language": "en"},
+    }
+    if name == "moverscore":
+        beside |= {"idf": {"variant": "v1"}, "stopwords": {"variant": "v1"}, "n_gram": {"variant": "v1"}}
+    return Case(
+        others,
+        needed={"encoder": made.encoder},
+        beside=beside,
+        same={"device": "cpu"},
+        low=LOWEST.get(name, -1.0),
+        high=HIGHEST.get(name, 1.0),
+    )
+
+
+def _baselines(name: str, made: Files) -> tuple[str, str]:
+    """A file with a baseline of the metric, and one with two, for two languages."""
+    metric = rewards.load(name, encoder=made.encoder).metric  # type: ignore[attr-defined]
+    one, two = made.folder / f"{name}-one.json", made.folder / f"{name}-two.json"
+    for path, language, value in ((one, "en", 0.2), (two, "en", 0.2), (two, "de", 0.3)):
+        values = dict.fromkeys(("precision", "recall", "f1", "score"), value)
+        add_baseline(path, Baseline(metric, language, 10, 0, "texts", values))
+    return str(one), str(two)
+
+
+def _bleu(name: str, made: Files) -> Case:
+    return Case(
+        {
+            "tokenize": "char",
+            "smooth_method": "floor",
+            "smooth_value": 0.5,
+            "effective_order": False,
+            "max_ngram_order": 2,
+            "lowercase": True,
+        },
+        beside={"smooth_value": {"smooth_method": "add-k"}},
+    )
+
+
+def _neighbors(name: str, made: Files) -> Case:
+    judged = [("the cat", 0.2), ("Mayor dog", 0.4), ("river unseen storm", 0.9)]
+    return Case(
+        {
+            "examples": judged[:2],
+            "kernel": "rouge-l",
+            "tau": 0.3,
+            "a": 2,
+            "b": 0.5,
+            "zero_order": "zero",
+            "leave_one_out": True,
+            "subsample": 1,
+            "seed": 1,
+        },
+        needed={"examples": judged, "a": 1},
+        beside={"seed": {"subsample": 1}},
+        low=0.2,
+        high=0.9,
+        compares=False,
+    )
+
+
+def _weighted(name: str, made: Files) -> Case:
+    movers = {"name": "sms", "vectors": made.vectors}
+    return Case({"parts": [["rouge-l", 0.5], [movers, 0.4]]}, needed={"parts": [["rouge-l", 0.5], [movers, 0.5]]})
+
+
+def _limited(name: str, made: Files) -> Case:
+    return Case({"reward": "rouge-1", "seconds": 70}, needed={"reward": "rouge-2", "seconds": 60}, same={"workers": 2})
+
+
+def _cached(name: str, made: Files) -> Case:
+    kept = {"size": 7, "file": str(made.folder / "kept.sqlite")}
+    return Case({"reward": "rouge-1"}, needed={"reward": "rouge-l"}, same=kept)
+
+
+def _length(name: str, made: Files) -> Case:
+    needed = {"low": 0.5, "high": 1, "unit": "reference"}
+    return Case({"low": 0.4, "high": 2, "unit": "words"}, needed=needed)
+
+
+CASES: dict[str, Callable[[str, Files], Case]] = {
+    **dict.fromkeys(("rouge-1", "rouge-2", "rouge-3", "rouge-l", "rouge-lsum"), _rouge),
+    "bleu": _bleu,
+    "bleu-star": lambda *_: Case({"zero_order": "stop", "clip": True, "tokenizer": "spacy"}),
+    "meteor": lambda *_: Case({"stages": "exact", "tokenizer": "spacy", "alpha": 0.5, "beta": 2.0, "gamma": 0.1}),
+    **dict.fromkeys(("wms", "sms", "s+wms"), _mover),
+    **dict.fromkeys(OWN, _contextual),
+    "bleu-neighbors": _neighbors,
+    "weighted": _weighted,
+    "shuffled": lambda *_: Case({"reward": "rouge-1", "seed": 1}, needed={"reward": "rouge-l"}, mates=True),
+    "length": _length,
+    "repetition": lambda *_: Case({"n": 2}, compares=False),
+    "cached": _cached,
+    "limited": _limited,
+}
