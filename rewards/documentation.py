@@ -21,7 +21,8 @@ SHARED = {
     # texts and tokens
     "direction": "whose tokens are averaged over: the candidate's (precision), the reference's (recall), or both (f1)",
     "stemmer": "compare Porter stems of the words",
-    "tokenizer": "official: as in the metric's own reference code; unicode: letters and digits of every script",
+    "tokenizer": "official: as in the metric's own reference code; unicode: letters and digits of every script; "
+    "spacy: spaCy's tokens, punctuation too",
     "split": "how a text is cut into sentences",
     "stopwords": "the list of words without weight; NLTK's must be installed",
     # static vectors
@@ -72,6 +73,9 @@ SHARED = {
     "seed": "of what is drawn at random",
 }
 
+# How a reward is written that needs more than its required options, or has them in another form.
+WRITTEN = {"weighted": "weighted(rouge-l=0.7, rouge-2=0.3)", "length": "length(high=60)"}
+
 
 @dataclass(frozen=True)
 class Option:
@@ -87,7 +91,7 @@ class Description:
     """A reward and its options as ``name=default`` (``name=...`` where one must be given).
 
     ``text`` is what it computes, ``scores`` what a call returns (range, empty candidate, NaN), ``source`` where it
-    comes from; ``explained`` has each option in full.
+    comes from; ``explained`` has each option in full. ``written`` is it with the least it needs, ... for a value.
     """
 
     name: str
@@ -97,6 +101,7 @@ class Description:
     scores: str
     source: str
     explained: dict[str, Option]
+    written: str
 
 
 def describe(name: str) -> Description:
@@ -113,6 +118,7 @@ def describe(name: str) -> Description:
         _scores(found),
         inspect.getdoc(sys.modules[found.__module__]) or "",
         explained,
+        WRITTEN.get(name, _written(name, explained)),
     )
 
 
@@ -126,7 +132,19 @@ def _option(name: str, field: inspect.Parameter, documentation: str) -> Option:
     default = "..." if field.default is field.empty else str(field.default).lower()
     choices = tuple(str(choice) for choice in get_args(field.annotation)) if _is_literal(field.annotation) else ()
     written = re.search(rf"``{name}``: (.+?)(?=\s``|\n\n|\Z)", documentation, re.DOTALL)
-    return Option(default, choices, flowing(written[1]).rstrip(".") if written else SHARED.get(name, ""))
+    return Option(default, choices, flowing(written[1]).rstrip(".") if written else _shared(name, choices))
+
+
+def _shared(name: str, choices: tuple[str, ...]) -> str:
+    """What ``SHARED`` says, without the parts about choices that this reward does not have."""
+    parts = SHARED.get(name, "").split("; ")
+    about = [re.match(r"([\w-]+): ", part) for part in parts]
+    return "; ".join(part for part, of in zip(parts, about, strict=True) if not (choices and of) or of[1] in choices)
+
+
+def _written(name: str, explained: dict[str, Option]) -> str:
+    required = ", ".join(f"{option}=..." for option, told in explained.items() if told.default == "...")
+    return f"{name}({required})" if required else name
 
 
 def _is_literal(annotation: Any) -> bool:

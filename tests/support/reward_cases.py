@@ -5,6 +5,7 @@ A reward that is added to the table has no case yet, and every test of `test_eve
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -92,7 +93,7 @@ HIGHEST = {"trwmd": 1.5, "twmd": 1.5}  # no bound is claimed
 
 
 def _contextual(name: str, made: Files) -> Case:
-    one, two = _baselines(name, made)
+    one, two = _baselines(name, made, encoder=made.encoder)
     texts, more = str(made.folder / "texts.txt"), str(made.folder / "more.txt")
     others = {
         "encoder": made.other_encoder,
@@ -121,9 +122,9 @@ def _contextual(name: str, made: Files) -> Case:
     )
 
 
-def _baselines(name: str, made: Files) -> tuple[str, str]:
+def _baselines(name: str, made: Files, **needed: str) -> tuple[str, str]:
     """A file with a baseline of the metric, and one with two, for two languages."""
-    metric = rewards.load(name, encoder=made.encoder).metric  # type: ignore[attr-defined]
+    metric = rewards.load(name, **needed).metric  # type: ignore[attr-defined]
     one, two = made.folder / f"{name}-one.json", made.folder / f"{name}-two.json"
     for path, language, value in ((one, "en", 0.2), (two, "en", 0.2), (two, "de", 0.3)):
         values = dict.fromkeys(("precision", "recall", "f1", "score"), value)
@@ -167,6 +168,29 @@ def _neighbors(name: str, made: Files) -> Case:
     )
 
 
+def _learned(name: str, made: Files) -> Case:
+    """A saved metric is an encoder with the metric's options beside it; ``corpus`` belongs to batch centering."""
+    paths = {}
+    for kind, spec in (
+        ("one", {"name": "bertscore", "layer": "2"}),
+        ("two", {"name": "bertscore", "layer": "1"}),
+        ("batch", {"name": "bertscore", "layer": "2", "centering": "batch"}),
+    ):
+        folder = made.folder / f"learned-{kind}"
+        if not folder.exists():
+            shutil.copytree(made.encoder, folder)
+            (folder / "metric.json").write_text(json.dumps({"metric": spec}), encoding="utf-8")
+        paths[kind] = str(folder)
+    one, two = _baselines(name, made, path=paths["one"])
+    return Case(
+        {"path": paths["two"], "corpus": str(made.folder / "texts.txt"), "rescale": one, "language": "de"},
+        needed={"path": paths["one"]},
+        beside={"corpus": {"path": paths["batch"]}, "language": {"rescale": two, "language": "en"}},
+        same={"device": "cpu"},
+        low=-1.0,
+    )
+
+
 def _weighted(name: str, made: Files) -> Case:
     movers = {"name": "sms", "vectors": made.vectors}
     return Case({"parts": [["rouge-l", 0.5], [movers, 0.4]]}, needed={"parts": [["rouge-l", 0.5], [movers, 0.5]]})
@@ -194,6 +218,7 @@ CASES: dict[str, Callable[[str, Files], Case]] = {
     **dict.fromkeys(("wms", "sms", "s+wms"), _mover),
     **dict.fromkeys(OWN, _contextual),
     "bleu-neighbors": _neighbors,
+    "learned": _learned,
     "weighted": _weighted,
     "shuffled": lambda *_: Case({"reward": "rouge-1", "seed": 1}, needed={"reward": "rouge-l"}, mates=True),
     "length": _length,
