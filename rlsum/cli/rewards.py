@@ -58,7 +58,7 @@ def _explanation(name: str) -> RenderableType:
     table = Table.grid(padding=(0, 2, 0, 2))
     for option, told in described.explained.items():
         default = "required" if told.default == "..." else f"default {told.default}"
-        choices = f"{' | '.join(told.choices)}: " if told.choices else ""
+        choices = f"{' | '.join(told.choices)}; " if told.choices else ""
         table.add_row(Text(option, style="bold"), Text(default, no_wrap=True), Text(choices + told.meaning))
     parts: list[RenderableType] = [Text(name, style="bold"), Text(described.text or "(no description)")]
     if described.scores:

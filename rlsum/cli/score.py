@@ -164,7 +164,8 @@ def _run(pairs: Pairs, scoring: Scoring, columns: Columns, journal: Journal | No
         for row in itertools.islice(journal.written(), done):
             columns.add(row, {label: row["scores"][label] for label in journal.made_of["signatures"]})
     shown = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*shown, console=Console(stderr=True), transient=True) as progress:
+    console = Console(stderr=True)
+    with Progress(*shown, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("scoring", total=total, completed=done)
         for rows, found in scoring.chunks(chunked(itertools.islice(pairs, done, None))):
             for row, scored in zip(rows, found, strict=True):
