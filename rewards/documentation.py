@@ -73,8 +73,14 @@ SHARED = {
     "seed": "of what is drawn at random",
 }
 
-# How a reward is written that needs more than its required options, or has them in another form.
-WRITTEN = {"weighted": "weighted(rouge-l=0.7, rouge-2=0.3)", "length": "length(high=60)"}
+# How a reward is written where its required options alone do not show it.
+WRITTEN = {
+    "weighted": "weighted(rouge-l=0.7, rouge-2=0.3)",
+    "shuffled": "shuffled(reward=rouge-l)",
+    "length": "length(high=60)",
+    "cached": "cached(reward=rouge-l)",
+    "limited": "limited(reward=rouge-l, seconds=2)",
+}
 
 
 @dataclass(frozen=True)
