@@ -17,6 +17,7 @@ import numpy as np
 
 from rewards import encoder as encoders
 from rewards.comparison import Comparison
+from rewards.errors import RewardError
 from rewards.learned import METRIC, check_learnable, learnable_options, learned
 from rewards.specs import Spec
 from rlsum.checkpoint import sync, write_atomically
@@ -141,7 +142,8 @@ def shown(agreement: Agreement) -> dict[str, float | None]:
 def _validate(trainee: Trainee, valid: Sequence[Example], folder: Path, fitted: Fitted, loss: float) -> bool:
     """Write the weights beside the folder, score with them, and put them into it if they are the best; which it tells.
 
-    A kill leaves the folder as it was, or the new one, and perhaps a directory named .partial beside it.
+    A kill leaves the folder whole, as it was or new, and perhaps a directory ``FOLDER.partial-*`` beside it; between
+    the two renames of a replacement, both are in there.
     """
     source = trainee.reward.space.source
     with TemporaryDirectory(dir=folder.parent, prefix=f"{folder.name}.partial-") as beside:
@@ -149,7 +151,11 @@ def _validate(trainee: Trainee, valid: Sequence[Example], folder: Path, fitted: 
         encoders.save(trainee.encoder, source, made)
         write_atomically(made / METRIC, _json(fitted.about))
         reward = learned(str(made), device=source.device)
-        fitted.history.append(Validation(len(fitted.history), loss, scored(reward, valid)))
+        try:
+            groups = scored(reward, valid)
+        except RewardError as error:  # the weights have become useless
+            raise UserError(f"epoch {len(fitted.history)}: {error}; give a lower --learning-rate") from error
+        fitted.history.append(Validation(len(fitted.history), loss, groups))
         found, best = fitted.history[-1].mean.pearson, fitted.best
         better = not np.isnan(found) and (best is None or found > best.mean.pearson)
         if better:
