@@ -45,7 +45,7 @@ def similarities(
     for start in range(0, len(candidates), reward.space.group):
         group = slice(start, start + reward.space.group)
         found += _group(reward, encoder, candidates[group], references[group])
-    return torch.stack(found)
+    return torch.stack(found) if found else torch.zeros(0, dtype=torch.float64)
 
 
 def _group(

@@ -88,6 +88,7 @@ def test_undefined_and_floor(tiny_encoder: Path) -> None:
     encoder = load_apart(reward.space.source)
     found = similarities(reward, encoder, ["", "cat", "cat"], [["cat"], [" "], []])
     np.testing.assert_array_equal(found.detach(), [0.0, np.nan, np.nan])
+    assert similarities(reward, encoder, [], []).shape == (0,)
 
 
 def test_runs_of_32_share_their_means(tiny_encoder: Path) -> None:
