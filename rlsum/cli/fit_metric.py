@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 if TYPE_CHECKING:
-    from rlsum.judgments.agreement import Agreement
+    from rlsum.metric_fitting.correlations import Correlations
     from rlsum.metric_fitting.examples import Example
     from rlsum.metric_fitting.fitting import Fitted, Validation
     from rlsum.metric_fitting.training import Options
@@ -154,12 +154,12 @@ class Progress:
         self.bar.console.print(told + ("  (best so far)" if best else ""), highlight=False, soft_wrap=True)
 
 
-def _print(fitted: Fitted, before: dict[str, Agreement], after: dict[str, Agreement]) -> None:
+def _print(fitted: Fitted, before: dict[str, Correlations], after: dict[str, Correlations]) -> None:
     """Correlations with people before and after, of the validation's mean and of the test by group."""
     from rich.console import Console
 
     from rlsum.evaluation.table import Table, show
-    from rlsum.judgments.agreement import average
+    from rlsum.metric_fitting.correlations import average
 
     assert fitted.best is not None
     rows = [_row("validation", fitted.history[0].mean, fitted.best.mean)]
@@ -173,7 +173,7 @@ def _print(fitted: Fitted, before: dict[str, Agreement], after: dict[str, Agreem
         typer.echo("no epoch agrees better with the held-out judgments than the start did", err=True)
 
 
-def _row(name: str, before: Agreement, after: Agreement) -> tuple:
+def _row(name: str, before: Correlations, after: Correlations) -> tuple:
     from rlsum.evaluation.table import Cell
 
     pairs = ((before.pearson, after.pearson), (before.kendall, after.kendall))

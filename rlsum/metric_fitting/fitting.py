@@ -22,7 +22,7 @@ from rewards.learned import METRIC, check_learnable, learnable_options, learned
 from rewards.specs import Spec
 from rlsum.checkpoint import sync, write_atomically
 from rlsum.errors import UserError
-from rlsum.judgments.agreement import Agreement, average, by_group
+from rlsum.metric_fitting.correlations import Correlations, average, by_group
 from rlsum.metric_fitting.examples import Example, Scale, check_varied, content
 from rlsum.metric_fitting.training import Options, Trainee
 from rlsum.records import defined
@@ -34,10 +34,10 @@ class Validation:
 
     epoch: int
     loss: float
-    groups: dict[str, Agreement]
+    groups: dict[str, Correlations]
 
     @property
-    def mean(self) -> Agreement:
+    def mean(self) -> Correlations:
         """Averaged over the groups."""
         return average(self.groups)
 
@@ -97,8 +97,8 @@ def fit(
     return fitted
 
 
-def scored(reward: Comparison, examples: Sequence[Example]) -> dict[str, Agreement]:
-    """The agreement of a reward with people, by group; each group is a call, so batch centering stays within it."""
+def scored(reward: Comparison, examples: Sequence[Example]) -> dict[str, Correlations]:
+    """How a reward agrees with people, by group; each group is a call, so batch centering stays within it."""
     scores = np.full(len(examples), np.nan)
     groups = [each.group for each in examples]
     for group in dict.fromkeys(groups):
@@ -134,9 +134,9 @@ def check_scorable(reward: Comparison, examples: Sequence[Example]) -> None:
             raise UserError(f"judgment {each.id!r} of system {each.system!r} cannot be scored: {told}; leave it out")
 
 
-def shown(agreement: Agreement) -> dict[str, float | None]:
-    """An agreement for JSON."""
-    return {**defined({"pearson": agreement.pearson, "kendall": agreement.kendall}), "n": agreement.n}
+def shown(found: Correlations) -> dict[str, float | None]:
+    """Correlations for JSON."""
+    return {**defined({"pearson": found.pearson, "kendall": found.kendall}), "n": found.n}
 
 
 def _validate(trainee: Trainee, valid: Sequence[Example], folder: Path, fitted: Fitted, loss: float) -> bool:

@@ -78,10 +78,10 @@ def test_the_same_path_again_is_another_metric(tiny_encoder, tmp_path):
 
 
 def test_it_ends_early_and_keeps_the_better_epoch(tiny_encoder, tmp_path, monkeypatch):
-    from rlsum.judgments.agreement import Agreement
+    from rlsum.metric_fitting.correlations import Correlations
 
     values = iter((0.9, 0.2, 0.5, 0.4, 0.5, 0.8))
-    monkeypatch.setattr(fitting, "scored", lambda reward, found: {"": Agreement(next(values), 0.0, 16)})
+    monkeypatch.setattr(fitting, "scored", lambda reward, found: {"": Correlations(next(values), 0.0, 16)})
     fitted = fit(spec(tiny_encoder), TRAIN, VALID, tmp_path / "m", Options(epochs=9, batch_size=32))
     assert [each.mean.pearson for each in fitted.history] == [0.9, 0.2, 0.5, 0.4, 0.5]
     assert fitted.about["epoch"] == 2

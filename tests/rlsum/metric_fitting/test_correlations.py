@@ -2,12 +2,12 @@ import math
 
 import pytest
 
-from rlsum.judgments.agreement import Agreement, agreement, average, by_group
+from rlsum.metric_fitting.correlations import Correlations, average, by_group, correlations
 
 
 def test_by_hand():
     """Deviations (-1, 0, 1) and (-4/3, 5/3, -1/3): r = 1 / sqrt(2 * 42/9). Pairs: 2 concordant, 1 discordant."""
-    found = agreement([1.0, 2.0, 3.0], [0.0, 3.0, 1.0])
+    found = correlations([1.0, 2.0, 3.0], [0.0, 3.0, 1.0])
     assert found.pearson == pytest.approx(1 / math.sqrt(2 * 42 / 9))
     assert found.kendall == pytest.approx(1 / 3)
     assert found.n == 3
@@ -15,13 +15,15 @@ def test_by_hand():
 
 def test_ties_are_corrected_for_as_in_tau_b():
     """Of 3 pairs 2 are concordant and one is tied on one side: 2 / sqrt(3 * 2)."""
-    assert agreement([1.0, 2.0, 3.0], [0.0, 0.0, 1.0]).kendall == pytest.approx(2 / math.sqrt(6))
+    assert correlations([1.0, 2.0, 3.0], [0.0, 0.0, 1.0]).kendall == pytest.approx(2 / math.sqrt(6))
 
 
 def test_undefined_scores_are_left_out_and_counted():
-    assert agreement([1.0, math.nan, 2.0], [0.0, 9.0, 1.0]) == Agreement(pytest.approx(1.0), pytest.approx(1.0), 2)
+    assert correlations([1.0, math.nan, 2.0], [0.0, 9.0, 1.0]) == Correlations(
+        pytest.approx(1.0), pytest.approx(1.0), 2
+    )
     for scores, n in (([1.0, 1.0], 2), ([1.0, math.nan], 1), ([], 0)):
-        found = agreement(scores, [0.0, 1.0][: len(scores)])
+        found = correlations(scores, [0.0, 1.0][: len(scores)])
         assert math.isnan(found.pearson)
         assert math.isnan(found.kendall)
         assert found.n == n
