@@ -6,7 +6,6 @@ import sys
 
 import pytest
 
-from rlsum.cli import main
 from rlsum.records import Output, read_outputs, write_outputs
 
 ARTICLES = ("the crew saved the bridge .", "the mayor opened a school .", "a doctor left the market .")
@@ -24,20 +23,6 @@ def files(tmp_path):
     write_outputs(tmp_path / "good.jsonl", system("good [1]", ARTICLES))
     write_outputs(tmp_path / "poor.jsonl", system("poor", ("the bridge .", "", "a doctor left .")))
     return tmp_path
-
-
-@pytest.fixture
-def rlsum(monkeypatch, capsys):
-    """Run a command: (exit code, standard output, standard error)."""
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["rlsum", *map(str, arguments)])
-        monkeypatch.setenv("COLUMNS", "110")
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return int(ended.value.code or 0), *capsys.readouterr()
-
-    return run
 
 
 def test_one_system_has_scores_properties_and_signatures(rlsum, files):
