@@ -23,15 +23,18 @@ SHARED = {
     "stemmer": "compare Porter stems of the words",
     "tokenizer": "official: as in the metric's own reference code; unicode: letters and digits of every script; "
     "spacy: spaCy's tokens, punctuation too",
-    "split": "how a text is cut into sentences",
+    "split": "how a text is cut into sentences; auto: lines are sentences, a text of one line is split by spaCy",
+    "sentence_weights": "a sentence weighs as many words as it has, or as much as any other",
     "stopwords": "the list of words without weight; NLTK's must be installed",
     # static vectors
     "vectors": "a word2vec, GloVe or fastText text file (gzip too), or spacy:PIPELINE",
     "oov": "a word without vector is the zero vector, as in the authors' code, or is dropped",
+    "context": "what an encoder reads at once: a sentence, as in the paper, or the text",
+    "occurrences": "a word that is said twice is two points, or one at the mean of both",
     "normalize": "unit: scale vectors to length 1; self: divide by the roots of both self-scores",
     # contextual vectors
     "encoder": "minilm (all-MiniLM-L6-v2 of the demo extra), a directory, or a hub name",
-    "layer": "whose hidden states, 0 is the embeddings; by default 10 of 12, 19 of 24, else at 5/6 of the depth",
+    "layer": "whose hidden states, 0 is the embeddings; 4-6 or all: their mean; by default 10 of 12, 19 of 24, else 5/6",
     "centering": "what is subtracted from the vectors before they are scaled to length 1",
     "special_tokens": "which special tokens are compared; official: as the metric's own reference code does",
     "corpus": "texts, one a line (gzip too), or a saved mean (.npz), for centering=corpus",

@@ -108,6 +108,10 @@ class Encoder:
             found[window.text] += window.ids[window.keep]
         return found
 
+    def spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
+        """Where each token of each text stands in it, in the order of ``ids``; texts are stripped. Encodes nothing."""
+        return self.windows.spans(texts)
+
     def strings(self, ids: Sequence[int]) -> list[str]:
         """The pieces of text behind token ids, as the vocabulary writes them."""
         found: list[str] = self.windows.tokenizer.convert_ids_to_tokens(list(ids))

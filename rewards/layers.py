@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Pool = Literal["mean", "power"]  # power: the power means of order -inf, 1 and inf, side by side
 
 PAPER_LAYERS = {12: 10, 24: 19}  # Chen et al. 2020, base and large models
-LAST = "last"
+LAST, ALL = "last", "all"
 POWER = 5  # Zhao et al. 2019 pool the last five
 
 
@@ -46,12 +46,12 @@ class Layers:
 
 
 def written_layers(layer: int | str | None) -> tuple[int, int] | None:
-    """``5`` -> (5, 5), ``"4-6"`` -> (4, 6), None and ``"last"`` -> None. Raises RewardError for anything else."""
-    if layer is None or str(layer).lower() in ("none", "", LAST):
+    """``5`` -> (5, 5), ``"4-6"`` -> (4, 6); None, ``"last"`` and ``"all"`` -> None. Raises RewardError otherwise."""
+    if layer is None or str(layer).lower() in ("none", "", LAST, ALL):
         return None
     match = re.fullmatch(r"(\d+)(?:-(\d+))?", str(layer))
     if match is None or isinstance(layer, bool):
-        raise RewardError(f"layer={layer!r}: give a whole number, last, or for the mean of several their range, as 4-6")
+        raise RewardError(f"layer={layer!r}: give a whole number, last, or for a mean all or a range, as 4-6")
     first = int(match[1])
     last = int(match[2] or first)
     if last < first:
@@ -59,7 +59,8 @@ def written_layers(layer: int | str | None) -> tuple[int, int] | None:
     return first, last
 
 
-# A number, "4-6" for the mean of layers 4 to 6, "last", or None for the default; checked with the other options.
+# A number, "4-6" for the mean of layers 4 to 6, "all" for that of all, "last", or None for the default; checked with
+# the other options.
 Layer = Annotated[int | str | None, written_layers]
 
 
@@ -74,10 +75,13 @@ def resolved_layers(layer: Layer, pool: Pool, depth: int, encoder: str) -> Layer
     Raises RewardError for a layer it does not have.
     """
     written = written_layers(layer)
-    if written is None and pool == "power" and layer != LAST:
+    name = str(layer).lower()
+    if name == ALL:
+        written = 0, depth
+    if written is None and pool == "power" and name != LAST:
         written = max(0, depth - POWER + 1), depth
     if written is None:
-        written = (depth if layer == LAST else default_layer(depth),) * 2
+        written = (depth if name == LAST else default_layer(depth),) * 2
     first, last = written
     if last > depth:
         raise RewardError(f"layer={layer}: encoder {encoder!r} has layers 0 (embeddings) to {depth}")

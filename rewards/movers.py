@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from rewards.scoring import checked_references, library, score_items, signature, undefined_reason
-from rewards.text import StopWords, content_words, stop_words
+from rewards.text import Sentences, Split, StopWords, check_split, content_words, located_words, stop_words
 from rewards.transport import distances, exact_cost
 from rewards.vectors import Source, StaticVectors, load_once
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 Kind = Literal["words", "sentences", "both"]
 Normalize = Literal["none", "unit"]
 Unknown = Literal["zero", "drop"]
+SentenceWeights = Literal["words", "uniform"]
 Rows = list["NDArray[np.intp]"]  # one array a sentence: the rows of its words in the table
 
 
@@ -35,6 +36,21 @@ class Items:
 
     points: NDArray[np.float64]
     weights: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Document:
+    """A text as a mover reads it: sentence by sentence the ``rows`` of its words in ``table`` ``(m, d)``.
+
+    ``words`` are those words and ``sentences`` the sentences as written, both in the order of ``rows``; rows are
+    numbered as they are first said. ``unknown`` is the row that words without vector share, where there is one.
+    """
+
+    rows: list[list[int]]
+    table: NDArray[np.floating]
+    words: list[tuple[str, ...]]
+    sentences: list[str]
+    unknown: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,29 +84,29 @@ class WordSpace:
         return any(word in self.index for words in sentences for word in words)
 
 
-def items_of(rows: Rows, table: NDArray[np.float32], kind: Kind) -> Items:
+def items_of(rows: Rows, table: NDArray[np.floating], kind: Kind, sentence_weights: SentenceWeights = "words") -> Items:
     """The items of a document given as rows of ``table`` per sentence, none empty (Clark et al. 2019, section 3)."""
     if kind == "words":
         return _words(rows, table)
     if kind == "sentences":
-        return _sentences(rows, table)
-    words, sentences = _words(rows, table), _sentences(rows, table)
+        return _sentences(rows, table, sentence_weights)
+    words, sentences = _words(rows, table), _sentences(rows, table, sentence_weights)
     points = np.concatenate([words.points, sentences.points])
     return Items(points, np.concatenate([words.weights, sentences.weights]) / 2)
 
 
-def _words(rows: Rows, table: NDArray[np.float32]) -> Items:
+def _words(rows: Rows, table: NDArray[np.floating]) -> Items:
     distinct, counts = np.unique(np.concatenate(rows), return_counts=True)
     return Items(table[distinct].astype(np.float64), counts / counts.sum())
 
 
-def _sentences(rows: Rows, table: NDArray[np.float32]) -> Items:
+def _sentences(rows: Rows, table: NDArray[np.floating], sentence_weights: SentenceWeights) -> Items:
     said = Counter(words.tobytes() for words in rows)  # a sentence said again adds weight, not an item
     distinct = list({words.tobytes(): words for words in rows}.values())
     lengths = np.array([len(words) for words in distinct])
     starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
     sums = np.add.reduceat(table[np.concatenate(distinct)].astype(np.float64), starts, axis=0)
-    weights = lengths * np.array(list(said.values()))
+    weights = np.array(list(said.values())) * (lengths if sentence_weights == "words" else 1)
     return Items(sums / lengths[:, None], weights / weights.sum())
 
 
@@ -112,21 +128,41 @@ def _space(source: Source, normalize: Normalize, unknown: Unknown) -> WordSpace:
     return WordSpace.of(load_once(source), normalize, unknown)
 
 
-class _Mover:
-    """What the three metrics share; each gives ``name`` and ``kind``."""
+@dataclass(frozen=True)
+class Cut:
+    """How movers make words and sentences of a text, and what a sentence weighs."""
 
-    name: str
-    kind: Kind
+    stopwords: StopWords = "spacy"
+    split: Split = "auto"
+    sentence_weights: SentenceWeights = "words"
 
-    def __init__(
-        self, vectors: str, normalize: Normalize = "none", oov: Unknown = "zero", stopwords: StopWords = "spacy"
-    ) -> None:
+    def __post_init__(self) -> None:
+        if self.stopwords == "nltk":
+            stop_words(self.stopwords)  # its data may be missing: say so now
+        check_split(self.split)
+
+    def fields(self) -> dict[str, Any]:
+        """For signatures; what is as in all earlier scores is not named, so that equal scores keep their signature."""
+        fields: dict[str, Any] = {"stopwords": self.stopwords, "text": library("spacy")}
+        if self.split != "auto":
+            fields["split"] = self.split
+        if self.sentence_weights != "words":
+            fields["sentence_weights"] = self.sentence_weights
+        if "nltk" in (self.stopwords, self.split):
+            fields["nltk"] = library("nltk")
+        return fields
+
+
+class StaticMover:
+    """WMS, SMS or S+WMS on static vectors; see ``rewards.mover_similarity`` for the options."""
+
+    def __init__(self, name: str, kind: Kind, vectors: str, normalize: Normalize, oov: Unknown, cut: Cut) -> None:
+        self.name = name
+        self.kind: Kind = kind
         self.source = Source.of(vectors)
         self.normalize = normalize
         self.oov = oov
-        self.stopwords = stopwords
-        if stopwords == "nltk":
-            stop_words(stopwords)  # its data may be missing: say so now
+        self.cut = cut
 
     def __call__(
         self,
@@ -150,10 +186,7 @@ class _Mover:
             "normalize": self.normalize,
             "oov": self.oov,
         }
-        fields |= {"stopwords": self.stopwords, "text": library("spacy"), "solver": f"exact-{library('pot')}"}
-        if self.stopwords == "nltk":
-            fields["nltk"] = library("nltk")
-        return signature(self.name, **fields)
+        return signature(self.name, **fields, **self.cut.fields(), solver=f"exact-{library('pot')}")
 
     def undefined(self, candidate: str, references: Sequence[str] | None = None) -> str | None:
         """Why the score is NaN: no reference holds a word to weigh."""
@@ -162,8 +195,24 @@ class _Mover:
     def oov_rate(self, texts: Iterable[str]) -> float:
         """The share of words to weigh, over all ``texts``, that have no vector; NaN where there is no such word."""
         index = self._space().index
-        known = [word in index for text in texts for words in content_words(text, self.stopwords) for word in words]
+        known = [word in index for text in texts for words in self._words(text) for word in words]
         return 1.0 - float(np.mean(known)) if known else float("nan")
+
+    def document(self, text: str) -> Document:
+        """The text as it is scored, to be shown."""
+        space = self._space()
+        written, found = located_words(text, self.cut.stopwords, self.cut.split)
+        zero = len(space.table) - 1
+        rows, words, sentences = [], [], []
+        for sentence in found:
+            kept = [word for word in sentence.words if space.unknown == "zero" or word in space.index]
+            if kept:
+                rows.append([space.index.get(word, zero) for word in kept])
+                words.append(tuple(kept))
+                sentences.append(written[sentence.start : sentence.end])
+        numbers = {row: number for number, row in enumerate(dict.fromkeys(row for listed in rows for row in listed))}
+        numbered = [[numbers[row] for row in listed] for listed in rows]
+        return Document(numbered, space.table[list(numbers)], words, sentences, numbers.get(zero))
 
     def _space(self) -> WordSpace:
         return _space(self.source, self.normalize, self.oov)
@@ -174,32 +223,19 @@ class _Mover:
         return max(mover_similarity(first, self._items(reference, space)) for reference in references)
 
     def _items(self, text: str, space: WordSpace) -> Items:
-        return items_of(space.rows(content_words(text, self.stopwords)), space.table, self.kind)
+        return items_of(space.rows(self._words(text)), space.table, self.kind, self.cut.sentence_weights)
+
+    def _words(self, text: str) -> Sentences:
+        return content_words(text, self.cut.stopwords, self.cut.split)
 
     def _nothing(self, text: str) -> str | None:
         """Unknown words alone are nothing either: two texts of them would lie at the same zero vector and score 1."""
-        words = content_words(text, self.stopwords)
+        words = self._words(text)
         if not words:
-            return "is empty" if not text.strip() else "holds no alphabetic word that is not a stop word"
+            return without_words(text)
         return None if self._space().knows(words) else "holds no word that has a vector"
 
 
-class WMS(_Mover):
-    """Word mover's similarity: words travel. Range [0, 1], needs vectors."""
-
-    name = "wms"
-    kind: Kind = "words"
-
-
-class SMS(_Mover):
-    """Sentence mover's similarity: sentences travel. Range [0, 1], needs vectors."""
-
-    name = "sms"
-    kind: Kind = "sentences"
-
-
-class SWMS(_Mover):
-    """Sentence and word mover's similarity: both travel, in one problem. Range [0, 1], needs vectors."""
-
-    name = "s+wms"
-    kind: Kind = "both"
+def without_words(text: str) -> str:
+    """Why a text that ``content_words`` finds nothing in cannot be scored."""
+    return "is empty" if not text.strip() else "holds no alphabetic word that is not a stop word"

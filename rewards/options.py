@@ -8,9 +8,11 @@ import math
 import os
 import types
 from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from rewards.errors import RewardError
+
+Build = TypeVar("Build", bound=Callable[..., Any])
 
 TRUE, FALSE, NONE = ("true", "yes", "on", "1"), ("false", "no", "off", "0"), ("none", "null", "")
 
@@ -29,6 +31,16 @@ def bind(name: str, build: Callable[..., Any], options: Mapping[str, Any]) -> di
     if missing:
         raise RewardError(f"{name}: option {missing[0]!r} is required; write {name}({missing[0]}=...)")
     return {key: coerce(f"{name}: {key}", value, wanted[key].annotation) for key, value in options.items()}
+
+
+def checked_by(check: Callable[..., Any]) -> Callable[[Build], Build]:
+    """Have ``check_spec`` call ``check`` with the options of the decorated builder: what ``bind`` cannot see alone."""
+
+    def mark(build: Build) -> Build:
+        build.__dict__["check_options"] = check
+        return build
+
+    return mark
 
 
 def parameters(name: str, build: Callable[..., Any]) -> dict[str, inspect.Parameter]:

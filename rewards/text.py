@@ -1,11 +1,14 @@
 """Tokens, sentences and stop words of English text, by spaCy's rules (no trained model). The only spaCy import.
 
 A text is a str. Where it has several lines, its lines are its sentences; otherwise spaCy's sentencizer splits it.
+The words of the movers can be had with other sentences too: see ``Split``.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,6 +20,11 @@ if TYPE_CHECKING:
 
 StopWords = Literal["spacy", "nltk", "none"]
 Sentences = tuple[tuple[str, ...], ...]
+Spans = tuple[tuple[int, int], ...]
+
+# Sentences are lines where there are several and else spaCy's (auto), always lines, or those of spaCy's sentencizer or
+# NLTK's Punkt (whose data must be installed), which both read a line end as a space.
+Split = Literal["auto", "lines", "spacy", "nltk"]
 
 # Texts analysed once: the references of a training set across its epochs, and every output across several metrics.
 # An entry takes about 1 KB for a summary.
@@ -47,23 +55,62 @@ def tokens(text: str) -> list[str]:
 
 
 @lru_cache(maxsize=REMEMBERED)
-def content_words(text: str, stopwords: StopWords = "spacy") -> Sentences:
+def content_words(text: str, stopwords: StopWords = "spacy", split: Split = "auto") -> Sentences:
     """The words that mover metrics weigh: per sentence, lower-cased alphabetic tokens that are no stop words.
 
     Sentences left empty are dropped, so a text with nothing to weigh is ``()``. Preprocessing of Clark et al. 2019.
     """
     dropped = stop_words(stopwords)
-    kept = (tuple(word for word in words if word.isalpha() and word not in dropped) for words in _lower_cased(text))
+    kept = (
+        tuple(word for word in words if word.isalpha() and word not in dropped) for words in _lower_cased(text, split)
+    )
     return tuple(words for words in kept if words)
 
 
-def _lower_cased(text: str) -> list[list[str]]:
-    """Sentences of lower-cased tokens; one pass over the text."""
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence ``text[start:end]``, its words that count and, for each, where it stands in ``text``."""
+
+    start: int
+    end: int
+    words: tuple[str, ...]
+    spans: Spans
+
+
+def located_words(text: str, stopwords: StopWords = "spacy", split: Split = "auto") -> tuple[str, tuple[Sentence, ...]]:
+    """The text as it is read, stripped, and in it the words of ``content_words``, sentence by sentence."""
     text = _encodable(text).strip()
-    if "\n" in text:
-        tokenizer = _pipeline().tokenizer
-        return [[token.lower_ for token in tokenizer(line)] for line in text.split("\n")]
-    return [[token.lower_ for token in sentence] for sentence in _pipeline()(text).sents]
+    dropped = stop_words(stopwords)
+    found = []
+    for offset, tokens in _analysed(text, split):
+        kept = [token for token in tokens if token.lower_.isalpha() and token.lower_ not in dropped]
+        if kept:
+            spans = tuple((offset + token.idx, offset + token.idx + len(token)) for token in kept)
+            ends = [(offset + token.idx, offset + token.idx + len(token)) for token in tokens if not token.is_space]
+            found.append(Sentence(ends[0][0], ends[-1][1], tuple(token.lower_ for token in kept), spans))
+    return text, tuple(found)
+
+
+def _lower_cased(text: str, split: Split) -> list[list[str]]:
+    """Sentences of lower-cased tokens; one pass over the text."""
+    return [[token.lower_ for token in tokens] for _, tokens in _analysed(_encodable(text).strip(), split)]
+
+
+def _analysed(text: str, split: Split) -> Iterator[tuple[int, Iterable[Any]]]:
+    """Each sentence's spaCy tokens, and what to add to a token's place to have its place in ``text``."""
+    if split == "spacy" or (split == "auto" and "\n" not in text):
+        yield from ((0, sentence) for sentence in _pipeline()(text).sents)
+        return
+    tokenizer = _pipeline().tokenizer
+    for start, end in _nltk_spans()(text) if split == "nltk" else _lines(text):
+        yield start, tokenizer(text[start:end])
+
+
+def _lines(text: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for line in text.split("\n"):
+        yield start, start + len(line)
+        start += len(line) + 1
 
 
 def _encodable(text: str) -> str:
@@ -96,6 +143,24 @@ def _nltk_stop_words() -> frozenset[str]:
     except LookupError as error:
         fix = "run 'python -m nltk.downloader stopwords', or use stopwords=spacy"
         raise RewardError(f"stopwords=nltk: NLTK's stop words are not on this machine; {fix}") from error
+
+
+def check_split(split: Split) -> None:
+    """Raise RewardError where ``split=nltk`` lacks its data."""
+    if split == "nltk":
+        _nltk_spans()
+
+
+@lru_cache(maxsize=1)
+def _nltk_spans() -> Callable[[str], Iterable[tuple[int, int]]]:
+    from nltk.tokenize import PunktTokenizer
+
+    try:
+        spans: Callable[[str], Iterable[tuple[int, int]]] = PunktTokenizer("english").span_tokenize
+    except LookupError as error:
+        fix = "run 'python -m nltk.downloader punkt_tab', or use split=spacy"
+        raise RewardError(f"split=nltk: NLTK's sentence splitter is not on this machine; {fix}") from error
+    return spans
 
 
 def pipeline_vectors(name: str) -> tuple[list[str], NDArray[np.float32]]:

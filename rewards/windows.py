@@ -35,6 +35,20 @@ class Windows:
 
     def __call__(self, texts: Sequence[str]) -> list[Window]:
         """The windows of all texts, in order; where two overlap, a token is kept where it has more context."""
+        return [window for window, _ in self._read(texts, spans=False)]
+
+    def spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
+        """For each kept token where it stands in its text: ``text[start:end]``; special ones at ``(0, 0)``.
+
+        ``texts`` are stripped and free of lone surrogates: ``readable`` would move the places.
+        """
+        found: list[list[tuple[int, int]]] = [[] for _ in texts]
+        for window, spans in self._read(texts, spans=True):
+            found[window.text] += spans[window.keep]
+        return found
+
+    def _read(self, texts: Sequence[str], spans: bool) -> list[tuple[Window, list[tuple[int, int]]]]:
+        """Each window, and where its tokens stand, if asked for."""
         if not texts:
             return []
         cut = {"truncation": True, "max_length": self.limit, "stride": self.overlap} if self.limit else {}
@@ -42,12 +56,14 @@ class Windows:
             [readable(text) for text in texts],
             return_overflowing_tokens=self.overlap > 0,
             return_special_tokens_mask=True,
+            return_offsets_mapping=spans,
             verbose=False,
             **cut,
         )
         owners = batch["overflow_to_sample_mapping"] if self.overlap else range(len(texts))
         rows = zip(batch["input_ids"], batch["special_tokens_mask"], strict=True)
-        return [self._window(place, owners, ids, special) for place, (ids, special) in enumerate(rows)]
+        windows = [self._window(place, owners, ids, special) for place, (ids, special) in enumerate(rows)]
+        return list(zip(windows, batch["offset_mapping"] if spans else [[]] * len(windows), strict=True))
 
     def _window(self, place: int, owners: Sequence[int], ids: list[int], special: list[int]) -> Window:
         before = next((spot for spot, mark in enumerate(special) if not mark), len(special))
