@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from rewards.encoder import Encoded, Source
-from rewards.movers import Cut, Document, Items, Kind, Normalize, items_of, mover_similarity, without_words
+from rewards.movers import Cut, Document, Items, Kind, Normalize, mover_similarity, without_words
 from rewards.scoring import checked_references, library, score_items, signature, undefined_reason
 from rewards.space import CHUNK
 from rewards.text import located_words
@@ -127,11 +127,11 @@ class ContextualMover:
         found = {text: words for text, words in zip(texts, self._words(texts), strict=True) if words}
         encoded = self._encoded(word for words in found.values() for word in words)
         documents = {text: self._document(words, encoded) for text, words in found.items()}
-        return {text: self._items_of(document) for text, document in documents.items()}
+        return {text: self.items_of(document) for text, document in documents.items()}
 
-    def _items_of(self, document: Document) -> Items:
-        rows = [np.array(listed) for listed in document.rows]
-        return items_of(rows, document.table, self.kind, self.cut.sentence_weights)
+    def items_of(self, document: Document) -> Items:
+        """What moves."""
+        return document.items(self.kind, self.cut.sentence_weights)
 
     def _encoded(self, words: Iterable[Word]) -> Mapping[str, Encoded]:
         contexts = list(dict.fromkeys(word.context for word in words))

@@ -34,7 +34,7 @@ SHARED = {
     "normalize": "unit: scale vectors to length 1; self: divide by the roots of both self-scores",
     # contextual vectors
     "encoder": "minilm (all-MiniLM-L6-v2 of the demo extra), a directory, or a hub name",
-    "layer": "whose hidden states, 0 is the embeddings; 4-6 or all: their mean; by default 10 of 12, 19 of 24, else 5/6",
+    "layer": "whose hidden states, 0 is the embeddings; 4-6 or all: their mean; default 10 of 12, 19 of 24, else 5/6",
     "centering": "what is subtracted from the vectors before they are scaled to length 1",
     "special_tokens": "which special tokens are compared; official: as the metric's own reference code does",
     "corpus": "texts, one a line (gzip too), or a saved mean (.npz), for centering=corpus",

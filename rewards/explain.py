@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -10,8 +9,9 @@ import numpy as np
 
 from rewards.base import Reward
 from rewards.errors import RewardError
-from rewards.movers import WordSpace, _Mover, items_of
-from rewards.text import content_words, sentences
+from rewards.movers import Document
+from rewards.movers import Kind as MoverKind
+from rewards.moverscore import ZhaoSpace
 from rewards.transport import distances, exact_plan
 
 if TYPE_CHECKING:
@@ -39,7 +39,8 @@ class Item:
 class Explanation:
     """One pair under one metric: ``m`` items of the candidate, ``n`` of the reference.
 
-    ``form=flow``: ``values`` ``(m, n)`` are Euclidean distances, ``plan`` ``(m, n)`` the weight moved, summing to 1.
+    ``form=flow``: ``values`` ``(m, n)`` are distances, of the kind that ``measured`` says, and ``plan`` ``(m, n)`` is
+    the weight moved, summing to 1.
     ``form=similarity``: ``values`` are cosines and there is no plan.
     """
 
@@ -51,6 +52,7 @@ class Explanation:
     reference: tuple[Item, ...]
     values: NDArray[np.float64]
     plan: NDArray[np.float64] | None = None
+    measured: str = "Euclidean distance"
 
     def flows(self) -> list[tuple[int, int, float, float]]:
         """What moves: (candidate's item, reference's item, weight, distance), the heaviest first."""
@@ -67,11 +69,11 @@ class Explanation:
             return {**data, "cosines": self.values.tolist()}
         names = ("candidate", "reference", "weight", "distance")
         flows = [dict(zip(names, flow, strict=True)) for flow in self.flows()]
-        return {**data, "distances": self.values.tolist(), "flows": flows}
+        return {**data, "measured": self.measured, "distances": self.values.tolist(), "flows": flows}
 
 
 def explain(reward: Reward, candidate: str, reference: str) -> Explanation:
-    """The transport plan of a mover, or the cosines of a contextual metric, for one candidate and one reference.
+    """The transport plan of a mover (MoverScore v1 and v2 too), or the cosines of another contextual metric.
 
     Raises RewardError for another reward, and for a text with nothing to score.
     """
@@ -81,58 +83,63 @@ def explain(reward: Reward, candidate: str, reference: str) -> Explanation:
     if reward.undefined(candidate, [candidate]) is not None:  # a reference as it is could not be scored
         raise RewardError(f"{reward.name}: there is nothing to show, the candidate has nothing to score")
     score = float(reward([candidate], [[reference]])[0])
-    if isinstance(reward, _Mover):
+    if hasattr(reward, "document"):
         return _flow(reward, candidate, reference, score)
+    if isinstance(getattr(reward, "space", None), ZhaoSpace):
+        return _zhao(reward, candidate, reference, score)
     if hasattr(reward, "space") and hasattr(reward.space, "special"):
         return _similarity(reward, candidate, reference, score)
-    shown = "wms, sms, s+wms and the contextual metrics that compare single tokens"
+    shown = "wms, sms, s+wms and the contextual metrics"
     raise RewardError(f"{reward.name} has no plan and no matrix to show; explain shows {shown}")
 
 
-def _flow(reward: _Mover, candidate: str, reference: str, score: float) -> Explanation:
-    space = reward._space()
-    first, second = (reward._items(text, space) for text in (candidate, reference))
+def _flow(reward: Any, candidate: str, reference: str, score: float) -> Explanation:
+    documents = [reward.document(text) for text in (candidate, reference)]
+    first, second = (reward.items_of(document) for document in documents)
     cost = distances(first.points, second.points)
     plan = exact_plan(first.weights, second.weights, cost)
-    sides = [_items(reward, text, space) for text in (candidate, reference)]
+    sides = [
+        _items(document, items.weights, reward.kind) for document, items in zip(documents, (first, second), strict=True)
+    ]
     return Explanation(reward.name, reward.signature, score, "flow", sides[0], sides[1], cost, plan)
 
 
-def _items(reward: _Mover, text: str, space: WordSpace) -> tuple[Item, ...]:
-    """The items in the order of ``items_of``: distinct rows of the table ascending, then sentences."""
-    words = content_words(text, reward.stopwords)
-    weights = items_of(space.rows(words), space.table, reward.kind).weights
-    rows: dict[int, list[str]] = {}
+def _items(document: Document, weights: NDArray[np.float64], kind: MoverKind) -> tuple[Item, ...]:
+    """The items in the order of ``items_of``: rows as they are numbered, which is as they are first said, sentences."""
+    words: dict[int, list[str]] = {}
     first_in: dict[int, int] = {}
-    unknown = len(space.table) - 1
-    said: dict[bytes, int] = {}  # where each sentence is said first: said again it is the same item
-    for place, sentence in enumerate(words):
-        kept = b"".join(found.tobytes() for found in space.rows([sentence]))
-        if not kept:
-            continue
-        said.setdefault(kept, place)
-        for word in sentence:
-            row = space.index.get(word, unknown)
-            if row != unknown or space.unknown == "zero":
-                rows.setdefault(row, []).append(word)
-                first_in.setdefault(row, list(said).index(kept))
+    said: dict[tuple[int, ...], str] = {}  # a sentence said again is the same item
+    for rows, texts, sentence in zip(document.rows, document.words, document.sentences, strict=True):
+        said.setdefault(tuple(rows), sentence)
+        for row, word in zip(rows, texts, strict=True):
+            words.setdefault(row, []).append(word)
+            first_in.setdefault(row, list(said).index(tuple(rows)))
     names: list[tuple[str, Kind, int, int]] = []
-    if reward.kind != "sentences":
-        order = {row: place for place, row in enumerate(rows)}
-        for row in sorted(rows):
-            label = ", ".join(dict.fromkeys(rows[row]))
-            label = f"no vector: {label}" if row == unknown else label
-            names.append((label, "word", first_in[row], order[row]))
-    if reward.kind != "words":
-        labels = _labels(text, words, reward)
-        names += [(labels[place], "sentence", number, number) for number, place in enumerate(said.values())]
+    if kind != "sentences":
+        for row, found in words.items():
+            label = ", ".join(dict.fromkeys(found))
+            names.append((f"no vector: {label}" if row == document.unknown else label, "word", first_in[row], row))
+    if kind != "words":
+        names += [(sentence, "sentence", number, number) for number, sentence in enumerate(said.values())]
     return tuple(Item(*name, float(weight)) for name, weight in zip(names, weights, strict=True))
 
 
-def _labels(text: str, words: Sequence[Sequence[str]], reward: _Mover) -> list[str]:
-    """The sentences as they were written; their kept words where these cannot be told apart."""
-    written = [sentence for sentence in sentences(text) if content_words(sentence, reward.stopwords)]
-    return written if len(written) == len(words) else [" ".join(kept) for kept in words]
+def _zhao(reward: Any, candidate: str, reference: str, score: float) -> Explanation:
+    """MoverScore v1 or v2: tokens or n-grams of them travel; v1 measures squared distances."""
+    space = reward.space.for_call([candidate], [reference])
+    encoded = space.encode([candidate, reference])
+    first, second = space.tokens(encoded[candidate], space.candidate_idf), space.tokens(encoded[reference], space.idf)
+    cost = reward.measure.costs(first.points, second.points)
+    plan = exact_plan(first.points.weights.numpy(), second.points.weights.numpy(), cost)
+    sides = [
+        tuple(
+            Item(label, "token", 0, place, float(weight))
+            for place, (label, weight) in enumerate(zip(side.labels, side.points.weights, strict=True))
+        )
+        for side in (first, second)
+    ]
+    measured = "squared Euclidean distance" if reward.measure.variant == "v1" else "Euclidean distance"
+    return Explanation(reward.name, reward.signature, score, "flow", sides[0], sides[1], cost, plan, measured)
 
 
 def _similarity(reward: Any, candidate: str, reference: str, score: float) -> Explanation:

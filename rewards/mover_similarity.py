@@ -14,7 +14,7 @@ from rewards.contextual_movers import Context, ContextualMover, Occurrences
 from rewards.encoder import Device, LongTexts, Source, locate
 from rewards.errors import RewardError
 from rewards.layers import ALL, Layer
-from rewards.movers import Cut, Document, Kind, Normalize, SentenceWeights, StaticMover, Unknown
+from rewards.movers import Cut, Document, Items, Kind, Normalize, SentenceWeights, StaticMover, Unknown
 from rewards.options import checked_by
 from rewards.text import Split, StopWords
 
@@ -51,6 +51,9 @@ class Mover(Protocol):
 
     def document(self, text: str) -> Document:
         """The text as it is scored, to be shown."""
+
+    def items_of(self, document: Document) -> Items:
+        """What moves."""
 
 
 @dataclass(frozen=True)

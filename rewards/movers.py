@@ -52,6 +52,10 @@ class Document:
     sentences: list[str]
     unknown: int | None = None
 
+    def items(self, kind: Kind, sentence_weights: SentenceWeights) -> Items:
+        """What moves: words in the order of their rows, then sentences as they are first said."""
+        return items_of([np.array(listed) for listed in self.rows], self.table, kind, sentence_weights)
+
 
 @dataclass(frozen=True, eq=False)
 class WordSpace:
@@ -213,6 +217,10 @@ class StaticMover:
         numbers = {row: number for number, row in enumerate(dict.fromkeys(row for listed in rows for row in listed))}
         numbered = [[numbers[row] for row in listed] for listed in rows]
         return Document(numbered, space.table[list(numbers)], words, sentences, numbers.get(zero))
+
+    def items_of(self, document: Document) -> Items:
+        """What moves."""
+        return document.items(self.kind, self.cut.sentence_weights)
 
     def _space(self) -> WordSpace:
         return _space(self.source, self.normalize, self.oov)

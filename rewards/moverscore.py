@@ -23,10 +23,20 @@ from rewards.text import StopWords, stop_words
 from rewards.transport import distances, exact_cost
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from torch import Tensor
 
 CONTINUES = "##"  # how WordPiece marks a piece inside a word
 PUNCTUATION = frozenset(string.punctuation)
+
+
+@dataclass(frozen=True, eq=False)
+class Tokens:
+    """The points of a text, and the tokens or n-grams that they are."""
+
+    points: Points
+    labels: tuple[str, ...]
 
 
 class ZhaoSpace:
@@ -86,6 +96,10 @@ class ZhaoSpace:
         self.idf.fit(texts, self.source.load())
 
     def _points(self, encoded: Encoded, option: IdfOption) -> Points:
+        return self.tokens(encoded, option).points
+
+    def tokens(self, encoded: Encoded, option: IdfOption) -> Tokens:
+        """What of a text has weight."""
         encoder = self.source.load()
         dropped = stop_words(self.stopwords)
         pieces = encoder.strings(encoded.ids)
@@ -96,11 +110,13 @@ class ZhaoSpace:
         ]
         idf = option.get(encoder)
         weights = idf.weights([encoded.ids[place] for place in kept]) if idf else [1.0] * len(kept)
-        vectors = encoded.vectors[kept].double()
+        vectors, labels = encoded.vectors[kept].double(), [pieces[place] for place in kept]
         if self.n_gram is not None:
             vectors, weights = grams(vectors, shares(weights), self.n_gram)
+            labels = [" ".join(labels[start : start + self.n_gram]) for start in range(len(weights))]
         heavy = [place for place, share in enumerate(shares(weights)) if share > 0]  # the solver wants positive masses
-        return Points(unit(vectors[heavy]), vectors.new_tensor(shares([weights[place] for place in heavy])))
+        points = Points(unit(vectors[heavy]), vectors.new_tensor(shares([weights[place] for place in heavy])))
+        return Tokens(points, tuple(labels[place] for place in heavy))
 
 
 def grams(vectors: Tensor, weights: Sequence[float], n: int) -> tuple[Tensor, list[float]]:
@@ -126,7 +142,11 @@ class ZhaoV1:
 
     def __call__(self, first: Points, second: Points) -> Tensor:
         """In [-3, 1]."""
-        return first.weights.new_tensor(1.0 - _cost(first, second, power=2))
+        return first.weights.new_tensor(1.0 - _cost(first, second, self.costs(first, second)))
+
+    def costs(self, first: Points, second: Points) -> NDArray[np.float64]:
+        """Squared distances ``(m, n)``."""
+        return distances(first.vectors.numpy(), second.vectors.numpy()) ** 2
 
 
 @dataclass(frozen=True)
@@ -139,9 +159,12 @@ class ZhaoV2:
 
     def __call__(self, first: Points, second: Points) -> Tensor:
         """In [1/3, 1]."""
-        return first.weights.new_tensor(1.0 / (1.0 + _cost(first, second, power=1)))
+        return first.weights.new_tensor(1.0 / (1.0 + _cost(first, second, self.costs(first, second))))
+
+    def costs(self, first: Points, second: Points) -> NDArray[np.float64]:
+        """Distances ``(m, n)``."""
+        return distances(first.vectors.numpy(), second.vectors.numpy())
 
 
-def _cost(first: Points, second: Points, power: int) -> float:
-    apart = distances(first.vectors.numpy(), second.vectors.numpy()) ** power
-    return exact_cost(first.weights.numpy(), second.weights.numpy(), apart)
+def _cost(first: Points, second: Points, costs: NDArray[np.float64]) -> float:
+    return exact_cost(first.weights.numpy(), second.weights.numpy(), costs)

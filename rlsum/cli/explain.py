@@ -30,9 +30,9 @@ def explain(
 ) -> None:
     """Show what makes a score: which words and sentences move where, or which tokens resemble each other.
 
-    For wms, sms and s+wms the optimal transport plan, as in Figure 1 of Clark et al. (2019): each item of the
-    candidate, where its weight goes, and how far. For contextual metrics the matrix of cosines. A page needs no
-    network; pointing at a text shows where it goes.
+    For wms, sms, s+wms and MoverScore's v1 and v2 the optimal transport plan, as in Figure 1 of Clark et al. (2019):
+    each item of the candidate, where its weight goes, and how far. For the other contextual metrics the matrix of
+    cosines. A page needs no network; pointing at a text shows where it goes.
 
     **Examples**
 

@@ -71,7 +71,7 @@ def _canvas(explanation: Explanation, width: float, height: float, theme: str) -
     what = "transport plan" if explanation.form == "flow" else "cosines"
     title = f"{explanation.metric} {explanation.score:.4f}"
     axes.text(16, -34, title, fontsize=17 * POINT, weight="bold", color=INKS[theme], va="center")
-    notes = {"flow": "a band is as wide as the weight that moves, its number is the distance"}
+    notes = {"flow": f"a band is as wide as the weight that moves, its number is the {explanation.measured}"}
     note = notes.get(explanation.form, "a token's best partner is framed")
     if {item.kind for item in explanation.candidate} == {"word", "sentence"}:
         note += "; words orange, sentences blue, between the two violet"

@@ -15,6 +15,14 @@ from rewards.vectors import StaticVectors, read_vectors
 
 KINDS = {"wms": "words", "sms": "sentences", "s+wms": "both"}
 NAMES = sorted(KINDS)
+SIGNED = (
+    ("normalize", "unit"),
+    ("oov", "drop"),
+    ("stopwords", "none"),
+    ("split", "spacy"),
+    ("split", "lines"),
+    ("sentence_weights", "uniform"),
+)
 
 # Points on a line, so that transport can be done by hand.
 LINE = StaticVectors(np.array([[0.0], [1.0], [3.0]], np.float32), {"zero": 0, "one": 1, "three": 2}, "line")
@@ -43,6 +51,27 @@ def test_sms_by_hand() -> None:
     # Sentences at mean 0.5 (2 of 3 words) and 3 (1 of 3) to one sentence at 3: 2/3 travel 2.5.
     first = [["zero", "one"], ["three"]]
     assert score_sentences(first, [["three"]], SPACE, "sentences") == pytest.approx(np.exp(-2.5 * 2 / 3))
+
+
+def test_sentences_of_equal_weight_by_hand() -> None:
+    # At 0.5 (two words) and 3: half each, instead of 2/3 and 1/3; a sentence said again counts again.
+    items = items_of(SPACE.rows([["zero", "one"], ["three"], ["three"]]), SPACE.table, "sentences", "uniform")
+    assert sorted(zip(items.points.ravel(), items.weights, strict=True)) == [(0.5, 1 / 3), (3.0, 2 / 3)]
+    both = items_of(SPACE.rows([["zero", "one"], ["three"]]), SPACE.table, "both", "uniform")
+    np.testing.assert_allclose(both.weights, [1 / 6, 1 / 6, 1 / 6, 1 / 4, 1 / 4])
+
+
+def test_a_splitter_changes_sentences_and_not_words(vectors_file: Path) -> None:
+    options = {"vectors": str(vectors_file), "normalize": "unit"}
+    text, lines = "Cat runs. Dog\nsleeps.", "cat runs\ndog\nsleeps"
+    auto = rewards.load("sms", **options)
+    assert auto([text], [["cat runs dog\nsleeps"]])[0] == 1.0  # its lines are its sentences
+    assert rewards.load("sms", split="spacy", **options)([text], [["Cat runs. Dog sleeps."]])[0] == 1.0
+    one_line = "Cat runs. Dog sleeps."
+    assert rewards.load("sms", split="lines", **options)([one_line], [["Dog runs. Cat sleeps."]])[0] == 1.0
+    assert auto([one_line], [["Dog runs. Cat sleeps."]])[0] < 1.0
+    for split in ("auto", "lines", "spacy"):
+        assert rewards.load("wms", split=split, **options)([text], [[lines]])[0] == 1.0
 
 
 def test_s_wms_moves_words_and_sentences_in_one_problem() -> None:
@@ -137,12 +166,10 @@ def test_the_signature_follows_content_and_options(vectors_file: Path, tmp_path:
     others = [
         rewards.load("sms", vectors=str(changed)),
         rewards.load("wms", vectors=str(vectors_file)),
-        *(
-            rewards.load("sms", vectors=str(vectors_file), **{key: value})
-            for key, value in (("normalize", "unit"), ("oov", "drop"), ("stopwords", "none"))
-        ),
+        *(rewards.load("sms", vectors=str(vectors_file), **{key: value}) for key, value in SIGNED),
     ]
-    assert len({base.signature, *(reward.signature for reward in others)}) == 6
+    assert len({base.signature, *(reward.signature for reward in others)}) == 9
+    assert rewards.load("sms", vectors=str(vectors_file), split="auto").signature == base.signature
     assert "solver:exact-pot" in base.signature
     assert str(vectors_file) not in base.signature
 

@@ -63,6 +63,53 @@ def test_any_text_can_be_analysed(content: str) -> None:
     assert all(word.isalpha() for words in text.content_words(content, "none") for word in words)
 
 
+@given(st.text(max_size=80), st.sampled_from(["auto", "lines", "spacy"]))
+def test_located_words_are_the_content_words(content: str, split: str) -> None:
+    read, found = text.located_words(content, "none", split)  # type: ignore[arg-type]
+    assert tuple(sentence.words for sentence in found) == text.content_words(content, "none", split)  # type: ignore[arg-type]
+    for sentence in found:
+        written = read[sentence.start : sentence.end]
+        assert written == written.strip()
+        assert tuple(read[start:end].lower() for start, end in sentence.spans) == sentence.words
+        assert all(sentence.start <= start < end <= sentence.end for start, end in sentence.spans)
+
+
+def test_where_words_stand() -> None:
+    read, (first, second) = text.located_words(" The cat\tsat. \n\n Dogs ran !")
+    assert (read[first.start : first.end], first.words) == ("The cat\tsat.", ("cat", "sat"))
+    assert (read[second.start : second.end], second.words) == ("Dogs ran !", ("dogs", "ran"))
+    assert [read[slice(*span)] for span in second.spans] == ["Dogs", "ran"]
+
+
+def test_each_splitter() -> None:
+    content = "Cats sleep. Dogs\nrun."
+    expected = {"auto": (("cats", "sleep", "dogs"), ("run",)), "spacy": (("cats", "sleep"), ("dogs", "run"))}
+    expected["lines"] = expected["auto"]
+    assert {split: text.content_words(content, "spacy", split) for split in expected} == expected  # type: ignore[arg-type]
+    assert text.content_words("Cats sleep. Dogs run.", "spacy", "lines") == (("cats", "sleep", "dogs", "run"),)
+
+
+def test_sentences_of_nltk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its data is looked up where NLTK does; here it is Punkt's, knowing one abbreviation."""
+    import nltk
+    from nltk.tokenize.punkt import PunktParameters, save_punkt_params
+
+    monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
+    text._nltk_spans.cache_clear()
+    with pytest.raises(RewardError, match=r"split=nltk.*nltk.downloader punkt_tab"):
+        text.check_split("nltk")
+    learned = PunktParameters()
+    learned.abbrev_types.add("gov")
+    (tmp_path / "tokenizers" / "punkt_tab").mkdir(parents=True)
+    save_punkt_params(learned, str(tmp_path / "tokenizers" / "punkt_tab" / "english"))
+    content = "Gov. Smith\nspoke. Storms hit  Ohio! Done"
+    found = text.content_words(content, "spacy", "nltk")
+    read, located = text.located_words(content, "spacy", "nltk")
+    text._nltk_spans.cache_clear()
+    assert found == (("smith", "spoke"), ("storms", "hit", "ohio"))
+    assert [read[sentence.start : sentence.end] for sentence in located] == ["Gov. Smith\nspoke.", "Storms hit  Ohio!"]
+
+
 def test_vectors_of_a_saved_pipeline(tmp_path: Path) -> None:
     import spacy
 
