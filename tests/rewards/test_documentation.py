@@ -55,7 +55,7 @@ def test_an_option_is_explained_by_its_own_docstring_first() -> None:
 
 def test_choices_come_from_the_annotation() -> None:
     assert rewards.describe("rouge-l").explained["direction"].choices == ("precision", "recall", "f1")
-    assert rewards.describe("wms").options["vectors"] == "..."
+    assert rewards.describe("bleu-neighbors").options["examples"] == "..."
 
 
 def test_flowing() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -47,6 +48,52 @@ def test_items_are_named_in_the_order_of_the_text(vectors_file: Path) -> None:
 def test_equal_texts_stay_where_they_are(vectors_file: Path) -> None:
     found = explain(rewards.load("wms", vectors=str(vectors_file)), CANDIDATE, CANDIDATE)
     assert all(i == j and distance == 0 for i, j, _, distance in found.flows())
+
+
+@pytest.mark.parametrize("name", ["wms", "sms", "s+wms"])
+@pytest.mark.parametrize("options", [{}, {"context": "text", "occurrences": "averaged", "normalize": "unit"}])
+def test_a_plan_on_an_encoder(name: str, options: dict, tiny_encoder: Path) -> None:
+    reward = rewards.load(name, encoder=str(tiny_encoder), **options)
+    found = explain(reward, CANDIDATE, REFERENCE)
+    assert found.plan is not None
+    np.testing.assert_allclose(found.plan.sum(axis=1), [item.weight for item in found.candidate])
+    np.testing.assert_allclose(found.plan.sum(axis=0), [item.weight for item in found.reference])
+    assert np.exp(-(found.plan * found.values).sum()) == pytest.approx(found.score, rel=1e-4)
+    told = [item.text for item in found.candidate if item.kind == "word"]
+    if name == "sms":
+        assert [item.text for item in found.candidate] == ["The cat sleeps in the house .", "A dog runs , the dog ."]
+    elif options:
+        assert told == ["cat", "sleeps", "house", "dog", "runs"]
+    else:  # every occurrence is an item
+        assert told == ["cat", "sleeps", "house", "dog", "runs", "dog"]
+
+
+@pytest.mark.parametrize("options", [{"variant": "v1"}, {"variant": "v1", "n_gram": 2}, {"variant": "v2"}])
+def test_moverscore_moves_tokens(options: dict, tiny_encoder: Path) -> None:
+    reward = rewards.load("moverscore", encoder=str(tiny_encoder), stopwords="spacy", **options)
+    found = explain(reward, "the cat sleeps . a red dog", "a storm .")
+    assert found.plan is not None
+    np.testing.assert_allclose(found.plan.sum(axis=1), [item.weight for item in found.candidate])
+    np.testing.assert_allclose(found.plan.sum(axis=0), [item.weight for item in found.reference])
+    cost = (found.plan * found.values).sum()
+    assert found.score == pytest.approx(1 / (1 + cost) if options["variant"] == "v2" else 1 - cost, abs=1e-6)
+    kept = ["[CLS]", "cat", "sleeps", "red", "dog", "[SEP]"]
+    if "n_gram" in options:
+        kept = [f"{first} {second}" for first, second in pairwise(kept)]
+    assert [item.text for item in found.candidate] == kept
+    assert found.measured.startswith("squared") == (options["variant"] == "v1")
+    assert {item.kind for item in (*found.candidate, *found.reference)} == {"token"}
+    assert json.loads(json.dumps(found.as_json()))["measured"] == found.measured
+
+
+def test_moverscore_weighs_by_the_idf_that_made_the_score(tiny_encoder: Path) -> None:
+    reward = rewards.load("moverscore", variant="v2", encoder=str(tiny_encoder), idf="fitted")
+    reward.fit(["the cat", "the dog", "the storm falls", "a cat"])  # type: ignore[attr-defined]
+    found = explain(reward, "the cat falls", "a dog")
+    weights = {item.text: item.weight for item in found.candidate}
+    assert weights["falls"] > weights["cat"] > weights["the"] > 0
+    assert "[CLS]" not in weights  # in every text, so without weight
+    assert found.score == pytest.approx(1 / (1 + (found.plan * found.values).sum()), abs=1e-6)
 
 
 @pytest.mark.parametrize("name", ["twmd", "bertscore", "sbert"])

@@ -24,7 +24,7 @@ JUDGED = [(PLAIN, 0.7), ("the dog falls .", 0.3), *((text, 0.5) for text in SHOR
 KERNELS = ("bleu-star", "bleu-star(zero_order=zero, clip=true)", "rouge-lsum", "meteor", "bleu")
 
 
-def specs(vectors: Path) -> list[dict[str, Any]]:
+def specs(vectors: Path, encoder: Path) -> list[dict[str, Any]]:
     rouge = [
         {"name": f"rouge-{kind}", "stemmer": stemmer} for kind in ("1", "2", "3", "l") for stemmer in (False, True)
     ]
@@ -47,12 +47,14 @@ def specs(vectors: Path) -> list[dict[str, Any]]:
         for kernel in KERNELS
     ]
     movers = [{"name": name, "vectors": str(vectors), "normalize": "unit"} for name in ("wms", "sms", "s+wms")]
+    movers += [{"name": "s+wms", "encoder": str(encoder)}]
+    movers += [{"name": "sms", "encoder": str(encoder), "context": "text", "occurrences": "averaged", "split": "spacy"}]
     return [*rouge, *bleu, *star, *words, *meteor, *neighbors, *movers]
 
 
 @pytest.fixture(scope="module")
-def every(vectors_file: Path) -> list[rewards.Reward]:
-    return [rewards.from_spec(spec) for spec in specs(vectors_file)]
+def every(vectors_file: Path, tiny_encoder: Path) -> list[rewards.Reward]:
+    return [rewards.from_spec(spec) for spec in specs(vectors_file, tiny_encoder)]
 
 
 def check(reward: rewards.Reward, candidates: list[str], references: list[list[str]]) -> None:
@@ -108,9 +110,9 @@ def test_inputs_unchanged_and_order_equivariant(every: list[rewards.Reward]) -> 
         assert (candidates, references) == before
 
 
-def test_picklable_before_and_after_use(every: list[rewards.Reward], vectors_file: Path) -> None:
+def test_picklable_before_and_after_use(every: list[rewards.Reward], vectors_file: Path, tiny_encoder: Path) -> None:
     pairs = [PLAIN, "the dog sleeps"], [["the dog falls"], [PLAIN]]
-    fresh = [rewards.from_spec(spec) for spec in specs(vectors_file)]
+    fresh = [rewards.from_spec(spec) for spec in specs(vectors_file, tiny_encoder)]
     for new, used in zip(fresh, every, strict=True):
         expected = used(*pairs)
         for reward in (pickle.loads(pickle.dumps(new)), pickle.loads(pickle.dumps(used))):

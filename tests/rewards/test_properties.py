@@ -32,7 +32,11 @@ COMBINED = {
     "cached": {"reward": "rouge-l"},
     "limited": {"reward": "rouge-2", "seconds": 60},
 }
-NAMES = (*NAMES, *COMBINED)
+ON_ENCODER = {"wms on an encoder": "wms", "sms on an encoder": "sms", "s+wms on an encoder": "s+wms"}
+NAMES = (*NAMES, *COMBINED, *ON_ENCODER)
+
+
+LOADED = {"plain": f"{__name__}:word_count", **ON_ENCODER}
 
 
 def word_count(candidates: list[str], references: object = None, sources: object = None) -> list[float]:
@@ -46,16 +50,13 @@ def every(
     options: dict[str, dict] = {name: {"vectors": str(vectors_file)} for name in ("wms", "sms", "s+wms")}
     judged = [("the cat", 0.2), ("Mayor dog", 0.4), ("river unseen storm", 0.9)]
     options["bleu-neighbors"] = {"examples": judged, "a": 1}
-    options |= {name: {"encoder": str(tiny_encoder)} for name in CONTEXTUAL}
+    options |= {name: {"encoder": str(tiny_encoder)} for name in (*CONTEXTUAL, *ON_ENCODER)}
     learned = shutil.copytree(tiny_encoder, tmp_path_factory.mktemp("learned") / "metric")
     (learned / "metric.json").write_text('{"metric": {"name": "bertscore", "layer": "2"}}')
     options["learned"] = {"path": str(learned)}
     options |= COMBINED
     options["weighted"] = {"rouge-l": 0.5, f"sms(vectors={vectors_file})": 0.5}
-    return {
-        name: rewards.load(f"{__name__}:word_count" if name == "plain" else name, **options.get(name, {}))
-        for name in NAMES
-    }
+    return {name: rewards.load(LOADED.get(name, name), **options.get(name, {})) for name in NAMES}
 
 
 plain = st.lists(

