@@ -67,7 +67,7 @@ class Options:
     stopwords: StopWords = "spacy"
     split: Split = "auto"
     sentence_weights: SentenceWeights = "words"
-    layer: Layer = ALL
+    layer: Layer = None
     context: Context = "sentence"
     occurrences: Occurrences = "apart"
     long_texts: LongTexts = "windows"
@@ -94,7 +94,8 @@ class Options:
         if self.vectors is not None:
             return StaticMover(name, kind, self.vectors, self.normalize, self.oov, cut)
         assert self.encoder is not None  # one of the two is there
-        source = Source(locate(self.encoder), self.layer, self.long_texts, self.device)
+        layers = ALL if self.layer is None else self.layer
+        source = Source(locate(self.encoder), layers, self.long_texts, self.device)
         return ContextualMover(name, kind, source, self.normalize, cut, self.context, self.occurrences)
 
 
@@ -106,7 +107,7 @@ def wms(
     oov: Unknown = "zero",
     stopwords: StopWords = "spacy",
     split: Split = "auto",
-    layer: Layer = ALL,
+    layer: Layer = None,
     context: Context = "sentence",
     occurrences: Occurrences = "apart",
     long_texts: LongTexts = "windows",
@@ -116,7 +117,7 @@ def wms(
 
     A word weighs its share of the text's words.
 
-    ``layer``: whose hidden states; all is the mean of all layers, embeddings too, as the paper does with ELMo.
+    ``layer``: whose hidden states, 0 is the embeddings; by default the mean of all, as the paper does with ELMo.
     """
     words = (vectors, encoder, normalize, oov, stopwords, split)
     return Options(*words, "words", layer, context, occurrences, long_texts, device).mover("wms", "words")
@@ -131,7 +132,7 @@ def sms(
     stopwords: StopWords = "spacy",
     split: Split = "auto",
     sentence_weights: SentenceWeights = "words",
-    layer: Layer = ALL,
+    layer: Layer = None,
     context: Context = "sentence",
     occurrences: Occurrences = "apart",
     long_texts: LongTexts = "windows",
@@ -141,7 +142,7 @@ def sms(
 
     A sentence is the mean of its words' vectors and weighs the share of the text's words that it holds.
 
-    ``layer``: whose hidden states; all is the mean of all layers, embeddings too, as the paper does with ELMo.
+    ``layer``: whose hidden states, 0 is the embeddings; by default the mean of all, as the paper does with ELMo.
     """
     words = (vectors, encoder, normalize, oov, stopwords, split)
     return Options(*words, sentence_weights, layer, context, occurrences, long_texts, device).mover("sms", "sentences")
@@ -156,7 +157,7 @@ def swms(
     stopwords: StopWords = "spacy",
     split: Split = "auto",
     sentence_weights: SentenceWeights = "words",
-    layer: Layer = ALL,
+    layer: Layer = None,
     context: Context = "sentence",
     occurrences: Occurrences = "apart",
     long_texts: LongTexts = "windows",
@@ -166,7 +167,7 @@ def swms(
 
     Words and sentences, weighed as in wms and sms, have half of the text each and move in one problem.
 
-    ``layer``: whose hidden states; all is the mean of all layers, embeddings too, as the paper does with ELMo.
+    ``layer``: whose hidden states, 0 is the embeddings; by default the mean of all, as the paper does with ELMo.
     """
     words = (vectors, encoder, normalize, oov, stopwords, split)
     return Options(*words, sentence_weights, layer, context, occurrences, long_texts, device).mover("s+wms", "both")

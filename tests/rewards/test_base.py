@@ -72,7 +72,7 @@ def test_importing_and_checking_load_nothing_heavy(statement: str) -> None:
         ("rouge-l(stemer=true)", ["unknown option 'stemer'", "did you mean 'stemmer'", "direction"]),
         ("rouge-l(direction=recal)", ["direction='recal'", "precision, recall, f1", "did you mean 'recall'"]),
         ("rouge-l(stemmer=maybe)", ["stemmer", "true or false", "maybe"]),
-        ("sms", ["'vectors' is required"]),
+        ("sms", ["vectors=FILE", "encoder=minilm"]),
         ("sms(vectors=v, normalize=l2)", ["normalize='l2'", "none, unit"]),
         ("twmd(layer=1.5)", ["layer", "whole number", "1.5"]),
         ("twmd(temperature=inf)", ["temperature", "finite"]),

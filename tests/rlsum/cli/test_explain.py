@@ -113,7 +113,7 @@ def test_data_are_those_of_the_explanation(explain, tmp_path):
             "one metric, 2 are given",
         ),
         (["--metrics", "rouge-l", "-o", "p.png"], "rouge-l has no plan"),
-        (["--metrics", "wms", "-o", "p.png"], "'vectors' is required"),
+        (["--metrics", "wms", "-o", "p.png"], "vectors=FILE (static vectors) or encoder=minilm"),
         (["--metrics", "wms(vectors=v.txt)", "-o", "/proc/p.png"], "--out /proc/p.png: cannot be written"),
     ],
 )
