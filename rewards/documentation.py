@@ -78,6 +78,7 @@ SHARED = {
 
 # How a reward is written where its required options alone do not show it.
 WRITTEN = {
+    **{name: f"{name}(vectors=...)" for name in ("wms", "sms", "s+wms")},  # or encoder=...
     "weighted": "weighted(rouge-l=0.7, rouge-2=0.3)",
     "shuffled": "shuffled(reward=rouge-l)",
     "length": "length(high=60)",

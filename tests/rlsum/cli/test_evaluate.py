@@ -124,8 +124,9 @@ def test_rewards_are_listed_and_explained(rlsum):
         assert name in printed
     code, printed, _ = rlsum("rewards", "sms")
     assert code == 0
-    for words in ("Clark", "vectors", "required", "default none", "sms(vectors=...)"):
+    for words in ("Clark", "vectors", "encoder", "default none", "sms(vectors=...)"):
         assert words in printed
+    assert "required" in rlsum("rewards", "bleu-neighbors")[1]
 
 
 @pytest.mark.parametrize("arguments", [["rewards"], ["evaluate", "--help"], ["score", "--help"]])
