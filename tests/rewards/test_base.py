@@ -56,7 +56,7 @@ not_callable = 3
     [
         "import rewards",
         "import rewards; [rewards.check_spec(spec) for spec in ('bleu', 'bleu-neighbors(examples=none)')]",
-        "import rewards; rewards.check_spec('weighted(rouge-l=1, twmd(layer=3)=1, sms(vectors=none)=2)')",
+        "import rewards; rewards.check_spec('weighted(rouge-l=1, twmd(layer=3)=1, sms(vectors=v.txt)=2)')",
     ],
 )
 def test_importing_and_checking_load_nothing_heavy(statement: str) -> None:
@@ -162,10 +162,18 @@ def test_every_name_describes_itself() -> None:
         assert description.summary
         assert all(not option.startswith("_") for option in description.options)
     assert rewards.describe("sms").options == {
-        "vectors": "...",
+        "vectors": "none",
+        "encoder": "none",
         "normalize": "none",
         "oov": "zero",
         "stopwords": "spacy",
+        "split": "auto",
+        "sentence_weights": "words",
+        "layer": "none",
+        "context": "sentence",
+        "occurrences": "apart",
+        "long_texts": "windows",
+        "device": "auto",
     }
 
 
