@@ -149,7 +149,7 @@ class ContextualMover:
                 numbers.setdefault(key, len(numbers))
                 pieces = encoded[word.context].vectors[slice(*word.pieces)].numpy()
                 vectors.setdefault(key, []).append(pieces.mean(axis=0, dtype=np.float64))
-            rows.append([numbers[key] for key in keys])
+            rows.append(tuple(numbers[key] for key in keys))
             texts.append(tuple(word.text for word in said))
             sentences.append(said[0].written)
         table = np.array([np.mean(occurrences, axis=0) for occurrences in vectors.values()])

@@ -110,10 +110,10 @@ def _items(document: Document, weights: NDArray[np.float64], kind: MoverKind) ->
     first_in: dict[int, int] = {}
     said: dict[tuple[int, ...], str] = {}  # a sentence said again is the same item
     for rows, texts, sentence in zip(document.rows, document.words, document.sentences, strict=True):
-        said.setdefault(tuple(rows), sentence)
+        said.setdefault(rows, sentence)
         for row, word in zip(rows, texts, strict=True):
             words.setdefault(row, []).append(word)
-            first_in.setdefault(row, list(said).index(tuple(rows)))
+            first_in.setdefault(row, list(said).index(rows))
     names: list[tuple[str, Kind, int, int]] = []
     if kind != "sentences":
         for row, found in words.items():

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -27,7 +28,7 @@ Kind = Literal["words", "sentences", "both"]
 Normalize = Literal["none", "unit"]
 Unknown = Literal["zero", "drop"]
 SentenceWeights = Literal["words", "uniform"]
-Rows = list["NDArray[np.intp]"]  # one array a sentence: the rows of its words in the table
+Rows = list[tuple[int, ...]]  # one tuple a sentence: the rows of its words in the table
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +47,7 @@ class Document:
     numbered as they are first said. ``unknown`` is the row that words without vector share, where there is one.
     """
 
-    rows: list[list[int]]
+    rows: Rows
     table: NDArray[np.floating]
     words: list[tuple[str, ...]]
     sentences: list[str]
@@ -54,7 +55,7 @@ class Document:
 
     def items(self, kind: Kind, sentence_weights: SentenceWeights) -> Items:
         """What moves: words in the order of their rows, then sentences as they are first said."""
-        return items_of([np.array(listed) for listed in self.rows], self.table, kind, sentence_weights)
+        return items_of(self.rows, self.table, kind, sentence_weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,10 +79,10 @@ class WordSpace:
     def rows(self, sentences: Sequence[Sequence[str]]) -> Rows:
         """Rows of each sentence's words; an unknown word is the zero vector or dropped, an empty sentence dropped."""
         zero = len(self.table) - 1
-        found = [[self.index.get(word, zero) for word in words] for words in sentences]
+        found = [tuple([self.index.get(word, zero) for word in words]) for words in sentences]
         if self.unknown == "drop":
-            found = [[row for row in rows if row != zero] for rows in found]
-        return [np.array(rows) for rows in found if rows]
+            found = [tuple(row for row in rows if row != zero) for rows in found]
+        return [rows for rows in found if rows]
 
     def knows(self, sentences: Sequence[Sequence[str]]) -> bool:
         """Whether any word has a vector."""
@@ -89,7 +90,10 @@ class WordSpace:
 
 
 def items_of(rows: Rows, table: NDArray[np.floating], kind: Kind, sentence_weights: SentenceWeights = "words") -> Items:
-    """The items of a document given as rows of ``table`` per sentence, none empty (Clark et al. 2019, section 3)."""
+    """The items of a document given as rows of ``table`` per sentence, none empty (Clark et al. 2019, section 3).
+
+    Words in the order in which they are first said, then sentences in theirs.
+    """
     if kind == "words":
         return _words(rows, table)
     if kind == "sentences":
@@ -100,18 +104,20 @@ def items_of(rows: Rows, table: NDArray[np.floating], kind: Kind, sentence_weigh
 
 
 def _words(rows: Rows, table: NDArray[np.floating]) -> Items:
-    distinct, counts = np.unique(np.concatenate(rows), return_counts=True)
-    return Items(table[distinct].astype(np.float64), counts / counts.sum())
+    said = Counter(chain.from_iterable(rows))
+    return Items(table.take(list(said), axis=0).astype(np.float64), _shares(said.values()))
 
 
 def _sentences(rows: Rows, table: NDArray[np.floating], sentence_weights: SentenceWeights) -> Items:
-    said = Counter(words.tobytes() for words in rows)  # a sentence said again adds weight, not an item
-    distinct = list({words.tobytes(): words for words in rows}.values())
-    lengths = np.array([len(words) for words in distinct])
-    starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
-    sums = np.add.reduceat(table[np.concatenate(distinct)].astype(np.float64), starts, axis=0)
-    weights = np.array(list(said.values())) * (lengths if sentence_weights == "words" else 1)
-    return Items(sums / lengths[:, None], weights / weights.sum())
+    said = Counter(rows)  # a sentence said again adds weight, not an item
+    means = [np.add.reduce(table.take(words, axis=0), axis=0, dtype=np.float64) / len(words) for words in said]
+    weights = (times * (len(words) if sentence_weights == "words" else 1) for words, times in said.items())
+    return Items(np.array(means), _shares(weights))
+
+
+def _shares(counts: Iterable[int]) -> NDArray[np.float64]:
+    weights = np.array(list(counts), dtype=np.float64)
+    return weights / weights.sum()
 
 
 def mover_similarity(first: Items, second: Items) -> float:
@@ -215,7 +221,7 @@ class StaticMover:
                 words.append(tuple(kept))
                 sentences.append(written[sentence.start : sentence.end])
         numbers = {row: number for number, row in enumerate(dict.fromkeys(row for listed in rows for row in listed))}
-        numbered = [[numbers[row] for row in listed] for listed in rows]
+        numbered = [tuple(numbers[row] for row in listed) for listed in rows]
         return Document(numbered, space.table[list(numbers)], words, sentences, numbers.get(zero))
 
     def items_of(self, document: Document) -> Items:

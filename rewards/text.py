@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any, Literal
 
 from rewards.errors import RewardError
@@ -29,6 +30,7 @@ Split = Literal["auto", "lines", "spacy", "nltk"]
 # Texts analysed once: the references of a training set across its epochs, and every output across several metrics.
 # An entry takes about 1 KB for a summary.
 REMEMBERED = 2**17
+SENTENCE_END = ""  # no word
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -51,7 +53,40 @@ def sentences(text: str) -> list[str]:
 
 def tokens(text: str) -> list[str]:
     """spaCy's tokens of ``text``, case kept, white space left out."""
-    return [token.text for token in _pipeline().tokenizer(_encodable(text)) if not token.is_space]
+    text = _encodable(text)
+    chunks = [_tokens_of_chunk(chunk) for chunk in text.split()]
+    sure = [chunk for chunk in chunks if chunk is not None]
+    return list(chain.from_iterable(sure)) if len(sure) == len(chunks) else _cut(text)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _tokens_of_chunk(chunk: str) -> list[str] | None:
+    """spaCy's tokens of what stands between white space, cut once however often it is said; None: ask for the text.
+
+    Plain letters are one token, as all of spaCy's English rules look for a mark or a digit, or for a special case.
+    Else spaCy cuts, each chunk on its own. Only its special cases (``:)``, ``Inc.``) are also sought in the text that
+    is cut, where one that reaches over white space can hide another. So a chunk is sure unless it was cut otherwise
+    than without special cases, and is not itself one of them.
+    """
+    special = chunk in _pipeline().tokenizer.rules
+    if chunk.isascii() and chunk.isalpha() and not special:
+        return [chunk]
+    found = _cut(chunk)
+    sure = special or len(found) == 1 or found == _cut(chunk, _without_special_cases())
+    return found if sure else None
+
+
+def _cut(text: str, tokenizer: Any = None) -> list[str]:
+    return [token.text for token in (tokenizer or _pipeline().tokenizer)(text) if not token.is_space]
+
+
+@lru_cache(maxsize=1)
+def _without_special_cases() -> Any:
+    from spacy.tokenizer import Tokenizer
+
+    whole = _pipeline().tokenizer
+    rules = {name: getattr(whole, name) for name in ("prefix_search", "suffix_search", "infix_finditer", "url_match")}
+    return Tokenizer(whole.vocab, token_match=whole.token_match, **rules)
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -60,11 +95,23 @@ def content_words(text: str, stopwords: StopWords = "spacy", split: Split = "aut
 
     Sentences left empty are dropped, so a text with nothing to weigh is ``()``. Preprocessing of Clark et al. 2019.
     """
-    dropped = stop_words(stopwords)
-    kept = (
-        tuple(word for word in words if word.isalpha() and word not in dropped) for words in _lower_cased(text, split)
-    )
+    text = _encodable(text).strip()
+    whole = _by_spacy(text, split)
+    stretches = [text] if whole else [text[start:end] for start, end in _stretches(text, split)]
+    marked = [[_weighed(token, stopwords) for token in tokens(stretch)] for stretch in stretches]
+    if whole:
+        marked = [list(words) for end, words in groupby(marked[0], lambda word: word == SENTENCE_END) if not end]
+    kept = (tuple(word for word in words if word) for words in marked)
     return tuple(words for words in kept if words)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _weighed(token: str, stopwords: StopWords) -> str | None:
+    """The word to weigh, ``SENTENCE_END`` where spaCy's sentencizer lets a sentence end, or None."""
+    if token in _pipeline().get_pipe("sentencizer").punct_chars:
+        return SENTENCE_END
+    word = token.lower()
+    return word if word.isalpha() and word not in stop_words(stopwords) else None
 
 
 @dataclass(frozen=True)
@@ -91,19 +138,22 @@ def located_words(text: str, stopwords: StopWords = "spacy", split: Split = "aut
     return text, tuple(found)
 
 
-def _lower_cased(text: str, split: Split) -> list[list[str]]:
-    """Sentences of lower-cased tokens; one pass over the text."""
-    return [[token.lower_ for token in tokens] for _, tokens in _analysed(_encodable(text).strip(), split)]
-
-
 def _analysed(text: str, split: Split) -> Iterator[tuple[int, Iterable[Any]]]:
     """Each sentence's spaCy tokens, and what to add to a token's place to have its place in ``text``."""
-    if split == "spacy" or (split == "auto" and "\n" not in text):
+    if _by_spacy(text, split):
         yield from ((0, sentence) for sentence in _pipeline()(text).sents)
         return
-    tokenizer = _pipeline().tokenizer
-    for start, end in _nltk_spans()(text) if split == "nltk" else _lines(text):
-        yield start, tokenizer(text[start:end])
+    for start, end in _stretches(text, split):
+        yield start, _pipeline().tokenizer(text[start:end])
+
+
+def _by_spacy(text: str, split: Split) -> bool:
+    return split == "spacy" or (split == "auto" and "\n" not in text)
+
+
+def _stretches(text: str, split: Split) -> Iterable[tuple[int, int]]:
+    """Where sentences start and end that are found before tokens are."""
+    return _nltk_spans()(text) if split == "nltk" else _lines(text)
 
 
 def _lines(text: str) -> Iterator[tuple[int, int]]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rewards import text
@@ -108,6 +108,38 @@ def test_sentences_of_nltk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     text._nltk_spans.cache_clear()
     assert found == (("smith", "spoke"), ("storms", "hit", "ohio"))
     assert [read[sentence.start : sentence.end] for sentence in located] == ["Gov. Smith\nspoke.", "Storms hit  Ohio!"]
+
+
+# Special cases of spaCy, what they are made of, marks, white space of several kinds, and letters.
+PIECES = "it's Inc. :) :)) ._. a.m. x-Inc. x:D don't ( ) . _ : 's D \" - ! ? ... \u3002 The cat 7 km \u00e9t\u00e9 \U0001f600".split()
+SPACES = [" ", "  ", "\n", "\t", "\u00a0", "\u3000"]
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.lists(st.sampled_from(PIECES + SPACES) | st.text(max_size=4), max_size=14).map("".join))
+def test_remembered_chunks_change_nothing(content: str) -> None:
+    """``located_words`` asks spaCy for the whole text."""
+    assert text.tokens(content) == tokens_of_spacy(content)
+    for split in ("auto", "lines", "spacy"):
+        found = text.located_words(content, "spacy", split)[1]  # type: ignore[arg-type]
+        assert text.content_words(content, "spacy", split) == tuple(sentence.words for sentence in found)  # type: ignore[arg-type]
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.text("abcdeghiklmnorstuwyABCDGIKMPSTU", min_size=1, max_size=7))
+def test_plain_letters_are_one_token_unless_a_special_case(word: str) -> None:
+    assert text.tokens(word) == tokens_of_spacy(word)
+
+
+def test_a_special_case_over_white_space_hides_another() -> None:
+    # In "x-Inc." alone spaCy finds the special case "Inc."; here "._." takes its full stop, and then is none.
+    content = "x-Inc. _ ."
+    assert "Inc." in text.tokens("x-Inc.")
+    assert text.tokens(content) == tokens_of_spacy(content) == ["x", "-", "Inc", ".", "_", "."]
+
+
+def tokens_of_spacy(content: str) -> list[str]:
+    return [token.text for token in text._pipeline().tokenizer(text._encodable(content)) if not token.is_space]
 
 
 def test_vectors_of_a_saved_pipeline(tmp_path: Path) -> None:
