@@ -131,6 +131,12 @@ def test_plain_letters_are_one_token_unless_a_special_case(word: str) -> None:
     assert text.tokens(word) == tokens_of_spacy(word)
 
 
+@settings(deadline=None, max_examples=300)
+@given(st.text("abcdeghiklmnorstuwyABCDGIKMPSTU", min_size=1, max_size=7))
+def test_plain_letters_are_one_token_unless_a_special_case(word: str) -> None:
+    assert text.tokens(word) == tokens_of_spacy(word)
+
+
 def test_a_special_case_over_white_space_hides_another() -> None:
     # In "x-Inc." alone spaCy finds the special case "Inc."; here "._." takes its full stop, and then is none.
     content = "x-Inc. _ ."

@@ -1,0 +1,227 @@
+"""Speed of the rewards beside their peers: CPU seconds of one process with one thread, medians over rounds.
+
+    OMP_NUM_THREADS=1 python scripts/benchmark_rewards.py outputs.jsonl --vectors vectors.txt.gz
+
+``outputs.jsonl`` holds a candidate and its references a line, as ``rlsum data outputs`` writes them. Peers are gensim,
+POT and bert-score (``pip install 'rlsum[bench]'``). Each round measures ours and theirs in turn, after a warm-up on
+other pairs. Raw texts are new for each measurement, so that no cache of ours knows them; single words of them may be
+known. What is printed as "wall" is wall-clock time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import torch
+from bert_score import BERTScorer
+from gensim.models import KeyedVectors
+from ot.lp.emd_wrap import emd_c
+
+import rewards
+from rewards.encoder import BATCH, Encoder, Source, locate
+from rewards.movers import WordSpace, score_sentences
+from rewards.text import content_words
+from rewards.transport import PIVOTS, exact_cost
+from rewards.vectors import read_vectors
+from rlsum.records import read_outputs
+
+FAMILY = ("bertscore", "twmd", "trwmd", "sbert", "cka", "moverscore")
+Pairs = tuple[list[str], list[list[str]]]  # candidates, their references
+
+
+@dataclass
+class Goal:
+    """One line of the table: seconds of ours and of the peer, a round each, for ``size`` items."""
+
+    label: str
+    rule: Literal["a second >=", "peer / ours >=", "ours / peer <="]
+    bound: float
+    size: int = 0
+    ours: list[float] = field(default_factory=list)
+    peer: list[float] = field(default_factory=list)
+
+    def add(self, size: int, ours: float, peer: float = float("nan")) -> None:
+        """One more round."""
+        self.size = size
+        self.ours.append(ours)
+        self.peer.append(peer)
+
+    def row(self) -> str:
+        """The medians, and whether they meet the goal, as a line of Markdown."""
+        ours, peer = (self.size / statistics.median(seconds) for seconds in (self.ours, self.peer))
+        ratios = [one / other for one, other in zip(self.ours, self.peer, strict=True)]
+        if self.rule == "a second >=":
+            figure = ours
+        else:
+            figure = statistics.median(ratios if self.rule == "ours / peer <=" else [1 / ratio for ratio in ratios])
+        met = figure <= self.bound if self.rule == "ours / peer <=" else figure >= self.bound
+        shown = "" if self.rule == "a second >=" else f"{figure:.2f}"
+        theirs = "" if np.isnan(peer) else f"{peer:,.0f}" if peer > 100 else f"{peer:.1f}"
+        own = f"{ours:,.0f}" if ours > 100 else f"{ours:.1f}"
+        return f"| {self.label} | {own} | {theirs} | {shown} | {self.rule} {self.bound:,} | {'yes' if met else 'NO'} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=Path, help="records with a candidate and references")
+    parser.add_argument("--vectors", required=True, help="word2vec text file for the movers")
+    parser.add_argument("--encoder", default="minilm")
+    parser.add_argument("--pairs", type=int, default=500, help="of the movers, in a measurement")
+    parser.add_argument("--encoded-pairs", type=int, default=500, help="of the contextual metrics, in a round")
+    parser.add_argument("--warm-up", type=int, default=1500, help="other pairs, read before")
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    if os.environ.get("OMP_NUM_THREADS") != "1":
+        raise SystemExit("one thread is measured: set OMP_NUM_THREADS=1 before python starts")
+    torch.set_num_threads(1)
+    outputs = read_outputs(options.file)
+    random.Random(0).shuffle(outputs)  # a file may be in order of source or length
+    rows = ((output.candidate, [output.references[0]]) for output in outputs)
+    goals = mover_goals(partial(take, rows), options) + contextual_goals(partial(take, rows), options)
+    print("| what | ours, a second | peer's, a second | ratio | goal | met |\n| :-- | --: | --: | --: | :-- | :-- |")
+    print("\n".join(goal.row() for goal in goals))
+
+
+def take(rows: Iterator[tuple[str, list[str]]], size: int) -> Pairs:
+    """The next pairs of the file."""
+    found = [row for row, _ in zip(rows, range(size), strict=False)]
+    if len(found) < size:
+        raise SystemExit("the file holds too few records for so many pairs and rounds")
+    return [candidate for candidate, _ in found], [references for _, references in found]
+
+
+def seconds(work: Callable[..., object], *arguments: object, clock: Callable[[], float] = time.process_time) -> float:
+    started = clock()
+    work(*arguments)
+    return clock() - started
+
+
+def mover_goals(fresh: Callable[[int], Pairs], options: argparse.Namespace) -> list[Goal]:
+    """WMS and SMS, from raw texts and from ready tokens, beside gensim's ``wmdistance``; both drop unknown words."""
+    wms, sms = (rewards.load(name, vectors=options.vectors, normalize="unit", oov="drop") for name in ("wms", "sms"))
+    space = WordSpace.of(read_vectors(options.vectors), "unit", "drop")
+    peer = KeyedVectors.load_word2vec_format(options.vectors)
+    peer.fill_norms()
+    raw = Goal("WMS from raw text", "a second >=", 2500)
+    beside = Goal("WMS from raw text; gensim behind our tokeniser", "peer / ours >=", 2)
+    ready = Goal("WMS from ready tokens; gensim", "peer / ours >=", 4)
+    sentences = Goal("SMS from raw text", "a second >=", 3500)
+
+    def gensim_from_raw(candidates: Sequence[str], references: Sequence[Sequence[str]]) -> None:
+        gensim_from_tokens(
+            [content_words(text) for text in candidates], [content_words(text) for (text,) in references]
+        )
+
+    def gensim_from_tokens(*sides: Sequence[Sequence[Sequence[str]]]) -> list[float]:
+        flat = [[list(chain.from_iterable(text)) for text in side] for side in sides]
+        return [peer.wmdistance(*pair) for pair in zip(*flat, strict=True)]
+
+    def ours_from_tokens(*sides: Sequence[Sequence[Sequence[str]]]) -> list[float]:
+        return [score_sentences(*pair, space, "words") for pair in zip(*sides, strict=True)]
+
+    warm = fresh(options.warm_up)
+    for work in (wms, sms, gensim_from_raw):
+        work(*warm)
+    for _ in range(options.rounds):
+        pairs, size = fresh(options.pairs), options.pairs
+        ours = seconds(wms, *pairs)
+        raw.add(size, ours)
+        beside.add(size, ours, seconds(gensim_from_raw, *fresh(size)))
+        sentences.add(size, seconds(sms, *fresh(size)))
+        tokens = [content_words(text) for text in pairs[0]], [content_words(text) for (text,) in pairs[1]]
+        ready.add(size, seconds(ours_from_tokens, *tokens), seconds(gensim_from_tokens, *tokens))
+        np.testing.assert_allclose(ours_from_tokens(*tokens), np.exp(-np.array(gensim_from_tokens(*tokens))), atol=1e-6)
+    return [raw, beside, ready, sentences]
+
+
+def contextual_goals(fresh: Callable[[int], Pairs], options: argparse.Namespace) -> list[Goal]:
+    """The family beside bert-score and beside the encoder alone, and exact transport beside POT's solver."""
+    metrics = {name: rewards.load(name, encoder=options.encoder) for name in FAMILY}
+    encoder = Source(locate(options.encoder), None).load()
+    peer = BERTScorer(model_type=locate(options.encoder), num_layers=encoder.layers.last, nthreads=0)
+    measured = ("bertscore", "twmd")
+    faster = {name: Goal(f"{name} end to end; bert-score", "peer / ours >=", 1.15) for name in measured}
+    alone = {name: Goal(f"{name} end to end; its encoder alone", "ours / peer <=", 1.12) for name in measured}
+    further = {
+        name: Goal(f"{name} on the same texts; bertscore end to end", "ours / peer <=", 0.1) for name in FAMILY[1:]
+    }
+    again = Goal("bertscore, references known; unknown", "peer / ours >=", 1.8)
+    solved = Goal("exact transport of tokens; POT's solver alone", "ours / peer <=", 1.2)
+    threads = Goal("exact transport, two threads; one (wall)", "peer / ours >=", 1.0)
+
+    for work in (*metrics.values(), partial(peer.score, batch_size=64)):
+        work(*fresh(8))
+    for _ in range(options.rounds):
+        (candidates, references), size = fresh(options.encoded_pairs), options.encoded_pairs
+        texts = candidates + list(chain.from_iterable(references))
+        encoding = seconds(encode, encoder, texts)
+        theirs = seconds(partial(peer.score, batch_size=64), candidates, references)
+        ours = {}
+        for name in measured:
+            encoder.forget()
+            ours[name] = seconds(metrics[name], candidates, references)
+            faster[name].add(size, ours[name], theirs)
+            alone[name].add(size, ours[name], encoding)
+        for name, goal in further.items():
+            goal.add(size, seconds(metrics[name], candidates, references), ours["bertscore"])
+        problems = transport_problems(metrics["moverscore"].space, candidates, references)
+        solved.add(size, seconds(solve, exact_cost, problems), seconds(solve, bare_solver, problems))
+        threads.add(size, *(seconds(in_threads, number, problems, clock=time.perf_counter) for number in (2, 1)))
+        others, _ = fresh(size)
+        second = seconds(metrics["bertscore"], others, references)
+        encoder.forget()
+        again.add(size, second, seconds(metrics["bertscore"], others, references))
+    return [*faster.values(), *alone.values(), *further.values(), again, solved, threads]
+
+
+def encode(encoder: Encoder, texts: list[str]) -> None:
+    """What every metric must do at least: tokenise, pad, and one pass over length-sorted batches."""
+    tokenizer = encoder.windows.tokenizer
+    ids = sorted(tokenizer(texts, truncation=True, max_length=encoder.windows.limit)["input_ids"], key=len)
+    size = BATCH[encoder.device]
+    with torch.inference_mode():
+        for start in range(0, len(ids), size):
+            batch = tokenizer.pad({"input_ids": ids[start : start + size]}, return_tensors="pt").to(encoder.device)
+            encoder.model(**batch)
+
+
+Problem = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def transport_problems(space, candidates: list[str], references: list[list[str]]) -> list[Problem]:
+    """Weights and costs of MoverScore."""
+    flat = list(chain.from_iterable(references))
+    first, second = space.sides(candidates, flat, space.encode(candidates + flat))
+    pairs = [(first[one], second[other]) for one, other in zip(candidates, flat, strict=True)]
+    return [(a.weights.numpy(), b.weights.numpy(), (1.0 - a.vectors @ b.vectors.T).numpy()) for a, b in pairs]
+
+
+def solve(solver: Callable[..., object], problems: list[Problem]) -> None:
+    for problem in problems:
+        solver(*problem)
+
+
+def bare_solver(first: np.ndarray, second: np.ndarray, cost: np.ndarray) -> object:
+    return emd_c(first, second * (first.sum() / second.sum()), cost, PIVOTS, 1)
+
+
+def in_threads(number: int, problems: list[Problem]) -> None:
+    """Runs of 50 problems: the solver lets go of Python's lock."""
+    with ThreadPoolExecutor(number) as pool:
+        list(pool.map(partial(solve, exact_cost), [problems[at : at + 50] for at in range(0, len(problems), 50)]))
+
+
+if __name__ == "__main__":
+    main()
