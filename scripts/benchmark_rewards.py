@@ -89,9 +89,9 @@ def main() -> None:
     outputs = read_outputs(options.file)
     random.Random(0).shuffle(outputs)  # a file may be in order of source or length
     rows = ((output.candidate, [output.references[0]]) for output in outputs)
-    goals = mover_goals(partial(take, rows), options) + contextual_goals(partial(take, rows), options)
     print("| what | ours, a second | peer's, a second | ratio | goal | met |\n| :-- | --: | --: | --: | :-- | :-- |")
-    print("\n".join(goal.row() for goal in goals))
+    for measure in (mover_goals, contextual_goals):
+        print("\n".join(goal.row() for goal in measure(partial(take, rows), options)), flush=True)
 
 
 def take(rows: Iterator[tuple[str, list[str]]], size: int) -> Pairs:
