@@ -28,7 +28,7 @@ Spans = tuple[tuple[int, int], ...]
 Split = Literal["auto", "lines", "spacy", "nltk"]
 
 # Texts analysed once: the references of a training set across its epochs, and every output across several metrics.
-# An entry takes about 1 KB for a summary.
+# An entry takes about 1 KB for a summary. Of their chunks and tokens as many are remembered, at about 200 bytes each.
 REMEMBERED = 2**17
 SENTENCE_END = ""  # no word
 SURROGATE = re.compile("[\ud800-\udfff]")
