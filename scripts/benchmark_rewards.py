@@ -218,9 +218,9 @@ def bare_solver(first: np.ndarray, second: np.ndarray, cost: np.ndarray) -> obje
 
 
 def in_threads(number: int, problems: list[Problem]) -> None:
-    """Runs of 50 problems: the solver lets go of Python's lock."""
+    """An even share for each thread: the solver lets go of Python's lock."""
     with ThreadPoolExecutor(number) as pool:
-        list(pool.map(partial(solve, exact_cost), [problems[at : at + 50] for at in range(0, len(problems), 50)]))
+        list(pool.map(partial(solve, exact_cost), [problems[start::number] for start in range(number)]))
 
 
 if __name__ == "__main__":
