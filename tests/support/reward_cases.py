@@ -76,8 +76,17 @@ def _rouge(name: str, made: Files) -> Case:
 
 
 def _mover(name: str, made: Files) -> Case:
-    others = {"vectors": made.other_vectors, "normalize": "unit", "oov": "drop", "stopwords": "none"}
-    return Case(others, needed={"vectors": made.vectors})
+    contextual = {"encoder": made.other_encoder, "layer": 1, "context": "text", "occurrences": "averaged"}
+    contextual |= {"long_texts": "truncate"}
+    weights = {"sentence_weights": "uniform"} if name != "wms" else {}
+    others = {"vectors": made.other_vectors, "normalize": "unit", "oov": "drop", "stopwords": "none", "split": "lines"}
+    on_encoder = {"vectors": None, "encoder": made.encoder}
+    return Case(
+        {**others, **weights, **contextual},
+        needed={"vectors": made.vectors},
+        beside=dict.fromkeys((*contextual, "device"), on_encoder),
+        same={"device": "cpu"},
+    )
 
 
 OWN: dict[str, Options] = {
