@@ -1,0 +1,34 @@
+"""The curves of any trainings as PNG: likelihood, validation, rewards.
+
+python scripts/draw_runs.py runs/cnndm/laptop-sms runs/cnndm/laptop-none --metrics rouge-1,rouge-l --out pictures
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from rlsum.compare.plots import draw_runs, read_metrics
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="folder of a training run")
+    parser.add_argument("--metrics", default="rouge-l", help="validation scores to draw, separated by commas")
+    parser.add_argument("--start", help="name of the run the others went on from: it gets panels of its own")
+    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where the pictures go")
+    parser.add_argument("--prefix", default="", help="what their names begin with")
+    options = parser.parse_args()
+
+    pictures = draw_runs(
+        {run.name: read_metrics(run) for run in options.runs}, options.metrics.split(","), options.start
+    )
+    options.out.mkdir(parents=True, exist_ok=True)
+    for picture in pictures:
+        path = options.out / f"{options.prefix}{picture.name}.png"
+        path.write_bytes(picture.light)
+        print(f"{path}: {picture.title}")
+
+
+if __name__ == "__main__":
+    main()
