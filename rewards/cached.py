@@ -6,7 +6,7 @@ import hashlib
 import os
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,15 @@ if TYPE_CHECKING:
 
 BUSY = 60.0  # seconds to wait while another process writes to the file
 ASKED = 500  # keys in one query
+
+
+def content_key(texts: Iterable[str]) -> bytes:
+    """A hash of texts in their order, each with its length, so that no two run together."""
+    content = hashlib.blake2b(digest_size=16)
+    for text in texts:
+        encoded = text.encode("utf-8", "surrogatepass")
+        content.update(b"%d:" % len(encoded) + encoded)
+    return content.digest()
 
 
 class Cached:
@@ -45,7 +54,7 @@ class Cached:
         self.reward = made(reward)
         self.file = file
         self._kept: OrderedDict[bytes, float] = OrderedDict()
-        self._store: _Store | None = None
+        self._store: Store | None = None
         self._prefix: str | None = None
 
     @staticmethod
@@ -95,17 +104,12 @@ class Cached:
         return {**self.__dict__, "_kept": OrderedDict(), "_store": None}
 
     def _key(self, row: int, candidates: Sequence[str], references: Any, sources: Any) -> bytes:
-        """A hash of the signature and the texts, each with its length, so that no two items run together."""
+        """The hash of the signature and the texts of one item."""
         if self._prefix is None:
             check_alone(self.name, self.reward)
             self._prefix = self.reward.signature
         texts = [self._prefix, candidates[row], "" if sources is None else "source" + sources[row]]
-        texts += [] if references is None else references[row]
-        content = hashlib.blake2b(digest_size=16)
-        for text in texts:
-            encoded = text.encode("utf-8", "surrogatepass")
-            content.update(b"%d:" % len(encoded) + encoded)
-        return content.digest()
+        return content_key(texts if references is None else [*texts, *references[row]])
 
     def _look_up(self, keys: list[bytes]) -> dict[bytes, float]:
         known = {key: self._kept[key] for key in keys if key in self._kept}
@@ -127,16 +131,20 @@ class Cached:
         while len(self._kept) > self.size:
             self._kept.popitem(last=False)
 
-    def _open(self) -> _Store:
+    def _open(self) -> Store:
         """The file, opened in this very process: SQLite's connections must not cross a fork."""
         if self._store is None or self._store.process != os.getpid():
             assert self.file is not None
-            self._store = _Store(self.file, self.size)
+            self._store = Store(self.file, self.size)
         return self._store
 
 
-class _Store:
-    """The file: key -> score, the oldest entries leave when it holds more than ``size``."""
+class Store:
+    """An SQLite file, key -> score: the oldest entries leave when it holds more than ``size``.
+
+    Safe against kills and among processes that write at once. Raises RewardError for a file that is none or cannot be
+    read or written.
+    """
 
     def __init__(self, file: str, size: int) -> None:
         self.file, self.size, self.process = file, size, os.getpid()
@@ -147,6 +155,7 @@ class _Store:
             self.connection.execute("CREATE TABLE IF NOT EXISTS scores (key BLOB UNIQUE, score REAL NOT NULL)")
 
     def get(self, keys: list[bytes]) -> dict[bytes, float]:
+        """The scores of those keys that are there."""
         found: dict[bytes, float] = {}
         for start in range(0, len(keys), ASKED):
             some = keys[start : start + ASKED]
@@ -156,6 +165,7 @@ class _Store:
         return found
 
     def put(self, found: dict[bytes, float]) -> None:
+        """Add scores, all of them or none; a key that is there keeps its score."""
         with self._told(), self.connection:  # one transaction
             self.connection.executemany("INSERT OR IGNORE INTO scores VALUES (?, ?)", found.items())
             (held,) = self.connection.execute("SELECT COUNT(*) FROM scores").fetchone()

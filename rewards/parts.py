@@ -27,7 +27,12 @@ def check_alone(name: str, reward: Reward) -> None:
 
     The signature says so, whatever the reward is wrapped in; reading it loads the reward's models.
     """
-    for mark in ("shuffled|", "centering:batch", "idf:references"):
-        if mark in reward.signature:
-            why = f"depend on the batch ({mark.rstrip('|')}), so they cannot be had text by text"
-            raise RewardError(f"{name}: the scores of {reward.name} {why}; use another reward or centering")
+    if mark := depends_on_batch(reward):
+        why = f"depend on the batch ({mark}), so they cannot be had text by text"
+        raise RewardError(f"{name}: the scores of {reward.name} {why}; use another reward or centering")
+
+
+def depends_on_batch(reward: Reward) -> str:
+    """What in its signature makes the score of a text depend on its batch mates; "" where they change nothing."""
+    marks = ("shuffled|", "centering:batch", "idf:references")
+    return next((mark.rstrip("|") for mark in marks if mark in reward.signature), "")

@@ -32,6 +32,15 @@ class Permutation(NamedTuple):
     reason: str = ""
 
 
+class Swapped(NamedTuple):
+    """The observed difference, that of each swap (r,), and how many units are swapped; NaN where ``reason`` says why."""
+
+    difference: float
+    swaps: Floats
+    units: int
+    reason: str = ""
+
+
 def permutation_test(
     first: Rows, second: Rows, statistic: Statistic, level: Level, *, resamples: int, seed: int = 0
 ) -> Permutation:
@@ -42,27 +51,42 @@ def permutation_test(
     statistic undefined counts as extreme. Pooled Spearman swaps ranks over all rows and does not rank them anew, which
     changes neither the observed difference nor the level of the test.
     """
-    nan = float("nan")
+    found = swapped_differences(first, second, statistic, level, resamples=resamples, seed=seed)
+    p, p_greater = p_values(found.difference, found.swaps)
+    return Permutation(found.difference, p, p_greater, found.units, found.reason)
+
+
+def swapped_differences(
+    first: Rows, second: Rows, statistic: Statistic, level: Level, *, resamples: int, seed: int, exact: bool = True
+) -> Swapped:
+    """What `permutation_test` counts. ``exact=False`` takes ``resamples`` random swaps however few patterns exist."""
+    nan, none = float("nan"), np.empty(0)
     if level == "input":
         first, second = _defined_in_both(first, second, statistic)
     taken = np.unique(first.unit)
     if not len(taken):
-        return Permutation(nan, nan, nan, 0, "no input has both metrics defined with scores that vary")
+        return Swapped(nan, none, 0, "no input has both metrics defined with scores that vary")
     ranked = level == "pooled" and statistic in ("spearman", "kendall")
     value = engine(
         _doubled(first, second, ranked), "pearson" if ranked and statistic == "spearman" else statistic, level
     )
     difference = float(_difference(value, np.zeros((1, first.units)))[0])
     if np.isnan(difference):
-        return Permutation(nan, nan, nan, len(taken), "the scores of people or of a metric are constant at this level")
-    blocks = _swaps(taken, first.units, resamples, seed)
-    swapped = np.concatenate([_difference(value, swaps) for swaps in blocks])
+        return Swapped(nan, none, len(taken), "the scores of people or of a metric are constant at this level")
+    blocks = _swaps(taken, first.units, resamples, seed, exact)
+    return Swapped(difference, np.concatenate([_difference(value, swaps) for swaps in blocks]), len(taken))
+
+
+def p_values(difference: float, swaps: Floats) -> tuple[float, float]:
+    """Two-tailed p and one-tailed p of the first metric being the better; NaN without an observed difference."""
+    if np.isnan(difference):
+        return difference, difference
     near = 1e-9 * max(1.0, abs(difference))  # equal differences summed in another order must count as equal
-    unsure = np.isnan(swapped)
-    extreme = int((unsure | (np.abs(swapped) >= abs(difference) - near)).sum())
-    greater = int((unsure | (swapped >= difference - near)).sum())
-    total = len(swapped) + 1
-    return Permutation(difference, (extreme + 1) / total, (greater + 1) / total, len(taken))
+    unsure = np.isnan(swaps)
+    extreme = int((unsure | (np.abs(swaps) >= abs(difference) - near)).sum())
+    greater = int((unsure | (swaps >= difference - near)).sum())
+    total = len(swaps) + 1
+    return (extreme + 1) / total, (greater + 1) / total
 
 
 def _defined_in_both(first: Rows, second: Rows, statistic: Statistic) -> tuple[Rows, Rows]:
@@ -96,9 +120,9 @@ def _difference(statistic: Engine, swaps: Floats) -> Floats:
     return statistic(np.concatenate([stay, swaps], axis=1)) - statistic(np.concatenate([swaps, stay], axis=1))
 
 
-def _swaps(taken: NDArray[np.int64], units: int, resamples: int, seed: int) -> Iterator[Floats]:
+def _swaps(taken: NDArray[np.int64], units: int, resamples: int, seed: int, exact: bool) -> Iterator[Floats]:
     """Blocks (b, units) of 0 and 1 on the units taken: every pattern but the observed one, or random ones."""
-    few = len(taken) < 63 and 2 ** len(taken) - 1 <= resamples
+    few = exact and len(taken) < 63 and 2 ** len(taken) - 1 <= resamples
     generator = np.random.default_rng(seed)
     done = 0
     for rows in row_blocks(2 ** len(taken) - 1 if few else resamples, 2 * units):

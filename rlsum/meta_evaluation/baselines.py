@@ -1,0 +1,69 @@
+"""What stands beside the metrics: the length of the candidate, and the judges' own scores."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlsum.judgments.records import Judgment
+
+Floats = NDArray[np.float64]
+Unit = Literal["letters", "words", "whitespace", "characters"]
+
+LETTERS = re.compile(r"[^\W\d_]+")
+WORDS = re.compile(r"[^\W_]+")
+
+COUNTS: dict[Unit, Callable[[str], int]] = {
+    "letters": lambda text: len(LETTERS.findall(text)),
+    "words": lambda text: len(WORDS.findall(text)),
+    "whitespace": lambda text: len(text.split()),
+    "characters": len,
+}
+COUNTED: dict[Unit, str] = {
+    "letters": "runs of letters",
+    "words": "runs of letters and digits",
+    "whitespace": "what white space separates",
+    "characters": "characters",
+}
+
+
+@dataclass(frozen=True)
+class JudgeScores:
+    """Scores of single judges (n, judges), NaN where one gave none.
+
+    ``named``: a column is one person throughout; otherwise it is a mere place, and only the item's set of judgments is
+    known.
+    """
+
+    scores: Floats
+    named: bool
+
+
+def lengths(rows: Sequence[Judgment], unit: Unit) -> Floats:
+    """How long each candidate is (n,), in ``unit`` (see ``COUNTED``)."""
+    return np.array([COUNTS[unit](row.candidate) for row in rows], dtype=np.float64)
+
+
+def judge_scores(rows: Sequence[Judgment], score: str) -> JudgeScores | None:
+    """What each judge said, as a matrix; None where no row holds single judges' scores of this name.
+
+    Judges are people only where every row that holds such scores names them.
+    """
+    raw = [row.raw_scores.get(score, ()) for row in rows]
+    given = [(row, values) for row, values in zip(rows, raw, strict=True) if values]
+    if not any(value is not None for _, values in given for value in values):
+        return None
+    named = all(row.judges and len(set(row.judges)) == len(row.judges) for row, _ in given)
+    people = sorted({judge for row, _ in given for judge in row.judges}) if named else []
+    place = {judge: column for column, judge in enumerate(people)}
+    scores = np.full((len(rows), len(people) or max(len(values) for values in raw)), np.nan)
+    for line, (row, values) in enumerate(zip(rows, raw, strict=True)):
+        for column, value in enumerate(values):
+            if value is not None:
+                scores[line, place[row.judges[column]] if named else column] = value
+    return JudgeScores(scores, named)
