@@ -33,7 +33,7 @@ class Permutation(NamedTuple):
 
 
 class Swapped(NamedTuple):
-    """The observed difference, that of each swap (r,), and how many units are swapped; NaN where ``reason`` says why."""
+    """The observed difference, each swap's (r,), the units swapped; NaN where ``reason`` says why."""
 
     difference: float
     swaps: Floats
