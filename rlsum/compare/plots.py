@@ -5,7 +5,6 @@ Each picture is rendered twice, for light and for dark pages. A run has the same
 
 from __future__ import annotations
 
-import io
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rlsum.pages.pictures import COLOURS, Picture, drawn
 from rlsum.records import RecordError
 
 if TYPE_CHECKING:
@@ -25,27 +25,8 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 Runs = Mapping[str, Sequence[Row]]  # run name -> rows of its metrics.jsonl
 
-# After Okabe and Ito, so that colour-blind readers can tell them apart; each is clear on white and on near-black.
-COLOURS = ("#2E86C9", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#7FB8E6", "#8A8A8A")
-INKS = {"light": "#222222", "dark": "#d8d8d8"}
-PAPERS = {"light": "#ffffff", "dark": "#1c1f24"}
 PANEL = (4.0, 2.7)  # inches a panel
 COLUMNS = 3
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A picture as PNG bytes for light and for dark pages, with the words that say what it shows.
-
-    ``width`` is its natural width on a page in CSS pixels, so that the letters of all pictures are of one size.
-    """
-
-    name: str
-    title: str
-    description: str
-    width: int
-    light: bytes
-    dark: bytes
 
 
 @dataclass(frozen=True)
@@ -183,27 +164,15 @@ def _filled(panels: Iterable[Panel]) -> list[Panel]:
 
 def picture(name: str, title: str, description: str, panels: Sequence[Panel]) -> Picture:
     """Panels drawn beside each other."""
-    width = round(96 * PANEL[0] * min(COLUMNS, len(panels)))
-    return Picture(name, title, description, width, _render(panels, "light"), _render(panels, "dark"))
-
-
-def _render(panels: Sequence[Panel], mode: str) -> bytes:
-    """PNG bytes. Figures are made without pyplot, which would keep them in a global list and want a screen."""
-    import matplotlib
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     columns = min(COLUMNS, len(panels))
     rows = -(-len(panels) // columns)
-    with matplotlib.rc_context(_style(mode)):
-        figure = Figure(figsize=(PANEL[0] * columns, PANEL[1] * rows + 0.4), dpi=150, layout="constrained")
-        FigureCanvasAgg(figure)
+
+    def draw(figure: Figure, _: str) -> None:
         for place, panel in enumerate(panels, 1):
             _draw(figure.add_subplot(rows, columns, place), panel)
         _legend(figure)
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format="png", metadata={"Software": None})  # the same bytes every time
-    return buffer.getvalue()
+
+    return drawn(name, title, description, (PANEL[0] * columns, PANEL[1] * rows + 0.4), draw)
 
 
 def _draw(axes: Axes, panel: Panel) -> None:
@@ -230,25 +199,3 @@ def _legend(figure: Figure) -> None:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
     figure.legend(entries.values(), entries.keys(), loc="outside lower left", ncols=min(4, len(entries)), frameon=False)
-
-
-def _style(mode: str) -> dict[Any, Any]:
-    ink, paper = INKS[mode], PAPERS[mode]
-    return {
-        "figure.facecolor": paper,
-        "savefig.facecolor": paper,
-        "axes.facecolor": paper,
-        "text.color": ink,
-        "axes.labelcolor": ink,
-        "axes.edgecolor": ink + "66",
-        "xtick.color": ink,
-        "ytick.color": ink,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "axes.grid": True,
-        "grid.color": ink + "22",
-        "axes.titlesize": 10,
-        "axes.titleweight": "bold",
-        "font.size": 9,
-        "lines.linewidth": 1.6,
-    }

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlsum.compare import examples
 from rlsum.compare.examples import Sample
-from rlsum.compare.plots import Picture, draw_runs, read_metrics
+from rlsum.compare.plots import draw_runs, read_metrics
 from rlsum.evaluation.comparison import Comparison, Resampling, adjusted, compare, intervals
 from rlsum.evaluation.scoring import SystemScores, measure_properties, score_available
 from rlsum.evaluation.table import (
@@ -24,6 +22,8 @@ from rlsum.evaluation.table import (
     show,
     to_markdown,
 )
+from rlsum.pages.page import render
+from rlsum.pages.pictures import Picture
 from rlsum.records import Output, read_outputs
 
 if TYPE_CHECKING:
@@ -185,12 +185,7 @@ def write_page(report: Report, folder: str | Path) -> Path:
 
 def page_html(report: Report) -> str:
     """The page: styles and pictures inside, every text escaped."""
-    from jinja2 import Environment, StrictUndefined
-
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["base64"] = lambda content: base64.b64encode(content).decode("ascii")
-    template = resources.files("rlsum.compare").joinpath("report.html").read_text(encoding="utf-8")
-    return environment.from_string(template).render(report=report)
+    return render("compare/report.html", {"report": report})
 
 
 def _verdicts(comparisons: Sequence[Comparison], start: str, control: str) -> Table:
