@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from rewards.errors import RewardError
-from rlsum.cli import baseline, data, demo, evaluate, explain, fit_metric, generate, rewards, score, train
+from rlsum.cli import baseline, correlate, data, demo, evaluate, explain, fit_metric, generate, rewards, score, train
 from rlsum.errors import UserError
 
 app = typer.Typer(
@@ -28,6 +28,7 @@ app.command()(explain.explain)
 app.command()(rewards.rewards)
 app.command()(baseline.baseline)
 app.command()(fit_metric.fit_metric)
+app.command()(correlate.correlate)
 app.command()(demo.demo)
 app.add_typer(data.app, name="data")
 

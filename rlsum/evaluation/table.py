@@ -20,6 +20,15 @@ if TYPE_CHECKING:
 SCALE = 100  # what a score in [0, 1] is multiplied by for reading; files and JSON hold raw scores
 DASH = "\N{EN DASH}"
 UNDEFINED = DASH
+LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    DASH: "--",
+    **{character: "\\" + character for character in "&%$#_{}"},
+}
 PROPERTY_UNITS = {"length": ("length, tokens", 1)}  # all other properties are shares: shown in percent
 PROPERTY_NOTE = (
     "repetition: trigrams said before; novelty: bigrams not in the article; copy rate: words that are in it; "
@@ -171,6 +180,38 @@ def to_markdown(table: Table) -> str:
     lines += [_markdown_row(_markdown_cell(cell) for cell in row) for row in table.rows]
     lines += [line for note in table.notes for line in ("", note)]
     return "\n".join(lines)
+
+
+def to_latex(table: Table) -> str:
+    """The table as LaTeX for the booktabs package, small print behind each value and notes beneath."""
+    lines = [
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{_latex(table.caption)}}}",
+        rf"\begin{{tabular}}{{l{'r' * (len(table.header) - 1)}}}",
+        r"\toprule",
+        _latex_row(_latex(name) for name in table.header),
+        r"\midrule",
+        *(_latex_row(_latex_cell(cell) for cell in row) for row in table.rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+        *(rf"\par\footnotesize {_latex(note)}" for note in table.notes),
+        r"\end{table}",
+    ]
+    return "\n".join(lines)
+
+
+def _latex_row(texts: Iterable[str]) -> str:
+    return " & ".join(texts) + r" \\"
+
+
+def _latex_cell(cell: Cell) -> str:
+    text = rf"\textbf{{{_latex(cell.text)}}}" if cell.mark else _latex(cell.text)
+    return rf"{text} {{\scriptsize ({_latex(cell.detail)})}}" if cell.detail else text
+
+
+def _latex(text: str) -> str:
+    return "".join(LATEX.get(character, character) for character in text)
 
 
 def _best(means: Iterable[float]) -> float:

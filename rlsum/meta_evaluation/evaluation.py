@@ -13,7 +13,6 @@ from rlsum.evaluation.agreement import Agreement, judge_ceiling, krippendorff_al
 from rlsum.evaluation.correlation import RESAMPLES, correlate
 from rlsum.evaluation.significance import Asked, MetricTest, compare_all_metrics
 from rlsum.evaluation.weighted import Level, Statistic, check
-from rlsum.evaluation.williams import Williams, williams_test
 from rlsum.meta_evaluation.grouped import Average, GroupedCorrelation, compare_within, correlate_within, members
 from rlsum.meta_evaluation.scores import ScoreTable
 
@@ -40,7 +39,7 @@ class Result:
     """One statistic: label -> correlation (metrics, then lengths), the ceiling, and all pairs of labels tested.
 
     ``ceiling`` is None where no row has single judges' scores, or one judge cannot be given this statistic.
-    ``williams`` holds, beside each test, Williams' as the papers report it: pooled Pearson and Spearman only.
+    ``williams`` holds Williams' test of the same pairs, as the papers report it: pooled Pearson and Spearman only.
     """
 
     statistic: Statistic
@@ -48,7 +47,7 @@ class Result:
     correlations: Mapping[str, GroupedCorrelation]
     tests: tuple[MetricTest, ...]
     ceiling: Agreement | None = None
-    williams: Mapping[tuple[str, str], Williams] | None = None
+    williams: tuple[MetricTest, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -90,7 +89,8 @@ def evaluate(table: ScoreTable, statistic: Statistic, choices: Choices) -> Resul
     ceiling = _ceiling(table, statistic, choices) if table.judges is not None and statistic in CEILINGS else None
     make = _pooled if choices.average is None else _within
     correlations, tests = make(table, statistic, level, choices)
-    return Result(statistic, level, correlations, tuple(tests), ceiling, _williams(table, statistic, level, choices))
+    williams = _williams(table, statistic, level, choices)
+    return Result(statistic, level, correlations, tuple(tests), ceiling, williams)
 
 
 def _pooled(
@@ -130,15 +130,12 @@ def _named(table: ScoreTable, statistic: Statistic, level: Level, choices: Choic
     }
 
 
-def _williams(
-    table: ScoreTable, statistic: Statistic, level: Level, choices: Choices
-) -> dict[tuple[str, str], Williams] | None:
+def _williams(table: ScoreTable, statistic: Statistic, level: Level, choices: Choices) -> tuple[MetricTest, ...]:
     if level != "pooled" or choices.average is not None or statistic not in ("pearson", "spearman"):
-        return None
-    return {
-        (a, b): williams_test(table.human, table.scores(a), table.scores(b), statistic)
-        for a, b in combinations(table.columns, 2)
-    }
+        return ()
+    scores = {label: column.scores for label, column in table.columns.items()}
+    named = _named(table, statistic, level, choices)
+    return tuple(compare_all_metrics(table.human, scores, test="williams", **named))
 
 
 def _ceiling(table: ScoreTable, statistic: Any, choices: Choices) -> Agreement:

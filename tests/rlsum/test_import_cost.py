@@ -30,6 +30,7 @@ def test_help_loads_nothing_heavy():
         ["explain"],
         ["rewards"],
         ["fit-metric"],
+        ["correlate"],
         ["data"],
         ["demo"],
     ]

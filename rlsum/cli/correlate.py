@@ -1,0 +1,161 @@
+"""``rlsum correlate``: how well metrics agree with human judgments, and which differences are real."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    from rlsum.judgments.collection import Judgments
+    from rlsum.meta_evaluation.scores import ScoreTable
+
+Level = Literal["pooled", "input", "system"]
+Average = Literal["groups", "rows"]
+Test = Literal["auto", "williams", "permutation", "clustered permutation"]
+
+
+def correlate(
+    data: Annotated[
+        str, typer.Argument(metavar="DATA", help="Judgments: JSONL, hf://owner/name, or NAME:PATH for public data.")
+    ],
+    metrics: Annotated[
+        str, typer.Option(help="Metrics with their options, separated by commas; `rlsum rewards` lists them.")
+    ] = "rouge-1,rouge-2,rouge-l",
+    score: Annotated[str, typer.Option(help="Which of the human scores.")] = "overall",
+    level: Annotated[Level, typer.Option(help="All rows; within each input, averaged; systems' means.")] = "pooled",
+    statistic: Annotated[
+        str, typer.Option(help="Of spearman, pearson, kendall, acc-t, spa (systems only), separated by commas.")
+    ] = "spearman,pearson,kendall",
+    by_group: Annotated[
+        bool, typer.Option("--by-group", help="Correlate within each group (language pair, topic) and average.")
+    ] = False,
+    average: Annotated[
+        Average, typer.Option(help="With --by-group: each group counts once, or by its rows.")
+    ] = "groups",
+    test: Annotated[Test, typer.Option(help="Between metrics; auto takes what fits the data.")] = "auto",
+    length: Annotated[
+        str, typer.Option(help="Lengths beside the metrics: of letters, words, whitespace, characters.")
+    ] = "letters",
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FOLDER", help="Write HTML, Markdown, LaTeX, CSV, JSON, PNG.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the files of FOLDER.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    cache: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Where scores are remembered (default: ~/.cache/rlsum).")
+    ] = None,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Remember no scores.")] = False,
+    resamples: Annotated[int, typer.Option(min=1, help="Resamples of each interval, swaps of each test.")] = 2_000,
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same intervals and p-values.")] = 0,
+) -> None:
+    """Correlate metrics with human judgments: values with intervals, tests between metrics, length, the judges.
+
+    Candidate length alone stands beside the metrics, and how well one judge predicts the others wherever the data hold
+    single judges' scores. Intervals draw whole inputs, because texts of one input are not independent; differences are
+    tested pair by pair, with Holm's correction. Scores are remembered on disk, so a second statistic costs seconds.
+
+    **Examples**
+
+    rlsum correlate judged.jsonl --metrics rouge-l,meteor
+
+    rlsum correlate judged.jsonl --metrics 'rouge-l,rouge-l(direction=recall)' --score grammar --level input -o report
+
+    rlsum correlate wmt-da:wmt17_da_seg.tsv.gz --by-group --statistic kendall,pearson,acc-t --json
+    """
+    import rewards
+    from rlsum.meta_evaluation.cache import default_folder, scores_file
+    from rlsum.meta_evaluation.evaluation import Choices, meta_evaluate
+
+    statistics: Any = _chosen("--statistic", statistic, ("spearman", "pearson", "kendall", "acc-t", "spa"))
+    units = _chosen("--length", length, ("letters", "words", "whitespace", "characters")) if length else []
+    _check_test(test, level, statistics, by_group)
+    scorers = rewards.from_specs(metrics)
+    if out is not None:
+        _check_folder(out, overwrite)
+    file = None if no_cache else scores_file(cache or default_folder())
+    table = _score(_load(data), scorers, score, units, file)
+    choices = Choices(level, average if by_group else None, test, resamples, seed)
+    _show(meta_evaluate(table, statistics, choices), out, as_json)
+
+
+def _load(data: str) -> Judgments:
+    from rlsum.judgments.registry import load
+
+    return load(data)
+
+
+def _score(judgments: Judgments, scorers: Any, score: str, units: Any, file: Path | None) -> ScoreTable:
+    """The table of scores, a watching terminal told what is under way."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    from rlsum.meta_evaluation.labels import short_labels
+    from rlsum.meta_evaluation.scores import scored
+
+    names = short_labels(scorers)
+    shown = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*shown, console=Console(stderr=True), transient=True) as progress:
+        tasks = {name: progress.add_task(name, total=len(judgments.rows)) for name in names.values()}
+        return scored(
+            judgments,
+            {names[label]: scorer for label, scorer in scorers.items()},
+            score=score,
+            length=units,
+            cache=file,
+            progress=lambda label, count: progress.advance(tasks[label], count),
+        )
+
+
+def _show(evaluation: Any, out: Path | None, as_json: bool) -> None:
+    from rich.console import Console
+
+    from rlsum.meta_evaluation.report import build_report, print_report, to_json, write_report
+
+    if out is not None:
+        write_report(evaluation, out)
+    if as_json:
+        typer.echo(to_json(evaluation))
+        return
+    print_report(build_report(evaluation), Console())
+    if out is not None:
+        typer.echo(f"{out}: report.html, and the same as Markdown, LaTeX, CSV, JSON and PNG")
+
+
+def _chosen(option: str, written: str, known: tuple[str, ...]) -> list[str]:
+    """What an option lists, each once. Raises UserError for a name that is not known."""
+    from rewards.options import nearest
+    from rlsum.errors import UserError
+
+    names = list(dict.fromkeys(name.strip() for name in written.split(",")))
+    for name in names:
+        if name not in known:
+            raise UserError(f"{option}: {name!r} is not known{nearest(name, known)}; choose of {', '.join(known)}")
+    return names
+
+
+def _check_test(test: Test, level: Level, statistics: list[str], by_group: bool) -> None:
+    """Raise UserError for a test that the level or the statistics do not have, before anything is scored."""
+    from rlsum.errors import UserError
+
+    if test == "auto" or (test == "clustered permutation"):
+        return
+    if by_group:
+        raise UserError(f"--test {test}: within groups only 'clustered permutation' is made; leave --test out")
+    if test == "williams" and (level != "pooled" or not set(statistics) <= {"spearman", "pearson"}):
+        raise UserError("--test williams: it is for --level pooled and --statistic pearson,spearman; leave --test out")
+    if test == "permutation" and level == "input":
+        raise UserError("--test permutation: it swaps rows; for --level input use 'clustered permutation'")
+
+
+def _check_folder(folder: Path, overwrite: bool) -> None:
+    """Raise UserError where the folder holds a report already, or nothing can be written there."""
+    from rlsum.cli.destination import check_free
+    from rlsum.errors import UserError
+    from rlsum.meta_evaluation.report import FILES
+
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"-o {folder}: is a file; give the name of a folder")
+    for name in FILES:
+        check_free("-o", folder / name, overwrite)
