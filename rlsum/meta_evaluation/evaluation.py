@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -78,6 +79,11 @@ def meta_evaluate(
     return MetaEvaluation(table, choices, tuple(evaluate(table, each, choices) for each in statistics), alpha)
 
 
+def swaps(table: ScoreTable, choices: Choices) -> int:
+    """How often metrics are swapped in a test: as asked, but so often that p can be .01 after Holm's correction."""
+    return max(choices.resamples, 100 * math.comb(len(table.columns), 2))
+
+
 def level_of(statistic: Statistic, choices: Choices) -> Level:
     """The level at which a statistic is made: that which was asked for, save where it has but one."""
     return "system" if statistic == "spa" else choices.level
@@ -102,6 +108,7 @@ def _pooled(
         for label, column in table.columns.items()
     }
     scores = {label: column.scores for label, column in table.columns.items()}
+    named["resamples"] = swaps(table, choices)
     return correlations, compare_all_metrics(table.human, scores, test=choices.test, **named)
 
 
@@ -116,6 +123,7 @@ def _within(
     }
     scores = {label: column.scores for label, column in table.columns.items()}
     pairs = list(combinations(scores, 2))
+    named["resamples"] = swaps(table, choices)
     return correlations, compare_within(table.human, scores, pairs, table.groups, **named)
 
 

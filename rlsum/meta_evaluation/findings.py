@@ -47,7 +47,7 @@ def material(evaluation: MetaEvaluation) -> list[str]:
         lines.append(
             f"Correlations are taken within {groups:,} groups; average: {AVERAGES[evaluation.choices.average]}."
         )
-    lines += [f"{note[:1].upper()}{note[1:]}." for note in table.notes]
+    lines += [f"Note: {note}." for note in table.notes]
     return lines
 
 
