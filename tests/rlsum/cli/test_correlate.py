@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import json
+import random
+import sys
+
+import pytest
+from rated import rated
+
+from rlsum.cli import main
+from rlsum.judgments.records import write_jsonl
+
+FAST = ("--resamples", 40, "--statistic", "spearman")
+
+
+@pytest.fixture
+def rlsum(monkeypatch, capsys, tmp_path):
+    """Run a command: (exit code, standard output, standard error)."""
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["rlsum", *map(str, arguments)])
+        monkeypatch.setenv("COLUMNS", "160")
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "user-cache"))
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return int(ended.value.code or 0), *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def data(tmp_path):
+    write_jsonl(tmp_path / "judged.jsonl", rated(20).rows)
+    return tmp_path / "judged.jsonl"
+
+
+def rows_of(path, rows):
+    path.write_text("\n".join(json.dumps(row) for row in rows) + "\n")
+    return path
+
+
+def judged(**fields):
+    return {"id": "1", "system": "s", "candidate": "a b", "references": ["a"], "scores": {"overall": 1.0}, **fields}
+
+
+def test_the_table_the_report_and_the_cache(rlsum, data, tmp_path):
+    command = ("correlate", data, "--metrics", "rouge-1,rouge-1(direction=recall)", *FAST)
+    code, printed, _ = rlsum(*command, "-o", tmp_path / "report")
+    assert code == 0
+    assert "Agreement with people: overall" in printed
+    assert "60 judged texts of 20 inputs by 3 systems" in printed
+    assert "length (letters)" in printed
+    assert "judges: one against the others" in printed
+    assert "whole inputs are swapped" in printed
+    assert (tmp_path / "user-cache" / "rlsum" / "scores.sqlite").is_file()
+    assert (tmp_path / "report" / "report.html").is_file()
+    code, _, told = rlsum(*command, "-o", tmp_path / "report")
+    assert code == 2
+    assert "exists; add --overwrite" in told
+
+
+def test_json_is_the_same_twice_and_without_a_cache(rlsum, data):
+    command = ("correlate", data, "--metrics", "rouge-1", *FAST, "--json")
+    first, second, third = rlsum(*command), rlsum(*command), rlsum(*command, "--no-cache")
+    assert first == second == third
+    assert json.loads(first[1])["columns"]["rouge-1"]["kind"] == "metric"
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--statistic", "sperman"), "'sperman' is not known; did you mean 'spearman'?"),
+        (("--length", "bytes"), "--length: 'bytes' is not known"),
+        (("--metrics", "ruge-l"), "unknown reward 'ruge-l'"),
+        (("--score", "fluency"), "no row has the score 'fluency'"),
+        (("--test", "williams", "--level", "system"), "--level pooled"),
+        (("--test", "permutation", "--by-group"), "only 'clustered permutation'"),
+        (("--test", "permutation", "--level", "input", "--statistic", "pearson"), "swaps rows"),
+    ],
+)
+def test_errors_name_the_option_and_the_fix(rlsum, data, options, told):
+    code, _, error = rlsum("correlate", data, *options)
+    assert code == 2
+    assert told in error
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ([judged(), judged()], r":2: id '1' of system 's' is at"),
+        ([judged(), judged(id="2", scores={"overall": float("nan")})], ":2: scores.overall: NaN is no number"),
+        ([judged(), judged(id="2", scores={"overall": "1"})], ":2: scores.overall"),
+        ([judged(), judged(id="2", score=1)], ":2: unknown field 'score'"),
+        ([judged(scores={"overall": None})], "no row has the score 'overall'"),
+        ([], "no judgments"),
+    ],
+)
+def test_a_strangers_broken_file_is_an_error_with_its_line(rlsum, tmp_path, rows, told):
+    code, _, error = rlsum("correlate", rows_of(tmp_path / "j.jsonl", rows), *FAST)
+    assert code == 2
+    assert told in error
+
+
+def test_a_single_text_one_input_and_one_judge_are_undefined_with_the_reason(rlsum, tmp_path):
+    one = rows_of(tmp_path / "one.jsonl", [judged(raw_scores={"overall": [1.0]})])
+    code, printed, _ = rlsum("correlate", one, "--metrics", "rouge-1", *FAST)
+    assert code == 0
+    assert "only one row has both scores" in printed
+    assert "no item has two judgments" in printed
+    rows = [judged(system=f"s{n}", candidate="a " * n + "b", scores={"overall": n / 9}) for n in range(9)]
+    code, printed, _ = rlsum("correlate", rows_of(tmp_path / "input.jsonl", rows), "--metrics", "rouge-1", *FAST)
+    assert code == 0
+    assert "no interval: all rows belong to one input" in printed
+
+
+def test_a_strangers_hundred_systems_on_a_hundred_inputs(rlsum, tmp_path):
+    draw = random.Random(0)
+    rows = []
+    for place in range(10_000):
+        right = draw.randint(0, 5)
+        rows.append(
+            judged(
+                id=place // 100,
+                system=f"s{place % 100}",
+                candidate=" ".join(["a"] * right + ["b"] * (5 - right)),
+                references=[] if place % 1000 == 7 else ["a a a a a"],
+                scores={"overall": None if place % 50 == 3 else right + draw.random(), "flat": 3},
+                raw_scores={"overall": [right]},
+            )
+        )
+    path = rows_of(tmp_path / "many.jsonl", rows)
+    metrics = "rouge-1,repetition,length(low=1)"
+    code, printed, _ = rlsum("correlate", path, "--metrics", metrics, *FAST, "--length", "whitespace", "--json")
+    assert code == 0
+    found = json.loads(printed)
+    assert (found["texts"], found["inputs"], found["systems"]) == (9_800, 100, 100)
+    assert found["left_out"] == {"without a score 'overall'": 200}
+    assert found["columns"]["rouge-1"]["undefined"] == {"it has no reference": 10}
+    values = {label: each["average"] for label, each in found["results"][0]["correlations"].items()}
+    assert values["rouge-1"]["n"] == 9_790
+    assert values["rouge-1"]["coverage"] == pytest.approx(9_790 / 9_800)
+    assert values["rouge-1"]["value"] > 0.9
+    for constant in ("length", "length (whitespace)"):
+        assert values[constant]["value"] is None
+        assert values[constant]["reason"] == "the metric's scores are constant"
+    assert found["alpha"]["reason"] == "no item has two judgments"
+    code, printed, _ = rlsum("correlate", path, "--metrics", "rouge-1", *FAST, "--score", "flat")
+    assert code == 0
+    assert "the human scores are constant" in printed
+
+
+def test_within_groups(rlsum, tmp_path):
+    write_jsonl(tmp_path / "g.jsonl", rated(24, groups=("cs-en", "de-en")).rows)
+    command = ("correlate", tmp_path / "g.jsonl", "--metrics", "rouge-1", *FAST)
+    code, printed, _ = rlsum(*command, "--by-group", "--average", "rows")
+    assert code == 0
+    assert "Within groups: spearman, pooled" in printed
+    assert "weighted by their rows" in printed
+    assert "The rows of 2 groups are pooled" in rlsum(*command)[1]

@@ -1,0 +1,98 @@
+import numpy as np
+import pytest
+from rated import Share, rated
+
+from rlsum.evaluation.agreement import judge_ceiling
+from rlsum.evaluation.correlation import correlate
+from rlsum.meta_evaluation.evaluation import Choices, meta_evaluate, swaps
+from rlsum.meta_evaluation.findings import findings, material, warnings
+from rlsum.meta_evaluation.scores import Column, scored
+
+FEW = Choices(resamples=100)
+
+
+@pytest.fixture(scope="module")
+def table():
+    return scored(rated(30), {"share": Share()}, length=("letters", "characters"))
+
+
+def test_every_statistic_of_every_column(table):
+    found = meta_evaluate(table, ("spearman", "acc-t", "spa"), FEW)
+    assert [(result.statistic, result.level) for result in found.results] == [
+        ("spearman", "pooled"),
+        ("acc-t", "pooled"),
+        ("spa", "system"),
+    ]
+    expected = correlate(table.human, table.scores("share"), inputs=table.inputs, systems=table.systems, resamples=100)
+    assert repr(found.results[0].correlations["share"].average) == repr(expected)  # NaN is not itself
+    assert [len(result.tests) for result in found.results] == [3, 3, 3]
+    assert [len(result.williams) for result in found.results] == [3, 0, 0]
+    ceiling = judge_ceiling(table.judges.scores, judges="anonymous", inputs=table.inputs, resamples=100)
+    assert found.results[0].ceiling == ceiling
+    assert found.results[1].ceiling is None
+    assert found.alpha.value > 0
+    with pytest.raises(ValueError, match="is unknown"):
+        meta_evaluate(table, ("sperman",))  # type: ignore[arg-type]
+
+
+def test_ceilings_are_averaged_as_the_metrics_are():
+    table = scored(rated(30, groups=("a", "b")), {"share": Share()})
+    found = meta_evaluate(table, ("pearson",), Choices(average="groups", resamples=50)).results[0]
+    parts = [
+        judge_ceiling(table.judges.scores[np.array(table.groups) == group], judges="anonymous", statistic="pearson")
+        for group in ("a", "b")
+    ]
+    assert found.ceiling.value == pytest.approx(np.mean([part.value for part in parts]))
+    assert list(found.correlations["share"].groups) == ["a", "b"]
+
+
+def test_many_metrics_get_swaps_enough_to_differ_after_holm(table):
+    wide = table
+    for place in range(20):
+        wide = wide.with_column(f"copy {place}", table.columns["share"])
+    assert swaps(wide, FEW) / 231 >= 100
+
+
+def with_metric(table, scores):
+    return table.with_column("share", Column(np.asarray(scores, dtype=float), "s"))
+
+
+def test_the_findings_say_that_length_wins_and_that_nothing_was_detected(table):
+    draw = np.random.default_rng(0)
+    table = with_metric(table, draw.normal(size=len(table)))
+    longer = scored(rated(30), {})
+    human = longer.scores("length (letters)") + draw.normal(size=len(table))
+    from dataclasses import replace
+
+    said = " ".join(findings(meta_evaluate(replace(table, human=human), ("spearman",), FEW)))
+    assert "length (letters) alone beats every metric" in said
+    assert "(significantly above 1 and significantly below 0 of 1 metrics)" in said
+    alike = with_metric(table, longer.scores("length (letters)") + draw.normal(size=len(table)) * 1e-3)
+    said = " ".join(findings(meta_evaluate(alike, ("spearman",), FEW)))
+    assert "no difference detected in" in said
+    assert "share and length (letters)" in said
+
+
+def test_the_findings_say_when_length_does_not_win(table):
+    said = findings(meta_evaluate(table, ("spearman",), FEW))
+    assert said[0].startswith("spearman (pooled): share is highest at ")
+    assert "less than every metric" in said[1]
+    assert "one judge against the mean of the others reaches" in " ".join(said)
+
+
+def test_what_is_undefined_is_told(table):
+    flat = with_metric(table, np.full(len(table), 2.0))
+    found = meta_evaluate(flat, ("spearman",), FEW)
+    assert findings(found)[0] == "spearman (pooled): undefined for every metric."
+    told = " ".join(warnings(found))
+    assert "spearman of share: the metric's scores are constant." in told
+    assert "share against length (letters): the scores of one of the metrics are constant." in told
+    assert "3 of 3 Williams' tests" in told or "2 of 3 Williams' tests" in told or "1 of 3 Williams' tests" in told
+
+
+def test_the_material_counts_everything():
+    table = scored(rated(30, groups=("a", "b")), {"share": Share()})
+    said = " ".join(material(meta_evaluate(table, ("spearman",), FEW)))
+    assert "90 judged texts of 30 inputs by 3 systems" in said
+    assert "texts undefined: it has one word" in said
+    assert "The rows of 2 groups are pooled" in said

@@ -1,0 +1,88 @@
+import numpy as np
+import pytest
+from scipy.stats import pearsonr
+
+from rlsum.meta_evaluation.grouped import compare_within, correlate_within
+
+NAN = float("nan")
+
+
+def two_groups(n=40, seed=0):
+    """Group a of n rows where the metric is good, b of 2n rows where it is worse and on another scale."""
+    draw = np.random.default_rng(seed)
+    human = draw.normal(size=3 * n)
+    noise = draw.normal(size=3 * n)
+    groups = ["a"] * n + ["b"] * (2 * n)
+    good = np.array([1.0 if group == "a" else 0.3 for group in groups])
+    return human, good * human + noise * 0.5 + 10 * (np.array(groups) == "b"), groups
+
+
+def within(human, metric, groups, **options):
+    ids = list(range(len(human)))
+    return correlate_within(
+        human,
+        metric,
+        groups,
+        **{"statistic": "pearson", "level": "pooled", "average": "groups", "resamples": 200, **options},
+        inputs=ids,
+        systems=["s"] * len(human),
+    )
+
+
+def test_averages_are_of_the_groups_own_correlations():
+    human, metric, groups = two_groups()
+    chosen = np.array(groups) == "a"
+    a, b = (pearsonr(human[part], metric[part]).statistic for part in (chosen, ~chosen))
+    even, by_rows = within(human, metric, groups), within(human, metric, groups, average="rows")
+    assert [each.value for each in even.groups.values()] == pytest.approx([a, b])
+    assert even.average.value == pytest.approx((a + b) / 2)
+    assert by_rows.average.value == pytest.approx((a + 2 * b) / 3)
+    assert even.average.low < even.average.value < even.average.high
+    assert (even.average.n, even.average.over, even.average.coverage) == (120, 2, 1)
+
+
+def test_the_interval_of_one_group_is_its_own():
+    human, metric, _ = two_groups()
+    found = within(human[:40], metric[:40], ["a"] * 40)
+    assert (found.average.low, found.average.high) == pytest.approx((found.groups["a"].low, found.groups["a"].high))
+
+
+def test_groups_without_a_value_are_named():
+    human, metric, groups = two_groups()
+    metric[:40] = 3.0
+    found = within(human, metric, groups)
+    assert found.left_out == ("a",)
+    assert found.average.reason == "1 of 2 groups left out (the metric's scores are constant)"
+    assert found.average.value == found.groups["b"].value
+    nothing = within(human, np.full(120, NAN), groups)
+    assert np.isnan(nothing.average.value)
+    assert "undefined in every group" in nothing.average.reason
+
+
+def compared(human, metrics, groups, **options):
+    ids = list(range(len(human)))
+    named = {"statistic": "pearson", "level": "pooled", "average": "groups", "resamples": 500, **options}
+    return compare_within(human, metrics, [("x", "y")], groups, **named, inputs=ids, systems=["s"] * len(human))[0]
+
+
+def test_a_better_metric_is_found_and_equal_ones_are_not():
+    human, metric, groups = two_groups()
+    noise = np.random.default_rng(1).normal(size=len(human))
+    found = compared(human, {"x": metric, "y": noise}, groups)
+    assert found.p_holm == found.p < 0.01
+    assert found.difference == pytest.approx(
+        within(human, metric, groups).average.value - within(human, noise, groups).average.value
+    )
+    assert compared(human, {"x": noise, "y": metric}, groups).difference == pytest.approx(-found.difference)
+    assert compared(human, {"x": metric, "y": metric}, groups).p == 1
+    assert compared(human, {"x": metric, "y": np.full(120, 2.0)}, groups).reason == "undefined in every group"
+
+
+def test_the_test_holds_its_level_where_metrics_are_alike():
+    draw = np.random.default_rng(0)
+    rejected = 0
+    for _ in range(200):
+        human = draw.normal(size=60)
+        metrics = {name: human + draw.normal(size=60) for name in "xy"}
+        rejected += compared(human, metrics, ["a"] * 20 + ["b"] * 40, resamples=99).p <= 0.05
+    assert 2 <= rejected <= 19  # 5% of 200 is 10, three deviations about 9

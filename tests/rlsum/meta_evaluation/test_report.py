@@ -1,0 +1,94 @@
+import csv
+import json
+import re
+
+import numpy as np
+import pytest
+from rated import Share, rated
+
+from rlsum.evaluation.table import Cell, Table, to_latex
+from rlsum.meta_evaluation.evaluation import Choices, meta_evaluate
+from rlsum.meta_evaluation.pictures import binned_means
+from rlsum.meta_evaluation.report import build_report, to_json, write_report
+from rlsum.meta_evaluation.scores import Column, scored
+
+
+@pytest.fixture(scope="module")
+def evaluation():
+    table = scored(rated(20, groups=("cs-en", "<b>de</b>")), {"share": Share()})
+    table = table.with_column("100%_<i>flat</i>", Column(np.ones(len(table)), "flat|<script>"))
+    return meta_evaluate(table, ("pearson",), Choices(average="groups", resamples=40))
+
+
+@pytest.fixture(scope="module")
+def folder(evaluation, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report") / "new"
+    write_report(evaluation, folder)
+    return folder
+
+
+def test_the_page_needs_nothing_and_escapes_everything(folder):
+    page = (folder / "report.html").read_text()
+    assert not re.search(r"(src|href|srcset)=[\"'](?!data:|#)", page)
+    assert "<i>flat" not in page
+    assert "<script>" not in page
+    assert "prefers-color-scheme: dark" in page
+    assert page.count("data:image/png;base64") == 4  # heat map and scatter, light and dark
+    assert "less than every metric" in page or "beats every metric" in page or "more than" in page
+
+
+def test_csv_and_json_hold_the_same_numbers(evaluation, folder):
+    rows = list(csv.DictReader((folder / "correlations.csv").open()))
+    found = json.loads((folder / "report.json").read_text())
+    assert json.loads(to_json(evaluation)) == found
+    share = found["results"][0]["correlations"]["share"]
+    written = {(row["label"], row["group"]): row["value"] for row in rows}
+    assert float(written["share", "average of groups"]) == share["average"]["value"]
+    assert float(written["share", "cs-en"]) == share["groups"]["cs-en"]["value"]
+    assert written["100%_<i>flat</i>", "cs-en"] == ""
+    assert found["results"][0]["correlations"]["100%_<i>flat</i>"]["average"]["value"] is None
+    tests = list(csv.DictReader((folder / "tests.csv").open()))
+    assert [row["verdict"] for row in tests].count("undefined") == 2
+    texts = list(csv.DictReader((folder / "scores.csv").open()))
+    assert len(texts) == 60
+    assert "" in {row["share"] for row in texts}
+
+
+def test_markdown_and_latex(folder):
+    text = (folder / "report.md").read_text()
+    assert "| average |" in text or "| **average** |" in text
+    assert "](scatter.png)" in text
+    assert (folder / "scatter.png").read_bytes().startswith(b"\x89PNG")
+    latex = (folder / "report.tex").read_text()
+    assert r"100\%\_\textless{}i\textgreater{}flat" in latex
+    assert latex.count(r"\begin{table}") == latex.count(r"\end{table}") == 3
+
+
+def test_a_latex_table():
+    table = Table("A & B", ("", "r"), ((Cell("x_1"), Cell("0.5", "0.4\N{EN DASH}0.6", True)),), ("50%",))
+    lines = to_latex(table).splitlines()
+    assert r"x\_1 & \textbf{0.5} {\scriptsize (0.4--0.6)} \\" in lines
+    assert r"\caption{A \& B}" in lines
+
+
+def test_tables_of_the_report(evaluation):
+    report = build_report(evaluation)
+    first, groups = report.correlations
+    assert [row[0].text for row in first.rows][-2:] == [
+        "judges: one against the others",
+        "judges: Krippendorff's alpha",
+    ]
+    assert [row[0].text for row in groups.rows] == ["cs-en", "<b>de</b>", "average"]
+    assert all(
+        len(row) == len(table.header)
+        for table in (first, groups, *report.matrices, *report.pairs)
+        for row in table.rows
+    )
+
+
+def test_bins_keep_equal_scores_together():
+    scores, human = binned_means(np.array([1.0, 1, 1, 1, 2, 3]), np.array([0.0, 1, 2, 3, 4, 5]), bins=3)
+    np.testing.assert_array_equal(human, [1.5, 4.5])
+    np.testing.assert_array_equal(scores, [1, 2.5])
+    scores, _ = binned_means(np.ones(4), np.arange(4.0))
+    assert len(scores) == 1

@@ -1,0 +1,47 @@
+"""Judgments of texts in which people count the right words, and a metric that knows some of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from rlsum.judgments.collection import Judgments
+from rlsum.judgments.records import Judgment
+
+
+def rated(inputs: int = 12, systems: int = 3, groups: tuple[str, ...] = ("",), seed: int = 0) -> Judgments:
+    """Texts of 1 to 6 words "right" and up to 4 words "wrong"; people see the share of right ones, give or take."""
+    draw = np.random.default_rng(seed)
+    rows = []
+    for number in range(inputs):
+        for system in range(systems):
+            right, wrong = int(draw.integers(1, 7)), int(draw.integers(0, 5))
+            opinion = right / (right + wrong)
+            raw = tuple(float(np.round(opinion + draw.normal(0, 0.15), 3)) for _ in range(2))
+            text = " ".join(["right"] * right + ["wrong"] * wrong)
+            group = groups[number % len(groups)]
+            mean = {"overall": float(np.mean(raw))}
+            rows.append(Judgment(f"i{number}", f"s{system}", text, ("right",), "", group, mean, {"overall": raw}))
+    return Judgments("rated", tuple(rows))
+
+
+def changed(judgments: Judgments, place: int, **fields: object) -> Judgments:
+    """The same judgments with one row changed."""
+    rows = list(judgments.rows)
+    rows[place] = replace(rows[place], **fields)  # type: ignore[arg-type]
+    return replace(judgments, rows=tuple(rows))
+
+
+class Share:
+    """The share of right words; undefined for a text of one word."""
+
+    name = "share"
+    signature = "share|version:1"
+
+    def __call__(self, candidates, references=None, sources=None):
+        words = [text.split() for text in candidates]
+        return np.array([np.nan if len(each) < 2 else each.count("right") / len(each) for each in words])
+
+    def undefined(self, candidate, references=None):
+        return "it has one word" if len(candidate.split()) < 2 else None
