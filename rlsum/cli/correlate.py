@@ -32,8 +32,9 @@ def correlate(
         bool, typer.Option("--by-group", help="Correlate within each group (language pair, topic) and average.")
     ] = False,
     average: Annotated[
-        Average, typer.Option(help="With --by-group: each group counts once, or by its rows.")
-    ] = "groups",
+        Average | None,
+        typer.Option(help="With --by-group: each group counts once (groups, the default), or by its rows."),
+    ] = None,
     test: Annotated[Test, typer.Option(help="Between metrics; auto takes what fits the data.")] = "auto",
     length: Annotated[
         str, typer.Option(help="Lengths beside the metrics: of letters, words, whitespace, characters.")
@@ -65,18 +66,21 @@ def correlate(
     rlsum correlate wmt-da:wmt17_da_seg.tsv.gz --by-group --statistic kendall,pearson,acc-t --json
     """
     import rewards
+    from rlsum.errors import UserError
     from rlsum.meta_evaluation.cache import default_folder, scores_file
     from rlsum.meta_evaluation.evaluation import Choices, meta_evaluate
 
     statistics: Any = _chosen("--statistic", statistic, ("spearman", "pearson", "kendall", "acc-t", "spa"))
     units = _chosen("--length", length, ("letters", "words", "whitespace", "characters")) if length else []
+    if average is not None and not by_group:
+        raise UserError(f"--average {average}: it averages over groups; add --by-group")
     _check_test(test, level, statistics, by_group)
     scorers = rewards.from_specs(metrics)
     if out is not None:
         _check_folder(out, overwrite)
     file = None if no_cache else scores_file(cache or default_folder())
     table = _score(_load(data), scorers, score, units, file)
-    choices = Choices(level, average if by_group else None, test, resamples, seed)
+    choices = Choices(level, (average or "groups") if by_group else None, test, resamples, seed)
     _show(meta_evaluate(table, statistics, choices), out, as_json)
 
 
@@ -139,7 +143,7 @@ def _check_test(test: Test, level: Level, statistics: list[str], by_group: bool)
     """Raise UserError for a test that the level or the statistics do not have, before anything is scored."""
     from rlsum.errors import UserError
 
-    if test == "auto" or (test == "clustered permutation"):
+    if test in ("auto", "clustered permutation"):
         return
     if by_group:
         raise UserError(f"--test {test}: within groups only 'clustered permutation' is made; leave --test out")

@@ -2,30 +2,20 @@ from __future__ import annotations
 
 import json
 import random
-import sys
 
 import pytest
 from rated import rated
 
-from rlsum.cli import main
 from rlsum.judgments.records import write_jsonl
 
 FAST = ("--resamples", 40, "--statistic", "spearman")
 
 
 @pytest.fixture
-def rlsum(monkeypatch, capsys, tmp_path):
-    """Run a command: (exit code, standard output, standard error)."""
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["rlsum", *map(str, arguments)])
-        monkeypatch.setenv("COLUMNS", "160")
-        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "user-cache"))
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return int(ended.value.code or 0), *capsys.readouterr()
-
-    return run
+def rlsum(rlsum, monkeypatch, tmp_path):
+    """The same, with a folder of caches of its own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "user-cache"))
+    return rlsum
 
 
 @pytest.fixture
@@ -73,6 +63,7 @@ def test_json_is_the_same_twice_and_without_a_cache(rlsum, data):
         (("--length", "bytes"), "--length: 'bytes' is not known"),
         (("--metrics", "ruge-l"), "unknown reward 'ruge-l'"),
         (("--score", "fluency"), "no row has the score 'fluency'"),
+        (("--average", "rows"), "add --by-group"),
         (("--test", "williams", "--level", "system"), "--level pooled"),
         (("--test", "permutation", "--by-group"), "only 'clustered permutation'"),
         (("--test", "permutation", "--level", "input", "--statistic", "pearson"), "swaps rows"),
