@@ -6,12 +6,17 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
+from rlsum.evaluation.correlation import Correlation
 from rlsum.evaluation.significance import MetricTest
 from rlsum.meta_evaluation.evaluation import MetaEvaluation, Result
 from rlsum.meta_evaluation.grouped import AVERAGES
 
 ALPHA = 0.05
 FEW = 6  # pairs named one by one
+OUTSIDE = (
+    "the value lies outside its own interval, because resampling moves this statistic; "
+    "the interval's width can be read, its place cannot"
+)
 
 
 def number(value: float) -> str:
@@ -64,12 +69,18 @@ def warnings(evaluation: MetaEvaluation) -> list[str]:
             for label, found in result.correlations.items()
             if found.average.reason
         ]
+        outside = [label for label, found in result.correlations.items() if _outside(found.average)]
+        lines += [f"{name} of {', '.join(outside)}: {OUTSIDE}."] if outside else []
         lines += [f"{name}, {test.a} against {test.b}: {test.reason}." for test in result.tests if test.reason]
         if result.ceiling is not None and result.ceiling.reason:
             lines.append(f"{name} of the judges: {result.ceiling.reason}.")
     if evaluation.alpha is not None and evaluation.alpha.reason:
         lines.append(f"Alpha of the judges: {evaluation.alpha.reason}.")
     return list(dict.fromkeys(lines))
+
+
+def _outside(found: Correlation) -> bool:
+    return found.value < found.low or found.value > found.high
 
 
 def _of(evaluation: MetaEvaluation, result: Result) -> list[str]:

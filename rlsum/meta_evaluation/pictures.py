@@ -76,10 +76,10 @@ def scatter(table: ScoreTable) -> Picture:
 
 
 def binned_means(scores: Floats, human: Floats, bins: int = BINS) -> tuple[Floats, Floats]:
-    """Mean score and mean human score (b,) in shares of the texts ordered by score; equal scores stay together."""
+    """Mean score and mean human score (b,) in shares of the n > 0 texts by score; equal scores stay together."""
     order = np.argsort(scores, kind="stable")
     scores, human = scores[order], human[order]
-    edges = np.searchsorted(scores, np.quantile(scores, np.linspace(0, 1, bins + 1)[1:-1])) if len(scores) else []
+    edges = np.searchsorted(scores, np.quantile(scores, np.linspace(0, 1, bins + 1)[1:-1]))
     parts = [part for part in np.split(np.arange(len(scores)), np.unique(edges)) if len(part)]
     return np.array([scores[part].mean() for part in parts]), np.array([human[part].mean() for part in parts])
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from rated import Share, rated
@@ -62,8 +64,6 @@ def test_the_findings_say_that_length_wins_and_that_nothing_was_detected(table):
     table = with_metric(table, draw.normal(size=len(table)))
     longer = scored(rated(30), {})
     human = longer.scores("length (letters)") + draw.normal(size=len(table))
-    from dataclasses import replace
-
     said = " ".join(findings(meta_evaluate(replace(table, human=human), ("spearman",), FEW)))
     assert "length (letters) alone beats every metric" in said
     assert "(significantly above 1 and significantly below 0 of 1 metrics)" in said
@@ -88,6 +88,16 @@ def test_what_is_undefined_is_told(table):
     assert "spearman of share: the metric's scores are constant." in told
     assert "share against length (letters): the scores of one of the metrics are constant." in told
     assert "3 of 3 Williams' tests" in told or "2 of 3 Williams' tests" in told or "1 of 3 Williams' tests" in told
+
+
+def test_a_value_outside_its_interval_is_told(table):
+    found = meta_evaluate(table, ("pearson",), FEW)
+    assert "outside its own interval" not in " ".join(warnings(found))
+    result = found.results[0]
+    share = result.correlations["share"]
+    moved = replace(share, average=replace(share.average, value=share.average.high + 0.1))
+    biased = replace(found, results=(replace(result, correlations={**result.correlations, "share": moved}),))
+    assert "pearson of share: the value lies outside its own interval" in " ".join(warnings(biased))
 
 
 def test_the_material_counts_everything():
