@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from rlsum.evaluation.correlation import Correlation
 from rlsum.evaluation.significance import MetricTest
 from rlsum.meta_evaluation.evaluation import MetaEvaluation, Result
-from rlsum.meta_evaluation.grouped import AVERAGES
+from rlsum.meta_evaluation.grouped import AVERAGES, GroupedCorrelation
 
 ALPHA = 0.05
 FEW = 6  # pairs named one by one
@@ -69,6 +69,7 @@ def warnings(evaluation: MetaEvaluation) -> list[str]:
             for label, found in result.correlations.items()
             if found.average.reason
         ]
+        lines += [line for label, found in result.correlations.items() for line in _inputs_left_out(name, label, found)]
         outside = [label for label, found in result.correlations.items() if _outside(found.average)]
         lines += [f"{name} of {', '.join(outside)}: {OUTSIDE}."] if outside else []
         lines += [f"{name}, {test.a} against {test.b}: {test.reason}." for test in result.tests if test.reason]
@@ -77,6 +78,14 @@ def warnings(evaluation: MetaEvaluation) -> list[str]:
     if evaluation.alpha is not None and evaluation.alpha.reason:
         lines.append(f"Alpha of the judges: {evaluation.alpha.reason}.")
     return list(dict.fromkeys(lines))
+
+
+def _inputs_left_out(name: str, label: str, found: GroupedCorrelation) -> list[str]:
+    """How many inputs a correlation within inputs is made of, where some are no part of it."""
+    parts = found.groups.values() if found.groups else [found.average]
+    over, left_out = sum(each.over for each in parts), sum(each.left_out for each in parts)
+    why = "a single text, or scores that do not vary"
+    return [f"{name} of {label}: of {over:,} inputs; {left_out:,} left out ({why})."] if left_out else []
 
 
 def _outside(found: Correlation) -> bool:

@@ -100,6 +100,14 @@ def test_a_value_outside_its_interval_is_told(table):
     assert "pearson of share: the value lies outside its own interval" in " ".join(warnings(biased))
 
 
+@pytest.mark.parametrize("average", [None, "groups"])
+def test_inputs_that_are_no_part_of_a_correlation_are_counted(average):
+    judgments = rated(20, groups=("a", "b"))
+    alone = replace(judgments, rows=judgments.rows[:-2])  # the last input keeps one text
+    found = meta_evaluate(scored(alone, {}), ("pearson",), Choices("input", average, resamples=20))
+    assert "pearson of length (letters): of 19 inputs; 1 left out" in " ".join(warnings(found))
+
+
 def test_the_material_counts_everything():
     table = scored(rated(30, groups=("a", "b")), {"share": Share()})
     said = " ".join(material(meta_evaluate(table, ("spearman",), FEW)))
