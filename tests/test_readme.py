@@ -76,7 +76,7 @@ def test_a_printed_command_parses(arguments):
 
 def test_every_command_is_shown():
     shown = {arguments[0] for arguments in COMMANDS}
-    others = {"score", "explain", "rewards", "baseline", "fit-metric"}
+    others = {"score", "explain", "rewards", "baseline", "fit-metric", "correlate"}
     assert shown == {"train", "generate", "evaluate", "data", "demo", *others}
     data = {"simulate", "inspect", "outputs", "judgments"}
     assert {arguments[1] for arguments in COMMANDS if arguments[0] == "data"} == data
