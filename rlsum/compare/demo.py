@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -169,12 +172,12 @@ def make_report(plan: Plan, every: Sequence[Cell], ways: Sequence[Decoded]) -> R
     }
     shown = decoded[ways[0].title]
     vocabulary = Vocabulary.load(plan.folder / "mle" / "best" / "vocab.txt")
+    build = partial(report.build_section, rewards=scorers, start=START, control=CONTROL, missing=missing)
+    with ProcessPoolExecutor(plan.jobs, get_context("spawn")) as pool:  # a fork would inherit torch's locks
+        sections = tuple(pool.map(build, decoded, decoded.values()))
     return Report(
         title="Did the reward help?",
-        sections=tuple(
-            report.build_section(title, results, scorers, start=START, control=CONTROL, missing=missing)
-            for title, results in decoded.items()
-        ),
+        sections=sections,
         pictures=tuple(report.draw_cells(shown, ["rouge-l", "sms"], START)),
         samples=tuple(
             draw_samples({cell.name: report.read_cell(cell) for cell in shown}, set(vocabulary.words), 4, plan.seed)

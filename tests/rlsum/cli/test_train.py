@@ -224,7 +224,7 @@ def test_a_run_folder_is_one_process_at_a_time(place, tmp_path, options):
 def test_two_processes_train_one_run(place, tmp_path):
     """Real processes: one claims the folder and writes, and alone neither goes on."""
     folder = tmp_path / "pair"
-    launch = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node=2", "--master_port=0", "-m", "rlsum"]
+    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", "-m", "rlsum"]
     environment = {**os.environ, "ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1"}
 
     def together(*arguments):
