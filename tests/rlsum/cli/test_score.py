@@ -214,7 +214,9 @@ def test_killed_again_and_again_nothing_is_lost_or_twice(tmp_path, workers):
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_ctrl_c_ends_all_processes_without_a_traceback(tmp_path, workers):
     (tmp_path / "many.jsonl").write_text('{"candidate": "c", "reference": "r"}\n' * 20 * CHUNK)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts its background jobs deaf to it
     process = command(tmp_path, "s.jsonl", "--workers", workers)
+    signal.signal(signal.SIGINT, before)
     wait_for(process, tmp_path / "s.jsonl.scoring", 2 * CHUNK)
     started = children(process)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the whole group
