@@ -30,7 +30,9 @@ from rewards.specs import Spec, as_spec
 from rewards.words import ngrams
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
+
+    Scores = NDArray[np.float64]
 
 NAME = "bleu-neighbors"
 # The paper's thresholds; its ROUGE is ROUGE-L, and its BERTScore must be the rescaled one.
@@ -81,14 +83,18 @@ class Examples:
         return Examples(tuple(self.texts[place] for place in kept), self.scores[kept], self.digest)
 
 
-def estimate(near: NDArray[np.bool_], scores: NDArray[np.float64], size: int, a: int, b: float) -> float:
-    """The mean of ``scores (m,)`` where ``near (m,)``, if ``a`` to ``b * size`` examples are near; NaN otherwise."""
-    found = int(near.sum())
-    return float(scores[near].mean()) if a <= found <= _most(b, size) else math.nan
+def estimate(near: NDArray[np.bool_], scores: NDArray[np.float64], size: ArrayLike, a: int, b: float) -> Scores:
+    """The mean of ``scores (m,)`` where ``near (n, m)``, if ``a`` to ``b * size`` examples are near; NaN otherwise.
+
+    ``size (n,)``, or one number for all: how many examples each text could have had as neighbours. ``(n,)``.
+    """
+    found = near.sum(axis=-1)
+    enough = (found >= a) & (found <= _most(b, size))
+    return np.where(enough, near @ scores / np.maximum(found, 1), np.nan)
 
 
-def _most(b: float, size: int) -> int:
-    return math.floor(b * size + 1e-9)  # .29 of 100 is 29, which floating point has as 28.999...
+def _most(b: float, size: ArrayLike) -> Scores:
+    return np.floor(b * np.asarray(size) + 1e-9)  # .29 of 100 is 29, which floating point has as 28.999...
 
 
 class BleuNeighbors:
@@ -199,7 +205,7 @@ class BleuNeighbors:
         if not candidate.strip():
             return float(self.examples.scores.min())
         near, size = self._near(candidate)
-        return estimate(near, self.examples.scores, size, self.a, self.b)
+        return float(estimate(near, self.examples.scores, size, self.a, self.b))
 
     def _near(self, candidate: str) -> tuple[NDArray[np.bool_], int]:
         """Which examples are neighbours, and out of how many; leaving one out leaves out all copies of its text."""

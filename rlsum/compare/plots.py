@@ -31,7 +31,10 @@ COLUMNS = 3
 
 @dataclass(frozen=True)
 class Curve:
-    """A line of a panel: ``steps`` and ``values`` (n,) each; a dashed one is what the line is measured against."""
+    """A line of a panel: ``steps`` and ``values`` (n,) each; a dashed one is what the line is measured against.
+
+    ``band`` is the lower and the upper end (n,) of a shaded area around it.
+    """
 
     label: str
     colour: str
@@ -39,15 +42,20 @@ class Curve:
     values: NDArray[np.float64]
     smooth: bool = False
     dashed: bool = False
+    band: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One pair of axes; ``across`` names the horizontal one."""
+    """One pair of axes; ``across`` names the horizontal one.
+
+    ``span``: the lowest and highest value shown, for panels that are compared with each other.
+    """
 
     title: str
     curves: tuple[Curve, ...]
     across: str = "step"
+    span: tuple[float, float] | None = None
 
 
 def read_metrics(run: str | Path) -> list[dict[str, Any]]:
@@ -83,6 +91,8 @@ def series(rows: Sequence[Row], kind: str, key: str) -> tuple[NDArray[np.float64
 
 def smoothed(values: NDArray[np.float64], width: int) -> NDArray[np.float64]:
     """Centred moving average of ``values`` (n,) over up to ``width`` points, fewer at the ends; (n,)."""
+    if width <= 1:
+        return values  # gaps (NaN) stay gaps
     sums = np.concatenate([[0.0], np.cumsum(values)])
     places = np.arange(len(values))
     low, high = np.maximum(places - width // 2, 0), np.minimum(places + width // 2 + 1, len(values))
@@ -177,6 +187,8 @@ def picture(name: str, title: str, description: str, panels: Sequence[Panel]) ->
 
 def _draw(axes: Axes, panel: Panel) -> None:
     for curve in panel.curves:
+        if curve.band is not None:
+            axes.fill_between(curve.steps, *curve.band, color=curve.colour, alpha=0.15, linewidth=0)
         width = max(1, len(curve.steps) // 20) if curve.smooth else 1
         if width > 1 and not curve.dashed:
             axes.plot(curve.steps, curve.values, color=curve.colour, alpha=0.18, linewidth=0.7)
@@ -190,6 +202,8 @@ def _draw(axes: Axes, panel: Panel) -> None:
         )
     axes.set_title(panel.title, loc="left")
     axes.set_xlabel(panel.across)
+    if panel.span is not None:
+        axes.set_ylim(*panel.span)
 
 
 def _legend(figure: Figure) -> None:
