@@ -228,15 +228,19 @@ def save(encoder: Encoder, source: Source, folder: Path) -> None:
         _tokenizer(source.place).save_pretrained(folder)  # a fresh one: in use it notes down where it cuts
 
 
-def _resolved(source: Source) -> tuple[str, Layers, LongTexts, Device]:
-    """Layers as numbers and a device that is there: what an encoder is read and remembered by."""
+def depth(place: str) -> int:
+    """How many layers the encoder at ``place`` (see ``locate``) has. Raises EncoderMissing where it cannot be had."""
     from transformers import AutoConfig
 
     try:
-        depth = AutoConfig.from_pretrained(source.place).num_hidden_layers
+        return int(AutoConfig.from_pretrained(place).num_hidden_layers)
     except (OSError, ValueError) as error:
-        raise _not_loaded(source.place, error) from error
-    layers = resolved_layers(source.layer, source.pool, depth, source.place)
+        raise _not_loaded(place, error) from error
+
+
+def _resolved(source: Source) -> tuple[str, Layers, LongTexts, Device]:
+    """Layers as numbers and a device that is there: what an encoder is read and remembered by."""
+    layers = resolved_layers(source.layer, source.pool, depth(source.place), source.place)
     return source.place, layers, source.long_texts, _device(source.device)
 
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 Runs = Mapping[str, Sequence[Row]]  # run name -> rows of its metrics.jsonl
+Scale = Literal["linear", "log"]
 
 PANEL = (4.0, 2.7)  # inches a panel
 COLUMNS = 3
@@ -49,13 +50,15 @@ class Curve:
 class Panel:
     """One pair of axes; ``across`` names the horizontal one.
 
-    ``span``: the lowest and highest value shown, for panels that are compared with each other.
+    ``span``: the lowest and highest value shown, for panels that are compared with each other. ``scales``: linear or
+    log, horizontally and vertically.
     """
 
     title: str
     curves: tuple[Curve, ...]
     across: str = "step"
     span: tuple[float, float] | None = None
+    scales: tuple[Scale, Scale] = ("linear", "linear")
 
 
 def read_metrics(run: str | Path) -> list[dict[str, Any]]:
@@ -202,6 +205,8 @@ def _draw(axes: Axes, panel: Panel) -> None:
         )
     axes.set_title(panel.title, loc="left")
     axes.set_xlabel(panel.across)
+    axes.set_xscale(panel.scales[0])
+    axes.set_yscale(panel.scales[1])
     if panel.span is not None:
         axes.set_ylim(*panel.span)
 

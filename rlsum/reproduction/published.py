@@ -1,0 +1,77 @@
+"""Published numbers, read from a file of the user's: they are data, not code."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+
+from rlsum.errors import UserError
+
+VALUE = "value_x100"
+ABSENT = "not available"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Which number of a paper: of ``table1``, say, what RoBERTa-base gets on ``STS12-16``."""
+
+    table: str
+    dataset: str
+    encoder: str
+    metric: str
+    centering: str
+    statistic: str
+
+
+@dataclass(frozen=True)
+class Published:
+    """Numbers times 100, as papers print them."""
+
+    numbers: Mapping[Entry, float] = field(default_factory=dict)
+
+    def get(self, entry: Entry) -> float:
+        """The number, NaN where it is not at hand."""
+        return self.numbers.get(entry, math.nan)
+
+    @property
+    def encoders(self) -> list[str]:
+        """The encoders that have numbers."""
+        return sorted({entry.encoder for entry in self.numbers})
+
+
+def read_published(path: Path) -> Published:
+    """The numbers of a CSV file with a column for each field of ``Entry`` and ``value_x100``.
+
+    Raises UserError for a file that cannot be read, lacks a column, has a value that is no number, or one twice.
+    """
+    names = [each.name for each in fields(Entry)]
+    numbers: dict[Entry, float] = {}
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = csv.DictReader(file)
+            missing = [name for name in (*names, VALUE) if name not in (rows.fieldnames or ())]
+            if missing:
+                raise UserError(f"{path}: no column {', '.join(missing)}; it needs {', '.join((*names, VALUE))}")
+            for line, row in enumerate(rows, 2):
+                entry = Entry(*(row[name] for name in names))
+                if entry in numbers:
+                    raise UserError(f"{path}:{line}: {entry} is there twice")
+                numbers[entry] = _number(row[VALUE], f"{path}:{line}")
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise UserError(f"{path}: cannot be read ({error})") from error
+    return Published(numbers)
+
+
+def shown(value: float) -> str:
+    """A number of a paper with its one decimal, or that there is none."""
+    return ABSENT if math.isnan(value) else f"{value:.1f}"
+
+
+def _number(text: str, where: str) -> float:
+    try:
+        return float(text)
+    except (TypeError, ValueError) as error:
+        raise UserError(f"{where}: {VALUE} {text!r} is no number") from error

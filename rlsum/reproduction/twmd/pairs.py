@@ -1,0 +1,126 @@
+"""Judged pairs of sentences, scored by many metrics at once and correlated within their groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rewards.comparison import Comparison
+from rewards.encoder import Encoder
+from rewards.layers import Layer
+from rewards.together import score_together
+from rlsum.errors import UserError
+from rlsum.evaluation.weighted import Statistic
+from rlsum.judgments.collection import Judgments
+from rlsum.reproduction.estimate import Estimate, estimate
+from rlsum.reproduction.twmd.metrics import Metric, Setting
+
+Floats = NDArray[np.float64]
+Measured = Mapping[Metric, Mapping[Statistic, Mapping[str, Estimate]]]  # -> group -> correlation
+SCORE = "overall"
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """n pairs with a human score each, ``human`` ``(n,)``; ``groups`` are language pairs or subtasks, in file order."""
+
+    name: str
+    candidates: tuple[str, ...]
+    references: tuple[str, ...]
+    human: Floats
+    groups: tuple[str, ...]
+    inputs: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.candidates)
+
+    def places(self) -> dict[str, list[int]]:
+        """Where the pairs of each group are."""
+        found: dict[str, list[int]] = {}
+        for place, group in enumerate(self.groups):
+            found.setdefault(group, []).append(place)
+        return found
+
+
+def pairs_of(judgments: Judgments, name: str, limit: int | None = None, yearly: bool = False) -> Pairs:
+    """The judgments that have a score, the first ``limit`` of each group; ``yearly`` groups are ``2016/cs-en``.
+
+    Raises UserError for a judgment without exactly one reference.
+    """
+    kept, taken = [], dict[str, int]()
+    for row in judgments.rows:
+        group = f"{row.id.split('/')[0]}/{row.group}" if yearly else row.group
+        if row.scores.get(SCORE) is None or (limit is not None and taken.get(group, 0) >= limit):
+            continue
+        if len(row.references) != 1:
+            raise UserError(f"{judgments.name}: {row.id!r} has {len(row.references)} references; one is needed here")
+        taken[group] = taken.get(group, 0) + 1
+        kept.append((row, group))
+    if not kept:
+        raise UserError(f"{judgments.name}: no judgment has a score {SCORE!r}")
+    return Pairs(
+        name,
+        tuple(row.candidate for row, _ in kept),
+        tuple(row.references[0] for row, _ in kept),
+        np.array([row.scores[SCORE] for row, _ in kept], dtype=np.float64),
+        tuple(group for _, group in kept),
+        tuple(row.id for row, _ in kept),
+    )
+
+
+def scores(pairs: Pairs, rewards: Sequence[Comparison], by_length: Encoder | None = None) -> Floats:
+    """``(metrics, n)``. Batches of batch centering stay within a group.
+
+    With ``by_length`` a group is first sorted by the tokens of both sentences, so that batches hold pairs of like
+    length.
+    """
+    found = np.full((len(rewards), len(pairs)), np.nan)
+    for places in pairs.places().values():
+        if by_length is not None:
+            tokens = _tokens(by_length, [pairs.candidates[place] + " " + pairs.references[place] for place in places])
+            places = [places[number] for number in np.argsort(tokens, kind="stable")]
+        found[:, places] = score_together(
+            rewards, [pairs.candidates[place] for place in places], [pairs.references[place] for place in places]
+        )
+    return found
+
+
+def correlations(
+    pairs: Pairs, scores: Floats, statistic: Statistic, resamples: int, seed: int = 0
+) -> dict[str, Estimate]:
+    """The correlation of ``scores`` ``(n,)`` with people in each group; inputs are drawn whole."""
+    return {
+        group: estimate(
+            pairs.human[places], scores[places], [pairs.inputs[each] for each in places], statistic, resamples,
+            seed + number,
+        )
+        for number, (group, places) in enumerate(pairs.places().items())
+    }  # fmt: skip
+
+
+def measure(
+    setting: Setting,
+    pairs: Pairs,
+    metrics: Sequence[Metric],
+    statistics: Sequence[Statistic] = ("pearson",),
+    special_tokens: str = "first",
+    layer: Layer = None,
+    by_length: Encoder | None = None,
+) -> Measured:
+    """Every metric's correlations by group; Pearson's have draws."""
+    rewards = [metric.reward(setting, special_tokens, layer) for metric in metrics]
+    found = scores(pairs, rewards, by_length)
+    return {
+        metric: {
+            each: correlations(pairs, row, each, setting.resamples if each == "pearson" else 0, setting.seed)
+            for each in statistics
+        }
+        for metric, row in zip(metrics, found, strict=True)
+    }
+
+
+def _tokens(encoder: Encoder, texts: Sequence[str]) -> list[int]:
+    return [len(ids) for ids in encoder.ids(texts)]
