@@ -42,9 +42,10 @@ class Estimate:
 
 def mean(estimates: Sequence[Estimate], weights: Sequence[float] | None = None) -> Estimate:
     """Their weighted mean; equal weights by default."""
+    shares = np.ones(len(estimates)) if weights is None else np.asarray(weights, dtype=np.float64)
+    shares = shares / shares.sum()
     return Estimate(
-        float(np.average([each.value for each in estimates], weights=weights)),
-        np.average([each.draws for each in estimates], axis=0, weights=weights),
+        float(shares @ [each.value for each in estimates]), shares @ np.stack([each.draws for each in estimates])
     )
 
 

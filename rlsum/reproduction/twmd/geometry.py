@@ -130,7 +130,7 @@ def centred(vectors: Floats, text: Places, centering: str) -> Floats:
     group = text if centering == "sentence" else text // OFFICIAL_BATCH
     sums = np.zeros((group.max() + 1, vectors.shape[1]))
     np.add.at(sums, group, vectors)
-    return vectors - (sums / np.bincount(group)[:, None])[group]
+    return vectors - sums[group] / np.bincount(group)[group][:, None]
 
 
 def drawn_pairs(tokens: Tokens, count: int, seed: int) -> dict[str, tuple[Places, Places]]:

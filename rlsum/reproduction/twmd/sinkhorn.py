@@ -69,13 +69,14 @@ def column_errors(cosines: Cosines, temperature: float, iterations: int) -> NDAr
     """
     logits = cosines.values / temperature
     rows, columns = cosines.rows[:, :, None], cosines.columns[:, None, :]
-    lengths = cosines.rows.sum(dim=1)[:, None], cosines.columns.sum(dim=1)[:, None]
+    due = cosines.columns / cosines.columns.sum(dim=1, keepdim=True).double()
+    row_length = cosines.rows.sum(dim=1)[:, None, None]
     log_plan, errors = logits, []
     for _ in range(iterations):
         log_plan = log_plan - log_plan.masked_fill(~rows, -np.inf).logsumexp(dim=1, keepdim=True)
         log_plan = log_plan - log_plan.masked_fill(~columns, -np.inf).logsumexp(dim=2, keepdim=True)
-        plan = log_plan.exp() * rows * columns / lengths[0][:, :, None]
-        wrong = (plan.sum(dim=1) - cosines.columns / lengths[1]).abs().sum(dim=1)
+        plan = log_plan.exp() * rows * columns / row_length
+        wrong = (plan.sum(dim=1) - due).abs().sum(dim=1)
         errors.append(float(wrong.mean() / 2))
     return np.array(errors)
 
