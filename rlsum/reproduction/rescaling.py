@@ -56,6 +56,7 @@ def rescaling(
     judged = score_together(metrics, pairs.candidates, pairs.references)
     base = np.nanmean(random, axis=1)
     loaded = metrics[0].space.source.load()
+    short = Path(encoder).name
     what = f"BERTScore, {encoder} ({loaded.name}), layer {loaded.layers}"
     published = [_published(baselines, encoder, str(loaded.layers), each) for each in DIRECTIONS]
     caption = f"{what}; {count:,} random pairs and {len(pairs):,} judged pairs of {pairs.name}"
@@ -68,8 +69,8 @@ def rescaling(
     claim = within("Rescaling leaves correlations as they are", changes, -ROUNDING, ROUNDING)
     f1 = DIRECTIONS.index("f1")
     panels = [
-        _densities("before", random[f1], judged[f1]),
-        _densities("after", rescaled(random[f1], base[f1]), rescaled(judged[f1], base[f1])),
+        _densities(f"{short}, before", random[f1], judged[f1]),
+        _densities(f"{short}, after", rescaled(random[f1], base[f1]), rescaled(judged[f1], base[f1])),
     ]
     drawings = (
         picture("rescaling-distribution", "Rescaling", "Densities of BERTScore F1 before and after rescaling", panels),
@@ -116,7 +117,7 @@ def _densities(when: str, random: Floats, judged: Floats) -> Panel:
     for (name, scores), colour in zip(kinds.items(), COLOURS, strict=False):
         heights, edges = np.histogram(scores, BINS, density=True)
         curves.append(Curve(name, colour, (edges[1:] + edges[:-1]) / 2, heights, smooth=True))
-    return Panel(f"density, {when} rescaling", tuple(curves), "BERTScore F1")
+    return Panel(f"{when} rescaling", tuple(curves), "BERTScore F1 (density)")
 
 
 def _matrices(metric: Comparison, base: float, example: tuple[str, str]) -> list[Picture]:

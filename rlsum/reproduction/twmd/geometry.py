@@ -73,7 +73,7 @@ def figures(setting: Setting, texts: Sequence[str], drawn: int = DRAWN) -> Study
         ("centering", "between", *(f"layer {each}" for each in layers)),
         tuple(tuple(map(Cell, row)) for row in rows),
     )
-    panels = [_panel(centering, found[centering], layers) for centering in found]
+    panels = [_panel(setting.short, centering, found[centering], layers) for centering in found]
     what = "Mean cosine of random words, of one word in two texts and of words of one text, by layer and centering"
     drawings = (
         picture("figure1", "Figure 1", what.replace(", by layer and centering", ", by layer, as encoded"), panels[:1]),
@@ -202,10 +202,10 @@ def _pairs_within(key: Places, other: Places, count: int, random: np.random.Gene
     return pairs[:, 0], pairs[:, 1]
 
 
-def _panel(centering: str, kinds: Mapping[str, Sequence[Estimate]], layers: Sequence[int]) -> Panel:
+def _panel(encoder: str, centering: str, kinds: Mapping[str, Sequence[Estimate]], layers: Sequence[int]) -> Panel:
     curves = tuple(
         Curve(KINDS[kind], colour, np.array(layers, dtype=np.float64), np.array([each.value for each in values]))
         for (kind, values), colour in zip(kinds.items(), COLOURS, strict=False)
     )
     title = "no centering" if centering == "none" else f"{centering} centering"
-    return Panel(title, curves, "layer", (-0.15, 1.0))
+    return Panel(f"{encoder}, {title}", curves, "layer", (-0.15, 1.0))

@@ -40,7 +40,9 @@ def appendix_a(setting: Setting, pairs: Pairs) -> Study:
         for layer, each in zip(layers, found, strict=True)
         for metric in metrics
     ]
-    panels = [_panel(title, centering, metrics, layers, found) for title, centering in PANELS.items()]
+    panels = [
+        _panel(f"r, {setting.short}, {title}", centering, metrics, layers, found) for title, centering in PANELS.items()
+    ]
     drawn = picture("appendix-a", "Layers", f"Average Pearson correlation on {pairs.name} by layer", panels)
     table = Table(caption, ("metric", *(f"layer {layer}" for layer in layers)), rows)
     return Study("appendix-a", (table,), tuple(records), (drawn,), (both("The layer changes no conclusion", *claims),))
@@ -62,7 +64,7 @@ def _panel(
         for metric, colour in zip([each for each in metrics if each.centering == centering], COLOURS, strict=False)
     )
     every = [average_of(each, metric).value for each in found for metric in metrics]
-    return Panel(f"r, {title}", curves, "layer", (min(every) - 0.01, max(every) + 0.01))
+    return Panel(title, curves, "layer", (min(every) - 0.01, max(every) + 0.01))
 
 
 def batch_against_corpus(setting: Setting, pairs: Pairs) -> Study:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import rewards
@@ -85,6 +86,11 @@ class Setting:
     def description(self) -> str:
         """Which encoder and layer, for captions: ``minilm (bert-0123456789ab), layer 5``."""
         return f"{self.encoder} ({self.loaded.name}), layer {self.loaded.layers}"
+
+    @property
+    def short(self) -> str:
+        """The encoder's name without its folders, for pictures."""
+        return Path(self.encoder).name
 
     @property
     def place(self) -> str:

@@ -53,8 +53,8 @@ def figure4(setting: Setting, pairs: Pairs) -> Study:
     header = ("T", *(f"t = {each}" for each in ITERATIONS), "error after one")
     note = f"Error: how much of the mass stands in the wrong column, averaged over {SAMPLE} pairs at most."
     panels = (
-        Panel(f"r, {pairs.name}", tuple(correlations), "iterations", scales=("log", "linear")),
-        Panel("error of the column sums", tuple(convergence), "iterations", scales=("log", "log")),
+        Panel(f"r, {setting.short}, {pairs.name}", tuple(correlations), "iterations", scales=("log", "linear")),
+        Panel(f"error of the column sums, {setting.short}", tuple(convergence), "iterations", scales=("log", "log")),
     )
     drawn = picture("figure4", "Sinkhorn", "Pearson correlation and convergence against Sinkhorn iterations", panels)
     claim = within("More iterations than one gain less than half a point of r", gains, high=NOTHING)

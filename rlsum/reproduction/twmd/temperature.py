@@ -58,7 +58,9 @@ def figure3(setting: Setting, data: Sequence[Pairs]) -> Study:
             curves.append(
                 Curve(metric.label, colour, np.array(TEMPERATURES), np.array([each.value for each in values]))
             )
-        panels.append(Panel(f"r, {pairs.name}", tuple(curves), "temperature", scales=("log", "linear")))
+        panels.append(
+            Panel(f"r, {setting.short}, {pairs.name}", tuple(curves), "temperature", scales=("log", "linear"))
+        )
         narrower = {name: ranges[name] - ranges[f"{name}-batch"] for name in ("TWMD", "TRWMD")}
         claims.append(
             within(
