@@ -39,7 +39,8 @@ def both_ways(first: Sequence[Points], second: Sequence[Points]) -> tuple[Cosine
         weights.append(pad_sequence([each.weights for each in side], batch_first=True))
         kept.append(pad_sequence([each.weights.new_ones(len(each.weights)) for each in side], batch_first=True) > 0)
     values = vectors[0] @ vectors[1].transpose(1, 2)
-    return Cosines(values, *kept, weights[0]), Cosines(values.transpose(1, 2), *reversed(kept), weights[1])
+    over_first = Cosines(values, kept[0], kept[1], weights[0])
+    return over_first, Cosines(values.transpose(1, 2), kept[1], kept[0], weights[1])
 
 
 def mean_cosine(cosines: Cosines) -> Tensor:

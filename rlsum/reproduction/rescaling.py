@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import rewards
 from rewards.baseline import random_pairs
-from rewards.comparison import DIRECTIONS, Comparison
+from rewards.comparison import Comparison
+from rewards.contextual import bertscore
 from rewards.explain import explain
 from rewards.layers import Layer
 from rewards.rescale import PUBLISHED, rescaled
@@ -24,9 +24,10 @@ from rlsum.errors import UserError
 from rlsum.evaluation.table import Cell, Table
 from rlsum.explain.picture import png
 from rlsum.reproduction.claims import within
-from rlsum.reproduction.estimate import estimate
+from rlsum.reproduction.estimate import Estimate, estimate
 from rlsum.reproduction.published import ABSENT
 from rlsum.reproduction.study import Study
+from rlsum.reproduction.twmd.metrics import TOKENS
 from rlsum.reproduction.twmd.pairs import Pairs
 
 Floats = NDArray[np.float64]
@@ -48,9 +49,7 @@ def rescaling(
 
     ``baselines``: the folder of bert-score's files for English, where the encoder may have a published baseline.
     """
-    metrics: list[Comparison] = [
-        rewards.load("bertscore", encoder=encoder, layer=layer, direction=each) for each in DIRECTIONS
-    ]
+    metrics = [bertscore(encoder=encoder, layer=layer, direction=each) for each in TOKENS]
     drawn = random_pairs(pairs.references, count, seed)
     random = score_together(metrics, [one for one, _ in drawn], [other for _, other in drawn])
     judged = score_together(metrics, pairs.candidates, pairs.references)
@@ -58,16 +57,16 @@ def rescaling(
     loaded = metrics[0].space.source.load()
     short = Path(encoder).name
     what = f"BERTScore, {encoder} ({loaded.name}), layer {loaded.layers}"
-    published = [_published(baselines, encoder, str(loaded.layers), each) for each in DIRECTIONS]
+    published = [_published(baselines, encoder, str(loaded.layers), each) for each in TOKENS]
     caption = f"{what}; {count:,} random pairs and {len(pairs):,} judged pairs of {pairs.name}"
     table = _table(caption, random, judged, base, published)
-    changes = {
+    changes: dict[str, Estimate] = {
         direction: estimate(pairs.human, scores, pairs.inputs, "pearson", 200)
         - estimate(pairs.human, rescaled(scores, b), pairs.inputs, "pearson", 200)
-        for direction, scores, b in zip(DIRECTIONS, judged, base, strict=True)
+        for direction, scores, b in zip(TOKENS, judged, base, strict=True)
     }
     claim = within("Rescaling leaves correlations as they are", changes, -ROUNDING, ROUNDING)
-    f1 = DIRECTIONS.index("f1")
+    f1 = list(TOKENS).index("f1")
     panels = [
         _densities(f"{short}, before", random[f1], judged[f1]),
         _densities(f"{short}, after", rescaled(random[f1], base[f1]), rescaled(judged[f1], base[f1])),
@@ -82,7 +81,7 @@ def rescaling(
 def _table(caption: str, random: Floats, judged: Floats, base: Floats, published: Sequence[float]) -> Table:
     header = ("direction", "baseline", "published", "random pairs", "after", "judged pairs", "after")
     rows = []
-    for direction, b, known, one, other in zip(DIRECTIONS, base, published, random, judged, strict=True):
+    for direction, b, known, one, other in zip(TOKENS, base, published, random, judged, strict=True):
         spreads = [_spread(each) for scores in (one, other) for each in (scores, rescaled(scores, float(b)))]
         rows.append((direction, f"{b:.4f}", ABSENT if math.isnan(known) else f"{known:.4f}", *spreads))
     return Table(f"{caption}; mean and deviation", header, tuple(tuple(map(Cell, row)) for row in rows))
@@ -102,7 +101,7 @@ def _records(
             "judged_mean": round(float(np.nanmean(other)), 6),
             "judged_after": round(float(np.nanmean(rescaled(other, float(b)))), 6),
         }
-        for direction, b, known, one, other in zip(DIRECTIONS, base, published, random, judged, strict=True)
+        for direction, b, known, one, other in zip(TOKENS, base, published, random, judged, strict=True)
     )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import rewards
+from rewards import contextual
 from rewards.comparison import Comparison
 from rewards.encoder import Encoder, Source, locate
 from rewards.layers import Layer
@@ -16,17 +16,17 @@ from rewards.similarity import Direction
 from rlsum.reproduction.estimate import RESAMPLES
 from rlsum.reproduction.published import Published
 
-REWARDS = {
-    "SBERT": "sbert",
-    "CKA": "cka",
-    "MoverScore": "moverscore",
-    "BERTscore": "bertscore",
-    "TWMD": "twmd",
-    "TRWMD": "trwmd",
+REWARDS: dict[str, Callable[..., Comparison]] = {
+    "SBERT": contextual.sbert,
+    "CKA": contextual.cka,
+    "MoverScore": contextual.moverscore,
+    "BERTscore": contextual.bertscore,
+    "TWMD": contextual.twmd,
+    "TRWMD": contextual.trwmd,
 }
 CENTERINGS = {"none": "none", "batch": "batch", "sent": "sentence", "dim": "dimension", "corpus": "corpus"}
 DIRECTED = ("BERTscore", "TWMD", "TRWMD")
-TOKENS = {"precision": "candidate tokens", "recall": "reference tokens", "f1": "harmonic mean"}
+TOKENS: dict[Direction, str] = {"precision": "candidate tokens", "recall": "reference tokens", "f1": "harmonic mean"}
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,7 @@ class Metric:
             options["temperature"] = self.temperature
         if self.name == "TWMD":
             options["iterations"] = self.iterations
-        made: Comparison = rewards.load(REWARDS[self.name], **options)
-        return made
+        return REWARDS[self.name](**options)
 
 
 @dataclass(frozen=True)

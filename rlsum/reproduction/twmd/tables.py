@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from rewards.similarity import Direction
 from rlsum.evaluation.table import Cell, Table
 from rlsum.evaluation.weighted import Statistic
 from rlsum.reproduction.claims import Claim, within
@@ -140,7 +141,7 @@ def best_of_all(averages: Averages, champion: Metric, where: str) -> Claim:
     return within(f"{champion.label} is the best metric on {where}", ahead, low=0.0)
 
 
-def most_consistent(averages: Averages, direction: str, words: str) -> Claim:
+def most_consistent(averages: Averages, direction: Direction, words: str) -> Claim:
     """One direction falls least short of the best of the three, averaged over metrics and language pairs."""
     short = {each: mean(_shortfalls(averages, each)) for each in TOKENS}
     ahead = {f"less than {TOKENS[each]}": short[each] - short[direction] for each in TOKENS if each != direction}
@@ -227,16 +228,13 @@ def _against_none(averages: Averages, centering: str) -> dict[Metric, Estimate]:
     }
 
 
-def _shortfalls(averages: Averages, direction: str) -> list[Estimate]:
+def _shortfalls(averages: Averages, direction: Direction) -> list[Estimate]:
     """How far a direction is below the best of the three, for each metric and group."""
     found = []
     for metric, statistics in averages.items():
         if metric.direction == direction:
             for group in statistics["pearson"]:
                 if group != AVERAGE:
-                    three = [
-                        averages[Metric(metric.name, metric.centering, each)]["pearson"][group]  # type: ignore[arg-type]
-                        for each in TOKENS
-                    ]
+                    three = [averages[Metric(metric.name, metric.centering, each)]["pearson"][group] for each in TOKENS]
                     found.append(best(three) - statistics["pearson"][group])
     return found
