@@ -3,7 +3,8 @@
     OMP_NUM_THREADS=1 python scripts/reproduce_twmd.py all --data ../shared/data/human --out runs/twmd
 
 Prints each table with the published numbers and says which of the paper's findings hold; writes CSV, Markdown and PNG
-into the folder. Data that are not there are skipped with a line.
+into the folder. Data that are not there are skipped with a line. Scores are remembered in OUT/scores: a study that was
+stopped goes on, and a second one on the same data takes seconds.
 """
 
 from __future__ import annotations
@@ -59,6 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.beside,
         options.resamples,
         options.seed,
+        options.out / "scores",
     )
     data = Data(options)
     made = studies(setting, data, options)

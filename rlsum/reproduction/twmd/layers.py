@@ -71,7 +71,9 @@ def batch_against_corpus(setting: Setting, pairs: Pairs) -> Study:
     """Scores and correlations with the means of batches, and with one mean of all texts of the data."""
     metrics = setting.metrics(tuple(REWARDS), ("batch",))
     others = [replace(each, centering="corpus") for each in metrics]
-    found = scores(pairs, fitted(setting, [*metrics, *others], [*pairs.candidates, *pairs.references]))
+    found = scores(
+        pairs, fitted(setting, [*metrics, *others], [*pairs.candidates, *pairs.references]), kept=setting.kept
+    )
     rows, records, differences = [], [], {}
     for metric, other, batch, corpus in zip(metrics, others, found[: len(metrics)], found[len(metrics) :], strict=True):
         both_scores = estimate(batch, corpus, pairs.inputs, "pearson", 0).value

@@ -65,7 +65,8 @@ class Metric:
 class Setting:
     """What all studies share. ``direction``: the authors' code averages over candidate tokens and calls it recall.
 
-    ``beside`` names the encoder whose published numbers stand beside the measured ones.
+    ``beside`` names the encoder whose published numbers stand beside the measured ones. ``kept``: the folder where
+    scores are remembered; none by default.
     """
 
     encoder: str = "minilm"
@@ -75,6 +76,7 @@ class Setting:
     beside: str = "roberta-base"
     resamples: int = RESAMPLES
     seed: int = 0
+    kept: Path | None = None
 
     @cached_property
     def loaded(self) -> Encoder:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rewards.comparison import Comparison
+from rewards.corpus import digest
 from rewards.encoder import Encoder
 from rewards.layers import Layer
 from rewards.together import score_together
+from rlsum.checkpoint import write_atomically
 from rlsum.errors import UserError
 from rlsum.evaluation.weighted import Statistic
 from rlsum.judgments.collection import Judgments
@@ -71,21 +75,36 @@ def pairs_of(judgments: Judgments, name: str, limit: int | None = None, yearly: 
     )
 
 
-def scores(pairs: Pairs, rewards: Sequence[Comparison], by_length: Encoder | None = None) -> Floats:
+def scores(
+    pairs: Pairs, rewards: Sequence[Comparison], by_length: Encoder | None = None, kept: Path | None = None
+) -> Floats:
     """``(metrics, n)``. Batches of batch centering stay within a group.
 
     With ``by_length`` a group is first sorted by the tokens of both sentences, so that batches hold pairs of like
-    length.
+    length. In the folder ``kept`` the scores of each group are remembered, by the metric's signature and the texts.
     """
     found = np.full((len(rewards), len(pairs)), np.nan)
     for places in pairs.places().values():
         if by_length is not None:
             tokens = _tokens(by_length, [pairs.candidates[place] + " " + pairs.references[place] for place in places])
             places = [places[number] for number in np.argsort(tokens, kind="stable")]
-        found[:, places] = score_together(
-            rewards, [pairs.candidates[place] for place in places], [pairs.references[place] for place in places]
-        )
+        texts = [pairs.candidates[place] for place in places], [pairs.references[place] for place in places]
+        found[:, places] = score_together(rewards, *texts) if kept is None else _remembered(kept, rewards, *texts)
     return found
+
+
+def _remembered(
+    folder: Path, rewards: Sequence[Comparison], candidates: Sequence[str], references: Sequence[str]
+) -> Floats:
+    """What `score_together` gives, from a file a metric where it is there; written when it is not."""
+    files = [folder / f"{digest([each.signature, *candidates, *references])}.npy" for each in rewards]
+    new = [place for place, file in enumerate(files) if not file.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for place, row in zip(new, score_together([rewards[place] for place in new], candidates, references), strict=True):
+        content = io.BytesIO()
+        np.save(content, row)
+        write_atomically(files[place], content.getvalue())
+    return np.stack([np.load(file) for file in files])
 
 
 def correlations(
@@ -112,7 +131,7 @@ def measure(
 ) -> Measured:
     """Every metric's correlations by group; Pearson's have draws."""
     rewards = [metric.reward(setting, special_tokens, layer) for metric in metrics]
-    found = scores(pairs, rewards, by_length)
+    found = scores(pairs, rewards, by_length, setting.kept)
     return {
         metric: {
             each: correlations(pairs, row, each, setting.resamples if each == "pearson" else 0, setting.seed)

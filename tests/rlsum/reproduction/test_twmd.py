@@ -76,6 +76,18 @@ def test_groups_are_scored_apart(setting: Setting, pairs: Pairs) -> None:
         np.testing.assert_allclose(found[places], alone, rtol=1e-9)
 
 
+def test_scores_are_remembered_by_metric_and_texts(setting: Setting, pairs: Pairs, tmp_path: Path, monkeypatch) -> None:
+    rewards = [Metric(name, "batch").reward(setting) for name in ("CKA", "SBERT")]
+    once = scores(pairs, rewards[:1], kept=tmp_path)
+    assert len(list(tmp_path.iterdir())) == 2  # a file a group
+    again = scores(pairs, rewards, kept=tmp_path)
+    np.testing.assert_array_equal(again[:1], once)
+    monkeypatch.setattr(
+        "rlsum.reproduction.twmd.pairs.score_together", lambda rewards, *texts: np.ones((len(rewards), 0))
+    )
+    np.testing.assert_array_equal(scores(pairs, rewards, kept=tmp_path), again)
+
+
 def test_sorting_by_length_changes_batches_only(setting: Setting, pairs: Pairs) -> None:
     rewards = [Metric("CKA", centering).reward(setting) for centering in ("none", "batch")]
     long = pairs_of(Judgments("long", tuple(judged(80))), "x")
