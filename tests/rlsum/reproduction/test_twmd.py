@@ -257,13 +257,15 @@ def test_rescaling_from_twenty_pairs(data: Path, tiny_encoder: Path, tmp_path: P
 
 ANCHORS = {
     Metric("SBERT"): 48.3,
-    Metric("SBERT", "batch"): 55.9,
+    Metric("SBERT", "batch"): 55.9,  # see BATCHED
     Metric("CKA"): 48.1,
     Metric("CKA", "batch"): 52.0,
     Metric("BERTscore", direction="precision"): 61.3,
     Metric("BERTscore", direction="recall"): 60.6,
     Metric("BERTscore", direction="f1"): 63.8,
 }
+# Which pairs share a batch moves this one: four shuffles of tr-en alone had an r of 55.7 to 56.5.
+BATCHED = {Metric("SBERT", "batch"): 0.4}
 
 
 @pytest.mark.slow
@@ -277,4 +279,4 @@ def test_wmt17_with_minilm(shared: Path) -> None:
     found = tables.averaged(measure(setting, pairs, list(ANCHORS)), tables.over_groups)
     measured = {metric: 100 * tables.average_of(found, metric).value for metric in ANCHORS}
     for metric, wanted in ANCHORS.items():
-        assert measured[metric] == pytest.approx(wanted, abs=0.2), metric
+        assert measured[metric] == pytest.approx(wanted, abs=BATCHED.get(metric, 0.2)), metric
