@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from rewards.similarity import Direction
@@ -165,7 +165,8 @@ def study(
     }
     header = ("metric", *(f"{each} {SYMBOLS[first]} / {SYMBOLS[second]}" for each in columns.datasets))
     rows = tuple((Cell(_label(metric)), *cells) for metric, cells in kept.items())
-    beside = f"Beneath, in brackets, what was published for {setting.beside}."
+    known = any(entry.table == columns.table for entry in setting.published.numbers)
+    beside = f"Beneath, in brackets, what was published for {setting.beside}." if known else "Published: not available."
     caption = f"{title}; {setting.description}; correlations x 100. {beside}"
     records = tuple(
         record(setting, columns.table, dataset, metric, each, averages[metric][each][column])
@@ -173,6 +174,8 @@ def study(
         for column, dataset in columns.datasets.items()
         for each in columns.statistics
     )
+    if not known:
+        rows = tuple(tuple(replace(cell, detail="") for cell in row) for row in rows)
     return Study(name, (Table(caption, header, rows),), records, claims=tuple(claims), notes=tuple(notes))
 
 

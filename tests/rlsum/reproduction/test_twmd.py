@@ -221,7 +221,7 @@ def test_every_study_from_twenty_pairs(data: Path, tiny_encoder: Path, tmp_path:
     studies = set(script("reproduce_twmd").STUDIES) - {"table3"}
     assert {f"{name}.csv" for name in studies} <= names
     assert {f"{name}.md" for name in studies} <= names
-    assert {"figure1.png", "figure2.png", "figure3.png", "figure4.png", "appendix-a.png"} <= names
+    assert {"figures1-2.png", "figure3.png", "figure4.png", "appendix-a.png"} <= names
     rows = list(csv.DictReader((out / "table2.csv").open()))
     (given,) = [row for row in rows if row["published_x100"] != "not available"]
     assert (given["metric"], given["dataset"], given["published_x100"]) == ("CKA", "WMT17 avg", "61.5")
