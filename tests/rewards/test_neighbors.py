@@ -226,7 +226,7 @@ def test_rescaled_bertscore_as_the_kernel(tmp_path: Path) -> None:
     assert reward([text, ""]).tolist() == pytest.approx([0.8, 0.0])
     assert reward.kernel.signature in reward.signature  # type: ignore[attr-defined]
     assert "rescale:" in reward.signature
-    other = rewards.load("bleu-neighbors", examples=judged, kernel=kernel.replace("5", "4"), a=1, b=1)
+    other = rewards.load("bleu-neighbors", examples=judged, kernel=kernel.replace("layer=5", "layer=4"), a=1, b=1)
     with pytest.raises(rewards.RewardError, match=r"has no baseline for .*layer:4"):
         other([text])
 
