@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-CACHED = 2**18  # numbers worked on at once: 1 MB
+CACHED = 2**19  # numbers worked on at once: 2 MB
 LARGEST = 80.0  # exp(-80) and exp(80) are far from float32's limits; a sigmoid is 0 or 1 long before
 
 

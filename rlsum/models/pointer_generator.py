@@ -177,8 +177,7 @@ class PointerGenerator(nn.Module):
         ``columns`` is ``word_columns()``, made once for all steps.
         """
         log_generate, log_copy = self._log_gate(out.gate, encoded.mask.any(-1, keepdim=True))
-        logits = columns.logits(self.hidden_out(out.features))
-        p = F.pad(logits.softmax(-1).mul_(log_generate.exp()), (0, encoded.unknowns))
+        p = columns.probabilities(self.hidden_out(out.features), log_generate.exp(), encoded.unknowns)
         return p.scatter_add_(1, encoded.extended, (out.log_attention + log_copy).exp())
 
     def _bias(self) -> Tensor:

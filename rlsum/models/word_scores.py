@@ -1,4 +1,4 @@
-"""Scores of words in a large vocabulary: of targets, with gradient; of every word, for decoding.
+"""Words of a large vocabulary: the log-probability of targets, with gradient; all probabilities, for decoding.
 
 Notation: N tokens, H features, V words.
 """
@@ -22,12 +22,25 @@ class WordColumns:
     """
 
     def __init__(self, weight: Tensor, bias: Tensor) -> None:
-        width = WIDTH if weight.device.type == "cpu" else len(weight)
-        self.blocks, self.bias = [part.t().contiguous() for part in weight.split(width)], bias.float()
+        self.width = WIDTH if weight.device.type == "cpu" else len(weight)
+        self.blocks, self.bias = [part.t().contiguous() for part in weight.split(self.width)], bias.float()
 
-    def logits(self, features: Tensor) -> Tensor:
-        """(N, H) -> (N, V) float32."""
-        return torch.cat([features @ block for block in self.blocks], 1).float().add_(self.bias)
+    def probabilities(self, features: Tensor, share: Tensor, extra: int) -> Tensor:
+        """Softmax over the words times ``share``, and ``extra`` columns of zeros: (N, H), (N, 1) -> (N, V + extra).
+
+        float32, made in one block: at V = 50k every pass over memory costs as much as the product.
+        """
+        size = len(self.bias)
+        p = torch.empty(len(features), size + extra, device=features.device)
+        words = p[:, :size]
+        p[:, size:] = 0.0
+        for part, block in zip(words.split(self.width, 1), self.blocks, strict=True):
+            part.copy_(features @ block)
+        for part, of_part in zip(words.split(CHUNK // size or 1), share.split(CHUNK // size or 1), strict=True):
+            part.add_(self.bias)  # in the product it would be slower
+            part.sub_(part.amax(-1, keepdim=True)).exp_()
+            part.mul_(of_part / part.sum(-1, keepdim=True))
+        return p
 
 
 def target_log_prob(features: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:

@@ -74,7 +74,18 @@ def test_autocast_gives_float32_scores_and_gradients_near_the_exact_ones(dtype):
 
 
 @pytest.mark.parametrize("width", [1, 4, 11, 100])
-def test_columns_give_the_logits_of_the_layer(width, monkeypatch):
+@pytest.mark.parametrize("chunk", [1, 30, 10_000])
+def test_columns_give_the_share_of_every_word_and_room_for_others(width, chunk, monkeypatch):
     monkeypatch.setattr(word_scores, "WIDTH", width)
+    monkeypatch.setattr(word_scores, "CHUNK", chunk)
     features, weight, bias, _ = (tensor.detach().float() for tensor in inputs())
-    torch.testing.assert_close(WordColumns(weight, bias).logits(features), F.linear(features, weight, bias))
+    share = torch.linspace(0, 1, len(features)).unsqueeze(1)
+    found = WordColumns(weight, bias).probabilities(features, share, 3)
+    expected = F.linear(features, weight, bias).softmax(-1) * share
+    torch.testing.assert_close(found, F.pad(expected, (0, 3)))
+
+
+def test_columns_stay_finite_where_logits_are_huge():
+    bias = torch.tensor([0.0, -1e9, 300.0])
+    p = WordColumns(torch.zeros(3, 2), bias).probabilities(torch.ones(1, 2), torch.ones(1, 1), 0)
+    torch.testing.assert_close(p, torch.tensor([[0.0, 0.0, 1.0]]))
