@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain, groupby
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
 from rewards.errors import RewardError
@@ -30,7 +30,7 @@ Split = Literal["auto", "lines", "spacy", "nltk"]
 # Texts analysed once: the references of a training set across its epochs, and every output across several metrics.
 # An entry takes about 1 KB for a summary. Of their chunks and tokens as many are remembered, at about 200 bytes each.
 REMEMBERED = 2**17
-SENTENCE_END = ""  # no word
+SENTENCE_END, UNSURE = ".", "?"  # neither is a word
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -68,25 +68,42 @@ def _tokens_of_chunk(chunk: str) -> list[str] | None:
     is cut, where one that reaches over white space can hide another. So a chunk is sure unless it was cut otherwise
     than without special cases, and is not itself one of them.
     """
-    special = chunk in _pipeline().tokenizer.rules
+    rules, _ = _special_cases()
+    special = chunk in rules
     if chunk.isascii() and chunk.isalpha() and not special:
         return [chunk]
     found = _cut(chunk)
-    sure = special or len(found) == 1 or found == _cut(chunk, _without_special_cases())
+    sure = special or len(found) == 1 or not _holds_special_case(chunk) or found == _cut(chunk, special_cases=False)
     return found if sure else None
 
 
-def _cut(text: str, tokenizer: Any = None) -> list[str]:
-    return [token.text for token in (tokenizer or _pipeline().tokenizer)(text) if not token.is_space]
+def _cut(text: str, special_cases: bool = True) -> list[str]:
+    return [token.text for token in _tokenizer(special_cases)(text) if not token.text.isspace()]
+
+
+@lru_cache(maxsize=2)
+def _tokenizer(special_cases: bool) -> Any:
+    """spaCy's own, on a vocabulary that works nothing out about a new word, which takes longer than to find it."""
+    from spacy.tokenizer import Tokenizer
+    from spacy.vocab import Vocab
+
+    whole = _pipeline().tokenizer
+    names = ("prefix_search", "suffix_search", "infix_finditer", "token_match", "url_match")
+    rules = whole.rules if special_cases else None
+    return Tokenizer(Vocab(), rules=rules, **{name: getattr(whole, name) for name in names})
+
+
+def _holds_special_case(chunk: str) -> bool:
+    """Whether any part of ``chunk`` is one of spaCy's special cases."""
+    rules, longest = _special_cases()
+    starts = range(len(chunk))
+    return any(chunk[start:end] in rules for start in starts for end in range(start + 1, start + longest + 1))
 
 
 @lru_cache(maxsize=1)
-def _without_special_cases() -> Any:
-    from spacy.tokenizer import Tokenizer
-
-    whole = _pipeline().tokenizer
-    rules = {name: getattr(whole, name) for name in ("prefix_search", "suffix_search", "infix_finditer", "url_match")}
-    return Tokenizer(whole.vocab, token_match=whole.token_match, **rules)
+def _special_cases() -> tuple[frozenset[str], int]:
+    rules = frozenset(_pipeline().tokenizer.rules)
+    return rules, max(map(len, rules))
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -95,23 +112,57 @@ def content_words(text: str, stopwords: StopWords = "spacy", split: Split = "aut
 
     Sentences left empty are dropped, so a text with nothing to weigh is ``()``. Preprocessing of Clark et al. 2019.
     """
-    text = _encodable(text).strip()
-    whole = _by_spacy(text, split)
-    stretches = [text] if whole else [text[start:end] for start, end in _stretches(text, split)]
-    marked = [[_weighed(token, stopwords) for token in tokens(stretch)] for stretch in stretches]
-    if whole:
-        marked = [list(words) for end, words in groupby(marked[0], lambda word: word == SENTENCE_END) if not end]
-    kept = (tuple(word for word in words if word) for words in marked)
+    text, marks = _encodable(text).strip(), _marks(stopwords)
+    if _by_spacy(text, split):
+        return tuple(_sentences_of(marks.of(text)))
+    stretches = (marks.of(text[start:end]) for start, end in _stretches(text, split))
+    kept = (tuple(word for word in words if word != SENTENCE_END) for words in stretches)
     return tuple(words for words in kept if words)
 
 
-@lru_cache(maxsize=REMEMBERED)
-def _weighed(token: str, stopwords: StopWords) -> str | None:
-    """The word to weigh, ``SENTENCE_END`` where spaCy's sentencizer lets a sentence end, or None."""
-    if token in _pipeline().get_pipe("sentencizer").punct_chars:
-        return SENTENCE_END
-    word = token.lower()
-    return word if word.isalpha() and word not in stop_words(stopwords) else None
+def _sentences_of(marks: Iterable[str]) -> Iterator[tuple[str, ...]]:
+    words: list[str] = []
+    for mark in marks:
+        if mark != SENTENCE_END:
+            words.append(mark)
+        elif words:
+            yield tuple(words)
+            words = []
+    if words:
+        yield tuple(words)
+
+
+class _Marks(dict[str, tuple[str, ...]]):
+    """What a chunk holds that counts: words to weigh, and where spaCy's sentencizer ends a sentence. Worked out once.
+
+    A dictionary that fills itself: to look a chunk up costs half of a call to a remembering function.
+    """
+
+    def __init__(self, stopwords: StopWords) -> None:
+        super().__init__()
+        self.dropped, self.ends = stop_words(stopwords), _pipeline().get_pipe("sentencizer").punct_chars
+
+    def of(self, text: str) -> list[str]:
+        """Words and sentence ends of a text, in its order."""
+        found = list(chain.from_iterable(map(self.__getitem__, text.split())))
+        return found if UNSURE not in found else [mark for token in _cut(text) for mark in self._weighed(token)]
+
+    def __missing__(self, chunk: str) -> tuple[str, ...]:
+        if len(self) >= REMEMBERED:
+            self.clear()
+        parts = _tokens_of_chunk(chunk)
+        found = (UNSURE,) if parts is None else tuple(mark for token in parts for mark in self._weighed(token))
+        self[chunk] = found
+        return found
+
+    def _weighed(self, token: str) -> tuple[str, ...]:
+        if token in self.ends:
+            return (SENTENCE_END,)
+        word = token.lower()
+        return (word,) if word.isalpha() and word not in self.dropped else ()
+
+
+_marks = lru_cache(maxsize=3)(_Marks)
 
 
 @dataclass(frozen=True)

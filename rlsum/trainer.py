@@ -22,7 +22,7 @@ from accelerate import Accelerator
 from rlsum import checkpoint
 from rlsum.checkpoint import Progress
 from rlsum.config import Config
-from rlsum.data.batch import Batch, BatchPlan, collate
+from rlsum.data.batch import Batch, BatchPlan, collate, training_lengths
 from rlsum.data.vocabulary import Vocabulary
 from rlsum.errors import UserError
 from rlsum.monitor import Monitor
@@ -71,7 +71,7 @@ class Trainer:
         self.run = Path(self.config.run)
         optimizer = torch.optim.Adam(self.model.parameters(), lr=training.learning_rate, fused=True)
         self.wrapped, self.optimizer = self.accelerator.prepare(self.model, optimizer)
-        lengths = [len(tokens) for tokens in self.train_rows["src_tokens"]]
+        lengths = training_lengths(self.train_rows)
         self._valid_lengths = [len(tokens) for tokens in self.valid_rows["src_tokens"]]
         self.plan = BatchPlan(lengths, training.batch_size * self.accelerator.num_processes, training.seed)
         self._log: dict[str, list[float]] = {}  # since the last line of the log, which holds their means

@@ -8,13 +8,17 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
 from rlsum.data.vocabulary import EOS, PAD, UNK, Vocabulary
 
+if TYPE_CHECKING:
+    import datasets
+
+TARGET_STEP = 4  # tokens by which targets may differ that count as equally long
 BUCKET_BATCHES = 50  # rows are sorted by length within windows of this many batches: little padding, still shuffled
 
 
@@ -91,14 +95,25 @@ def pad(rows: Sequence[Sequence[int]]) -> Tensor:
     return torch.tensor([[*row, *[PAD] * (width - len(row))] for row in rows])
 
 
+def training_lengths(rows: datasets.Dataset) -> list[tuple[int, int]]:
+    """What the rows of a training batch should have in common: first a target, then an article of about one length.
+
+    A token of the longest target costs a step over all articles; one of the longest article costs far less.
+    """
+    targets, sources = rows["tgt_tokens"], rows["src_tokens"]
+    return [(len(target) // TARGET_STEP, len(source)) for target, source in zip(targets, sources, strict=True)]
+
+
 class BatchPlan:
     """Which rows make up the n-th batch: a pure function of the lengths, the seed and n.
+
+    Lengths are numbers or tuples of them: what the rows are sorted by.
 
     Epoch after epoch the rows are shuffled, sorted by length within windows, cut into batches, and the batches
     shuffled. Because any n can be asked for, resuming needs no state. A short batch ends each epoch.
     """
 
-    def __init__(self, lengths: Sequence[int], batch_size: int, seed: int) -> None:
+    def __init__(self, lengths: Sequence[Any], batch_size: int, seed: int) -> None:
         self.lengths, self.batch_size, self.seed = lengths, batch_size, seed
         self.per_epoch = -(-len(lengths) // batch_size)
         self._epoch, self._batches = -1, []  # type: int, list[list[int]]
