@@ -78,10 +78,11 @@ class WordSpace:
 
     def rows(self, sentences: Sequence[Sequence[str]]) -> Rows:
         """Rows of each sentence's words; an unknown word is the zero vector or dropped, an empty sentence dropped."""
-        zero = len(self.table) - 1
-        found = [tuple([self.index.get(word, zero) for word in words]) for words in sentences]
+        index, zero = self.index, len(self.table) - 1
         if self.unknown == "drop":
-            found = [tuple(row for row in rows if row != zero) for rows in found]
+            found = [tuple([index[word] for word in words if word in index]) for words in sentences]
+        else:
+            found = [tuple([index.get(word, zero) for word in words]) for words in sentences]
         return [rows for rows in found if rows]
 
     def knows(self, sentences: Sequence[Sequence[str]]) -> bool:
