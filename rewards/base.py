@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 ENTRY_POINTS = "rlsum.rewards"
 
 TABLE = {
-    "rouge-1": "rewards.lexical:Rouge1",
-    "rouge-2": "rewards.lexical:Rouge2",
-    "rouge-3": "rewards.lexical:Rouge3",
-    "rouge-l": "rewards.lexical:RougeL",
-    "rouge-lsum": "rewards.lexical:RougeLsum",
+    "rouge-1": "rewards.lexical:rouge_1",
+    "rouge-2": "rewards.lexical:rouge_2",
+    "rouge-3": "rewards.lexical:rouge_3",
+    "rouge-l": "rewards.lexical:rouge_longest",
+    "rouge-lsum": "rewards.lexical:rouge_longest_sum",
     "bleu": "rewards.bleu:Bleu",
     "bleu-star": "rewards.bleu:BleuStar",
     "meteor": "rewards.meteor:Meteor",
