@@ -61,16 +61,29 @@ class _Workspace:
         self.block = torch.empty_like(key_odds[: self.rows])
         self.keys: Tensor | None = None
         self.reads: list[tuple[Tensor, Tensor]] = []  # a step's attention (B, S) and gradient of its context (B, D)
+        self.task = -1  # autograd's number of the backward pass that left them
 
     def blocks(self, count: int) -> list[slice]:
         """The rows that are worked on together, 0 to count in order."""
         return [slice(i, i + self.rows) for i in range(0, count, self.rows)]
 
+    def add_read(self, attention: Tensor, grad: Tensor) -> None:
+        """Leave what one step's context adds to the states' gradient."""
+        self._begin()
+        self.reads.append((attention, grad))
+
     def add_keys(self, rows: slice, slope: Tensor, grad: Tensor, like: Tensor) -> None:
         """Add slope (b, S, A) times grad (b, S, 1) to some rows of the keys' gradient."""
+        self._begin()
         if self.keys is None:
             self.keys = torch.zeros_like(like)
         self.keys[rows].addcmul_(slope, grad)
+
+    def _begin(self) -> None:
+        """Forget what a backward pass left that asked for other gradients and never came to ``take``."""
+        task = torch._C._current_graph_task_id()
+        if task != self.task:
+            self.reads, self.keys, self.task = [], None, task
 
     def take(self) -> tuple[Tensor | None, Tensor | None]:
         """The gradients of states and keys, once: another backward pass gathers anew."""
@@ -109,7 +122,7 @@ class _Read(torch.autograd.Function):
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
         attention, states = ctx.saved_tensors
         grad = grad.to(states.dtype)  # under autocast the product above may be of another
-        ctx.work.reads.append((attention, grad))
+        ctx.work.add_read(attention, grad)
         return torch.bmm(grad.unsqueeze(1), states.transpose(1, 2)).squeeze(1), None, None
 
 

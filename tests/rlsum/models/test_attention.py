@@ -80,6 +80,18 @@ def test_a_second_backward_pass_gives_the_same_gradient():
     assert all(torch.equal(a, b) for a, b in zip(first, second, strict=True))
 
 
+def test_a_backward_pass_that_asks_for_the_queries_alone_leaves_nothing_behind():
+    tensors = inputs(True)
+    loss = steps(Memory, *tensors).square().sum()
+    queries = tensors[2]
+    partial = torch.autograd.grad(loss, queries, retain_graph=True)
+    whole = torch.autograd.grad(loss, tensors)
+    expected = torch.autograd.grad(steps(Plain, *tensors).square().sum(), tensors)
+    torch.testing.assert_close(partial[0], expected[2])
+    for one, other in zip(whole, expected, strict=True):
+        torch.testing.assert_close(one, other)
+
+
 def test_a_step_that_the_loss_does_not_use_adds_nothing():
     tensors = inputs(True)
     ours, theirs = (torch.autograd.grad(steps(kind, *tensors)[1].sum(), tensors) for kind in (Memory, Plain))
