@@ -226,11 +226,12 @@ def _length_filter(choice: Choice) -> tuple[Callable[[str], bool], str]:
     if not bounds or int(bounds[1]) > int(bounds[2]):
         raise RecordError(f"sentences={choice.sentences!r}: write lowest-highest, as in sentences=5-15")
     low, high = int(bounds[1]), int(bounds[2])
-    count = _by_spacy if choice.splitter == "spacy" else _by_punctuation
+    count = _by_spacy if choice.splitter == "spacy" else by_punctuation
     return lambda text: low <= count(text) <= high, f"{low} to {high} sentences (by {choice.splitter})"
 
 
-def _by_punctuation(text: str) -> int:
+def by_punctuation(text: str) -> int:
+    """The sentences of a text that end at white space behind ``.``, ``!`` or ``?``."""
     return len([part for part in SENTENCE_END.split(text) if part])
 
 

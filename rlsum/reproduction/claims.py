@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from rlsum.reproduction.estimate import Estimate
 
 Verdict = Literal["holds", "does not hold", "cannot be said"]
@@ -37,6 +39,15 @@ def within(
     verdicts = [_verdict(each, low, high) for each in found.values()]
     told = "; ".join(f"{name} {_told(each, scale)}" for name, each in found.items())
     return Claim(text, _all(verdicts), told)
+
+
+def undetected(text: str, found: Mapping[str, Estimate], scale: float = 100) -> Claim:
+    """The finding that none of ``found`` differs significantly from 0: each interval holds 0. None need be 0."""
+    intervals = [each.interval for each in found.values()]
+    told = "; ".join(f"{name} {_told(each, scale)}" for name, each in found.items())
+    if any(low > 0 or high < 0 for low, high in intervals):
+        return Claim(text, "does not hold", told)
+    return Claim(text, "holds" if intervals and not np.isnan(intervals).any() else "cannot be said", told)
 
 
 def both(text: str, *claims: Claim) -> Claim:

@@ -1,0 +1,119 @@
+"""Table 3: texts in the top quartile by one metric and in the bottom quartile by another.
+
+The texts belong to their publishers: they go to the terminal and into the folder of the run, nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlsum.evaluation.table import UNDEFINED, Cell, Table
+from rlsum.reproduction.movers.correlations import Measured
+from rlsum.reproduction.movers.metrics import ROUGE_L, S_WMS, SMS, WMS, Kind, Setting, named
+from rlsum.reproduction.study import Study
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+BOTTOM, TOP = 1, 4
+SHOWN = ("bottom", "second", "third", "top")
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """The ``places`` in a table of scores where some metrics are in the top and others in the bottom quartile.
+
+    Those come first whose shares of lower-scored texts lie furthest apart.
+    """
+
+    top: tuple[str, ...]
+    bottom: tuple[str, ...]
+    places: tuple[int, ...]
+
+    @property
+    def words(self) -> str:
+        """``top by ROUGE-L, bottom by SMS``."""
+        return f"top by {' and '.join(self.top)}, bottom by {' and '.join(self.bottom)}"
+
+
+def table3(setting: Setting, measured: Sequence[Measured], shown: int) -> Study:
+    """How often movers and ROUGE-L disagree so, what people say of those texts, and ``shown`` examples of each kind."""
+    counts: list[tuple[Cell, ...]] = []
+    records, examples = [], []
+    for each in measured:
+        mean = float(each.table.human.mean())
+        counts.append((Cell(f"all {each.name}"), Cell(f"{len(each.table):,}"), Cell(f"{mean:.2f}")))
+        for found in (one for kind in setting.kinds for one in disagreements(each, kind)):
+            people = each.table.human[list(found.places)]
+            told = f"{people.mean():.2f}" if len(people) else UNDEFINED
+            counts.append((Cell(f"{each.name}, {found.words}"), Cell(f"{len(people):,}"), Cell(told)))
+            records += [_record(each, found, place) for place in found.places]
+            if len(found.top) + len(found.bottom) > 2:  # as the paper's: against several metrics at once
+                examples += [_example(each, found, place) for place in found.places[:shown]]
+    title = "Table 3. Top quartile by one metric, bottom quartile by another"
+    return Study("table3", (Table(title, ("texts", "n", "people's mean"), tuple(counts)), *examples), tuple(records))
+
+
+def disagreements(measured: Measured, kind: Kind) -> list[Disagreement]:
+    """ROUGE-L against each mover, and the two kinds that the paper has examples of: against several at once."""
+    movers = [named(mover, kind) for mover in (WMS, SMS, S_WMS)]
+    sides: list[tuple[tuple[str, ...], tuple[str, ...]]] = [((mover,), (ROUGE_L,)) for mover in movers]
+    sides += [((ROUGE_L,), (mover,)) for mover in movers]
+    sides += [(tuple(movers), (ROUGE_L,)), ((ROUGE_L,), tuple(movers[1:]))]
+    return [disagreement(measured, top, bottom) for top, bottom in sides]
+
+
+def disagreement(measured: Measured, top: tuple[str, ...], bottom: tuple[str, ...]) -> Disagreement:
+    """The texts in the top quartile by all metrics of ``top`` and in the bottom quartile by all of ``bottom``."""
+    scores = measured.table.scores
+    high = np.all([quartiles(scores(label)) == TOP for label in top], axis=0)
+    low = np.all([quartiles(scores(label)) == BOTTOM for label in bottom], axis=0)
+    apart = _shares(scores(label) for label in top) - _shares(scores(label) for label in bottom)
+    places = np.flatnonzero(high & low)
+    order = np.argsort(-apart[places], kind="stable")
+    return Disagreement(top, bottom, tuple(places[order].tolist()))
+
+
+def quartiles(scores: Floats) -> Ints:
+    """1 (bottom) to 4 (top) for each of ``scores`` ``(n,)``, equal ones alike; 0 where undefined."""
+    defined = ~np.isnan(scores)
+    found = np.zeros(len(scores), dtype=np.int64)
+    if defined.any():
+        bounds = np.quantile(scores[defined], [0.25, 0.5, 0.75])
+        found[defined] = 1 + np.searchsorted(bounds, scores[defined], side="left")
+    return found
+
+
+def _shares(columns: Iterable[Floats]) -> Floats:
+    """The share of the texts that score lower, averaged over metrics; ``(n,)``."""
+    return np.mean([np.searchsorted(np.sort(each), each, side="left") / len(each) for each in columns], axis=0)
+
+
+def _example(measured: Measured, found: Disagreement, place: int) -> Table:
+    row = measured.judgments.rows[place]
+    table = measured.table
+    rows = [("reference", row.references[0]), ("text", row.candidate)]
+    rows += [(label, _placed(table.scores(label), place)) for label in table.columns]
+    rows += [("people", _placed(table.human, place))]
+    caption = f"{measured.name}, {found.words}: id {row.id}, {row.system}"
+    return Table(caption, ("", ""), tuple((Cell(name), Cell(" ".join(text.split()))) for name, text in rows))
+
+
+def _placed(scores: Floats, place: int) -> str:
+    quartile = int(quartiles(scores)[place])
+    return f"{scores[place]:.4g} ({SHOWN[quartile - 1]} quartile)" if quartile else UNDEFINED
+
+
+def _record(measured: Measured, found: Disagreement, place: int) -> dict[str, str | float]:
+    row = measured.judgments.rows[place]
+    return {
+        "texts": measured.name,
+        "top_by": " and ".join(found.top),
+        "bottom_by": " and ".join(found.bottom),
+        "id": row.id,
+        "system": row.system,
+        "people": float(measured.table.human[place]),
+    }

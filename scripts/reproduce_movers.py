@@ -1,0 +1,147 @@
+"""Clark, Celikyilmaz and Smith 2019, made anew: sentence mover's similarity against people, on summaries and essays.
+
+    OMP_NUM_THREADS=1 python scripts/reproduce_movers.py --data ../shared/data/human --out runs/movers
+
+Prints each table and says which of the paper's findings hold; writes CSV, Markdown and PNG into the folder. The paper's
+numbers are not at hand: it is its text that the measured ones are compared with. Data that are not there are skipped
+with a line. Scores are remembered in OUT/scores: a study that was stopped goes on, and a second run takes seconds.
+table3 writes texts of the data into OUT: they belong to their publishers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+from rewards.errors import RewardError
+from rlsum.errors import UserError
+from rlsum.evaluation.correlation import RESAMPLES
+from rlsum.judgments.collection import Judgments
+from rlsum.meta_evaluation.cache import scores_file
+from rlsum.records import RecordError
+from rlsum.reproduction.movers import data
+from rlsum.reproduction.movers.correlations import Measured, measure
+from rlsum.reproduction.movers.differences import differences
+from rlsum.reproduction.movers.examples import table3
+from rlsum.reproduction.movers.metrics import Setting
+from rlsum.reproduction.movers.references import references
+from rlsum.reproduction.movers.table2 import table2
+from rlsum.reproduction.movers.texts import table7
+from rlsum.reproduction.study import Study, tell, write
+
+ALL = "all"
+STUDIES = ("table7", "table2", "differences", "table3", "references")
+SHARED = Path(os.environ.get("RLSUM_SHARED", "../shared"))
+VECTORS = SHARED / "data" / "vectors" / "cnndm_word2vec_300d_30k.txt.gz"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = parsed(arguments)
+    started = time.process_time()
+    wanted = STUDIES if ALL in options.studies else tuple(dict.fromkeys(options.studies))
+    try:
+        options.out.mkdir(parents=True, exist_ok=True)
+        setting = Setting(
+            None if options.vectors == "none" else Path(options.vectors),
+            None if options.encoder == "none" else options.encoder,
+            options.resamples,
+            options.seed,
+            scores_file(options.out / "scores"),
+        )
+        texts = judged(options)
+        print(f"{'; '.join(setting.rewards)}\n{setting.description}; {options.resamples:,} resamples", flush=True)
+        made = studies(setting, texts, essays_by_reference(options, texts) if "references" in wanted else {}, options)
+        for name in wanted:
+            if name not in made:
+                print(f"\n{name}: skipped, it needs essays")
+                continue
+            before = time.process_time()
+            study = made[name]()
+            print(flush=True)
+            tell(study)
+            written = ", ".join(str(each) for each in write(study, options.out))
+            print(f"{name}: {time.process_time() - before:.0f} CPU seconds; {written}", flush=True)
+    except (UserError, RecordError, RewardError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    print(f"{time.process_time() - started:.0f} CPU seconds")
+    return 0
+
+
+def studies(
+    setting: Setting, texts: Sequence[Judgments], essays: Mapping[str, Judgments], options: argparse.Namespace
+) -> dict[str, Callable[[], Study]]:
+    """What can be made of ``texts`` and of ``essays`` by reference."""
+
+    @cache
+    def measured() -> list[Measured]:
+        return [measure(setting, each, options.seed + number) for number, each in enumerate(texts)]
+
+    return {
+        "table7": lambda: table7(texts, setting.vectors),
+        "table2": lambda: table2(setting, measured()),
+        "differences": lambda: differences(setting, measured()),
+        "table3": lambda: table3(setting, measured(), options.examples),
+        **({"references": lambda: references(setting, essays, options.seed)} if essays else {}),
+    }
+
+
+def judged(options: argparse.Namespace) -> list[Judgments]:
+    """The texts that are there. Raises UserError where none are, or where a path that was asked for leads nowhere."""
+    found = []
+    for name in data.FILES:
+        path = place(options, name)
+        if not path.exists() and getattr(options, name) is None:
+            print(f"{name}: skipped, no {path} (--{name} PATH)")
+            continue
+        found.append(data.summaries(path) if name == data.SUMMARIES else data.essays(path, options.essay))
+    if not found:
+        raise UserError(f"no judged texts in {options.data}; give --data, --summaries or --essays")
+    return found
+
+
+def essays_by_reference(options: argparse.Namespace, texts: Sequence[Judgments]) -> dict[str, Judgments]:
+    """The essays against each of several references; empty where there are no essays."""
+    if data.ESSAYS not in {each.name for each in texts}:
+        return {}
+    path = place(options, data.ESSAYS)
+    return data.against_each(path, data.best_essays(path, options.references, options.seed))
+
+
+def place(options: argparse.Namespace, name: str) -> Path:
+    """Where summaries or essays are, whether or not they are there."""
+    given: Path | None = getattr(options, name)
+    return given or options.data / data.FILES[name]
+
+
+def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("studies", nargs="*", default=ALL, choices=[ALL, *STUDIES], metavar="STUDY",
+                        help=f"{ALL} (the default), {', '.join(STUDIES)}")  # fmt: skip
+    parser.add_argument("--data", type=Path, default=SHARED / "data" / "human", help="folder of the public data")
+    for name, file in data.FILES.items():
+        parser.add_argument(f"--{name}", type=Path, metavar="PATH", help=f"instead of DATA/{file}")
+    parser.add_argument(
+        "--essay", default="", metavar="ID", help="the reference essay (default: the longest best-scored)"
+    )
+    parser.add_argument("--vectors", default=str(VECTORS), metavar="FILE", help="word vectors; none leaves them out")
+    parser.add_argument("--encoder", default="minilm", help="minilm, a directory, a hub name; none leaves it out")
+    parser.add_argument("--out", type=Path, default=Path("runs/movers"), help="folder for CSV, Markdown and PNG")
+    parser.add_argument("--references", type=int, default=10, help="best-scored essays to try as the reference")
+    parser.add_argument("--examples", type=int, default=2, help="of each kind of disagreement in table3")
+    parser.add_argument("--resamples", type=int, default=RESAMPLES, help="of every interval")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args(arguments)
+    for name, least in (("references", 1), ("examples", 0), ("resamples", 1)):
+        if getattr(options, name) < least:
+            parser.error(f"--{name} must be at least {least}")
+    return options
+
+
+if __name__ == "__main__":
+    sys.exit(main())
