@@ -16,15 +16,15 @@ MOVERS = ("WMS", "SMS", "S+WMS")
 
 @pytest.fixture
 def texts(measured):
-    """300 texts whose columns are people's scores with noise: ``noise`` says how much, by column or by metric."""
+    """200 texts whose columns are people's scores with noise: ``noise`` says how much, by column or by metric."""
 
     def make(name: str, noise: Mapping[str, float] | None = None, seed: int = 0) -> Measured:
         draw = np.random.default_rng(seed)
-        human = draw.normal(size=300)
+        human = draw.normal(size=200)
         amounts = NOISE | dict(noise or {})
         movers = [f"{mover}, {kind}" for kind in ("static", "contextual") for mover in MOVERS]
         columns = {
-            label: human + amounts.get(label, amounts.get(label.split(",")[0], 0)) * draw.normal(size=300)
+            label: human + amounts.get(label, amounts.get(label.split(",")[0], 0)) * draw.normal(size=200)
             for label in ("ROUGE-L F1", "ROUGE-L recall", *movers, "length (letters)")
         }
         return measured(human, columns, name)
