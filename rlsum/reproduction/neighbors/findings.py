@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from rlsum.evaluation.statistics import holm
+from rlsum.reproduction.claims import SURE, Claim, Verdict, above, all_of, by_sign
 from rlsum.reproduction.neighbors import data
 from rlsum.reproduction.neighbors.annotators import Annotators, Difficulty, annotators
-from rlsum.reproduction.neighbors.claims import SURE, Claim, Verdict, above, all_of, by_sign
 from rlsum.reproduction.neighbors.predictions import Contrast, Mean, contrast
 from rlsum.reproduction.neighbors.results import BEST_TOPIC_RHO, COVERAGE
 from rlsum.reproduction.neighbors.studies import Budget, Crossing, Point, Scored, Size

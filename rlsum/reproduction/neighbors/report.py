@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rewards import Reward, from_spec, load
+from rlsum.reproduction.claims import Claim
 from rlsum.reproduction.neighbors import data, findings, results
 from rlsum.reproduction.neighbors.annotators import annotators, difficulty
-from rlsum.reproduction.neighbors.claims import Claim, claims_table
 from rlsum.reproduction.neighbors.data import Places
 from rlsum.reproduction.neighbors.figures import sizes_figure, sweep_figure
 from rlsum.reproduction.neighbors.kernels import AS_PRINTED, BLEU, LEXICAL, Kernel, Matrices, bertscore
@@ -95,7 +95,7 @@ def run(plan: Plan, say: Callable[[str], None]) -> Report:
         if study in plan.studies and (tasks or study == "table3"):
             made()
     report.claims += findings.missing_claims([task.name for task in tasks])
-    report.table(claims_table(report.claims))
+    report.table(results.claims_table(report.claims))
     return report
 
 

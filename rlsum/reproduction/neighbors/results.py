@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from rlsum.reproduction.claims import Claim
 from rlsum.reproduction.neighbors import data
 from rlsum.reproduction.neighbors.annotators import Annotators, Difficulty, annotators
 from rlsum.reproduction.neighbors.kernels import Kernel
@@ -193,6 +194,12 @@ def difficulty_table(found: Mapping[tuple[str, str], Difficulty]) -> Results:
     ]
     notes = ["p: two-tailed, as many texts drawn at random, 10,000 times; a dash where all texts or none are covered"]
     return Results("section5.3", "Section 5.3: are covered texts easier for annotators?", rows, notes)
+
+
+def claims_table(claims: Sequence[Claim]) -> Results:
+    """The claims, one a row."""
+    rows: list[Row] = [{"claim": claim.text, "verdict": claim.verdict, "numbers": claim.numbers} for claim in claims]
+    return Results("claims", "Claims of the paper", rows)
 
 
 def _without(rows: Sequence[Row], column: str) -> list[Row]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rlsum.evaluation.correlation import correlate
-from rlsum.reproduction.claims import against, both, within
+from rlsum.reproduction.claims import above, against, all_of, both, by_sign, undetected, within
 from rlsum.reproduction.estimate import Estimate, best, estimate, mean, mean_estimate, spread
 
 
@@ -48,6 +48,50 @@ def test_findings_combine() -> None:
     assert both("all", unsure, no).verdict == "does not hold"
     assert [against("not", each).verdict for each in (yes, no, unsure)] == ["does not hold", "holds", "cannot be said"]
     assert "n: does not hold" in both("all", yes, no).numbers
+
+
+def test_no_difference_is_found_where_every_interval_holds_0() -> None:
+    nothing, more, less = around(0.005), around(0.1), around(-0.1)
+    assert undetected("alike", {"a": nothing, "b": around(-0.005)}).verdict == "holds"
+    assert undetected("alike", {"a": nothing, "b": more}).verdict == "does not hold"
+    assert undetected("alike", {"a": less, "b": nothing}).verdict == "does not hold"
+    assert undetected("alike", {}).verdict == "cannot be said"
+    assert undetected("alike", {"a": nothing, "b": Estimate(0.3, np.empty(0))}).verdict == "cannot be said"
+    assert undetected("alike", {"a": nothing}).numbers == "a +0.50 (-0.45 to +1.45)"
+
+
+@pytest.mark.parametrize(
+    ("difference", "p", "verdict"),
+    [
+        (0.1, 0.01, "holds"),
+        (-0.1, 0.01, "does not hold"),
+        (0.1, 0.05, "cannot be said"),
+        (0.1, np.nan, "cannot be said"),
+        (np.nan, np.nan, "cannot be said"),
+    ],
+)
+def test_by_sign(difference: float, p: float, verdict: str) -> None:
+    assert by_sign(difference, p) == verdict
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        (0.3, 0.5, "holds"),
+        (0.1, 0.2, "does not hold"),
+        (0.1, 0.3, "cannot be said"),
+        (np.nan, np.nan, "cannot be said"),
+    ],
+)
+def test_above_a_bound(low: float, high: float, verdict: str) -> None:
+    assert above(low, high, 0.25) == verdict
+
+
+def test_one_failure_refutes_and_one_doubt_leaves_open() -> None:
+    assert all_of(["holds", "holds"]) == "holds"
+    assert all_of(["holds", "cannot be said", "does not hold"]) == "does not hold"
+    assert all_of(["holds", "cannot be said"]) == "cannot be said"
+    assert all_of([]) == "cannot be said"
 
 
 def test_estimates_are_those_of_the_statistics_room() -> None:
