@@ -5,7 +5,7 @@ The texts belong to their publishers: they go to the terminal and into the folde
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rlsum.evaluation.table import UNDEFINED, Cell, Table
 from rlsum.reproduction.movers.correlations import Measured
-from rlsum.reproduction.movers.metrics import ROUGE_L, S_WMS, SMS, WMS, Kind, Setting, named
+from rlsum.reproduction.movers.metrics import MOVERS, ROUGE_L, S_WMS, SMS, WMS, Kind, Setting, named
 from rlsum.reproduction.study import Study
 
 Floats = NDArray[np.float64]
@@ -26,17 +26,18 @@ SHOWN = ("bottom", "second", "third", "top")
 class Disagreement:
     """The ``places`` in a table of scores where some metrics are in the top and others in the bottom quartile.
 
-    Those come first whose shares of lower-scored texts lie furthest apart.
+    Those come first whose shares of lower-scored texts lie furthest apart. ``kind`` is that of the movers' vectors.
     """
 
+    kind: Kind
     top: tuple[str, ...]
     bottom: tuple[str, ...]
     places: tuple[int, ...]
 
     @property
     def words(self) -> str:
-        """``top by ROUGE-L, bottom by SMS``."""
-        return f"top by {' and '.join(self.top)}, bottom by {' and '.join(self.bottom)}"
+        """``top by ROUGE-L F1, bottom by SMS and S+WMS (static)``."""
+        return f"top by {_listed(self.top)}, bottom by {_listed(self.bottom)} ({self.kind})"
 
 
 def table3(setting: Setting, measured: Sequence[Measured], shown: int) -> Study:
@@ -44,12 +45,9 @@ def table3(setting: Setting, measured: Sequence[Measured], shown: int) -> Study:
     counts: list[tuple[Cell, ...]] = []
     records, examples = [], []
     for each in measured:
-        mean = float(each.table.human.mean())
-        counts.append((Cell(f"all {each.name}"), Cell(f"{len(each.table):,}"), Cell(f"{mean:.2f}")))
+        counts.append((Cell(f"all {each.name}"), *_count(each.table.human)))
         for found in (one for kind in setting.kinds for one in disagreements(each, kind)):
-            people = each.table.human[list(found.places)]
-            told = f"{people.mean():.2f}" if len(people) else UNDEFINED
-            counts.append((Cell(f"{each.name}, {found.words}"), Cell(f"{len(people):,}"), Cell(told)))
+            counts.append((Cell(f"{each.name}, {found.words}"), *_count(each.table.human[list(found.places)])))
             records += [_record(each, found, place) for place in found.places]
             if len(found.top) + len(found.bottom) > 2:  # as the paper's: against several metrics at once
                 examples += [_example(each, found, place) for place in found.places[:shown]]
@@ -59,22 +57,24 @@ def table3(setting: Setting, measured: Sequence[Measured], shown: int) -> Study:
 
 def disagreements(measured: Measured, kind: Kind) -> list[Disagreement]:
     """ROUGE-L against each mover, and the two kinds that the paper has examples of: against several at once."""
-    movers = [named(mover, kind) for mover in (WMS, SMS, S_WMS)]
-    sides: list[tuple[tuple[str, ...], tuple[str, ...]]] = [((mover,), (ROUGE_L,)) for mover in movers]
-    sides += [((ROUGE_L,), (mover,)) for mover in movers]
-    sides += [(tuple(movers), (ROUGE_L,)), ((ROUGE_L,), tuple(movers[1:]))]
-    return [disagreement(measured, top, bottom) for top, bottom in sides]
+    sides: list[tuple[tuple[str, ...], tuple[str, ...]]] = [((mover,), (ROUGE_L,)) for mover in MOVERS]
+    sides += [((ROUGE_L,), (mover,)) for mover in MOVERS]
+    sides += [((WMS, SMS, S_WMS), (ROUGE_L,)), ((ROUGE_L,), (SMS, S_WMS))]
+    return [disagreement(measured, kind, top, bottom) for top, bottom in sides]
 
 
-def disagreement(measured: Measured, top: tuple[str, ...], bottom: tuple[str, ...]) -> Disagreement:
+def disagreement(measured: Measured, kind: Kind, top: tuple[str, ...], bottom: tuple[str, ...]) -> Disagreement:
     """The texts in the top quartile by all metrics of ``top`` and in the bottom quartile by all of ``bottom``."""
-    scores = measured.table.scores
-    high = np.all([quartiles(scores(label)) == TOP for label in top], axis=0)
-    low = np.all([quartiles(scores(label)) == BOTTOM for label in bottom], axis=0)
-    apart = _shares(scores(label) for label in top) - _shares(scores(label) for label in bottom)
+    above, below = (
+        [measured.table.scores(name if name == ROUGE_L else named(name, kind)) for name in names]
+        for names in (top, bottom)
+    )
+    high = np.all([quartiles(scores) == TOP for scores in above], axis=0)
+    low = np.all([quartiles(scores) == BOTTOM for scores in below], axis=0)
+    apart = _shares(above) - _shares(below)
     places = np.flatnonzero(high & low)
     order = np.argsort(-apart[places], kind="stable")
-    return Disagreement(top, bottom, tuple(places[order].tolist()))
+    return Disagreement(kind, top, bottom, tuple(places[order].tolist()))
 
 
 def quartiles(scores: Floats) -> Ints:
@@ -87,9 +87,18 @@ def quartiles(scores: Floats) -> Ints:
     return found
 
 
-def _shares(columns: Iterable[Floats]) -> Floats:
+def _shares(columns: Sequence[Floats]) -> Floats:
     """The share of the texts that score lower, averaged over metrics; ``(n,)``."""
     return np.mean([np.searchsorted(np.sort(each), each, side="left") / len(each) for each in columns], axis=0)
+
+
+def _count(people: Floats) -> tuple[Cell, Cell]:
+    """How many there are, and the mean of what people said of them."""
+    return Cell(f"{len(people):,}"), Cell(f"{people.mean():.2f}" if len(people) else UNDEFINED)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def _example(measured: Measured, found: Disagreement, place: int) -> Table:
@@ -111,8 +120,9 @@ def _record(measured: Measured, found: Disagreement, place: int) -> dict[str, st
     row = measured.judgments.rows[place]
     return {
         "texts": measured.name,
-        "top_by": " and ".join(found.top),
-        "bottom_by": " and ".join(found.bottom),
+        "vectors": found.kind,
+        "top_by": _listed(found.top),
+        "bottom_by": _listed(found.bottom),
         "id": row.id,
         "system": row.system,
         "people": float(measured.table.human[place]),

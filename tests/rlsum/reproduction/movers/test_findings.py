@@ -18,11 +18,11 @@ MOVERS = ("WMS", "SMS", "S+WMS")
 def texts(measured):
     """200 texts whose columns are people's scores with noise: ``noise`` says how much, by column or by metric."""
 
-    def make(name: str, noise: Mapping[str, float] | None = None, seed: int = 0) -> Measured:
+    def make(name: str, noise: Mapping[str, float] | None = None, seed: int = 0, kinds=("static",)) -> Measured:
         draw = np.random.default_rng(seed)
         human = draw.normal(size=200)
         amounts = NOISE | dict(noise or {})
-        movers = [f"{mover}, {kind}" for kind in ("static", "contextual") for mover in MOVERS]
+        movers = [f"{mover}, {kind}" for kind in kinds for mover in MOVERS]
         columns = {
             label: human + amounts.get(label, amounts.get(label.split(",")[0], 0)) * draw.normal(size=200)
             for label in ("ROUGE-L F1", "ROUGE-L recall", *movers, "length (letters)")
@@ -49,8 +49,8 @@ def test_findings_follow_the_scores(texts) -> None:
 
 def test_findings_can_fail(texts) -> None:
     worse = {"SMS": 3.0, "S+WMS": 0.2, "length (letters)": 5.0}
-    found = verdicts(findings([texts("summaries", worse), texts("essays", seed=1)], ("static", "contextual")))
-    assert found["SMS correlates best on summaries (contextual vectors)"] == "does not hold"
+    found = verdicts(findings([texts("summaries", worse), texts("essays", seed=1)], ("static",)))
+    assert found["SMS correlates best on summaries (static vectors)"] == "does not hold"
     assert found["S+WMS correlates best on essays (static vectors)"] == "does not hold"
     assert found["Length alone is above every metric on summaries (not in the paper)"] == "does not hold"
 
@@ -59,13 +59,14 @@ def test_gains_are_compared_between_texts(texts) -> None:
     claim = "On essays the gains over ROUGE-L are smaller but there (static vectors)"
     less = texts("essays", {"SMS": 1.2, "S+WMS": 1.2}, seed=1)
     assert verdicts(findings([texts("summaries"), less], ("static",)))[claim] == "holds"
-    none = texts("essays", {"SMS": 4.0, "S+WMS": 9.0}, seed=1)
+    none = texts("essays", {"ROUGE-L F1": 0.1, "SMS": 2.0, "S+WMS": 2.0}, seed=1)
     assert verdicts(findings([texts("summaries"), none], ("static",)))[claim] == "does not hold"
 
 
 def test_kinds_of_vectors_that_agree_and_that_do_not(texts) -> None:
     def found(noise: Mapping[str, float]) -> str:
-        claims = verdicts(findings([texts("summaries", noise)], ("static", "contextual")))
+        kinds = ("static", "contextual")
+        claims = verdicts(findings([texts("summaries", noise, kinds=kinds)], kinds))
         (verdict,) = [verdict for text, verdict in claims.items() if "p = .35 and .16 in the paper" in text]
         return verdict
 
