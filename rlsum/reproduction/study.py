@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,7 +36,7 @@ def claims_table(claims: Sequence[Claim]) -> Table:
 
 
 def write(study: Study, folder: Path) -> list[Path]:
-    """The study as ``NAME.csv``, ``NAME.md`` and a PNG a picture; returns what was written."""
+    """The study as ``NAME.csv``, ``NAME.md`` and a PNG a picture; NaN is an empty cell. Returns what was written."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     if study.rows:
@@ -43,13 +44,19 @@ def write(study: Study, folder: Path) -> list[Path]:
         with written[-1].open("w", encoding="utf-8", newline="") as file:
             writer = csv.DictWriter(file, list(study.rows[0]))
             writer.writeheader()
-            writer.writerows(study.rows)
+            writer.writerows(
+                {name: "" if _missing(value) else value for name, value in row.items()} for row in study.rows
+            )
     for picture in study.pictures:
         written.append(folder / f"{picture.name}.png")
         written[-1].write_bytes(picture.light)
     written.append(folder / f"{study.name}.md")
     written[-1].write_text(markdown(study), encoding="utf-8")
     return written
+
+
+def _missing(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)
 
 
 def markdown(study: Study) -> str:

@@ -9,11 +9,10 @@ from typing import Any
 
 from rlsum.evaluation.significance import MetricTest
 from rlsum.evaluation.table import UNDEFINED, Cell, Table, p_text
+from rlsum.reproduction.claims import SURE
 from rlsum.reproduction.movers.correlations import Measured
 from rlsum.reproduction.movers.metrics import LENGTH, RECALL, ROUGE_L, S_WMS, SMS, WMS, Kind, Setting, named
 from rlsum.reproduction.study import Study
-
-SURE = 0.05
 
 
 def differences(setting: Setting, measured: Sequence[Measured]) -> Study:

@@ -1,106 +1,84 @@
-"""What the paper's text says of its Table 2, and how length alone does beside it."""
+"""What the paper's text says of its Table 2, and how length alone does beside it.
+
+``rho`` holds every column's correlation with people on the same texts, with draws of the same inputs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from rlsum.reproduction.claims import Claim, undetected, within
 from rlsum.reproduction.estimate import Estimate
-from rlsum.reproduction.movers.correlations import Measured
 from rlsum.reproduction.movers.data import ESSAYS, SUMMARIES
 from rlsum.reproduction.movers.metrics import LENGTH, RECALL, ROUGE_L, S_WMS, SMS, WMS, Kind, named
 
-# One-tailed, by Williams' test, of the two sentence movers: the paper's footnotes 12 and 13.
+Correlations = Mapping[str, Estimate]
+
+# By Williams' test, of SMS and of S+WMS: the paper's footnotes 12 and 13.
 WILLIAMS = {SUMMARIES: "p = .35 and .16 in the paper", ESSAYS: "p = .33 and .46 in the paper"}
 
 
-def findings(measured: Sequence[Measured], kinds: Sequence[Kind]) -> list[Claim]:
-    """All that can be said of the texts and the vectors at hand."""
+def findings(rho: Mapping[str, Correlations], kinds: Sequence[Kind]) -> list[Claim]:
+    """All that can be said of the texts (``summaries``, ``essays``) and of the vectors at hand."""
     found = []
-    by_name = {each.name: each for each in measured}
-    for each in measured:
-        for kind in kinds:
-            found += (on_summaries if each.name == SUMMARIES else on_essays)(each, kind)
-        found += same_on_all_vectors(each, kinds)
-        found += beside_the_paper(each)
-    if {SUMMARIES, ESSAYS} <= by_name.keys():
-        found += [smaller_on_essays(by_name[SUMMARIES], by_name[ESSAYS], kind) for kind in kinds]
+    for texts, each in rho.items():
+        said = on_summaries if texts == SUMMARIES else on_essays
+        found += [claim for kind in kinds for claim in said(each, kind)]
+        found += [*same_on_all_vectors(each, kinds, texts), *beside_the_paper(each, texts)]
+    if {SUMMARIES, ESSAYS} <= rho.keys():
+        found += [smaller_on_essays(rho[SUMMARIES], rho[ESSAYS], kind) for kind in kinds]
     return found
 
 
-def on_summaries(measured: Measured, kind: Kind) -> list[Claim]:
+def on_summaries(rho: Correlations, kind: Kind) -> list[Claim]:
     """Section 4.1."""
+    best, both = _over(rho, [SMS], [ROUGE_L, WMS, S_WMS], kind), _over(rho, [SMS, S_WMS], [ROUGE_L, WMS], kind)
     return [
-        within(
-            f"SMS correlates best on summaries ({kind} vectors)",
-            _ahead(measured, [SMS], [ROUGE_L, WMS, S_WMS], kind),
-            low=0.0,
-        ),
-        within(
-            f"SMS and S+WMS are above ROUGE-L and WMS on summaries ({kind} vectors)",
-            _ahead(measured, [SMS, S_WMS], [ROUGE_L, WMS], kind),
-            low=0.0,
-        ),
+        within(f"SMS correlates best on summaries ({kind} vectors)", best, low=0.0),
+        within(f"SMS and S+WMS are above ROUGE-L and WMS on summaries ({kind} vectors)", both, low=0.0),
     ]
 
 
-def on_essays(measured: Measured, kind: Kind) -> list[Claim]:
+def on_essays(rho: Correlations, kind: Kind, where: str = ESSAYS) -> list[Claim]:
     """Section 4.2."""
+    sentences, best = _over(rho, [SMS], [ROUGE_L, WMS], kind), _over(rho, [S_WMS], [ROUGE_L, WMS, SMS], kind)
     return [
-        within(
-            f"SMS is above ROUGE-L and WMS on essays ({kind} vectors)",
-            _ahead(measured, [SMS], [ROUGE_L, WMS], kind),
-            low=0.0,
-        ),
-        within(
-            f"S+WMS correlates best on essays ({kind} vectors)",
-            _ahead(measured, [S_WMS], [ROUGE_L, WMS, SMS], kind),
-            low=0.0,
-        ),
+        within(f"SMS is above ROUGE-L and WMS on {where} ({kind} vectors)", sentences, low=0.0),
+        within(f"S+WMS correlates best on {where} ({kind} vectors)", best, low=0.0),
     ]
 
 
-def same_on_all_vectors(measured: Measured, kinds: Sequence[Kind]) -> list[Claim]:
-    """Static and contextual vectors are not significantly different."""
+def same_on_all_vectors(rho: Correlations, kinds: Sequence[Kind], texts: str, where: str = "") -> list[Claim]:
+    """Static and contextual vectors are not significantly different; nothing where only one kind is at hand."""
     if len(kinds) < 2:
         return []
-    between = {
-        f"{mover} {kinds[1]} less {kinds[0]}": measured.ahead(named(mover, kinds[1]), named(mover, kinds[0]))
-        for mover in (SMS, S_WMS)
-    }
-    known = WILLIAMS[measured.name]
-    return [
-        undetected(f"Static and contextual vectors do not differ significantly on {measured.name} ({known})", between)
-    ]
+    less, more = kinds
+    between = {f"{name} {more} less {less}": rho[named(name, more)] - rho[named(name, less)] for name in (SMS, S_WMS)}
+    text = f"Static and contextual vectors do not differ significantly on {where or texts} ({WILLIAMS[texts]})"
+    return [undetected(text, between)]
 
 
-def smaller_on_essays(summaries: Measured, essays: Measured, kind: Kind) -> Claim:
+def smaller_on_essays(summaries: Correlations, essays: Correlations, kind: Kind) -> Claim:
     """The introduction: on essays smaller but significant gains over ROUGE-L."""
     gains: dict[str, Estimate] = {}
     for mover in (SMS, S_WMS):
-        on_essays = essays.ahead(named(mover, kind), ROUGE_L)
+        on_essays = essays[named(mover, kind)] - essays[ROUGE_L]
         gains[f"{mover} on essays"] = on_essays
-        gains[f"{mover} less than on summaries"] = summaries.ahead(named(mover, kind), ROUGE_L) - on_essays
+        gains[f"{mover} less than on summaries"] = summaries[named(mover, kind)] - summaries[ROUGE_L] - on_essays
     return within(f"On essays the gains over ROUGE-L are smaller but there ({kind} vectors)", gains, low=0.0)
 
 
-def beside_the_paper(measured: Measured) -> list[Claim]:
+def beside_the_paper(rho: Correlations, where: str) -> list[Claim]:
     """What the paper does not say: length alone, and ROUGE-L by its recall."""
-    metrics = measured.table.metrics
-    movers = [label for label in metrics if label not in (ROUGE_L, RECALL)]
-    where = f"on {measured.name} (not in the paper)"
+    metrics = [label for label in rho if label != LENGTH]
+    behind = {f"over {label}": rho[LENGTH] - rho[label] for label in metrics}
+    movers = {label: rho[label] - rho[RECALL] for label in metrics if label not in (ROUGE_L, RECALL)}
     return [
-        within(f"Length alone is above every metric {where}", _over(measured, [LENGTH], metrics), low=0.0),
-        within(f"Every mover is above the recall of ROUGE-L {where}", _over(measured, movers, [RECALL]), low=0.0),
+        within(f"Length alone is above every metric on {where} (not in the paper)", behind, low=0.0),
+        within(f"Every mover is above the recall of ROUGE-L on {where} (not in the paper)", movers, low=0.0),
     ]
 
 
-def _ahead(measured: Measured, ones: Iterable[str], others: Iterable[str], kind: Kind) -> dict[str, Estimate]:
-    def label(name: str) -> str:
-        return name if name == ROUGE_L else named(name, kind)
-
-    return {f"{one} over {other}": measured.ahead(label(one), label(other)) for one in ones for other in others}
-
-
-def _over(measured: Measured, ones: Iterable[str], others: Iterable[str]) -> dict[str, Estimate]:
-    return {f"{one} over {other}": measured.ahead(one, other) for one in ones for other in others}
+def _over(rho: Correlations, ones: Iterable[str], others: Iterable[str], kind: Kind) -> dict[str, Estimate]:
+    of = {name: rho[name if name == ROUGE_L else named(name, kind)] for name in (ROUGE_L, WMS, SMS, S_WMS)}
+    return {f"{one} over {other}": of[one] - of[other] for one in ones for other in others}

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-import numpy as np
-
-from rlsum.evaluation.table import Cell, Table
+from rlsum.evaluation.table import DASH, Cell, Table
 from rlsum.judgments.collection import Judgments
 from rlsum.meta_evaluation.scores import scored
-from rlsum.reproduction.claims import within
-from rlsum.reproduction.estimate import mean
+from rlsum.reproduction.estimate import Estimate, mean
 from rlsum.reproduction.movers.correlations import estimates
-from rlsum.reproduction.movers.metrics import LENGTH, ROUGE_L, S_WMS, SMS, Setting, named
+from rlsum.reproduction.movers.data import ESSAYS
+from rlsum.reproduction.movers.findings import beside_the_paper, on_essays, same_on_all_vectors
+from rlsum.reproduction.movers.metrics import Setting
 from rlsum.reproduction.study import Study
 
 
@@ -21,11 +20,8 @@ def references(setting: Setting, essays: Mapping[str, Judgments], seed: int) -> 
     tables = {reference: scored(each, setting.rewards, cache=setting.kept) for reference, each in essays.items()}
     found = {reference: estimates(table, setting.resamples, seed) for reference, table in tables.items()}
     labels = list(next(iter(found.values())))
-    values = {label: [100 * each[label].value for each in found.values()] for label in labels}
-    rows = tuple(
-        (Cell(label), *(Cell(f"{number(values[label]):.1f}") for number in (np.mean, np.min, np.max)))
-        for label in labels
-    )
+    average = {label: mean([each[label] for each in found.values()]) for label in labels}
+    rows = tuple(_row(label, average[label], [each[label].value for each in found.values()]) for label in labels)
     caption = f"Essays against {len(found)} best-scored essays, one after the other; Spearman's rho x 100"
     records = tuple(
         {
@@ -38,16 +34,15 @@ def references(setting: Setting, essays: Mapping[str, Judgments], seed: int) -> 
         for reference, columns in found.items()
         for label, each in columns.items()
     )
-    claims = [
-        within(
-            f"{mover} is above {other} on essays, averaged over references ({kind} vectors)",
-            {f"{len(found)} references": mean([each[named(mover, kind)] - each[other] for each in found.values()])},
-            low=0.0,
-        )
-        for kind in setting.kinds
-        for mover in (SMS, S_WMS)
-        for other in (ROUGE_L, LENGTH)
-    ]
+    where = f"{ESSAYS}, averaged over {len(found)} references"
+    claims = [claim for kind in setting.kinds for claim in on_essays(average, kind, where)]
+    claims += [*same_on_all_vectors(average, setting.kinds, ESSAYS, where), *beside_the_paper(average, where)]
     note = f"References: the essays {', '.join(found)}; intervals draw essays, not references."
     table = Table(caption, ("metric", "mean", "lowest", "highest"), rows)
     return Study("references", (table,), records, claims=tuple(claims), notes=(note,))
+
+
+def _row(label: str, average: Estimate, values: Sequence[float]) -> tuple[Cell, ...]:
+    low, high = (100 * end for end in average.interval)
+    told = Cell(f"{100 * average.value:.1f}", f"{low:.1f}{DASH}{high:.1f}")
+    return Cell(label), told, Cell(f"{100 * min(values):.1f}"), Cell(f"{100 * max(values):.1f}")

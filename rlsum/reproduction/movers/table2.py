@@ -26,7 +26,7 @@ def table2(setting: Setting, measured: Sequence[Measured]) -> Study:
         (_table(setting, measured),),
         tuple(row for each in measured for row in _rows(each)),
         (intervals(measured),),
-        tuple(findings(measured, setting.kinds)),
+        tuple(findings({each.name: each.estimates for each in measured}, setting.kinds)),
         tuple(note for each in measured for note in _notes(each)),
     )
 
@@ -55,7 +55,7 @@ def _rows(measured: Measured) -> list[dict[str, Any]]:
             {
                 "texts": measured.name,
                 "metric": label,
-                **{name: _number(value) for name, value in numbers.items()},
+                **{name: round(100 * value, 3) for name, value in numbers.items()},
                 "published_x100": "" if label == LENGTH else ABSENT,
                 "n": found.n,
                 "coverage": found.coverage,
@@ -87,7 +87,3 @@ def _cell(found: Correlation | Agreement, mark: bool = False) -> Cell:
     if math.isnan(found.value):
         return Cell(UNDEFINED, found.reason)
     return Cell(f"{100 * found.value:.1f}", f"{100 * found.low:.1f}{DASH}{100 * found.high:.1f}", mark)
-
-
-def _number(value: float) -> float | str:
-    return "" if math.isnan(value) else round(100 * value, 3)

@@ -41,7 +41,9 @@ def test_anchors_on_summaries(measured: list[Measured]) -> None:
 @pytest.mark.slow
 def test_length_alone_beats_all_on_essays(measured: list[Measured]) -> None:
     assert measured[1].estimates["length (letters)"].value == pytest.approx(0.616, abs=0.01)
-    found = {claim.text: claim.verdict for claim in findings(measured, ("static",))}
+    found = {
+        claim.text: claim.verdict for claim in findings({each.name: each.estimates for each in measured}, ("static",))
+    }
     assert found["Length alone is above every metric on essays (not in the paper)"] == "holds"
     assert found["SMS correlates best on summaries (static vectors)"] == "holds"
     assert found["S+WMS correlates best on essays (static vectors)"] == "does not hold"
