@@ -19,6 +19,7 @@ def references(setting: Setting, essays: Mapping[str, Judgments], seed: int) -> 
     """``essays``: the id of a reference -> the essays compared with it, the same ones for every reference."""
     tables = {reference: scored(each, setting.rewards, cache=setting.kept) for reference, each in essays.items()}
     found = {reference: estimates(table, setting.resamples, seed) for reference, table in tables.items()}
+    words = {reference: len(each.rows[0].references[0].split()) for reference, each in essays.items()}
     labels = list(next(iter(found.values())))
     average = {label: mean([each[label] for each in found.values()]) for label in labels}
     rows = tuple(_row(label, average[label], [each[label].value for each in found.values()]) for label in labels)
@@ -26,6 +27,7 @@ def references(setting: Setting, essays: Mapping[str, Judgments], seed: int) -> 
     records = tuple(
         {
             "reference": reference,
+            "words": words[reference],
             "metric": label,
             "rho_x100": round(100 * each.value, 3),
             "low_x100": round(100 * each.interval[0], 3),
@@ -38,8 +40,13 @@ def references(setting: Setting, essays: Mapping[str, Judgments], seed: int) -> 
     claims = [claim for kind in setting.kinds for claim in on_essays(average, kind, where)]
     claims += [*same_on_all_vectors(average, setting.kinds, ESSAYS, where), *beside_the_paper(average, where)]
     note = f"References: the essays {', '.join(found)}; intervals draw essays, not references."
-    table = Table(caption, ("metric", "mean", "lowest", "highest"), rows)
-    return Study("references", (table,), records, claims=tuple(claims), notes=(note,))
+    averages = Table(caption, ("metric", "mean", "lowest", "highest"), rows)
+    lines = tuple(
+        (Cell(each), Cell(f"{words[each]:,}"), *(Cell(f"{100 * rho[label].value:.1f}") for label in labels))
+        for each, rho in sorted(found.items(), key=lambda pair: words[pair[0]])
+    )
+    singles = Table("The same, one reference a row, the shortest first", ("reference", "its words", *labels), lines)
+    return Study("references", (averages, singles), records, claims=tuple(claims), notes=(note,))
 
 
 def _row(label: str, average: Estimate, values: Sequence[float]) -> tuple[Cell, ...]:

@@ -25,6 +25,8 @@ def test_averages_over_references(human_data: Path, vectors: Path) -> None:
     table = {row[0].text: [cell.text for cell in row[1:]] for row in study.tables[0].rows}
     assert table["SMS, static"] == [f"{number(values):.1f}" for number in (np.mean, np.min, np.max)]
     assert len(set(table["length (letters)"])) == 1  # the essays are the same
+    lengths = [int(row[1].text) for row in study.tables[1].rows]
+    assert lengths == sorted(len(each.rows[0].references[0].split()) for each in essays.values())
     assert [claim.text for claim in study.claims][:2] == [
         "SMS is above ROUGE-L and WMS on essays, averaged over 3 references (static vectors)",
         "S+WMS correlates best on essays, averaged over 3 references (static vectors)",
