@@ -11,7 +11,7 @@ from rlsum.evaluation.significance import MetricTest
 from rlsum.evaluation.table import UNDEFINED, Cell, Table, p_text
 from rlsum.reproduction.claims import SURE
 from rlsum.reproduction.movers.correlations import Measured
-from rlsum.reproduction.movers.metrics import LENGTH, RECALL, ROUGE_L, S_WMS, SMS, WMS, Kind, Setting, named
+from rlsum.reproduction.movers.metrics import LENGTH, MOVERS, RECALL, ROUGE_L, Kind, Setting, named
 from rlsum.reproduction.study import Study
 
 
@@ -28,12 +28,12 @@ def compared(kinds: Sequence[Kind]) -> list[tuple[str, str]]:
     """Movers with ROUGE-L and with each other, contextual vectors with static ones, and all metrics with length."""
     pairs = []
     for kind in kinds:
-        words, sentences, both = (named(mover, kind) for mover in (WMS, SMS, S_WMS))
+        words, sentences, both = (named(mover, kind) for mover in MOVERS)
         pairs += [(each, ROUGE_L) for each in (words, sentences, both)]
         pairs += [(sentences, words), (both, words), (both, sentences)]
     if len(kinds) == 2:
-        pairs += [(named(mover, kinds[1]), named(mover, kinds[0])) for mover in (WMS, SMS, S_WMS)]
-    metrics = [ROUGE_L, RECALL, *(named(mover, kind) for kind in kinds for mover in (WMS, SMS, S_WMS))]
+        pairs += [(named(mover, kinds[1]), named(mover, kinds[0])) for mover in MOVERS]
+    metrics = [ROUGE_L, RECALL, *(named(mover, kind) for kind in kinds for mover in MOVERS)]
     return pairs + [(each, LENGTH) for each in metrics]
 
 

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from rewards import Reward, load
 from rewards.encoder import Source, locate
 from rewards.layers import ALL
-from rewards.lexical import RougeL
-from rewards.mover_similarity import Mover, sms, swms, wms
 from rlsum.errors import UserError
 from rlsum.evaluation.correlation import RESAMPLES
-
-if TYPE_CHECKING:
-    from rewards.base import Reward
 
 Kind = Literal["static", "contextual"]  # of vectors: the paper's GloVe and ELMo
 
 ROUGE_L, RECALL = "ROUGE-L F1", "ROUGE-L recall"
 WMS, SMS, S_WMS = "WMS", "SMS", "S+WMS"
-MOVERS: dict[str, Callable[..., Mover]] = {WMS: wms, SMS: sms, S_WMS: swms}
+MOVERS = (WMS, SMS, S_WMS)
 LENGTH = "length (letters)"  # the column that stands beside every table of scores
 
 
@@ -58,12 +53,12 @@ class Setting:
         """
         if not self.kinds:
             raise UserError("neither word vectors nor an encoder: the movers need one of them")
-        found: dict[str, Reward] = {ROUGE_L: RougeL(), RECALL: RougeL(direction="recall")}
+        found: dict[str, Reward] = {ROUGE_L: load("rouge-l"), RECALL: load("rouge-l", direction="recall")}
         if self.vectors is not None:
-            static = {name: make(vectors=str(self.vectors), normalize="unit") for name, make in MOVERS.items()}
-            found |= {named(name, "static"): mover for name, mover in static.items()}
+            options = {"vectors": str(self.vectors), "normalize": "unit"}
+            found |= {named(name, "static"): load(name.lower(), **options) for name in MOVERS}
         if self.encoder is not None:
-            found |= {named(name, "contextual"): make(encoder=self.encoder) for name, make in MOVERS.items()}
+            found |= {named(name, "contextual"): load(name.lower(), encoder=self.encoder) for name in MOVERS}
         return found
 
     @property
