@@ -1,4 +1,4 @@
-"""ROUGE of tokens (Lin 2004), equal to ``rouge-score`` bit for bit, with faster common subsequences. Pure."""
+"""ROUGE of tokens (Lin 2004), equal to ``rouge-score`` bit for bit, with faster common subsequences."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class WordColumns:
         float32, made in one block: at V = 50k every pass over memory costs as much as the product.
         """
         size = len(self.bias)
-        p = torch.empty(len(features), size + extra, device=features.device)
+        p = torch.empty(len(features), size + extra, dtype=self.bias.dtype, device=features.device)
         words = p[:, :size]
         p[:, size:] = 0.0
         for part, block in zip(words.split(self.width, 1), self.blocks, strict=True):
