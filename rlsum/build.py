@@ -21,11 +21,9 @@ from rlsum import checkpoint
 from rlsum.config import Config, ConfigError
 from rlsum.data.batch import Batch
 from rlsum.data.corpus import Corpus, load_corpus
-from rlsum.data.embeddings import check_embeddings, initial_embeddings
 from rlsum.data.sources import check_path
-from rlsum.data.vocabulary import SPECIALS, Vocabulary
-from rlsum.models.pointer_generator import PointerGenerator
-from rlsum.models.sizes import PointerGeneratorConfig
+from rlsum.models.sizes import ModelConfig
+from rlsum.models.summarizer import Summarizer
 from rlsum.steps import MixedStep, MLEStep, StepResult
 from rlsum.trainer import Step, Trainer
 
@@ -33,6 +31,7 @@ if TYPE_CHECKING:
     import datasets
 
     from rewards.base import Reward
+    from rlsum.models.kinds import Model
 
 ENVIRONMENT = "environment.json"
 PACKAGES = ("rlsum", "torch", "transformers", "datasets", "accelerate", "pot", "spacy", "rouge-score", "numpy")
@@ -72,9 +71,8 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
         config=config,
         accelerator=accelerator,
         model=model,
-        vocabulary=model.vocabulary,
-        train_rows=train.rows,
-        valid_rows=valid.rows,
+        train_rows=model.read(train.rows, config.data.max_source, config.data.max_target),
+        valid_rows=model.read(valid.rows, config.data.max_source, config.data.max_target),
         step=training_step(config, model, reward),
         select=_reward_value if reward is not None else _likelihood(config.objective.coverage_weight),
         metrics=metrics,
@@ -102,24 +100,25 @@ def check_names(config: Config) -> None:
 
 def check_start(config: Config, init: Path | None) -> None:
     """Raise ConfigError where a run could not start so, or hardly means to."""
-    if init is not None:
-        fitting_sizes(checkpoint.find(init), config.model)
-        if config.vocabulary.embeddings is not None:
-            raise ConfigError(
-                f"vocabulary.embeddings={config.vocabulary.embeddings}: --init brings its own embeddings; add "
-                "vocabulary.embeddings=null"
-            )
-        return
-    if config.objective.kind == "mixed" and config.model is None:
+    folder = None if init is None else checkpoint.find(init)
+    if folder is None and config.objective.kind == "mixed" and config.model is None:
         raise ConfigError(
             "objective.kind=mixed starts from a likelihood model: give --init RUN (or set model: ... to start from "
             "random weights on purpose)"
         )
-    if config.vocabulary.embeddings is not None:
-        try:
-            check_embeddings(config.vocabulary.embeddings, _sizes(config).embedding)
-        except rewards.RewardError as error:
-            raise ConfigError(f"vocabulary.embeddings: {error}") from error
+    _start_of(config, folder).check(config, folder)
+
+
+def _start_of(config: Config, folder: Path | None) -> Any:
+    """How the model of a configuration begins, or that of a checkpoint: the one place that knows the kinds."""
+    model = config.model if folder is None else checkpoint.read_config(folder).model
+    if model is None or model.kind == "pointer-generator":
+        from rlsum.start import pointer_generator
+
+        return pointer_generator
+    from rlsum.start import seq2seq
+
+    return seq2seq
 
 
 def check_unchanged(run: Path, signatures: Mapping[str, str], facts: Mapping[str, Any]) -> None:
@@ -183,42 +182,23 @@ def reading(config: Config) -> dict[str, Any]:
     }
 
 
-def start_model(config: Config, train: Corpus, init: Path | None, run: Path | None) -> PointerGenerator:
-    """A new model; or, from a checkpoint, its vocabulary, sizes and weights; or a run's own sizes, to be resumed."""
+def start_model(config: Config, train: Corpus, init: Path | None, run: Path | None) -> Model:
+    """A new model; or a checkpoint's words, sizes and weights; or a run's own sizes, to be resumed."""
     torch.manual_seed(config.training.seed)
     if run is not None:
-        return PointerGenerator(_sizes(config), Vocabulary.load(run / "best" / checkpoint.VOCABULARY))
+        return _start_of(config, None).resumed(config, run / "best")
     if init is not None:
-        return _initialised(config, checkpoint.find(init))
-    texts = (tokens for column in ("src_tokens", "tgt_tokens") for tokens in train.rows[column])
-    vocabulary = Vocabulary.build(texts, config.vocabulary.size, config.vocabulary.min_count)
-    model = PointerGenerator(_sizes(config), vocabulary)
-    if config.vocabulary.embeddings is not None:
-        words = vocabulary.words[len(SPECIALS) :]
-        table, _ = initial_embeddings(words, model.config.embedding, config.vocabulary.embeddings, config.training.seed)
-        with torch.no_grad():
-            model.embed.weight[len(SPECIALS) :] = torch.from_numpy(table)
-    return model
+        folder = checkpoint.find(init)
+        return _start_of(config, folder).initialised(config, folder)
+    return _start_of(config, None).anew(config, train)
 
 
-def load_model(folder: Path, sizes: PointerGeneratorConfig | None = None) -> PointerGenerator:
-    """The model of a checkpoint folder. ``sizes`` may differ from the stored ones in dropout, and add coverage."""
-    model = PointerGenerator(fitting_sizes(folder, sizes), Vocabulary.load(folder / checkpoint.VOCABULARY))
-    weights, _ = checkpoint.read_weights(folder)
-    checkpoint.put_weights(model, weights, folder, optional={"spent_weight"})  # coverage switched on late
-    return model
+def load_model(folder: Path, section: ModelConfig | None = None) -> Model:
+    """The model of a checkpoint folder. ``section`` may differ from the stored one where the weights still fit."""
+    return _start_of(checkpoint.read_config(folder), None).load(folder, section)
 
 
-def fitting_sizes(folder: Path, sizes: PointerGeneratorConfig | None) -> PointerGeneratorConfig:
-    """``sizes``, by default the stored ones. Raises ConfigError where the weights of the folder have others."""
-    stored = _sizes(checkpoint.read_config(folder))
-    sizes = sizes or stored
-    if replace(sizes, dropout=stored.dropout, coverage=stored.coverage) != stored or stored.coverage > sizes.coverage:
-        raise ConfigError(f"model: {sizes} does not fit the weights in {folder}, which are {stored}; drop the section")
-    return sizes
-
-
-def training_step(config: Config, model: PointerGenerator, reward: Reward | None) -> Step:
+def training_step(config: Config, model: Summarizer, reward: Reward | None) -> Step:
     """The loss of one update, as the trainer calls it: (update number, wrapped model, batch)."""
     objective = config.objective
     mle = MLEStep(objective.length, objective.coverage_weight)
@@ -296,17 +276,6 @@ def _start_tracker(config: Config, accelerator: Accelerator, step: int) -> None:
         accelerator.init_trackers("tensorboard", init_kwargs={"tensorboard": {"purge_step": since}})
     elif config.training.tracker is not None:
         accelerator.init_trackers(Path(config.run).name)
-
-
-def _initialised(config: Config, folder: Path) -> PointerGenerator:
-    stored = _sizes(checkpoint.read_config(folder))
-    # sampling and scoring must agree, so the mixed objective drops nothing unless its model section says so
-    sizes = config.model or (replace(stored, dropout=0.0) if config.objective.kind == "mixed" else stored)
-    return load_model(folder, sizes)
-
-
-def _sizes(config: Config) -> PointerGeneratorConfig:
-    return config.model or PointerGeneratorConfig()
 
 
 def _reward_value(values: Mapping[str, float]) -> float:

@@ -1,7 +1,8 @@
 """Weights and run state on disk. Every file is written whole or not at all, also under SIGKILL.
 
-A checkpoint folder holds model.safetensors, config.yaml, vocab.txt and rewards.json; only the weights ever change, so
-replacing that one file replaces the checkpoint. ``state.safetensors`` of a run holds weights, optimiser and progress
+A checkpoint folder holds model.safetensors, config.yaml, rewards.json and what the model needs beside its weights
+(vocab.txt; or tokenizer, sizes and decoding of a pretrained one); only the weights ever change, so replacing that one
+file replaces the checkpoint. ``state.safetensors`` of a run holds weights, optimiser and progress
 in one file for the same reason.
 """
 
@@ -11,11 +12,12 @@ import fcntl
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -24,14 +26,14 @@ from torch import Tensor, nn
 
 from rlsum import config as configs
 from rlsum.config import Config
-from rlsum.data.vocabulary import Vocabulary
+from rlsum.data.vocabulary import VOCABULARY
 from rlsum.errors import UserError
+from rlsum.models.summarizer import WEIGHTS
+from rlsum.models.tensors import own_tensors
 from rlsum.records import defined
 
-WEIGHTS, CONFIG, VOCABULARY, REWARDS, STATE, RESULT, LOCK = (
-    "model.safetensors",
+CONFIG, REWARDS, STATE, RESULT, LOCK = (
     "config.yaml",
-    "vocab.txt",
     "rewards.json",
     "state.safetensors",
     "result.json",
@@ -90,6 +92,24 @@ def replacing(path: Path) -> Iterator[Path]:
     sync(path.parent)  # the rename itself must survive a power cut
 
 
+@contextmanager
+def replacing_files(folder: Path) -> Iterator[Path]:
+    """A folder to write files in, which then replace those of ``folder``, each whole and on the disk."""
+    partial = folder / ".partial"
+    shutil.rmtree(partial, ignore_errors=True)  # of a run that was killed
+    partial.mkdir()
+    try:
+        yield partial
+        for file in sorted(path for path in partial.rglob("*") if path.is_file()):
+            place = folder / file.relative_to(partial)
+            place.parent.mkdir(exist_ok=True)
+            sync(file)
+            file.replace(place)
+    finally:
+        shutil.rmtree(partial)
+    sync(folder)
+
+
 def write_atomically(path: Path, content: bytes) -> None:
     """Replace a file's content: a reader or a crash sees the old content or the new one, nothing between."""
     with replacing(path) as partial, partial.open("wb") as file:
@@ -105,18 +125,34 @@ def sync(path: Path) -> None:
         os.close(handle)
 
 
-def create(folder: Path, config: Config, vocabulary: Vocabulary, signatures: Mapping[str, str]) -> None:
+class Described(Protocol):
+    """A model, or what it reads texts with."""
+
+    def save_to(self, folder: Path) -> None:
+        """Write files without which the weights could not be used."""
+
+
+class Weighty(Protocol):
+    """A model whose weights are kept."""
+
+    def weight_files(self) -> Mapping[str, Mapping[str, Tensor]]:
+        """Tensors by name, each once, by the file of a checkpoint that holds them; the last is WEIGHTS."""
+
+
+def create(folder: Path, config: Config, described: Described, signatures: Mapping[str, str]) -> None:
     """Write what a checkpoint folder holds beside its weights."""
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(folder / CONFIG, configs.dump(config).encode())
-    with replacing(folder / VOCABULARY) as partial:
-        vocabulary.save(partial)
+    with replacing_files(folder) as partial:
+        described.save_to(partial)
     write_atomically(folder / REWARDS, (json.dumps(dict(signatures), indent=2) + "\n").encode())
 
 
-def save_weights(folder: Path, model: nn.Module, about: Mapping[str, Any]) -> None:
+def save_weights(folder: Path, model: Weighty, about: Mapping[str, Any]) -> None:
     """Replace the weights of a checkpoint folder; ``about`` (step, validation values) goes into the file's header."""
-    write_atomically(folder / WEIGHTS, save(_cpu(model.state_dict()), {"about": json.dumps(defined(about))}))
+    header = {"about": json.dumps(defined(about)), "format": "pt"}  # transformers asks for a format
+    for name, tensors in model.weight_files().items():
+        write_atomically(folder / name, save(_cpu(tensors), header))
 
 
 def find(path: str | Path) -> Path:
@@ -158,7 +194,7 @@ def put_weights(model: nn.Module, weights: Mapping[str, Tensor], origin: Path, o
 
 def save_state(run: Path, model: nn.Module, optimizer: torch.optim.Optimizer, progress: Progress) -> None:
     """Write everything a run needs to continue as if it had never stopped."""
-    tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
+    tensors = {f"model.{name}": tensor for name, tensor in own_tensors(model).items()}
     for number, moments in optimizer.state_dict()["state"].items():
         tensors |= {f"optimizer.{number}.{name}": torch.as_tensor(value) for name, value in moments.items()}
     write_atomically(run / STATE, save(_cpu(tensors), {"progress": json.dumps(asdict(progress))}))
@@ -170,7 +206,7 @@ def load_state(run: Path, model: nn.Module, optimizer: torch.optim.Optimizer) ->
         raise CheckpointError(f"{run}: no {STATE} to resume from; start the run without --resume")
     tensors, progress = _read(run / STATE, "progress")
     weights = {name[6:]: tensor for name, tensor in tensors.items() if name.startswith("model.")}
-    put_weights(model, weights, run / STATE)
+    put_weights(model, weights, run / STATE, optional=model.state_dict().keys() - own_tensors(model).keys())
     moments: dict[int, dict[str, Tensor]] = {}
     for name, tensor in tensors.items():
         if name.startswith("optimizer."):
@@ -182,7 +218,7 @@ def load_state(run: Path, model: nn.Module, optimizer: torch.optim.Optimizer) ->
 
 def digest(model: nn.Module) -> str:
     """Sixteen hex digits that change with any weight."""
-    return hashlib.sha256(save(_cpu(model.state_dict()))).hexdigest()[:16]
+    return hashlib.sha256(save(_cpu(own_tensors(model)))).hexdigest()[:16]
 
 
 def _read(path: Path, key: str) -> tuple[dict[str, Tensor], dict[str, Any]]:

@@ -14,10 +14,11 @@ from pydantic.dataclasses import dataclass
 
 from rlsum.errors import UserError
 from rlsum.models.decoding import Decoding
-from rlsum.models.sizes import PointerGeneratorConfig
+from rlsum.models.sizes import LoraConfig, ModelConfig, PointerGeneratorConfig, Seq2SeqConfig
 
 STRICT = ConfigDict(extra="forbid")
 RewardSpec = str | dict[str, Any]
+KINDS = {"pointer-generator": PointerGeneratorConfig, "seq2seq": Seq2SeqConfig}
 
 
 class ConfigError(UserError):
@@ -130,7 +131,7 @@ class Config:
     training: Training
     objective: Objective = dataclasses.field(default_factory=Objective)
     vocabulary: VocabularyConfig = dataclasses.field(default_factory=VocabularyConfig)
-    model: PointerGeneratorConfig | None = None
+    model: ModelConfig | None = None
     decoding: Decoding = dataclasses.field(default_factory=Decoding)
     metrics: tuple[RewardSpec, ...] = ("rouge-1", "rouge-2", "rouge-l")
 
@@ -233,7 +234,9 @@ def _apply(values: dict[str, Any], override: str) -> None:
 
 
 def _explain(fault: Any) -> str:
-    key = ".".join(str(part) for part in fault["loc"])
+    key = ".".join(str(part) for part in fault["loc"] if part not in KINDS)
+    if fault["type"] == "union_tag_invalid":
+        return f"{key}.kind: must be {' or '.join(KINDS)} (got {fault['ctx']['tag']!r})"
     if fault["type"] == "unexpected_keyword_argument":
         near = difflib.get_close_matches(str(fault["loc"][-1]), _known_keys(fault["loc"][:-1]), n=1)
         return f"{key}: unknown key" + (f"; did you mean {near[0]}?" if near else "")
@@ -251,14 +254,15 @@ def _known_keys(sections: Sequence[Any]) -> list[str]:
     place: Any = Config
     for section in sections:
         types = {field.name: field.type for field in dataclasses.fields(place)}
-        place = _SECTIONS.get(types.get(section, ""), place)
+        place = _SECTIONS.get(types.get(section, section), place)
     return [field.name for field in dataclasses.fields(place)]
 
 
 _SECTIONS: dict[Any, Any] = {
     "DataConfig": DataConfig,
     "VocabularyConfig": VocabularyConfig,
-    "PointerGeneratorConfig | None": PointerGeneratorConfig,
+    **KINDS,  # a fault in a model names its kind, too
+    "LoraConfig | None": LoraConfig,
     "Objective": Objective,
     "Training": Training,
     "Decoding": Decoding,

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from rlsum import checkpoint
-from rlsum.data.batch import collate
 from rlsum.errors import UserError
 from rlsum.models.decoding import Decoding
-from rlsum.models.pointer_generator import PointerGenerator
 from rlsum.records import Output, to_json
 from rlsum.validation import decode
 
 if TYPE_CHECKING:
     import datasets
+
+    from rlsum.models.kinds import Model
 
 CHUNK_BATCHES = 20  # articles are sorted by length within chunks of this many batches, and written chunk by chunk
 
@@ -50,7 +50,7 @@ def decoding_of(
             f"--min-length {options['min_length']}: must be smaller than the maximum of {options['max_length']}; "
             "raise --max-length"
         )
-    return replace(trained, method="beam" if options["beam"] > 1 else "greedy", **options)
+    return replace(trained, **options).searching()
 
 
 def check_device(name: str | None) -> str:
@@ -76,7 +76,7 @@ def check_ids(ids: Iterable[str], corpus: str) -> None:
 
 
 def summarize(
-    model: PointerGenerator, rows: datasets.Dataset, decoding: Decoding, system: str, batch_size: int, device: str
+    model: Model, rows: datasets.Dataset, decoding: Decoding, system: str, batch_size: int, device: str
 ) -> Iterator[list[Output]]:
     """Outputs for all rows, chunk by chunk, in the order of the rows. One candidate an article."""
     model.to(device).eval()
@@ -85,17 +85,14 @@ def summarize(
         block = rows.select(range(start, min(start + chunk, len(rows))))
         lengths = [len(tokens) for tokens in block["src_tokens"]]
         order = sorted(range(len(block)), key=lambda row: lengths[row])
-        batches = (
-            collate(block[order[i : i + batch_size]], model.vocabulary).to(device)
-            for i in range(0, len(order), batch_size)
-        )
+        batches = (model.collate(block[order[i : i + batch_size]]).to(device) for i in range(0, len(order), batch_size))
         outputs = decode(model, batches, decoding, system)
         yield [output for _, output in sorted(zip(order, outputs, strict=True), key=lambda pair: pair[0])]
 
 
 def write_summaries(
     out: Path,
-    model: PointerGenerator,
+    model: Model,
     rows: datasets.Dataset,
     decoding: Decoding,
     system: str,
@@ -127,7 +124,7 @@ def write_summaries(
     return whole
 
 
-def _task(model: PointerGenerator, rows: datasets.Dataset, decoding: Decoding, system: str, batch_size: int) -> str:
+def _task(model: Model, rows: datasets.Dataset, decoding: Decoding, system: str, batch_size: int) -> str:
     return json.dumps(
         {
             "weights": checkpoint.digest(model),

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from rlsum import estimators, losses
 from rlsum.data.batch import Batch
-from rlsum.data.vocabulary import EOS, PAD
+from rlsum.data.vocabulary import PAD
 from rlsum.models.summarizer import Scored, Scorer, Summarizer, Tokens
 
 if TYPE_CHECKING:
@@ -37,12 +37,12 @@ class MLEStep:
 
     def __call__(self, model: Scorer, batch: Batch) -> StepResult:
         """Loss of one batch."""
-        loss, log = self.loss(model(batch, batch.target), batch.target)
+        loss, log = self.loss(model(batch, batch.target), batch.target, batch.pad)
         return StepResult(loss, {"loss": loss.item(), **log})
 
-    def loss(self, scored: Scored, target: Tensor) -> tuple[Tensor, dict[str, float]]:
+    def loss(self, scored: Scored, target: Tensor, pad: int = PAD) -> tuple[Tensor, dict[str, float]]:
         """Loss of targets (B, T) that have been scored."""
-        lengths = target_lengths(target)
+        lengths = target_lengths(target, pad)
         nll = losses.nll(scored.log_prob, lengths, self.length)
         coverage = losses.coverage(scored.coverage, lengths, self.length)
         per_token = -scored.log_prob.sum().item() / lengths.sum().item()
@@ -82,7 +82,7 @@ class MixedStep:
                 "loss": loss.item(),
                 **log,
                 **_reward_log(sample_rewards, greedy_rewards, advantage),
-                **_sample_log(samples.ids),
+                **_sample_log(samples.ids, batch),
                 "gamma": self.gamma,
             },
         )
@@ -102,34 +102,34 @@ class MixedStep:
     ) -> tuple[Tensor, dict[str, float]]:
         weight = torch.as_tensor(advantage, dtype=torch.float32, device=sample_ids.device).flatten()
         if self.gamma == 1:  # the references would not count: they are not scored
-            rl = self._policy_gradient(model(batch, sample_ids), sample_ids, weight)
-            return rl, {"loss_rl": rl.item(), "tokens": target_lengths(sample_ids).sum().item()}
-        both = interleave(sample_ids, batch.target, self.samples)
+            rl = self._policy_gradient(model(batch, sample_ids), sample_ids, weight, batch.pad)
+            return rl, {"loss_rl": rl.item(), "tokens": target_lengths(sample_ids, batch.pad).sum().item()}
+        both = interleave(sample_ids, batch.target, self.samples, batch.pad)
         scored = model(batch, both)
         is_sample = torch.arange(len(both), device=both.device) % (self.samples + 1) < self.samples
-        rl = self._policy_gradient(_rows(scored, is_sample), both[is_sample], weight)
-        mle, log = self.mle.loss(_rows(scored, ~is_sample), both[~is_sample])
+        rl = self._policy_gradient(_rows(scored, is_sample), both[is_sample], weight, batch.pad)
+        mle, log = self.mle.loss(_rows(scored, ~is_sample), both[~is_sample], batch.pad)
         return losses.mixed(rl, mle, self.gamma), {**log, "loss_rl": rl.item(), "loss_mle": mle.item()}
 
-    def _policy_gradient(self, scored: Scored, sample_ids: Tensor, advantage: Tensor) -> Tensor:
-        return losses.policy_gradient(scored.log_prob, target_lengths(sample_ids), advantage, self.mle.length)
+    def _policy_gradient(self, scored: Scored, sample_ids: Tensor, advantage: Tensor, pad: int) -> Tensor:
+        return losses.policy_gradient(scored.log_prob, target_lengths(sample_ids, pad), advantage, self.mle.length)
 
 
 def _rows(scored: Scored, rows: Tensor) -> Scored:
     return Scored(scored.log_prob[rows], scored.coverage[rows])
 
 
-def interleave(samples: Tensor, target: Tensor, k: int) -> Tensor:
+def interleave(samples: Tensor, target: Tensor, k: int, pad: int = PAD) -> Tensor:
     """(B*k, L) samples and (B, T) references -> (B*(k+1), max): each article's samples, then its reference."""
     width = max(samples.shape[1], target.shape[1])
-    samples = F.pad(samples, (0, width - samples.shape[1]), value=PAD).view(len(target), k, width)
-    target = F.pad(target, (0, width - target.shape[1]), value=PAD)
+    samples = F.pad(samples, (0, width - samples.shape[1]), value=pad).view(len(target), k, width)
+    target = F.pad(target, (0, width - target.shape[1]), value=pad)
     return torch.cat([samples, target.unsqueeze(1)], 1).flatten(0, 1)
 
 
-def target_lengths(target: Tensor) -> Tensor:
+def target_lengths(target: Tensor, pad: int = PAD) -> Tensor:
     """(R, T) ids -> (R,) number of tokens, the end token counted."""
-    return (target != PAD).sum(-1)
+    return (target != pad).sum(-1)
 
 
 def _reward_log(samples: np.ndarray, greedy: np.ndarray, advantage: np.ndarray) -> dict[str, float]:
@@ -143,11 +143,11 @@ def _reward_log(samples: np.ndarray, greedy: np.ndarray, advantage: np.ndarray) 
     }
 
 
-def _sample_log(ids: Tensor) -> dict[str, float]:
-    lengths = target_lengths(ids).float()
+def _sample_log(ids: Tensor, batch: Batch) -> dict[str, float]:
+    lengths, ends = target_lengths(ids, batch.pad).float(), torch.tensor(batch.ends, device=ids.device)
     return {
         "sample_length": lengths.mean().item(),
-        "sample_cut_off": 1.0 - (ids == EOS).any(-1).float().mean().item(),
+        "sample_cut_off": 1.0 - torch.isin(ids, ends).any(-1).float().mean().item(),
     }
 
 

@@ -22,8 +22,7 @@ from accelerate import Accelerator
 from rlsum import checkpoint
 from rlsum.checkpoint import Progress
 from rlsum.config import Config
-from rlsum.data.batch import Batch, BatchPlan, collate, training_lengths
-from rlsum.data.vocabulary import Vocabulary
+from rlsum.data.batch import Batch, BatchPlan, training_lengths
 from rlsum.errors import UserError
 from rlsum.monitor import Monitor
 from rlsum.steps import StepResult
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     import datasets
 
     from rewards.base import Reward
-    from rlsum.models.pointer_generator import PointerGenerator
+    from rlsum.models.kinds import Model
 
 Step = Callable[[int, torch.nn.Module, Batch], StepResult]  # update number, model as accelerate wraps it, batch
 
@@ -54,8 +53,7 @@ class Trainer:
 
     config: Config
     accelerator: Accelerator
-    model: PointerGenerator
-    vocabulary: Vocabulary
+    model: Model
     train_rows: datasets.Dataset
     valid_rows: datasets.Dataset
     step: Step
@@ -90,7 +88,7 @@ class Trainer:
             if self.progress.step == 0 and self.progress.best is None:
                 monitor.forget_after(-1)  # a run that was killed before its first state begins anew
                 if self.accelerator.is_main_process:
-                    checkpoint.create(self.run / "best", self.config, self.vocabulary, self.signatures)
+                    checkpoint.create(self.run / "best", self.config, self.model, self.signatures)
                 self._validate(monitor)  # the start is a candidate for the best, too
             while self.progress.step < steps and not self.progress.finished:
                 self._update()
@@ -140,7 +138,7 @@ class Trainer:
         together = self.plan.at(number)
         # where an epoch's last batch is smaller than the number of processes, every process still takes part
         rows = together[self.accelerator.process_index :: self.accelerator.num_processes] or together[:1]
-        return collate(self.train_rows[rows], self.vocabulary).to(self.accelerator.device)
+        return self.model.collate(self.train_rows[rows]).to(self.accelerator.device)
 
     def _remember(self, log: Mapping[str, float]) -> None:
         self._tokens += log.get("tokens", 0.0)
@@ -229,4 +227,4 @@ class Trainer:
         by_length = sorted(rows, key=lambda row: self._valid_lengths[row])
         size = 2 * self.config.training.batch_size  # no gradients to keep
         for start in range(0, len(by_length), size):
-            yield collate(self.valid_rows[by_length[start : start + size]], self.vocabulary).to(self.accelerator.device)
+            yield self.model.collate(self.valid_rows[by_length[start : start + size]]).to(self.accelerator.device)

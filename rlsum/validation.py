@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import torch
 
 from rlsum.data.batch import Batch
-from rlsum.data.vocabulary import PAD
 from rlsum.evaluation.properties import PROPERTIES
 from rlsum.models.decoding import Decoding
 from rlsum.models.summarizer import Summarizer
@@ -39,7 +38,7 @@ def likelihood(model: Summarizer, batches: Iterable[Batch]) -> dict[str, float]:
         scored = model(batch, batch.target)
         nll -= scored.log_prob.sum().item()
         coverage += scored.coverage.sum().item()
-        tokens += int((batch.target != PAD).sum())
+        tokens += int((batch.target != batch.pad).sum())
     return {"nll": nll / tokens} | ({"coverage": coverage / tokens} if coverage else {})
 
 

@@ -74,6 +74,7 @@ def generate(
     ).rows
     check_ids(rows["id"], corpus)
     model = build.load_model(folder)
+    rows = model.read(rows, config.data.max_source, config.data.max_target)
     name = system or Path(config.run).name
     with Progress() as progress:
         task = progress.add_task(name, total=len(rows))

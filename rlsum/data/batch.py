@@ -29,8 +29,9 @@ class Batch:
     src           (B, S) int64, unknown words are UNK, padded with PAD
     src_extended  (B, S) int64, extended ids (see Vocabulary)
     src_lengths   (B,) int64; 0 for an empty article
-    target        (B, T) int64, extended ids ending in EOS, padded with PAD
-    unknown       per row, the article's unknown words
+    target        (B, T) int64, extended ids ending in one of ``ends``, padded with ``pad``
+    unknown       per row, the article's unknown words; a model of subwords has none, and src_extended is src
+    pad, ends     what stands after the end of a target, and what a text ends with
     """
 
     src: Tensor
@@ -41,6 +42,8 @@ class Batch:
     ids: tuple[str, ...]
     sources: tuple[str, ...]
     references: tuple[tuple[str, ...], ...]
+    pad: int = PAD
+    ends: tuple[int, ...] = (EOS,)
 
     def __len__(self) -> int:
         return len(self.src)
@@ -48,7 +51,7 @@ class Batch:
     def to(self, device: torch.device | str) -> Batch:
         """The same batch on a device."""
         tensors: dict[str, Any] = {
-            name: value.to(device) for name, value in self._values().items() if isinstance(value, Tensor)
+            name: value.to(device) for name, value in self._of_rows().items() if isinstance(value, Tensor)
         }
         return replace(self, **tensors)
 
@@ -57,12 +60,12 @@ class Batch:
         index = torch.tensor(rows, dtype=torch.long, device=self.src.device)
         picked: dict[str, Any] = {
             name: value[index] if isinstance(value, Tensor) else tuple(value[i] for i in rows)
-            for name, value in self._values().items()
+            for name, value in self._of_rows().items()
         }
-        return Batch(**picked)
+        return replace(self, **picked)
 
-    def _values(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+    def _of_rows(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.name not in ("pad", "ends")}
 
 
 def collate(rows: dict[str, list[Any]], vocabulary: Vocabulary) -> Batch:
@@ -89,10 +92,10 @@ def collate(rows: dict[str, list[Any]], vocabulary: Vocabulary) -> Batch:
     )
 
 
-def pad(rows: Sequence[Sequence[int]]) -> Tensor:
-    """(B, longest) int64, padded with PAD on the right; at least one column, so that an empty row is a row."""
+def pad(rows: Sequence[Sequence[int]], with_id: int = PAD) -> Tensor:
+    """(B, longest) int64, padded on the right; at least one column, so that an empty row is a row."""
     width = max(1, max(len(row) for row in rows))
-    return torch.tensor([[*row, *[PAD] * (width - len(row))] for row in rows])
+    return torch.tensor([[*row, *[with_id] * (width - len(row))] for row in rows])
 
 
 def training_lengths(rows: datasets.Dataset) -> list[tuple[int, int]]:

@@ -12,6 +12,7 @@ from rlsum.errors import UserError
 
 PAD, UNK, BOS, EOS = range(4)
 SPECIALS = ("<pad>", "<unk>", "<s>", "</s>")
+VOCABULARY = "vocab.txt"  # its file in a checkpoint
 
 
 class VocabularyError(UserError):
@@ -70,6 +71,10 @@ class Vocabulary:
     def surface(self, extended_id: int, unknown: Sequence[str]) -> str:
         """The word an extended id stands for; copied unknown words come out as they were written."""
         return self.words[extended_id] if extended_id < len(self) else unknown[extended_id - len(self)]
+
+    def save_to(self, folder: Path) -> None:
+        """Write the file that a checkpoint has of it."""
+        self.save(folder / VOCABULARY)
 
     def save(self, path: str | Path) -> None:
         """Write ``word<TAB>count`` lines."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 from pydantic import ConfigDict, Field
@@ -37,3 +38,7 @@ class Decoding:
             raise ValueError(
                 f"min_length={self.min_length} must be smaller than max_length={self.max_length}; raise max_length"
             )
+
+    def searching(self) -> Decoding:
+        """The same options by beam search; greedy where the beam is 1."""
+        return replace(self, method="beam" if self.beam > 1 else "greedy")

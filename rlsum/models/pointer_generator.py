@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from rlsum.data.batch import Batch
+from rlsum.data.batch import Batch, collate
 from rlsum.data.vocabulary import BOS, EOS, PAD, UNK, Vocabulary
 from rlsum.models import search
 from rlsum.models.attention import Memory
@@ -22,8 +23,11 @@ from rlsum.models.decoding import Decoding
 from rlsum.models.encoder import BidirectionalEncoder
 from rlsum.models.search import NEVER
 from rlsum.models.sizes import PointerGeneratorConfig
-from rlsum.models.summarizer import Scored, Tokens
+from rlsum.models.summarizer import WEIGHTS, Scored, Tokens
 from rlsum.models.word_scores import WordColumns, target_log_prob
+
+if TYPE_CHECKING:
+    import datasets
 
 
 @dataclass(frozen=True)
@@ -190,6 +194,14 @@ class PointerGenerator(nn.Module):
 
     # ---- the summarizer protocol ----------------------------------------------------------------------------------
 
+    def read(self, rows: datasets.Dataset, max_source: int, max_target: int) -> datasets.Dataset:
+        """The rows as they are: their words are the model's, and the corpus has cut them."""
+        return rows
+
+    def collate(self, rows: dict[str, list[Any]]) -> Batch:
+        """A batch; see Summarizer.collate."""
+        return collate(rows, self.vocabulary)
+
     def forward(self, batch: Batch, target: Tensor) -> Scored:
         """Log-probabilities (B, T) of a target of extended ids, every word conditioned on the target before it."""
         encoded = self.encode(batch)
@@ -263,6 +275,16 @@ class PointerGenerator(nn.Module):
             )
             for i, row in enumerate(rows)
         ]
+
+    # ---- what a checkpoint holds ------------------------------------------------------------------------------------
+
+    def save_to(self, folder: Path) -> None:
+        """Write the vocabulary; the sizes are in the run's configuration."""
+        self.vocabulary.save_to(folder)
+
+    def weight_files(self) -> dict[str, dict[str, Tensor]]:
+        """Every tensor by its name."""
+        return {WEIGHTS: self.state_dict()}
 
 
 def repeat_rows(rows: int, times: int) -> Tensor:

@@ -1,12 +1,16 @@
-"""Sizes of the models, free of torch so that a configuration is checked in no time."""
+"""What a ``model`` section says, free of torch so that a configuration is checked in no time."""
 
 from __future__ import annotations
 
-from pydantic import ConfigDict, Field
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Discriminator, Field, Tag
 from pydantic.dataclasses import dataclass
 
+STRICT = ConfigDict(extra="forbid")
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+
+@dataclass(frozen=True, config=STRICT)
 class PointerGeneratorConfig:
     """Sizes. See et al. 2017: embedding 128, hidden 256, one layer each; Clark et al. 2019: 300, 128, 2 and 1."""
 
@@ -16,3 +20,52 @@ class PointerGeneratorConfig:
     decoder_layers: int = Field(default=1, ge=1)
     dropout: float = Field(default=0.0, ge=0, lt=1)
     coverage: bool = False
+    kind: Literal["pointer-generator"] = "pointer-generator"
+
+
+@dataclass(frozen=True, config=STRICT)
+class LoraConfig:
+    """Low-rank updates beside frozen weights (Hu et al. 2021, arXiv 2106.09685).
+
+    rank, alpha, dropout  of the updates, which are scaled by alpha / rank
+    targets               names of the layers that get one; None: those that peft knows for the architecture
+    """
+
+    rank: int = Field(default=16, ge=1)
+    alpha: float = Field(default=32, gt=0, allow_inf_nan=False)
+    dropout: float = Field(default=0.0, ge=0, lt=1)
+    targets: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, config=STRICT)
+class Seq2SeqConfig:
+    """A pretrained encoder-decoder of transformers: BART, T5, PEGASUS, mT5, LED, ...
+
+    pretrained              hub name, or folder that ``save_pretrained`` wrote, with its tokenizer
+    prefix                  stands before every article, for example "summarize: " for T5
+    line_break              what the tokenizer reads for the end of a summary's line, and turns back into one if it is
+                            not a space; "<n>" for PEGASUS
+    dropout                 the network's own dropout in training; None: with objective mle, not with mixed
+    gradient_checkpointing  compute the layers again in the backward pass: less memory, about a third more time
+    lora                    train low-rank updates alone; None: all weights
+    """
+
+    pretrained: str = Field(min_length=1)
+    kind: Literal["seq2seq"] = "seq2seq"
+    prefix: str = ""
+    line_break: str = Field(default=" ", min_length=1)
+    dropout: bool | None = None
+    gradient_checkpointing: bool = False
+    lora: LoraConfig | None = None
+
+
+def _kind(value: Any) -> Any:
+    """Which model a section means; what is no mapping is for the first one to refuse."""
+    kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
+    return kind or "pointer-generator"
+
+
+ModelConfig = Annotated[
+    Annotated[PointerGeneratorConfig, Tag("pointer-generator")] | Annotated[Seq2SeqConfig, Tag("seq2seq")],
+    Discriminator(_kind),
+]

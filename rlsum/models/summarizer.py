@@ -1,15 +1,21 @@
-"""What the trainer and the decoder ask of a summarizer: three methods, whatever the network inside."""
+"""What the trainer and the decoder ask of a summarizer, whatever the network inside."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from torch import Tensor
 
 from rlsum.data.batch import Batch
 from rlsum.models.decoding import Decoding
+
+if TYPE_CHECKING:
+    import datasets
+
+
+WEIGHTS = "model.safetensors"  # in a checkpoint
 
 
 class Scored(NamedTuple):
@@ -27,7 +33,8 @@ class Scored(NamedTuple):
 class Tokens:
     """Decoded rows.
 
-    ids       (R, L) int64 extended ids; a row ends with EOS unless it was cut off; PAD after its end
+    ids       (R, L) int64 extended ids; a row ends with one of the batch's ``ends`` unless it was cut off; the batch's
+              ``pad`` after its end
     log_prob  (R, L) float32, the model's log-probability of each token; 0 after the end
     """
 
@@ -40,6 +47,12 @@ Scorer = Callable[[Batch, Tensor], Scored]  # a summarizer as the optimiser sees
 
 class Summarizer(Protocol):
     """The contract of every model."""
+
+    def read(self, rows: datasets.Dataset, max_source: int, max_target: int) -> datasets.Dataset:
+        """Rows of a corpus whose src_tokens, tgt_tokens and tgt_whole are those of the model, cut at the limits."""
+
+    def collate(self, rows: dict[str, list[Any]]) -> Batch:
+        """A batch of rows that were read (what ``rows[i:j]`` gives)."""
 
     def __call__(self, batch: Batch, target: Tensor) -> Scored:
         """Score targets (B, T) of extended ids; the only differentiable path."""

@@ -127,7 +127,6 @@ def trainer(config: Config, *, train=None, valid=None, reward=None, resume=False
         config=config,
         accelerator=Accelerator(cpu=True, mixed_precision=config.training.mixed_precision),
         model=built,
-        vocabulary=built.vocabulary,
         train_rows=datasets.Dataset.from_dict(rows(train or stories(10))),
         valid_rows=datasets.Dataset.from_dict(rows(valid or stories(5, first=100))),
         step=build.training_step(config, built, reward if mixed else None),

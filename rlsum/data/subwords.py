@@ -1,0 +1,103 @@
+"""The tokenizer of a pretrained model as the words of a summarizer: texts -> ids -> batches, and ids -> texts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from rlsum.data.batch import Batch, pad
+
+if TYPE_CHECKING:
+    import datasets
+    from transformers import PreTrainedTokenizerBase
+
+IGNORED = -100  # stands after the end of a target: every id, the tokenizer's own padding too, may be a model's word
+READ = ("src_tokens", "tgt_tokens", "tgt_whole")
+
+
+@dataclass(frozen=True)
+class Subwords:
+    """A tokenizer, what stands before every article, and what stands for the end of a summary's line.
+
+    Articles are read with the tokenizer's own special tokens; line breaks in them are spaces.
+    """
+
+    tokenizer: PreTrainedTokenizerBase
+    prefix: str = ""
+    line_break: str = " "
+
+    def read(self, rows: datasets.Dataset, max_source: int, max_target: int) -> datasets.Dataset:
+        """Rows of a corpus with the tokenizer's ids in place of words.
+
+        An article that is cut at ``max_source`` ids keeps the special tokens at its end, as the model has always seen
+        them; a reference that is cut at ``max_target`` ids loses its end token: it would teach to stop in the middle
+        of a sentence. Special tokens count. Texts are those of the corpus, whole.
+        """
+        from datasets.fingerprint import Hasher
+
+        key = (rows._fingerprint, self.content(), self.prefix, self.line_break, max_source, max_target)
+        return rows.map(
+            self._ids,
+            batched=True,
+            batch_size=200,
+            remove_columns=[name for name in READ if name in rows.column_names],
+            fn_kwargs={"max_source": max_source, "max_target": max_target},
+            new_fingerprint=Hasher.hash(key),
+            desc="subwords",
+        )
+
+    def _ids(self, rows: dict[str, list[Any]], max_source: int, max_target: int) -> dict[str, list[Any]]:
+        sources = [self.prefix + source.replace("\n", " ") for source in rows["source"]]
+        firsts = [references[0] if references else "" for references in rows["references"]]
+        targets = self._encode(text_target=[text.replace("\n", self.line_break) for text in firsts])
+        return {
+            "src_tokens": self._encode(text=sources, truncation=True, max_length=max_source),
+            "tgt_tokens": [ids[:max_target] for ids in targets],
+            "tgt_whole": [len(ids) <= max_target for ids in targets],
+        }
+
+    def _encode(self, **texts: Any) -> list[list[int]]:
+        """Ids of texts; one that spells a special token does not gain its meaning."""
+        ids: list[list[int]] = self.tokenizer(**texts, split_special_tokens=True, verbose=False)["input_ids"]
+        return ids
+
+    def collate(self, rows: dict[str, list[Any]], ends: tuple[int, ...]) -> Batch:
+        """A batch of rows that were read; ``ends`` are the ids that end a text."""
+        src = pad(rows["src_tokens"], self.tokenizer.pad_token_id)
+        return Batch(
+            src=src,
+            src_extended=src,
+            src_lengths=torch.tensor([len(ids) for ids in rows["src_tokens"]]),
+            target=pad(rows["tgt_tokens"], IGNORED),
+            unknown=((),) * len(src),
+            ids=tuple(rows["id"]),
+            sources=tuple(rows["source"]),
+            references=tuple(tuple(texts) for texts in rows["references"]),
+            pad=IGNORED,
+            ends=ends,
+        )
+
+    def texts(self, rows: Sequence[Sequence[int]]) -> list[str]:
+        """The text of each row of ids, special tokens left out."""
+        kept = [[token for token in row if token != IGNORED] for row in rows]
+        texts = [text.strip() for text in self.tokenizer.batch_decode(kept, skip_special_tokens=True)]
+        if self.line_break == " ":
+            return texts
+        return ["\n".join(line.strip() for line in text.split(self.line_break)) for text in texts]
+
+    def save_to(self, folder: Path) -> None:
+        """Write the tokenizer's files."""
+        self.tokenizer.save_pretrained(folder)
+
+    def content(self) -> str:
+        """What its ids depend on."""
+        backend = getattr(self.tokenizer, "backend_tokenizer", None)
+        if backend is None:
+            return repr((type(self.tokenizer).__name__, self.tokenizer.init_kwargs, self.tokenizer.get_vocab()))
+        of_calls = ("truncation", "padding")  # remembered from the last one
+        return json.dumps({name: value for name, value in json.loads(backend.to_str()).items() if name not in of_calls})

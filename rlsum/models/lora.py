@@ -1,0 +1,79 @@
+"""Low-rank updates through peft: added to a network, merged without touching it, named as peft reads them.
+
+The one import of peft.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from torch import Tensor
+
+from rlsum.models.sizes import LoraConfig
+from rlsum.models.tensors import own_tensors
+
+if TYPE_CHECKING:
+    import peft
+    from transformers import PreTrainedModel
+
+FOLDER, WEIGHTS = "adapter", "adapter/adapter_model.safetensors"
+NAME = "default"  # of the one adapter, part of its tensors' names until they are written
+
+
+def faults(config: LoraConfig, architecture: str) -> list[str]:
+    """Why an architecture (``model_type``) could not get these updates."""
+    if find_spec("peft") is None:
+        return ["model.lora: needs peft, which is not installed; pip install 'rlsum[peft]'"]
+    from peft.utils import TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING as KNOWN
+
+    if config.targets is None and architecture not in KNOWN:
+        return [
+            f"model.lora.targets: peft has no default for {architecture}; name layers, for example [q_proj, v_proj]"
+        ]
+    return []
+
+
+def add(network: PreTrainedModel, config: LoraConfig, origin: str) -> None:
+    """Freeze a network and put updates beside its layers. They start as zero: it computes what it did."""
+    import peft
+
+    peft.inject_adapter_in_model(_described(config, origin), network, adapter_name=NAME)
+
+
+def _described(config: LoraConfig, origin: str) -> peft.LoraConfig:
+    import peft
+
+    return peft.LoraConfig(
+        task_type="SEQ_2_SEQ_LM",
+        base_model_name_or_path=origin,
+        r=config.rank,
+        lora_alpha=config.alpha,
+        lora_dropout=config.dropout,
+        target_modules=None if config.targets is None else list(config.targets),
+    )
+
+
+def save_to(folder: Path, network: PreTrainedModel) -> None:
+    """Write the adapter's description."""
+    network.peft_config[NAME].save_pretrained(folder / FOLDER)
+
+
+def adapter(network: PreTrainedModel) -> dict[str, Tensor]:
+    """The updates by the names that peft reads."""
+    tensors = own_tensors(network)
+    return {f"base_model.model.{name}".replace(f".{NAME}.", "."): t for name, t in tensors.items() if ".lora_" in name}
+
+
+def merged(network: PreTrainedModel) -> dict[str, Tensor]:
+    """Every weight by its name in transformers, with its update added; the network stays as it is."""
+    from peft.tuners.lora import LoraLayer
+
+    layers = {f"{name}.weight": layer for name, layer in network.named_modules() if isinstance(layer, LoraLayer)}
+    weights = {}
+    for name, tensor in own_tensors(network).items():
+        plain = name.replace(".base_layer.", ".")
+        if ".lora_" not in name:
+            weights[plain] = tensor + layers[plain].get_delta_weight(NAME) if plain in layers else tensor
+    return weights

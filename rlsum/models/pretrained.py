@@ -1,0 +1,105 @@
+"""Pretrained encoder-decoders: what a name or folder must have, and loading it. Every fault names its key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from rlsum.errors import UserError
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
+
+TOKENIZER_FILES = ("tokenizer.json", "spiece.model", "sentencepiece.bpe.model", "vocab.json", "vocab.txt")
+WEIGHT_FILES = ("*.safetensors", "pytorch_model*.bin")
+POSITIONS = {  # what bounds a text's length, by the names architectures have for it: articles, summaries
+    "source": ("max_encoder_position_embeddings", "max_position_embeddings"),
+    "target": ("max_decoder_position_embeddings", "max_position_embeddings"),
+}
+
+
+class PretrainedError(UserError):
+    """A name or folder that is no pretrained summarizer."""
+
+
+def folder_faults(name: str) -> list[str]:
+    """What a local folder lacks; nothing for what is no folder, and so a name on the hub. Reads no weights."""
+    folder = Path(name)
+    key = f"model.pretrained={name}"
+    if not folder.is_dir():
+        looks_local = name.startswith(("/", ".", "~")) or name.count("/") > 1 or folder.exists()
+        if looks_local or ("/" in name and folder.parent.is_dir()):
+            return [f"{key}: no such folder; give one that save_pretrained wrote, or a name on the hub"]
+        return []
+    faults = []
+    if not (folder / "config.json").is_file():
+        faults.append(f"{key}: has no config.json; give a folder that save_pretrained of a model wrote")
+    if not any(next(folder.glob(pattern), None) for pattern in WEIGHT_FILES):
+        faults.append(f"{key}: has no weights (*.safetensors); give a folder that save_pretrained of a model wrote")
+    if not any((folder / file).is_file() for file in TOKENIZER_FILES):
+        wanted = ", ".join(TOKENIZER_FILES)
+        faults.append(f"{key}: has no tokenizer ({wanted}); save one there with tokenizer.save_pretrained({name!r})")
+    return faults
+
+
+def load_config(name: str) -> PreTrainedConfig:
+    """The architecture and its sizes. Raises PretrainedError where it is no encoder-decoder."""
+    from transformers import AutoConfig
+    from transformers.models.auto.modeling_auto import MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES as ARCHITECTURES
+
+    with _explained(name):
+        config = AutoConfig.from_pretrained(name)
+    if config.model_type not in ARCHITECTURES:
+        raise PretrainedError(
+            f"model.pretrained={name}: {config.model_type} is no encoder-decoder that transformers can generate with; "
+            "give a BART, T5, PEGASUS, mT5, LED, ..."
+        )
+    return config
+
+
+def load_tokenizer(name: str) -> PreTrainedTokenizerBase:
+    """The tokenizer. Raises PretrainedError where it cannot pad."""
+    from transformers import AutoTokenizer
+
+    with _explained(name):
+        tokenizer = AutoTokenizer.from_pretrained(name)
+    if tokenizer.pad_token_id is None:
+        raise PretrainedError(f"model.pretrained={name}: its tokenizer has no padding token; add one and save it")
+    return tokenizer
+
+
+def load_network(name: str, dropout: bool) -> PreTrainedModel:
+    """The network with its weights in float32, on the CPU; without ``dropout``, all of its rates are 0."""
+    from transformers import AutoModelForSeq2SeqLM
+
+    config = load_config(name)
+    if not dropout:
+        config.update({key: 0.0 for key in config.to_dict() if "dropout" in key or key.endswith("layerdrop")})
+    with _explained(name):
+        return AutoModelForSeq2SeqLM.from_pretrained(name, config=config, dtype=torch.float32)
+
+
+@contextmanager
+def _explained(name: str) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError, KeyError, ImportError) as error:
+        reason = " ".join(str(error).split())
+        raise PretrainedError(
+            f"model.pretrained={name}: cannot be loaded ({reason}); give a folder that save_pretrained wrote, or a "
+            "name on the hub that this machine can reach"
+        ) from error
+
+
+def length_faults(config: PreTrainedConfig, asked: dict[str, tuple[str, int]]) -> list[str]:
+    """Lengths over what positions allow. ``asked`` is key -> (source or target, tokens)."""
+    faults = []
+    for key, (side, tokens) in asked.items():
+        limit: Any = next((getattr(config, name) for name in POSITIONS[side] if hasattr(config, name)), None)
+        if limit is not None and tokens > limit:
+            faults.append(f"{key}={tokens}: {config.model_type} here has {limit} positions; set it to {limit} or less")
+    return faults

@@ -1,0 +1,144 @@
+"""Any encoder-decoder of transformers as a summarizer: BART, T5, PEGASUS, mT5, LED, ...
+
+Notation: B articles, R rows (several an article), S source tokens, T target tokens, L decoded tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+
+from rlsum.data.batch import Batch
+from rlsum.data.subwords import Subwords
+from rlsum.models import lora
+from rlsum.models.decoding import Decoding
+from rlsum.models.pointer_generator import repeat_rows
+from rlsum.models.sizes import Seq2SeqConfig
+from rlsum.models.summarizer import WEIGHTS, Scored, Tokens
+from rlsum.models.tensors import own_tensors
+from rlsum.models.token_rules import SelfCritical, TokenRules
+
+if TYPE_CHECKING:
+    import datasets
+    from transformers import GenerationConfig, PreTrainedConfig, PreTrainedModel
+
+
+class Seq2Seq(nn.Module):
+    """A network of transformers, its tokenizer, and the rules by which its tokens are chosen.
+
+    What a checkpoint tells plain transformers: the ``described`` sizes, which know the dropout even where the network
+    was loaded without, and the ``decoding``.
+    """
+
+    def __init__(
+        self,
+        config: Seq2SeqConfig,
+        network: PreTrainedModel,
+        described: PreTrainedConfig,
+        vocabulary: Subwords,
+        decoding: Decoding,
+    ) -> None:
+        super().__init__()
+        self.config, self.network, self.described, self.vocabulary = config, network, described, vocabulary
+        self.rules = TokenRules.of(network.generation_config, vocabulary.tokenizer.pad_token_id)
+        network.generation_config = self.rules.generation_config(decoding.searching())
+        if config.gradient_checkpointing:
+            network.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+        if config.lora is not None:
+            lora.add(network, config.lora, config.pretrained)
+            if config.gradient_checkpointing:
+                network.enable_input_require_grads()  # the embeddings are frozen: nothing else would need a gradient
+
+    # ---- the summarizer protocol ----------------------------------------------------------------------------------
+
+    def read(self, rows: datasets.Dataset, max_source: int, max_target: int) -> datasets.Dataset:
+        """Rows with the tokenizer's ids; see Subwords.read."""
+        return self.vocabulary.read(rows, max_source, max_target)
+
+    def collate(self, rows: dict[str, list[Any]]) -> Batch:
+        """A batch; see Summarizer.collate."""
+        return self.vocabulary.collate(rows, self.rules.ends)
+
+    def forward(self, batch: Batch, target: Tensor) -> Scored:
+        """Log-probabilities (R, T) of a target by one pass, every token conditioned on the target before it."""
+        rows = repeat_rows(len(batch), len(target) // len(batch)).to(target.device)
+        logits = self.network(
+            **self._encoded(batch, rows), decoder_input_ids=self.rules.inputs(target), use_cache=False
+        ).logits
+        log_prob = self.rules.log_prob(logits, target)
+        return Scored(log_prob, torch.zeros_like(log_prob, requires_grad=False))
+
+    @torch.no_grad()
+    def generate(self, batch: Batch, decoding: Decoding) -> Tokens:
+        """Decode a batch; see Summarizer.generate."""
+        each = decoding.samples if decoding.method == "sample" else 1
+        rows = repeat_rows(len(batch), each).to(batch.src.device)
+        with self._no_dropout():
+            ids = self._decode(batch, rows, self.rules.generation_config(decoding))
+            ids = self.rules.ends_of(ids, decoding.max_length)
+            return Tokens(ids, self(batch, ids).log_prob)
+
+    @torch.no_grad()
+    def self_critical(self, batch: Batch, samples: int, max_length: int) -> tuple[Tokens, Tokens]:
+        """Samples and the greedy baseline in one batch of (samples + 1) B rows; see Summarizer.self_critical."""
+        size, cut = len(batch), len(batch) * samples
+        rows = torch.cat([repeat_rows(size, samples), torch.arange(size)]).to(batch.src.device)
+        decoding = Decoding(method="sample", max_length=max_length)
+        choose = SelfCritical(cut)
+        with self._no_dropout():
+            chosen = self._decode(batch, rows, self.rules.generation_config(decoding), logits_processor=[choose])
+        ids = self.rules.ends_of(chosen, max_length)
+        log_prob = choose.log_prob(chosen).masked_fill(ids == batch.pad, 0.0)
+        return Tokens(ids[:cut], log_prob[:cut]), Tokens(ids[cut:], log_prob[cut:])
+
+    def to_text(self, batch: Batch, tokens: Tokens) -> list[str]:
+        """One text a row, special tokens left out."""
+        return self.vocabulary.texts(tokens.ids.tolist())
+
+    # ---- inside ---------------------------------------------------------------------------------------------------
+
+    def _encoded(self, batch: Batch, rows: Tensor) -> dict[str, Any]:
+        """The articles, encoded once, row by row as ``rows`` (R,) names them: what scoring and decoding start from."""
+        mask = (torch.arange(batch.src.shape[1], device=batch.src.device) < batch.src_lengths.unsqueeze(1)).long()
+        encoded = self.network.get_encoder()(input_ids=batch.src, attention_mask=mask, return_dict=True)
+        from transformers.modeling_outputs import BaseModelOutput
+
+        states = BaseModelOutput(last_hidden_state=encoded.last_hidden_state[rows])
+        return {"encoder_outputs": states, "attention_mask": mask[rows]}
+
+    def _decode(self, batch: Batch, rows: Tensor, config: GenerationConfig, **options: Any) -> Tensor:
+        """Ids (R, L) that transformers decodes, with cached keys, behind the start token."""
+        found = self.network.generate(**self._encoded(batch, rows), generation_config=config, **options)
+        ids: Tensor = found[:, 1:]
+        return ids
+
+    @contextmanager
+    def _no_dropout(self) -> Iterator[None]:
+        training = self.network.training
+        self.network.eval()
+        try:
+            yield
+        finally:
+            self.network.train(training)
+
+    # ---- what a checkpoint holds ------------------------------------------------------------------------------------
+
+    def save_to(self, folder: Path) -> None:
+        """Write tokenizer, sizes and decoding as transformers reads them."""
+        self.vocabulary.save_to(folder)
+        self.described.dtype = "float32"
+        self.described.save_pretrained(folder)
+        self.network.generation_config.save_pretrained(folder)
+        if self.config.lora is not None:
+            lora.save_to(folder, self.network)
+
+    def weight_files(self) -> dict[str, dict[str, Tensor]]:
+        """Every tensor once, by its name in transformers; low-rank updates merged, and by themselves."""
+        if self.config.lora is None:
+            return {WEIGHTS: own_tensors(self.network)}
+        return {lora.WEIGHTS: lora.adapter(self.network), WEIGHTS: lora.merged(self.network)}

@@ -1,0 +1,164 @@
+"""What a pretrained model's generation config says about single tokens: part of its distribution, not of a search.
+
+Lengths, beams and n-grams are the run's own decoding options. Notation: R rows, T tokens, V ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from rlsum.data.subwords import IGNORED
+from rlsum.models.decoding import Decoding
+
+if TYPE_CHECKING:
+    from transformers import GenerationConfig
+
+NEVER = -1e9  # log of "impossible": finite, so that no infinity meets another in a gradient
+
+
+@dataclass(frozen=True)
+class TokenRules:
+    """Which tokens begin and end a text, and which are forced or forbidden.
+
+    start, pad        what the decoder reads before the first token, and for padding
+    ends              any of them ends a text
+    forced_first      the only possible first token (BART: <s>)
+    forced_end        put in the place of the last token where a text reaches its largest length
+    suppressed        impossible anywhere; suppressed_first: as the first token that is not forced
+    """
+
+    start: int
+    pad: int
+    ends: tuple[int, ...]
+    forced_first: int | None = None
+    forced_end: tuple[int, ...] = ()
+    suppressed: tuple[int, ...] = ()
+    suppressed_first: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, config: GenerationConfig, pad: int) -> TokenRules:
+        """The rules of a generation config; ``pad`` is the tokenizer's."""
+        start = config.decoder_start_token_id
+        return cls(
+            start=config.bos_token_id if start is None else start,
+            pad=pad,
+            ends=_ids(config.eos_token_id),
+            forced_first=config.forced_bos_token_id,
+            forced_end=_ids(config.forced_eos_token_id),
+            suppressed=(
+                *_ids(config.suppress_tokens),
+                *(ids[0] for ids in config.bad_words_ids or () if len(ids) == 1),
+            ),
+            suppressed_first=_ids(config.begin_suppress_tokens),
+        )
+
+    def generation_config(self, decoding: Decoding) -> GenerationConfig:
+        """The rules with decoding options, every one explicit: what is None, transformers fills in by itself."""
+        from transformers import GenerationConfig
+
+        beams = decoding.beam if decoding.method == "beam" else 1
+        sampling = (
+            {"temperature": decoding.temperature, "top_k": 0, "top_p": 1.0} if decoding.method == "sample" else {}
+        )
+        return GenerationConfig(
+            decoder_start_token_id=self.start,
+            pad_token_id=self.pad,
+            eos_token_id=list(self.ends),
+            forced_bos_token_id=self.forced_first,
+            forced_eos_token_id=list(self.forced_end) or None,
+            suppress_tokens=list(self.suppressed) or None,
+            begin_suppress_tokens=list(self.suppressed_first) or None,
+            do_sample=decoding.method == "sample",
+            num_beams=beams,
+            early_stopping=beams > 1,  # as See et al. 2017: when as many texts ended as the beam is wide
+            max_new_tokens=decoding.max_length,
+            min_new_tokens=decoding.min_length,
+            length_penalty=decoding.length_penalty,
+            no_repeat_ngram_size=decoding.block_ngrams,
+            use_cache=True,
+            **sampling,
+        )
+
+    def inputs(self, target: Tensor) -> Tensor:
+        """What the decoder reads to score a target (R, T): the target one place later, behind the start token."""
+        before = target[:, :-1]
+        return F.pad(before.masked_fill(before == IGNORED, self.pad), (1, 0), value=self.start)
+
+    def log_prob(self, logits: Tensor, target: Tensor) -> Tensor:
+        """Log-probabilities (R, T) float32 of a target, 0 at padding; logits (R, T, V).
+
+        A forced token is certain: 0. The others share the probability of suppressed ones; a reference that holds a
+        suppressed token has it with what is left of its own logit, so that its loss is finite.
+        """
+        ignored = target == IGNORED
+        words = target.masked_fill(ignored, 0)
+        logits = self._without_suppressed(logits.float(), words)
+        log_prob = -F.cross_entropy(logits.flatten(0, 1), words.flatten(), reduction="none").view_as(target)
+        certain = torch.zeros_like(ignored)
+        if self.forced_first is not None:
+            certain[:, 0] = target[:, 0] == self.forced_first
+        return log_prob.masked_fill(ignored | certain, 0.0)
+
+    def _without_suppressed(self, logits: Tensor, words: Tensor) -> Tensor:
+        if not (self.suppressed or self.suppressed_first):
+            return logits
+        own = logits.gather(-1, words.unsqueeze(-1))
+        forbidden = torch.zeros(logits.shape[1:], dtype=torch.bool, device=logits.device)
+        forbidden[:, list(self.suppressed)] = True
+        first = 0 if self.forced_first is None else 1
+        forbidden[first : first + 1, list(self.suppressed_first)] = True
+        return logits.masked_fill(forbidden, NEVER).scatter(-1, words.unsqueeze(-1), own)
+
+    def ends_of(self, ids: Tensor, max_length: int) -> Tensor:
+        """Decoded ids (R, L) with IGNORED after each text's end.
+
+        A forced end is not a token of the model: the text was cut off there.
+        """
+        ended = torch.isin(ids, torch.tensor(self.ends, device=ids.device))
+        after = ended.cumsum(-1) - ended.long() > 0
+        if self.forced_end and ids.shape[1] == max_length:
+            after[:, -1] = True
+        return ids.masked_fill(after, IGNORED)
+
+
+def _ids(value: int | Sequence[int] | None) -> tuple[int, ...]:
+    if value is None:
+        return ()
+    return (value,) if isinstance(value, int) else tuple(value)
+
+
+class SelfCritical:
+    """Makes one decoding of samples and greedy texts, and keeps the log-probability of each token chosen.
+
+    A logits processor of transformers: called with ids so far (R, t) and scores (R, V), it leaves rows before ``cut``
+    as they are, to be sampled, and gives all probability to the best id of the others.
+    """
+
+    def __init__(self, cut: int) -> None:
+        self.cut = cut
+        self.chosen: list[Tensor] = []  # (R,) a step
+        self._last: Tensor | None = None
+
+    def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
+        """The scores to sample from."""
+        self._remember(input_ids[:, -1])
+        self._last = scores.float().log_softmax(-1)
+        best = scores[self.cut :].argmax(-1, keepdim=True)
+        certain = torch.full_like(scores[self.cut :], float("-inf")).scatter_(-1, best, 0.0)
+        return torch.cat([scores[: self.cut], certain])
+
+    def log_prob(self, ids: Tensor) -> Tensor:
+        """Log-probabilities (R, L) of the ids that were decoded."""
+        self._remember(ids[:, -1])
+        self._last = None
+        return torch.stack(self.chosen, 1)
+
+    def _remember(self, ids: Tensor) -> None:
+        if self._last is not None:
+            self.chosen.append(self._last.gather(1, ids.unsqueeze(1)).squeeze(1))

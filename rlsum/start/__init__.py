@@ -1,0 +1,1 @@
+"""How a model of each kind begins: checked, anew, from a checkpoint, resumed. Each file has the same five functions."""

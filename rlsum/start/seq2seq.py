@@ -1,0 +1,101 @@
+"""How a pretrained encoder-decoder begins: from the hub, a folder, or a checkpoint, which is such a folder."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from rlsum import checkpoint
+from rlsum.config import Config, ConfigError
+from rlsum.data.corpus import Corpus
+from rlsum.data.subwords import Subwords
+from rlsum.models import lora, pretrained
+from rlsum.models.seq2seq import Seq2Seq
+from rlsum.models.sizes import ModelConfig, Seq2SeqConfig
+
+
+def check(config: Config, init: Path | None) -> None:
+    """Raise ConfigError with every fault of a run that could not start so. ``init`` is a checkpoint folder."""
+    section = _section(config) if init is None else fitting_section(init, config.model)
+    faults = _data_faults(config)
+    origin = section.pretrained if init is None else str(init)
+    lacking = pretrained.folder_faults(origin)
+    if not lacking:
+        sizes = pretrained.load_config(origin)
+        asked = {
+            "data.max_source": ("source", config.data.max_source),
+            "data.max_target": ("target", config.data.max_target),
+            "decoding.max_length": ("target", config.decoding.max_length),
+        }
+        lacking = pretrained.length_faults(sizes, asked)
+        lacking += lora.faults(section.lora, sizes.model_type) if section.lora is not None else []
+        pretrained.load_tokenizer(origin)
+    if faults + lacking:
+        raise ConfigError("\n".join([f"{len(faults + lacking)} fault(s)", *(f"  {line}" for line in faults + lacking)]))
+
+
+def _data_faults(config: Config) -> list[str]:
+    faults = []
+    if config.data.tokenizer != "whitespace":
+        faults.append(
+            f"data.tokenizer={config.data.tokenizer}: a pretrained model reads raw text with its own; leave it out"
+        )
+    if config.vocabulary.embeddings is not None:
+        faults.append(
+            f"vocabulary.embeddings={config.vocabulary.embeddings}: a pretrained model has its own; leave it out"
+        )
+    return faults
+
+
+def anew(config: Config, train: Corpus) -> Seq2Seq:
+    """The pretrained weights."""
+    section = _section(config)
+    return _built(config, section, section.pretrained)
+
+
+def initialised(config: Config, folder: Path) -> Seq2Seq:
+    """The tokenizer, sizes and weights of a checkpoint."""
+    return _built(config, fitting_section(folder, config.model), str(folder))
+
+
+def resumed(config: Config, folder: Path) -> Seq2Seq:
+    """A model that a run's state fits; ``folder`` is the run's checkpoint."""
+    return _built(config, _section(config), str(folder))
+
+
+def load(folder: Path, section: ModelConfig | None = None) -> Seq2Seq:
+    """The model of a checkpoint folder, with low-rank updates merged."""
+    config = checkpoint.read_config(folder)
+    return _built(config, replace(fitting_section(folder, section), lora=None), str(folder))
+
+
+def fitting_section(folder: Path, section: ModelConfig | None) -> Seq2SeqConfig:
+    """``section``, by default the stored one without its low-rank updates, which are merged into the weights.
+
+    Raises ConfigError where it names another model or another way to read and write texts.
+    """
+    stored = _section(checkpoint.read_config(folder))
+    if section is None:
+        return replace(stored, dropout=None, lora=None)
+    texts = ("kind", "pretrained", "prefix", "line_break")
+    if any(getattr(section, name, None) != getattr(stored, name) for name in texts):
+        raise ConfigError(
+            f"model: {section} does not fit the weights in {folder}, which are {stored}; drop the section"
+        )
+    assert section.kind == "seq2seq"
+    return section
+
+
+def _built(config: Config, section: Seq2SeqConfig, origin: str) -> Seq2Seq:
+    """The model that lies at ``origin``; what dropout means by default depends on the objective."""
+    if section.dropout is None:  # sampling and scoring must agree
+        section = replace(section, dropout=config.objective.kind == "mle")
+    words = Subwords(pretrained.load_tokenizer(origin), section.prefix, section.line_break)
+    network = pretrained.load_network(origin, bool(section.dropout))
+    return Seq2Seq(section, network, pretrained.load_config(origin), words, config.decoding)
+
+
+def _section(config: Config) -> Seq2SeqConfig:
+    assert config.model is not None  # build has chosen this file by it
+    assert config.model.kind == "seq2seq"
+    return config.model
