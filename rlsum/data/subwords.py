@@ -52,19 +52,21 @@ class Subwords:
         )
 
     def _ids(self, rows: dict[str, list[Any]], max_source: int, max_target: int) -> dict[str, list[Any]]:
-        sources = [self.prefix + source.replace("\n", " ") for source in rows["source"]]
-        firsts = [references[0] if references else "" for references in rows["references"]]
-        targets = self._encode(text_target=[text.replace("\n", self.line_break) for text in firsts])
+        sources = [self.prefix + self._spelled(source).replace("\n", " ") for source in rows["source"]]
+        firsts = [self._spelled(references[0]) if references else "" for references in rows["references"]]
+        targets = [text.replace("\n", self.line_break) for text in firsts]
+        whole = self.tokenizer(text_target=targets, verbose=False)["input_ids"]  # no warning of long ones
         return {
-            "src_tokens": self._encode(text=sources, truncation=True, max_length=max_source),
-            "tgt_tokens": [ids[:max_target] for ids in targets],
-            "tgt_whole": [len(ids) <= max_target for ids in targets],
+            "src_tokens": self.tokenizer(sources, truncation=True, max_length=max_source)["input_ids"],
+            "tgt_tokens": [ids[:max_target] for ids in whole],
+            "tgt_whole": [len(ids) <= max_target for ids in whole],
         }
 
-    def _encode(self, **texts: Any) -> list[list[int]]:
-        """Ids of texts; one that spells a special token does not gain its meaning."""
-        ids: list[list[int]] = self.tokenizer(**texts, split_special_tokens=True, verbose=False)["input_ids"]
-        return ids
+    def _spelled(self, text: str) -> str:
+        """A text that spells a special token with a space in it, so that it does not gain the token's meaning."""
+        for token in self.tokenizer.all_special_tokens:
+            text = text.replace(token, f"{token[0]} {token[1:]}")
+        return text
 
     def collate(self, rows: dict[str, list[Any]], ends: tuple[int, ...]) -> Batch:
         """A batch of rows that were read; ``ends`` are the ids that end a text."""

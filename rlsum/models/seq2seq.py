@@ -46,7 +46,8 @@ class Seq2Seq(nn.Module):
         super().__init__()
         self.config, self.network, self.described, self.vocabulary = config, network, described, vocabulary
         self.rules = TokenRules.of(network.generation_config, vocabulary.tokenizer.pad_token_id)
-        network.generation_config = self.rules.generation_config(decoding.searching())
+        self.decoding = decoding.searching()
+        network.generation_config = self.rules.generation_config(Decoding())
         if config.gradient_checkpointing:
             network.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
         if config.lora is not None:
@@ -133,7 +134,7 @@ class Seq2Seq(nn.Module):
         self.vocabulary.save_to(folder)
         self.described.dtype = "float32"
         self.described.save_pretrained(folder)
-        self.network.generation_config.save_pretrained(folder)
+        self.rules.generation_config(self.decoding).save_pretrained(folder)
         if self.config.lora is not None:
             lora.save_to(folder, self.network)
 

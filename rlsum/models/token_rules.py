@@ -59,13 +59,13 @@ class TokenRules:
         )
 
     def generation_config(self, decoding: Decoding) -> GenerationConfig:
-        """The rules with decoding options, every one explicit: what is None, transformers fills in by itself."""
+        """The rules with decoding options. Lengths are explicit: what is None, transformers fills in by itself."""
         from transformers import GenerationConfig
 
-        beams = decoding.beam if decoding.method == "beam" else 1
-        sampling = (
-            {"temperature": decoding.temperature, "top_k": 0, "top_p": 1.0} if decoding.method == "sample" else {}
-        )
+        # a beam stops as in See et al. 2017: when as many texts ended as it is wide
+        beam = {"num_beams": decoding.beam, "early_stopping": True, "length_penalty": decoding.length_penalty}
+        sample = {"do_sample": True, "temperature": decoding.temperature, "top_k": 0, "top_p": 1.0}
+        methods = {"greedy": {}, "beam": beam if decoding.beam > 1 else {}, "sample": sample}
         return GenerationConfig(
             decoder_start_token_id=self.start,
             pad_token_id=self.pad,
@@ -74,15 +74,11 @@ class TokenRules:
             forced_eos_token_id=list(self.forced_end) or None,
             suppress_tokens=list(self.suppressed) or None,
             begin_suppress_tokens=list(self.suppressed_first) or None,
-            do_sample=decoding.method == "sample",
-            num_beams=beams,
-            early_stopping=beams > 1,  # as See et al. 2017: when as many texts ended as the beam is wide
             max_new_tokens=decoding.max_length,
             min_new_tokens=decoding.min_length,
-            length_penalty=decoding.length_penalty,
             no_repeat_ngram_size=decoding.block_ngrams,
             use_cache=True,
-            **sampling,
+            **{"do_sample": False, "num_beams": 1, **methods[decoding.method]},
         )
 
     def inputs(self, target: Tensor) -> Tensor:

@@ -1,0 +1,271 @@
+"""Pretrained encoder-decoders as summarizers, held against transformers' own decoding and losses."""
+
+from __future__ import annotations
+
+import json
+
+import pretrained as tiny
+import pytest
+import torch
+
+from rlsum.data.subwords import IGNORED, Subwords
+from rlsum.models import pretrained
+from rlsum.models.decoding import Decoding
+from rlsum.models.seq2seq import Seq2Seq
+from rlsum.models.sizes import Seq2SeqConfig
+from rlsum.models.summarizer import Tokens
+
+ALL = list(tiny.ARCHITECTURES)
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """A folder of each architecture. Many ids end a text, so that some texts do end."""
+    made = {}
+    for name in ALL:
+        folder = tiny.save(tmp_path_factory.mktemp("pretrained") / name, name)
+        path = folder / "generation_config.json"
+        config = json.loads(path.read_text())
+        path.write_text(json.dumps({**config, "eos_token_id": [config["eos_token_id"], *range(20, 40)]}))
+        made[name] = folder
+    return made
+
+
+def load(folder, **section) -> Seq2Seq:
+    config = Seq2SeqConfig(pretrained=str(folder), **{"dropout": False, **section})
+    words = Subwords(pretrained.load_tokenizer(str(folder)), config.prefix, config.line_break)
+    network = pretrained.load_network(str(folder), bool(config.dropout))
+    return Seq2Seq(config, network, pretrained.load_config(str(folder)), words, Decoding(max_length=12)).eval()
+
+
+def batch(model, pairs=tiny.NEWS, max_target=20):
+    return model.collate(model.read(tiny.rows(pairs), 64, max_target)[: len(pairs)])
+
+
+def check_agreement(model, news, tokens):
+    scored = model(news, tokens.ids).log_prob
+    torch.testing.assert_close(scored, tokens.log_prob, atol=1e-5, rtol=0)
+    assert (tokens.log_prob.sum(-1) < -1).all()  # nothing is certain
+
+
+# ---- scoring and decoding agree -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_samples_and_greedy_of_one_batch_have_the_log_probability_of_scoring(folders, name):
+    model = load(folders[name])
+    news = batch(model)
+    torch.manual_seed(0)
+    samples, greedy = model.self_critical(news, 3, 10)
+    assert (len(samples.ids), len(greedy.ids)) == (12, 4)
+    check_agreement(model, news, samples)
+    check_agreement(model, news, greedy)
+    lengths = (samples.ids != IGNORED).sum(-1)
+    assert lengths.min() < lengths.max()  # some have ended before others
+    assert not torch.equal(samples.ids[0], samples.ids[1])
+    assert not samples.log_prob.requires_grad
+    alone = model.generate(news, Decoding(max_length=10))
+    width = max(alone.ids.shape[1], greedy.ids.shape[1])
+    padded = [torch.nn.functional.pad(ids, (0, width - ids.shape[1]), value=IGNORED) for ids in (alone.ids, greedy.ids)]
+    assert torch.equal(*padded)
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize(
+    "decoding",
+    [
+        Decoding(max_length=9),
+        Decoding(max_length=9, min_length=6, block_ngrams=2),
+        Decoding("beam", beam=3, max_length=9, min_length=4, length_penalty=2.0),
+    ],
+    ids=["greedy", "constrained", "beam"],
+)
+def test_decoding_is_that_of_plain_transformers(folders, name, decoding):
+    """Start tokens, forced and suppressed ones, lengths, padding: the same ids from padded inputs on either side."""
+    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+    model = load(folders[name])
+    news = batch(model)
+    ours = model.generate(news, decoding)
+    check_agreement(model, news, ours) if decoding.min_length == 0 else None
+    plain = AutoModelForSeq2SeqLM.from_pretrained(folders[name], dtype=torch.float32).eval()
+    tokenizer = AutoTokenizer.from_pretrained(folders[name])
+    options = {"num_beams": decoding.beam, "early_stopping": True, "length_penalty": decoding.length_penalty}
+    found = plain.generate(
+        **tokenizer([source for source, _ in tiny.NEWS], padding=True, return_tensors="pt"),
+        max_new_tokens=decoding.max_length,
+        min_new_tokens=decoding.min_length,
+        min_length=0,
+        no_repeat_ngram_size=decoding.block_ngrams,
+        **(options if decoding.method == "beam" else {"num_beams": 1}),
+    )
+    for text, row, ids in zip(model.to_text(news, ours), found, ours.ids, strict=True):
+        assert text == tokenizer.decode(row, skip_special_tokens=True).strip()
+        kept = ids[ids != IGNORED].tolist()
+        assert row[1 : 1 + len(kept)].tolist() == kept
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_log_probabilities_are_those_that_transformers_samples_with(folders, name):
+    model = load(folders[name])
+    news, rules = batch(model), model.rules
+    torch.manual_seed(1)
+    mask = (torch.arange(news.src.shape[1]) < news.src_lengths.unsqueeze(1)).long()
+    config = rules.generation_config(Decoding("sample", max_length=8))
+    found = model.network.generate(
+        news.src, attention_mask=mask, generation_config=config, output_scores=True, return_dict_in_generate=True
+    )
+    ids = rules.ends_of(found.sequences[:, 1:], 8)
+    steps = torch.stack([scores.log_softmax(-1) for scores in found.scores], 1)
+    expected = steps.gather(-1, ids.clamp(min=0).unsqueeze(-1)).squeeze(-1).masked_fill(ids == IGNORED, 0.0)
+    torch.testing.assert_close(model(news, ids).log_prob, expected, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_loss_is_that_of_transformers_labels(folders, name):
+    """The label shift; where the first token is forced, transformers' loss counts it and ours does not."""
+    model = load(folders[name])
+    news = batch(model)
+    mask = (torch.arange(news.src.shape[1]) < news.src_lengths.unsqueeze(1)).long()
+    logits = model.network(input_ids=news.src, attention_mask=mask, labels=news.target).logits
+    expected = -torch.nn.functional.cross_entropy(logits.transpose(1, 2), news.target, reduction="none")
+    log_prob = model(news, news.target).log_prob
+    first = 0 if model.rules.forced_first is None else 1
+    if model.rules.suppressed:  # what they had is shared by the others
+        assert (log_prob[:, first:] >= expected[:, first:] - 1e-6).all()
+        assert log_prob.isfinite().all()
+        return
+    torch.testing.assert_close(log_prob[:, first:], expected[:, first:], atol=1e-5, rtol=0)
+    assert (log_prob[:, :first] == 0).all()
+
+
+def test_temperature_and_samples_an_article(folders):
+    model = load(folders["t5"])
+    news = batch(model)
+    torch.manual_seed(0)
+    cold = model.generate(news, Decoding("sample", samples=2, temperature=1e-3, max_length=6))
+    greedy = model.generate(news, Decoding(max_length=6))
+    assert model.to_text(news, cold) == [text for text in model.to_text(news, greedy) for _ in range(2)]
+    check_agreement(model, news, cold)  # the model's own, at temperature 1
+
+
+# ---- padding, company, dropout -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_padding_and_company_change_nothing(folders, name):
+    model = load(folders[name])
+    together = batch(model)
+    scored = model(together, together.target).log_prob
+    beams = model.generate(together, Decoding("beam", beam=2, max_length=8))
+    texts = model.to_text(together, beams)
+    for i, pair in enumerate(tiny.NEWS):
+        alone = batch(model, [pair])
+        own = model(alone, alone.target).log_prob[0]
+        torch.testing.assert_close(scored[i, : len(own)], own, atol=1e-5, rtol=0)
+        assert (scored[i, len(own) :] == 0).all()
+        assert model.to_text(alone, model.generate(alone, Decoding("beam", beam=2, max_length=8))) == [texts[i]]
+
+
+def test_several_targets_an_article_score_as_each_alone(folders):
+    model = load(folders["bart"])
+    news = batch(model)
+    twice = model(news, news.target.repeat_interleave(2, 0)).log_prob
+    torch.testing.assert_close(twice[::2], model(news, news.target).log_prob, atol=1e-5, rtol=0)
+    torch.testing.assert_close(twice[1::2], twice[::2], atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("name", ["bart", "t5"])
+def test_dropout_acts_where_it_is_wanted_and_never_in_decoding(folders, name):
+    quiet, loud = load(folders[name]).train(), load(folders[name], dropout=True).train()
+    news = batch(quiet)
+    score = {key: [model(news, news.target).log_prob for _ in range(2)] for key, model in (("q", quiet), ("l", loud))}
+    assert torch.equal(*score["q"])
+    assert not torch.equal(*score["l"])
+    decodings = [loud.generate(news, Decoding(max_length=8)).log_prob for _ in range(2)]
+    assert torch.equal(*decodings)
+    assert loud.network.training
+
+
+def test_dropout_that_is_switched_off_stays_in_what_is_saved(folders, tmp_path):
+    load(folders["t5"]).save_to(tmp_path)
+    assert json.loads((tmp_path / "config.json").read_text())["dropout_rate"] == 0.1
+
+
+@pytest.mark.parametrize("name", ["bart", "t5"])
+def test_gradient_checkpointing_gives_the_same_gradient(folders, name):
+    gradients = []
+    for checkpointing in (False, True):
+        model = load(folders[name], gradient_checkpointing=checkpointing).train()
+        news = batch(model)
+        model(news, news.target).log_prob.sum().backward()
+        gradients.append({key: p.grad for key, p in model.named_parameters() if p.grad is not None})
+    assert gradients[0].keys() == gradients[1].keys() != set()
+    for key, gradient in gradients[0].items():
+        torch.testing.assert_close(gradients[1][key], gradient, atol=1e-5, rtol=1e-4, msg=key)
+
+
+# ---- texts --------------------------------------------------------------------------------------------------------
+
+
+def test_a_reference_that_is_cut_has_no_end_token_and_an_article_keeps_its_own(folders):
+    model = load(folders["t5"])
+    rows = model.read(tiny.rows(tiny.NEWS), 10, 5)
+    news = model.collate(rows[:4])
+    assert rows["tgt_whole"] == [False] * 4
+    assert not (news.target == 1).any()
+    assert [row[-1] for row in rows["src_tokens"]] == [1] * 4
+    whole = model.read(tiny.rows(tiny.NEWS), 64, 64)
+    assert whole["tgt_whole"] == [True] * 4
+    assert all(row[-1] == 1 for row in whole["tgt_tokens"])
+    assert whole["source"] == [source for source, _ in tiny.NEWS]
+
+
+def test_a_prefix_stands_before_every_article(folders):
+    with_prefix, without = load(folders["t5"], prefix="the mayor said "), load(folders["t5"])
+    said = batch(with_prefix, [("the mill", "x")])
+    assert torch.equal(said.src, batch(without, [("the mayor said the mill", "x")]).src)
+    assert said.sources == ("the mill",)
+
+
+def test_line_breaks_of_pegasus_come_back_as_lines(folders):
+    model = load(folders["pegasus"], line_break="<n>")
+    news = batch(model, [("the mill", "the mill\nthe road .")], max_target=60)
+    assert model.to_text(news, Tokens(news.target, torch.zeros(1))) == ["the mill\nthe road ."]
+    plain = load(folders["pegasus"])
+    news = batch(plain, [("the mill", "the mill\nthe road .")], max_target=60)
+    assert plain.to_text(news, Tokens(news.target, torch.zeros(1))) == ["the mill the road ."]
+
+
+@pytest.mark.parametrize("name", ["bart", "t5"])
+def test_a_text_that_spells_a_special_token_does_not_gain_its_meaning(folders, name):
+    model = load(folders[name])
+    news = batch(model, [("the </s> mill", "the </s> mill")], max_target=60)
+    end = model.vocabulary.tokenizer.eos_token_id
+    assert (news.src == end).sum() == (news.target == end).sum() == 1
+
+
+# ---- what cannot be -----------------------------------------------------------------------------------------------
+
+
+def test_a_folder_that_lacks_files_says_which_and_what_to_do(folders, tmp_path):
+    (tmp_path / "empty").mkdir()
+    faults = pretrained.folder_faults(str(tmp_path / "empty"))
+    assert [fault.split("; ")[0].split(": ")[1] for fault in faults] == [
+        "has no config.json",
+        "has no weights (*.safetensors)",
+        "has no tokenizer (tokenizer.json, spiece.model, sentencepiece.bpe.model, vocab.json, vocab.txt)",
+    ]
+    assert pretrained.folder_faults(str(tmp_path / "nowhere")) != []
+    assert pretrained.folder_faults(str(folders["t5"])) == []
+    assert pretrained.folder_faults("google/pegasus-large") == []
+
+
+def test_a_model_that_is_no_encoder_decoder_is_refused(tiny_encoder):
+    with pytest.raises(pretrained.PretrainedError, match="bert is no encoder-decoder"):
+        pretrained.load_config(str(tiny_encoder))
+
+
+def test_a_name_that_cannot_be_reached_is_a_clear_error():
+    with pytest.raises(pretrained.PretrainedError, match=r"model\.pretrained=no-such/model: cannot be loaded"):
+        pretrained.load_config("no-such/model")

@@ -1,0 +1,260 @@
+"""Whole runs of pretrained summarizers: likelihood, reward, resume, generate, and what plain transformers makes of it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import datasets
+import pretrained as tiny
+import pytest
+import torch
+import yaml
+from safetensors.torch import load_file
+from typer.testing import CliRunner
+
+from rlsum import build, checkpoint
+from rlsum import config as configs
+from rlsum.cli.app import app
+from rlsum.config import ConfigError
+from rlsum.records import read_outputs
+
+ARCHITECTURES = ["bart", "t5", "pegasus", "mt5"]
+NEWS = [*tiny.NEWS[:3], *(("the road to " + a, b) for a, b in tiny.NEWS[:3])]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_cache(tmp_path_factory):
+    patch = pytest.MonkeyPatch()
+    patch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path_factory.mktemp("cache"))
+    yield
+    patch.undo()
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder with articles and the architectures."""
+    folder = tmp_path_factory.mktemp("runs")
+    rows = [{"id": str(i), "article": article, "highlights": text} for i, (article, text) in enumerate(NEWS)]
+    (folder / "news.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    for name in tiny.ARCHITECTURES:
+        tiny.save(folder / name, name)
+    return folder
+
+
+def settings(place, name, run, **sections):
+    """A configuration of a run as a mapping."""
+    model = {"kind": "seq2seq", "pretrained": str(place / name), **sections.pop("model", {})}
+    training = {
+        "steps": 4,
+        "batch_size": 2,
+        "learning_rate": 1e-3,
+        "validate_every": 2,
+        "log_every": 1,
+        "tracker": None,
+    }
+    return {
+        "run": str(run),
+        "data": {"train": str(place / "news.jsonl"), "valid": str(place / "news.jsonl"), "max_source": 64,
+                 "max_target": 20, **sections.pop("data", {})},
+        "model": model,
+        "training": {**training, **sections.pop("training", {})},
+        "decoding": {"max_length": 10, "beam": 2},
+        "metrics": ["rouge-l"],
+        **sections,
+    }  # fmt: skip
+
+
+MIXED = {"kind": "mixed", "reward": "rouge-1", "gamma": 0.5, "samples": 2}
+
+
+def trained(values, **options):
+    """The run folder of a configuration, trained to its end."""
+    config = configs.check(values, "test")
+    build.trainer(config, **options).fit()
+    return checkpoint.Path(config.run)
+
+
+def rlsum(*arguments):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def plain_texts(folder, prefix=""):
+    """What plain transformers writes with a checkpoint folder, without any option."""
+    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+    network, about = AutoModelForSeq2SeqLM.from_pretrained(folder, output_loading_info=True)
+    assert not any(about[name] for name in ("missing_keys", "unexpected_keys", "mismatched_keys"))
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    inputs = tokenizer([prefix + article for article, _ in NEWS], padding=True, return_tensors="pt")
+    texts = tokenizer.batch_decode(network.eval().generate(**inputs), skip_special_tokens=True)
+    return [text.strip() for text in texts]
+
+
+def moved(before, after):
+    a, b = (load_file(folder / "model.safetensors") for folder in (before, after))
+    assert a.keys() == b.keys()
+    return any(not torch.equal(a[name], b[name]) for name in a)
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_likelihood_then_reward_then_plain_transformers_generates_the_same(place, tmp_path, name):
+    mle = trained(settings(place, name, tmp_path / "mle"))
+    log = [json.loads(line) for line in (mle / "metrics.jsonl").read_text().splitlines()]
+    nll = [row["nll"] for row in log if row["kind"] == "valid"]
+    assert nll[-1] < nll[0]
+    assert moved(place / name, mle / "best")
+    assert json.loads((mle / "best" / "config.json").read_text())["model_type"] == name
+    mixed = settings(place, name, tmp_path / "mixed", objective=MIXED, model={}) | {"model": None}
+    run = trained(mixed, init=mle)
+    row = json.loads((run / "metrics.jsonl").read_text().splitlines()[1])
+    assert {"loss_rl", "loss_mle", "reward", "baseline_reward", "sample_length"} <= row.keys()
+    assert moved(mle / "best", place / name)
+    state = load_file(run / checkpoint.STATE)
+    first = next(key for key in state if key.startswith("model."))
+    assert not torch.equal(state[first], load_file(mle / "best" / "model.safetensors")[first.split("network.")[1]])
+    out = tmp_path / "out.jsonl"
+    rlsum("generate", run, place / "news.jsonl", "-o", out, "--batch-size", 2)
+    assert [output.candidate for output in read_outputs(out)] == plain_texts(run / "best")
+
+
+@pytest.mark.parametrize(("name", "objective"), [("bart", MIXED), ("t5", {"kind": "mle"})])
+def test_a_resumed_run_equals_an_uninterrupted_one(place, tmp_path, name, objective):
+    """Stopped in the update after a validation, with dropout on."""
+    values = settings(place, name, tmp_path / "whole", objective=objective, model={"dropout": True})
+    whole = trained(values)
+    trainer = build.trainer(configs.check({**values, "run": str(tmp_path / "cut")}, "test"))
+    update = trainer._update
+
+    def stopping():
+        if trainer.progress.step == 3:
+            raise KeyboardInterrupt
+        update()
+
+    trainer._update = stopping
+    with pytest.raises(KeyboardInterrupt):
+        trainer.fit()
+    cut = tmp_path / "cut"
+    assert not (cut / checkpoint.RESULT).exists()
+    build.trainer(checkpoint.read_config(cut), resume=True).fit()
+    for file in (checkpoint.STATE, "best/model.safetensors"):
+        a, b = load_file(whole / file), load_file(cut / file)
+        assert a.keys() == b.keys()
+        assert all(torch.equal(a[key], b[key]) for key in a), file
+
+
+def test_the_commands_from_end_to_end(place, tmp_path):
+    path, out = tmp_path / "t5.yaml", tmp_path / "out.jsonl"
+    values = settings(place, "t5", tmp_path / "run", model={"prefix": "the mayor said "})
+    path.write_text(yaml.safe_dump(values))
+    rlsum("train", path)
+    rlsum("train", "--resume", tmp_path / "run")
+    rlsum("train", path, "--init", tmp_path / "run", f"run={tmp_path / 'more'}", "model=null", "training.steps=2",
+          "objective={kind: mixed, reward: rouge-l}")  # fmt: skip
+    stored = checkpoint.read_config(tmp_path / "more" / "best")
+    assert stored.model.prefix == "the mayor said "
+    rlsum("generate", tmp_path / "more" / "best", place / "news.jsonl", "-o", out)
+    assert [output.candidate for output in read_outputs(out)] == plain_texts(tmp_path / "more/best", "the mayor said ")
+    assert "rouge-l" in rlsum("evaluate", out, "--metrics", "rouge-l").output
+
+
+def test_validation_and_generation_do_not_depend_on_the_batch_size(place, tmp_path):
+    values = []
+    for size in (1, 3):
+        config = configs.check(settings(place, "bart", tmp_path / str(size), training={"batch_size": size}), "test")
+        values.append(build.trainer(config)._measure().values)
+    assert values[0] == pytest.approx(values[1], rel=1e-5, nan_ok=True)
+
+
+def test_accumulated_batches_equal_a_large_one(place, tmp_path):
+    weights = []
+    for size, accumulate in ((6, 1), (3, 2)):
+        training = {"batch_size": size, "accumulate": accumulate, "steps": 2, "validate_every": 2}
+        run = trained(settings(place, "t5", tmp_path / str(size), training=training, model={"dropout": False}))
+        weights.append(load_file(run / checkpoint.STATE))
+    for key in weights[0]:
+        if key.startswith("model."):  # Adam makes a whole step of a gradient that is nearly rounding
+            torch.testing.assert_close(weights[0][key], weights[1][key], atol=3e-5, rtol=0, msg=key)
+
+
+# ---- low-rank updates ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["bart", "t5"])
+def test_low_rank_updates_train_alone_and_load_merged_and_in_peft(place, tmp_path, name):
+    peft = pytest.importorskip("peft")
+    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+    lora = {"lora": {"rank": 2, "alpha": 64}, "gradient_checkpointing": True}
+    values = settings(place, name, tmp_path / "run", model=lora, training={"learning_rate": 1e-2})
+    run = trained(values)
+    state, start = load_file(run / checkpoint.STATE), load_file(place / name / "model.safetensors")
+    for key, tensor in start.items():  # the base stays
+        kept = state.get(f"model.network.{key}", state.get(f"model.network.{key[:-7]}.base_layer.weight"))
+        assert torch.equal(kept, tensor), key
+    assert moved(place / name, run / "best")
+    assert not any("lora" in key for key in load_file(run / "best" / "model.safetensors"))
+    base = AutoModelForSeq2SeqLM.from_pretrained(place / name)
+    adapted = peft.PeftModel.from_pretrained(base, run / "best" / "adapter").eval()
+    merged = AutoModelForSeq2SeqLM.from_pretrained(run / "best").eval()
+    tokenizer = AutoTokenizer.from_pretrained(run / "best")
+    inputs = tokenizer([article for article, _ in NEWS], text_target=[text for _, text in NEWS], padding=True,
+                       return_tensors="pt")  # fmt: skip
+    with torch.no_grad():
+        torch.testing.assert_close(adapted(**inputs).logits, merged(**inputs).logits, atol=1e-4, rtol=1e-4)
+    out = tmp_path / "out.jsonl"
+    rlsum("generate", run, place / "news.jsonl", "-o", out)
+    assert [output.candidate for output in read_outputs(out)] == plain_texts(run / "best")
+    shutil.copytree(run, tmp_path / "again")
+    mixed = settings(place, name, tmp_path / "mixed", objective=MIXED) | {"model": None}
+    trained(mixed, init=run)
+    assert checkpoint.read_config(tmp_path / "mixed").model.lora is None
+
+
+def test_a_run_with_low_rank_updates_resumes_exactly(place, tmp_path):
+    pytest.importorskip("peft")
+    values = settings(place, "bart", tmp_path / "run", model={"lora": {"dropout": 0.1}, "dropout": True})
+    whole = trained(values)
+    before = load_file(whole / checkpoint.STATE)
+    trainer = build.trainer(checkpoint.read_config(whole), resume=True)
+    again = {f"model.{key}": tensor for key, tensor in checkpoint.own_tensors(trainer.model).items()}
+    assert all(torch.equal(before[key], tensor) for key, tensor in again.items())
+
+
+# ---- what cannot be -----------------------------------------------------------------------------------------------
+
+
+def refused(values, **options):
+    with pytest.raises(ConfigError) as caught:
+        build.trainer(configs.check(values, "test"), **options)
+    return str(caught.value)
+
+
+def test_faults_come_together_before_articles_are_read(place, tmp_path):
+    values = settings(place, "bart", tmp_path / "r", data={"train": str(place / "news.jsonl"), "tokenizer": "spacy",
+                      "max_source": 1024}, vocabulary={"embeddings": "x.txt"})  # fmt: skip
+    message = refused(values)
+    assert "3 fault(s)" in message
+    assert "data.tokenizer=spacy: a pretrained model reads raw text with its own; leave it out" in message
+    assert "data.max_source=1024: bart here has 64 positions; set it to 64 or less" in message
+    assert "vocabulary.embeddings=x.txt" in message
+    (tmp_path / "empty").mkdir()
+    values["model"]["pretrained"] = str(tmp_path / "empty")
+    assert "has no tokenizer" in refused(values)
+    assert not (tmp_path / "r").exists()
+
+
+def test_a_layer_for_low_rank_updates_must_be_named_where_peft_knows_none(place, tmp_path):
+    pytest.importorskip("peft")
+    values = settings(place, "pegasus", tmp_path / "r", model={"lora": {}})
+    assert "model.lora.targets: peft has no default for pegasus" in refused(values)
+
+
+def test_another_kind_or_model_than_the_checkpoints_is_refused(place, tmp_path):
+    run = trained(settings(place, "t5", tmp_path / "run", training={"steps": 1, "validate_every": 1}))
+    other = settings(place, "bart", tmp_path / "other")
+    assert "does not fit the weights" in refused(other, init=run)
+    pointer = {**other, "model": {"embedding": 4, "hidden": 4}}
+    assert "does not fit the weights" in refused(pointer, init=run)
