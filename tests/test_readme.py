@@ -166,6 +166,8 @@ SECTIONS = {
     "data": configs.DataConfig,
     "vocabulary": configs.VocabularyConfig,
     "model": configs.PointerGeneratorConfig,
+    "seq2seq": configs.Seq2SeqConfig,
+    "lora": configs.LoraConfig,
     "objective": configs.Objective,
     "training": configs.Training,
     "decoding": configs.Decoding,

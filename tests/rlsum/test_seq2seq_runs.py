@@ -1,4 +1,4 @@
-"""Whole runs of pretrained summarizers: likelihood, reward, resume, generate, and what plain transformers makes of it."""
+"""Whole runs of pretrained summarizers: likelihood, reward, resume, generate; and plain transformers on the result."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rlsum.config import ConfigError
 from rlsum.records import read_outputs
 
 ARCHITECTURES = ["bart", "t5", "pegasus", "mt5"]
-NEWS = [*tiny.NEWS[:3], *(("the road to " + a, b) for a, b in tiny.NEWS[:3])]
+NEWS = [*tiny.NEWS[:3], *((article[:20], text) for article, text in tiny.NEWS[:3])]  # none is cut
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -65,7 +65,7 @@ def settings(place, name, run, **sections):
     }  # fmt: skip
 
 
-MIXED = {"kind": "mixed", "reward": "rouge-1", "gamma": 0.5, "samples": 2}
+MIXED = {"kind": "mixed", "reward": "pretrained:vowels", "gamma": 0.5, "samples": 2}
 
 
 def trained(values, **options):
@@ -110,14 +110,15 @@ def test_likelihood_then_reward_then_plain_transformers_generates_the_same(place
     mixed = settings(place, name, tmp_path / "mixed", objective=MIXED, model={}) | {"model": None}
     run = trained(mixed, init=mle)
     row = json.loads((run / "metrics.jsonl").read_text().splitlines()[1])
+    assert row["advantage_std"] > 0
     assert {"loss_rl", "loss_mle", "reward", "baseline_reward", "sample_length"} <= row.keys()
-    assert moved(mle / "best", place / name)
-    state = load_file(run / checkpoint.STATE)
-    first = next(key for key in state if key.startswith("model."))
-    assert not torch.equal(state[first], load_file(mle / "best" / "model.safetensors")[first.split("network.")[1]])
+    state, start = load_file(run / checkpoint.STATE), load_file(mle / "best" / "model.safetensors")
+    assert any(not torch.equal(state[f"model.network.{key}"], tensor) for key, tensor in start.items())
     out = tmp_path / "out.jsonl"
     rlsum("generate", run, place / "news.jsonl", "-o", out, "--batch-size", 2)
-    assert [output.candidate for output in read_outputs(out)] == plain_texts(run / "best")
+    candidates = [output.candidate for output in read_outputs(out)]
+    assert candidates == plain_texts(run / "best")
+    assert any(candidates)
 
 
 @pytest.mark.parametrize(("name", "objective"), [("bart", MIXED), ("t5", {"kind": "mle"})])
@@ -147,7 +148,7 @@ def test_a_resumed_run_equals_an_uninterrupted_one(place, tmp_path, name, object
 
 def test_the_commands_from_end_to_end(place, tmp_path):
     path, out = tmp_path / "t5.yaml", tmp_path / "out.jsonl"
-    values = settings(place, "t5", tmp_path / "run", model={"prefix": "the mayor said "})
+    values = settings(place, "t5", tmp_path / "run", model={"prefix": "the mayor said "}, data={"max_source": 100})
     path.write_text(yaml.safe_dump(values))
     rlsum("train", path)
     rlsum("train", "--resume", tmp_path / "run")
