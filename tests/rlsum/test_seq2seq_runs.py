@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import shutil
+from pathlib import Path
 
 import datasets
 import pretrained as tiny
@@ -72,7 +72,7 @@ def trained(values, **options):
     """The run folder of a configuration, trained to its end."""
     config = configs.check(values, "test")
     build.trainer(config, **options).fit()
-    return checkpoint.Path(config.run)
+    return Path(config.run)
 
 
 def rlsum(*arguments):
@@ -180,6 +180,21 @@ def test_accumulated_batches_equal_a_large_one(place, tmp_path):
             torch.testing.assert_close(weights[0][key], weights[1][key], atol=3e-5, rtol=0, msg=key)
 
 
+def test_bf16_trains_and_keeps_weights_in_float32(place, tmp_path):
+    from accelerate.state import AcceleratorState
+
+    AcceleratorState._reset_state(reset_partial_state=True)
+    try:
+        training = {"mixed_precision": "bf16", "steps": 2}
+        run = trained(settings(place, "t5", tmp_path / "run", objective=MIXED, training=training))
+    finally:
+        AcceleratorState._reset_state(reset_partial_state=True)
+    log = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    assert all(row["loss"] is not None for row in log if row["kind"] == "train")
+    weights = load_file(run / "best" / "model.safetensors")
+    assert all(tensor.dtype == torch.float32 and tensor.isfinite().all() for tensor in weights.values())
+
+
 # ---- low-rank updates ---------------------------------------------------------------------------------------------
 
 
@@ -209,7 +224,6 @@ def test_low_rank_updates_train_alone_and_load_merged_and_in_peft(place, tmp_pat
     out = tmp_path / "out.jsonl"
     rlsum("generate", run, place / "news.jsonl", "-o", out)
     assert [output.candidate for output in read_outputs(out)] == plain_texts(run / "best")
-    shutil.copytree(run, tmp_path / "again")
     mixed = settings(place, name, tmp_path / "mixed", objective=MIXED) | {"model": None}
     trained(mixed, init=run)
     assert checkpoint.read_config(tmp_path / "mixed").model.lora is None
