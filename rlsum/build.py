@@ -34,7 +34,19 @@ if TYPE_CHECKING:
     from rlsum.models.kinds import Model
 
 ENVIRONMENT = "environment.json"
-PACKAGES = ("rlsum", "torch", "transformers", "datasets", "accelerate", "pot", "spacy", "rouge-score", "numpy")
+PACKAGES = (
+    "rlsum",
+    "torch",
+    "transformers",
+    "tokenizers",
+    "peft",
+    "datasets",
+    "accelerate",
+    "pot",
+    "spacy",
+    "rouge-score",
+    "numpy",
+)
 
 
 def trainer(config: Config, init: Path | None = None, resume: bool = False) -> Trainer:

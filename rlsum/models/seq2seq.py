@@ -72,7 +72,7 @@ class Seq2Seq(nn.Module):
             **self._encoded(batch, rows), decoder_input_ids=self.rules.inputs(target), use_cache=False
         ).logits
         log_prob = self.rules.log_prob(logits, target)
-        return Scored(log_prob, torch.zeros_like(log_prob, requires_grad=False))
+        return Scored(log_prob, torch.zeros_like(log_prob))
 
     @torch.no_grad()
     def generate(self, batch: Batch, decoding: Decoding) -> Tokens:
