@@ -7,6 +7,7 @@ they hold), or both together at half weight each, in one problem.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -117,13 +118,14 @@ def _sentences(rows: Rows, table: NDArray[np.floating], sentence_weights: Senten
 
 
 def _shares(counts: Iterable[int]) -> NDArray[np.float64]:
-    weights = np.array(list(counts), dtype=np.float64)
-    return weights / weights.sum()
+    weights = np.fromiter(counts, np.float64)
+    weights /= weights.sum()
+    return weights
 
 
 def mover_similarity(first: Items, second: Items) -> float:
     """``exp(-transport cost)`` in (0, 1]; 1 for equal documents; symmetric."""
-    return float(np.exp(-exact_cost(first.weights, second.weights, distances(first.points, second.points))))
+    return math.exp(-exact_cost(first.weights, second.weights, distances(first.points, second.points)))
 
 
 def score_sentences(

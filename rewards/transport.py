@@ -25,8 +25,10 @@ def distances(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArra
     By the product expansion, whose rounding would leave about 1e-8 between equal points: squares below 1e-14 of the
     points' own are set to 0, so equal points are at distance 0 exactly.
     """
-    norms = np.einsum("md,md->m", first, first)[:, None] + np.einsum("nd,nd->n", second, second)
-    squares = norms - 2.0 * (first @ second.T)
+    norms = np.vecdot(first, first)[:, None] + np.vecdot(second, second)
+    squares = first @ second.T
+    squares *= -2.0
+    squares += norms
     squares[squares < 1e-14 * norms] = 0.0
     return np.sqrt(squares, out=squares)
 
