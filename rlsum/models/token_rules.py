@@ -14,6 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from rlsum.data.subwords import IGNORED
+from rlsum.errors import UserError
 from rlsum.models.decoding import Decoding
 
 if TYPE_CHECKING:
@@ -43,18 +44,20 @@ class TokenRules:
 
     @classmethod
     def of(cls, config: GenerationConfig, pad: int) -> TokenRules:
-        """The rules of a generation config; ``pad`` is the tokenizer's."""
-        start = config.decoder_start_token_id
+        """The rules of a generation config; ``pad`` is the tokenizer's. Raises UserError for one it cannot follow."""
+        start, bad = config.decoder_start_token_id, config.bad_words_ids or ()
+        if any(len(ids) > 1 for ids in bad):
+            raise UserError(
+                f"generation_config.json: bad_words_ids={bad} forbids runs of several tokens, which scoring cannot know "
+                "of; take them out of the file"
+            )
         return cls(
             start=config.bos_token_id if start is None else start,
             pad=pad,
             ends=_ids(config.eos_token_id),
             forced_first=config.forced_bos_token_id,
             forced_end=_ids(config.forced_eos_token_id),
-            suppressed=(
-                *_ids(config.suppress_tokens),
-                *(ids[0] for ids in config.bad_words_ids or () if len(ids) == 1),
-            ),
+            suppressed=(*_ids(config.suppress_tokens), *(ids[0] for ids in bad)),
             suppressed_first=_ids(config.begin_suppress_tokens),
         )
 

@@ -1,0 +1,23 @@
+"""What of a generation config becomes a rule, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+from transformers import GenerationConfig
+
+from rlsum.errors import UserError
+from rlsum.models.token_rules import TokenRules
+
+
+def test_forbidden_words_of_one_token_are_suppressed_and_longer_ones_refused():
+    config = GenerationConfig(decoder_start_token_id=2, eos_token_id=1, suppress_tokens=[9], bad_words_ids=[[5], [7]])
+    assert TokenRules.of(config, 0).suppressed == (9, 5, 7)
+    config.bad_words_ids = [[5], [7, 8]]
+    with pytest.raises(UserError, match=r"bad_words_ids=\[\[5\], \[7, 8\]\].*take them out"):
+        TokenRules.of(config, 0)
+
+
+def test_the_start_is_that_of_the_decoder_and_else_the_beginning_of_a_text():
+    assert TokenRules.of(GenerationConfig(decoder_start_token_id=2, bos_token_id=4, eos_token_id=[1, 3]), 0).start == 2
+    rules = TokenRules.of(GenerationConfig(bos_token_id=4, eos_token_id=[1, 3]), 0)
+    assert (rules.start, rules.ends) == (4, (1, 3))
