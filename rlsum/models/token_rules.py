@@ -48,8 +48,8 @@ class TokenRules:
         start, bad = config.decoder_start_token_id, config.bad_words_ids or ()
         if any(len(ids) > 1 for ids in bad):
             raise UserError(
-                f"generation_config.json: bad_words_ids={bad} forbids runs of several tokens, which scoring cannot know "
-                "of; take them out of the file"
+                f"generation_config.json: bad_words_ids={bad} forbids runs of several tokens, which scoring cannot "
+                "know of; take them out of the file"
             )
         return cls(
             start=config.bos_token_id if start is None else start,
