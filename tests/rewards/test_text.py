@@ -132,7 +132,7 @@ def test_plain_letters_are_one_token_unless_a_special_case(word: str) -> None:
     assert text.tokens(word) == tokens_of_spacy(word)
 
 
-WORDS_AND_CASES = st.sampled_from(
+WORDS_AND_CASES = st.sampled_from(["12", "7", "gonna", "Inc", "cannot", "km", "well", "U", "PM", "dont", "vs", "e", "g"])
     ["12", "7", "gonna", "Inc", "cannot", "km", "well", "U", "PM", "dont", "year", "s", "known", "vs", "e", "g"]
 )
 
