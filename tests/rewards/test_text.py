@@ -132,13 +132,11 @@ def test_plain_letters_are_one_token_unless_a_special_case(word: str) -> None:
     assert text.tokens(word) == tokens_of_spacy(word)
 
 
-WORDS_AND_CASES = st.sampled_from(["12", "7", "gonna", "Inc", "cannot", "km", "well", "U", "PM", "dont", "vs", "e", "g"])
-    ["12", "7", "gonna", "Inc", "cannot", "km", "well", "U", "PM", "dont", "year", "s", "known", "vs", "e", "g"]
-)
+MIXED = ["12", "7", "gonna", "Inc", "cannot", "km", "well", "U", "PM", "dont", "vs", "e", "g"]
 
 
 @settings(deadline=None, max_examples=300)
-@given(st.lists(WORDS_AND_CASES, min_size=1, max_size=5).map("-".join))
+@given(st.lists(st.sampled_from(MIXED), min_size=1, max_size=5).map("-".join))
 def test_hyphens_between_letters_cut_and_special_cases_between_them_are_found(chunk: str) -> None:
     assert text.tokens(chunk) == tokens_of_spacy(chunk)
 
