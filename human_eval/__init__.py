@@ -1,1 +1,1 @@
-"""Studies with human judges: the package is reserved here and holds nothing yet."""
+"""Studies with human judges, blind: from outputs of several systems to a verdict. Importing this loads nothing heavy."""

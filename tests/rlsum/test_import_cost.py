@@ -32,6 +32,7 @@ def test_help_loads_nothing_heavy():
         ["fit-metric"],
         ["correlate"],
         ["data"],
+        ["human-eval", "build"],
         ["demo"],
     ]
     code = "; ".join(
