@@ -1,1 +1,1 @@
-"""Studies with human judges, blind: from outputs of several systems to a verdict. Importing this loads nothing heavy."""
+"""Blind studies with human judges: from outputs of several systems to a verdict. Importing this is cheap."""

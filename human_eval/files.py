@@ -1,8 +1,8 @@
 """The folder of a study, in and out.
 
 ``study.json``, ``items.jsonl`` and ``tasks.jsonl`` are public: nothing in them names a system, tells an order of
-systems or says how to make the study again. ``key.json`` is secret and may be kept elsewhere: whoever has it, or the seed
-and the outputs, knows which summary is whose.
+systems or says how to make the study again. ``key.json`` is secret and may be kept elsewhere: whoever has it, or the
+seed and the outputs, knows which summary is whose.
 """
 
 from __future__ import annotations

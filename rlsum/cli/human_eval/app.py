@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from rlsum.cli.human_eval import build
+from rlsum.cli.human_eval import build, export
 
 app = typer.Typer(
     help="Ask people which system is better: build a blind study, collect judgments, analyse them.",
@@ -12,3 +12,4 @@ app = typer.Typer(
     rich_markup_mode="markdown",
 )
 app.command()(build.build)
+app.command()(export.export)
