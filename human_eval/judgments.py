@@ -93,14 +93,14 @@ def read_rows(path: str | Path) -> Iterator[tuple[str, dict[str, Any], str]]:
 def judgment_of(row: Mapping[str, Any]) -> Judgment | str:
     """The judgment that a JSON object holds, or what is wrong with its form."""
     try:
-        checked(row, {"study": str, "task": str, "judge": str, "answers": dict}, "judgment")
+        checked(row, {"study": str, "task": str, "judge": str, "answers": dict}, "no judgment")
     except StudyError as error:
         return str(error)
     seconds, submitted = row.get("seconds"), row.get("submitted")
     if seconds is not None and not (isinstance(seconds, int | float) and not isinstance(seconds, bool)):
-        return f"seconds must be a number or null, not {json.dumps(seconds)[:40]}"
+        return f"seconds below 0 or no number: {json.dumps(seconds)[:40]}"
     if submitted is not None and not isinstance(submitted, str):
-        return f"submitted must be an ISO time or null, not {json.dumps(submitted)[:40]}"
+        return f"no ISO time with its zone: submitted is {json.dumps(submitted)[:40]}"
     comment, origin = row.get("comment") or "", row.get("origin", "app")
     if not isinstance(comment, str):
         return "comment must be text"
@@ -110,17 +110,19 @@ def judgment_of(row: Mapping[str, Any]) -> Judgment | str:
 def fault(judgment: Judgment, study: Study) -> str:
     """Why a judgment cannot count in ``study``; "" where it can."""
     if judgment.study != study.id:
-        return f"of another study ({judgment.study[:40]!r}, not {study.id})"
+        return f"of another study: {judgment.study[:40]!r}, not {study.id}"
     if judgment.task not in study.by_id:
-        return f"unknown task {judgment.task[:40]!r}"
+        return f"unknown task: {judgment.task[:40]!r}"
     if not judgment.judge.strip():
         return "no judge"
+    if not _encodable(judgment.judge + judgment.comment):
+        return "half a character in judge or comment"
     if judgment.origin not in ORIGINS:
-        return f"origin {str(judgment.origin)[:40]!r} is none of {', '.join(ORIGINS)}"
+        return f"unknown origin: {str(judgment.origin)[:40]!r}, expected {', '.join(ORIGINS)}"
     if judgment.seconds is not None and not (math.isfinite(judgment.seconds) and judgment.seconds >= 0):
-        return f"seconds must be 0 or more, not {judgment.seconds}"
+        return f"seconds below 0 or no number: {judgment.seconds}"
     if judgment.submitted is not None and not _is_time(judgment.submitted):
-        return f"submitted {judgment.submitted[:40]!r} is no ISO time"
+        return f"no ISO time with its zone: submitted is {judgment.submitted[:40]!r}"
     return _answers_fault(judgment.answers, study)
 
 
@@ -128,19 +130,27 @@ def _answers_fault(answers: Mapping[str, Any], study: Study) -> str:
     wanted = [criterion.id for criterion in study.criteria]
     unknown = [name for name in answers if name not in wanted]
     if unknown:
-        return f"unknown criterion {str(unknown[0])[:40]!r}; the study asks for {', '.join(wanted)}"
+        return f"unknown criterion: {str(unknown[0])[:40]!r}, the study asks for {', '.join(wanted)}"
     missing = [name for name in wanted if name not in answers]
     if missing:
-        return f"no answer for {', '.join(missing)}"
+        return f"not fully answered: {', '.join(missing)}"
     for name in wanted:
         if answers[name] not in ANSWERS:
-            return f"unknown answer {str(answers[name])[:40]!r} for {name}; expected {', '.join(ANSWERS)}"
+            return f"unknown answer: {str(answers[name])[:40]!r} for {name}, expected {', '.join(ANSWERS)}"
     return ""
+
+
+def _encodable(text: str) -> bool:
+    """JSON can spell half a character, which no file can hold."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _is_time(text: str) -> bool:
     try:
-        datetime.fromisoformat(text)
+        return datetime.fromisoformat(text).tzinfo is not None
     except ValueError:
         return False
-    return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from rlsum.cli.human_eval import build, export
+from rlsum.cli.human_eval import build, collect, export
 
 app = typer.Typer(
     help="Ask people which system is better: build a blind study, collect judgments, analyse them.",
@@ -13,3 +13,4 @@ app = typer.Typer(
 )
 app.command()(build.build)
 app.command()(export.export)
+app.command()(collect.collect)
