@@ -62,6 +62,7 @@ def write_study(folder: str | Path, study: Study) -> None:
         "criteria": [asdict(criterion) for criterion in study.criteria],
         "judges_per_item": study.judges_per_item,
         "booklets": len(study.booklets),
+        "tasks": len(study.tasks),
     }
     (folder / STUDY).write_text(json.dumps(head, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
     _write_lines(folder / ITEMS, ({"item": item, "article": text} for item, text in study.articles.items()))
@@ -83,8 +84,8 @@ def read_study(folder: str | Path) -> Study:
     head = _read_object(path, "give the folder that `rlsum human-eval build` made")
     if head.get("format") != FORMAT:
         raise StudyError(f"{path}: format {head.get('format')!r} is not {FORMAT}; build the study again")
-    texts = {"study": str, "title": str, "instructions": str, "criteria": list, "judges_per_item": int, "booklets": int}
-    checked(head, texts, str(path))
+    numbers = dict.fromkeys(("judges_per_item", "booklets", "tasks"), int)
+    checked(head, {"study": str, "title": str, "instructions": str, "criteria": list} | numbers, str(path))
     for number, criterion in enumerate(head["criteria"], 1):
         checked(criterion, {"id": str, "question": str, "help": str}, f"{path}: criterion {number}")
     articles: dict[str, str] = {}
@@ -103,7 +104,7 @@ def read_study(folder: str | Path) -> Study:
     study = Study(
         head["study"], head["title"], head["instructions"], criteria, head["judges_per_item"], articles, tuple(tasks)
     )
-    _check_whole(study, head["booklets"], folder)
+    _check_whole(study, head["booklets"], head["tasks"], folder)
     return study
 
 
@@ -118,10 +119,10 @@ def read_key(path: str | Path) -> Key:
         if secret["kind"] not in KINDS or secret.get("expected") not in (None, *ANSWERS):
             raise StudyError(f"{path}: task {task}: unknown kind or expected answer; build the study again")
         places = {name: secret[name] for name in ("left", "right", "kind")}
-        tasks[task] = Secret(
-            _pair(secret, path), repeats=secret.get("repeats"), expected=secret.get("expected"), **places
-        )
-    ties = tuple(Tie(tie["item"], _pair(tie, path)) for tie in row["ties"])
+        pair = _pair(secret, f"{path}: task {task}")
+        tasks[task] = Secret(pair, repeats=secret.get("repeats"), expected=secret.get("expected"), **places)
+    rows = [checked(tie, {"item": str, "pair": list}, f"{path}: tie {n}") for n, tie in enumerate(row["ties"], 1)]
+    ties = tuple(Tie(tie["item"], _pair(tie, f"{path}: tie of {tie['item']}")) for tie in rows)
     return Key(row["study"], row["seed"], tuple(row["systems"]), row.get("baseline"), row["items"], tasks, ties)
 
 
@@ -138,14 +139,14 @@ def checked(row: Any, kinds: Mapping[str, type], where: str) -> dict[str, Any]:
     return row
 
 
-def _check_whole(study: Study, booklets: int, folder: Path) -> None:
+def _check_whole(study: Study, booklets: int, tasks: int, folder: Path) -> None:
     """Files that were cut, or changed by hand, do not pass for a study."""
     twice = [task for task, count in Counter(task.id for task in study.tasks).items() if count > 1]
     if twice:
         raise StudyError(f"{folder / TASKS}: task {twice[0]} stands here twice; build the study again")
     places = [(task.booklet, task.position) for booklet in study.booklets for task in booklet]
     whole = [(n, position) for n, booklet in enumerate(study.booklets) for position in range(len(booklet))]
-    if len(study.booklets) != booklets or places != whole:
+    if (len(study.booklets), len(study.tasks)) != (booklets, tasks) or places != whole:
         raise StudyError(f"{folder / TASKS}: not the {booklets} whole booklets of {STUDY}; build the study again")
     if not study.criteria or len({criterion.id for criterion in study.criteria}) < len(study.criteria):
         raise StudyError(f"{folder / STUDY}: criteria must be one or more, each with an id of its own")
@@ -174,8 +175,10 @@ def _lines(path: Path, kinds: Mapping[str, type]) -> Iterable[Read]:
         raise StudyError(f"{path}: cannot be read ({error.strerror}); build the study again") from error
 
 
-def _pair(row: Any, path: Path) -> tuple[str, str]:
-    first, second = checked(row, {"pair": list}, str(path))["pair"]
+def _pair(row: Mapping[str, Any], where: str) -> tuple[str, str]:
+    if len(row["pair"]) != 2 or not all(isinstance(system, str) for system in row["pair"]):
+        raise StudyError(f"{where}: pair must be two systems; build the study again")
+    first, second = row["pair"]
     return first, second
 
 

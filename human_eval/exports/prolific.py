@@ -28,7 +28,10 @@ def prolific(study: Study, invitation: str) -> dict[str, str]:
 
 def address(invitation: str) -> str:
     """The invitation with the fields that Prolific fills in. Raises StudyError for what cannot be sent to people."""
-    parts = urlsplit(invitation)
+    try:
+        parts = urlsplit(invitation)
+    except ValueError as error:
+        raise StudyError(f"--link {invitation}: expected the whole link ({error})") from error
     if parts.scheme not in ("http", "https") or not parts.netloc:
         raise StudyError(f"--link {invitation}: expected the whole link, such as https://study.example.org/join/...")
     if parts.scheme == "http" and parts.hostname not in ("127.0.0.1", "localhost", "::1"):

@@ -26,13 +26,13 @@ HOSTILE = (
 
 def outputs(items: int = 12, systems: int = 2) -> list[Output]:
     """What ``systems`` wrote of ``items`` articles, all different and long enough for every check."""
-    words = "one two three four five six seven eight nine ten".split()
+    words = "one two three four five six seven eight nine ten"
     return [
         Output(
             id=f"article-{item}",
             source=f"The story of case {item} .\nIt has a second line .",
             references=(),
-            candidate=f"summary {number} of case {item} : {' '.join(words)} .\nand more of {number} .",
+            candidate=f"summary {number} of case {item} : {words} .\nand more of {number} .",
             system=NAMES[number],
         )
         for number in range(systems)

@@ -164,7 +164,9 @@ def test_nothing_is_wider_than_the_screen_and_targets_are_large(opened, width, s
     assert tab.evaluate("document.documentElement.scrollWidth") <= width
     heights = tab.locator(".choices label").evaluate_all("labels => labels.map(l => l.getBoundingClientRect().height)")
     assert min(heights) >= 44
-    ink, paper = tab.evaluate("[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]")
+    ink, paper = tab.evaluate(
+        "[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]"
+    )
     dark = [sum(map(int, color[4:-1].split(","))) < 3 * 128 for color in (ink, paper)]
     assert dark == ([True, False] if scheme == "light" else [False, True])
 
