@@ -50,7 +50,7 @@ def read_criteria(path: str | Path) -> tuple[Criterion, ...]:
     except OSError as error:
         raise StudyError(f"{path}: cannot be read ({error.strerror}); give a YAML or JSON file of criteria") from error
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise StudyError(f"{path}: neither YAML nor JSON ({str(error).splitlines()[0]})") from error
+        raise StudyError(f"{path}: neither YAML nor JSON ({' '.join(str(error).split())[:200]})") from error
     if not isinstance(rows, list) or not rows:
         raise StudyError(f"{path}: expected a list of criteria, each with id, question and, if you like, help")
     criteria = tuple(_criterion(row, f"{path}: criterion {number}") for number, row in enumerate(rows, 1))

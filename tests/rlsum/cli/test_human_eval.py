@@ -40,7 +40,7 @@ def test_build_says_what_it_made_and_what_it_left_out(rlsum, files, tmp_path):
 
 
 def test_wording_comes_from_options(rlsum, files, tmp_path):
-    (tmp_path / "criteria.yaml").write_text("- {id: faithful, question: Which is true?}")
+    (tmp_path / "criteria.yaml").write_text("- id: faithful\n  question: Which is true?\n")
     (tmp_path / "instructions.txt").write_text("Read slowly.\n")
     wording = ["--criteria", tmp_path / "criteria.yaml", "--instructions", tmp_path / "instructions.txt"]
     where = ["-o", tmp_path / "study", "--items", 5, "--key", tmp_path / "secret" / "key.json"]
