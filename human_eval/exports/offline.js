@@ -149,7 +149,7 @@ function answer(fieldset, value) {
 function press(event) {
   const typing = event.target.matches("textarea, input[type=text]");
   if (at("work").hidden || typing || !state.shortcuts || event.ctrlKey || event.altKey || event.metaKey) return;
-  const value = { a: "left", b: "right", n: "none" }[event.key.toLowerCase()];
+  const value = { a: "left", 1: "left", b: "right", 2: "right", n: "none", 0: "none" }[event.key.toLowerCase()];
   const current = document.querySelector("fieldset.current");
   if (value && current) {
     const input = current.querySelector(`input[value=${value}]`);
