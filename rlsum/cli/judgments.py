@@ -91,9 +91,10 @@ def _counts(found: Judgments, overview: Overview) -> Table:
 
 def _scores(overview: Overview) -> Table:
     from rich.markup import escape
-    from rich.table import Table
+    from rich.table import Column, Table
 
-    table = Table("score", "given", "missing", "lowest", "highest", "mean", "scale", "tied pairs", "judges each")
+    names = "given", "missing", "lowest", "highest", "mean", "scale", "tied pairs", "judges each"
+    table = Table(Column("score", no_wrap=True), *names, box=None, pad_edge=False)
     for score in overview.scores:
         values = (_number(value) for value in (score.lowest, score.highest, score.mean))
         scale = f"{score.scale[0]:g} to {score.scale[1]:g}" if score.scale else "-"

@@ -5,8 +5,9 @@ Notation: B rows, S source tokens, T target tokens, V vocabulary, E embedding, H
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -28,6 +29,8 @@ from rlsum.models.word_scores import WordColumns, target_log_prob
 
 if TYPE_CHECKING:
     import datasets
+
+MODEL_TYPE = "rlsum-pointer-generator"  # in the config.json of a checkpoint
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,7 @@ class PointerGenerator(nn.Module):
         self.hidden_out = nn.Linear(hidden + wide, hidden)
         self.word_out = nn.Linear(hidden, len(vocabulary))
         self.dropout = nn.Dropout(config.dropout)
-        self.register_buffer("word_bias", _word_bias(len(vocabulary)), persistent=False)
+        self.register_buffer("word_bias", word_bias(len(vocabulary)), persistent=False)
         nn.init.normal_(self.embed.weight, std=0.1)
         with torch.no_grad():
             self.embed.weight[PAD].zero_()
@@ -279,8 +282,11 @@ class PointerGenerator(nn.Module):
     # ---- what a checkpoint holds ------------------------------------------------------------------------------------
 
     def save_to(self, folder: Path) -> None:
-        """Write the vocabulary; the sizes are in the run's configuration."""
+        """Write the vocabulary, and the sizes as transformers reads them (see hub.py)."""
         self.vocabulary.save_to(folder)
+        sizes = {name: value for name, value in asdict(self.config).items() if name != "kind"}
+        described = {"model_type": MODEL_TYPE, "architectures": ["PointerGeneratorForSummarization"], **sizes}
+        (folder / "config.json").write_text(json.dumps(described, indent=2) + "\n", encoding="utf-8")
 
     def weight_files(self) -> dict[str, dict[str, Tensor]]:
         """Every tensor by its name."""
@@ -292,7 +298,8 @@ def repeat_rows(rows: int, times: int) -> Tensor:
     return torch.arange(rows).repeat_interleave(times)
 
 
-def _word_bias(size: int) -> Tensor:
+def word_bias(size: int) -> Tensor:
+    """(V,) what keeps padding and the start token from being chosen."""
     bias = torch.zeros(size)
     bias[[PAD, BOS]] = NEVER
     return bias

@@ -127,9 +127,18 @@ def test_remembered_chunks_change_nothing(content: str) -> None:
 
 
 @settings(deadline=None, max_examples=300)
-@given(st.text("abcdeghiklmnorstuwyABCDGIKMPSTU", min_size=1, max_size=7))
+@given(st.text("abcdeghiklmnorstuwyABCDGIKMPSTU", min_size=1, max_size=7) | st.from_regex(text.PLAIN, fullmatch=True))
 def test_plain_letters_are_one_token_unless_a_special_case(word: str) -> None:
     assert text.tokens(word) == tokens_of_spacy(word)
+
+
+MIXED = ["12", "7", "gonna", "Inc", "cannot", "km", "well", "U", "PM", "dont", "vs", "e", "g"]
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.lists(st.sampled_from(MIXED), min_size=1, max_size=5).map("-".join))
+def test_hyphens_between_letters_cut_and_special_cases_between_them_are_found(chunk: str) -> None:
+    assert text.tokens(chunk) == tokens_of_spacy(chunk)
 
 
 def test_a_special_case_over_white_space_hides_another() -> None:

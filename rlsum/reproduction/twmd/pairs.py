@@ -19,6 +19,7 @@ from rlsum.checkpoint import write_atomically
 from rlsum.errors import UserError
 from rlsum.evaluation.weighted import Statistic
 from rlsum.judgments.collection import Judgments
+from rlsum.judgments.records import Judgment
 from rlsum.reproduction.estimate import Estimate, estimate
 from rlsum.reproduction.twmd.metrics import Metric, Setting
 
@@ -29,7 +30,7 @@ SCORE = "overall"
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """n pairs with a human score each, ``human`` ``(n,)``; ``groups`` are language pairs or subtasks, in file order."""
+    """n pairs with a human score each, ``human`` ``(n,)``; ``groups`` are language pairs or subtasks."""
 
     name: str
     candidates: tuple[str, ...]
@@ -52,17 +53,19 @@ class Pairs:
 def pairs_of(judgments: Judgments, name: str, limit: int | None = None, yearly: bool = False) -> Pairs:
     """The judgments that have a score, the first ``limit`` of each group; ``yearly`` groups are ``2016/cs-en``.
 
+    Within a group pairs come by the numbers of their segments, those of one segment in the file's order: the batches of
+    batch centering are consecutive pairs, and should not depend on how somebody ordered the systems of a table.
+
     Raises UserError for a judgment without exactly one reference.
     """
-    kept, taken = [], dict[str, int]()
+    grouped: dict[str, list[Judgment]] = {}
     for row in judgments.rows:
-        group = f"{row.id.split('/')[0]}/{row.group}" if yearly else row.group
-        if row.scores.get(SCORE) is None or (limit is not None and taken.get(group, 0) >= limit):
+        if row.scores.get(SCORE) is None:
             continue
         if len(row.references) != 1:
             raise UserError(f"{judgments.name}: {row.id!r} has {len(row.references)} references; one is needed here")
-        taken[group] = taken.get(group, 0) + 1
-        kept.append((row, group))
+        grouped.setdefault(f"{row.id.split('/')[0]}/{row.group}" if yearly else row.group, []).append(row)
+    kept = [(row, group) for group, rows in grouped.items() for row in sorted(rows, key=_segment)[:limit]]
     if not kept:
         raise UserError(f"{judgments.name}: no judgment has a score {SCORE!r}")
     return Pairs(
@@ -73,6 +76,12 @@ def pairs_of(judgments: Judgments, name: str, limit: int | None = None, yearly: 
         tuple(group for _, group in kept),
         tuple(row.id for row, _ in kept),
     )
+
+
+def _segment(row: Judgment) -> int:
+    """The number that ends ``2017/cs-en/33``; 0 where there is none, which keeps the file's order."""
+    last = row.id.rsplit("/", 1)[-1]
+    return int(last) if last.isdecimal() else 0
 
 
 def scores(

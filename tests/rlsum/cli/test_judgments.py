@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 from typer.testing import CliRunner
@@ -27,6 +28,8 @@ def run(*arguments):
 
 def cells(output, name):
     line = next(line for line in output.splitlines() if line.strip("│ ").startswith(name))
+    if "│" not in line:
+        return [cell.strip() for cell in re.split(r"\s{2,}", line.strip())]
     return [cell.strip() for cell in line.strip("│").split("│")]
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import importlib.util
 import random
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -120,8 +121,19 @@ def test_judgments_that_are_no_pairs() -> None:
 
 def test_a_limit_takes_the_first_of_each_group() -> None:
     found = pairs_of(Judgments("x", tuple(judged(10, groups=("a", "b")))), "x", limit=2)
-    assert found.groups == ("a", "b", "a", "b")
-    assert found.inputs == ("0", "1", "2", "3")
+    assert found.groups == ("a", "a", "b", "b")
+    assert found.inputs == ("0", "2", "1", "3")
+
+
+def test_pairs_of_a_group_come_by_the_numbers_of_their_segments() -> None:
+    written = [("de-en", 10), ("cs-en", 9), ("de-en", 9), ("cs-en", 10), ("de-en", 10)]
+    rows = tuple(
+        replace(row, id=f"2017/{group}/{number}", group=group, system=str(place), candidate=f"text {place}")
+        for place, (row, (group, number)) in enumerate(zip(judged(5, groups=("x",)), written, strict=True))
+    )
+    found = pairs_of(Judgments("x", rows), "x")
+    assert found.candidates == ("text 2", "text 0", "text 4", "text 1", "text 3")
+    assert pairs_of(Judgments("x", rows), "x", limit=1).candidates == ("text 2", "text 1")
 
 
 def test_the_best_metric_is_compared_with_all_others(setting: Setting, pairs: Pairs) -> None:
@@ -257,15 +269,13 @@ def test_rescaling_from_twenty_pairs(data: Path, tiny_encoder: Path, tmp_path: P
 
 ANCHORS = {
     Metric("SBERT"): 48.3,
-    Metric("SBERT", "batch"): 55.9,  # see BATCHED
+    Metric("SBERT", "batch"): 55.9,  # pairs in the order of their segments: others give 55.7 to 56.5 in tr-en alone
     Metric("CKA"): 48.1,
     Metric("CKA", "batch"): 52.0,
     Metric("BERTscore", direction="precision"): 61.3,
     Metric("BERTscore", direction="recall"): 60.6,
     Metric("BERTscore", direction="f1"): 63.8,
 }
-# Which pairs share a batch moves this one: four shuffles of tr-en alone had an r of 55.7 to 56.5.
-BATCHED = {Metric("SBERT", "batch"): 0.4}
 
 
 @pytest.mark.slow
@@ -279,4 +289,4 @@ def test_wmt17_with_minilm(shared: Path) -> None:
     found = tables.averaged(measure(setting, pairs, list(ANCHORS)), tables.over_groups)
     measured = {metric: 100 * tables.average_of(found, metric).value for metric in ANCHORS}
     for metric, wanted in ANCHORS.items():
-        assert measured[metric] == pytest.approx(wanted, abs=BATCHED.get(metric, 0.2)), metric
+        assert measured[metric] == pytest.approx(wanted, abs=0.2), metric

@@ -1,0 +1,107 @@
+"""The pointer-generator as a model of transformers: from_pretrained, save_pretrained, push_to_hub, Auto classes.
+
+Importing this file makes it known to them. A checkpoint of a run is such a folder already:
+
+    import rlsum.models.hub
+    from transformers import AutoModel
+
+    model = AutoModel.from_pretrained("runs/demo/sms/best")
+    model.summarize(["the storm hit ohio .".split()])
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers import AutoConfig, AutoModel, PreTrainedConfig, PreTrainedModel
+from transformers.utils import cached_file
+
+from rlsum.data.batch import Batch
+from rlsum.data.vocabulary import VOCABULARY, Vocabulary
+from rlsum.models.decoding import Decoding
+from rlsum.models.pointer_generator import MODEL_TYPE, PointerGenerator, word_bias
+from rlsum.models.sizes import PointerGeneratorConfig
+from rlsum.models.summarizer import Scored
+
+SIZES = tuple(field.name for field in fields(PointerGeneratorConfig) if field.name != "kind")
+ELSEWHERE = ("cache_dir", "force_download", "local_files_only", "token", "revision", "subfolder")  # where files lie
+
+
+class PointerGeneratorHubConfig(PreTrainedConfig):
+    """config.json of a pointer-generator: the sizes of PointerGeneratorConfig under their own names."""
+
+    model_type = MODEL_TYPE
+
+    def __init__(self, sizes: PointerGeneratorConfig | None = None, **stored: Any) -> None:
+        given = {name: stored.pop(name) for name in SIZES if name in stored}
+        for name, value in asdict(sizes or PointerGeneratorConfig(**given)).items():
+            if name in SIZES:
+                setattr(self, name, value)
+        super().__init__(**stored)
+
+    @property
+    def sizes(self) -> PointerGeneratorConfig:
+        """As a run's configuration has them."""
+        return PointerGeneratorConfig(**{name: getattr(self, name) for name in SIZES})
+
+
+class PointerGeneratorForSummarization(PreTrainedModel):
+    """A pointer-generator and its words, which lie beside its weights in vocab.txt. ``network`` is the summarizer."""
+
+    config_class = PointerGeneratorHubConfig
+    base_model_prefix = "network"  # so the weights of a run's checkpoint, which lack it, are found
+    main_input_name = "batch"
+
+    def __init__(self, config: PointerGeneratorHubConfig, vocabulary: Vocabulary) -> None:
+        super().__init__(config)
+        self.network = PointerGenerator(config.sizes, vocabulary)
+        self.post_init()
+
+    @classmethod
+    def from_pretrained(
+        cls, pretrained_model_name_or_path: str | os.PathLike[str], *arguments: Any, **options: Any
+    ) -> PointerGeneratorForSummarization:
+        """The model of a folder or of a name on the hub; options as in transformers. Raises OSError without words."""
+        place = {name: options[name] for name in ELSEWHERE if name in options}
+        words = Vocabulary.load(cached_file(pretrained_model_name_or_path, VOCABULARY, **place))
+        return super().from_pretrained(pretrained_model_name_or_path, words, *arguments, **options)
+
+    def save_pretrained(self, save_directory: str | os.PathLike[str], *arguments: Any, **options: Any) -> None:
+        """Write config.json, weights and words; push_to_hub uploads the same files."""
+        os.makedirs(save_directory, exist_ok=True)
+        self.network.vocabulary.save(os.path.join(save_directory, VOCABULARY))
+        super().save_pretrained(save_directory, *arguments, **options)
+
+    def forward(self, batch: Batch, target: Tensor) -> Scored:
+        """Log-probabilities of a target; see Summarizer.forward."""
+        scored: Scored = self.network(batch, target)
+        return scored
+
+    def summarize(self, articles: Sequence[Sequence[str]], decoding: Decoding | None = None) -> list[str]:
+        """A summary of each article, which is its words, tokenised as those of training. Beam search by default."""
+        rows: dict[str, list[Any]] = {
+            "id": [str(number) for number in range(len(articles))],
+            "source": [" ".join(article) for article in articles],
+            "references": [[] for _ in articles],
+            "src_tokens": [list(article) for article in articles],
+            "tgt_tokens": [[] for _ in articles],
+            "tgt_whole": [True for _ in articles],
+        }
+        batch = self.network.collate(rows).to(self.device)
+        self.network.eval()
+        return self.network.to_text(batch, self.network.generate(batch, decoding or Decoding(method="beam")))
+
+    @torch.no_grad()
+    def _init_weights(self, module: nn.Module) -> None:
+        """What no file of weights holds is worked out again; transformers makes models without any values first."""
+        if isinstance(module, PointerGenerator):
+            module.word_bias.copy_(word_bias(len(module.vocabulary)))
+
+
+AutoConfig.register(MODEL_TYPE, PointerGeneratorHubConfig)
+AutoModel.register(PointerGeneratorHubConfig, PointerGeneratorForSummarization)
