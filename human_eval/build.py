@@ -170,9 +170,10 @@ def _check_of(
     kind: Literal["identical", "shuffled"], aligned: Aligned, used: set[str], sampled: Sequence[str], rng: random.Random
 ) -> _Draft:
     """A check on an article that nobody judges, else on one that is new in this booklet, else on any."""
-    ranks = {item: (item in used, item in set(sampled)) for item in aligned.articles}
-    order = sorted(rng.sample(sorted(ranks), len(ranks)), key=lambda item: ranks[item])
-    for item in order:
+    judged = set(sampled)
+    spare = [item for item in aligned.articles if item not in judged and item not in used]
+    new = [item for item in sampled if item not in used]
+    for item in (item for pool in (spare, new, sampled) for item in rng.sample(pool, len(pool))):
         system = rng.choice(aligned.systems)
         text = aligned.candidates[item][system]
         if kind == "identical" and text.strip():

@@ -25,7 +25,9 @@ STUDY, ITEMS, TASKS, KEY = "study.json", "items.jsonl", "tasks.jsonl", "key.json
 
 def check_places(folder: str | Path, key: str | Path) -> None:
     """Raise StudyError unless a study can be saved there: nothing is ever replaced."""
-    folder, key = Path(folder), Path(key)
+    folder, key = Path(folder).absolute(), Path(key).absolute()
+    if folder in key.parents and key != folder / KEY:
+        raise StudyError(f"{key}: in the folder of the study the key is called {KEY}; choose that or another folder")
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise StudyError(f"{folder}: exists and is not an empty folder; a study is never replaced, choose another")
@@ -41,12 +43,13 @@ def check_places(folder: str | Path, key: str | Path) -> None:
 
 def save(folder: str | Path, study: Study, key_path: str | Path, key: Key) -> None:
     """Write a study and its key, in whole: the folder appears when all is in it. See ``check_places``."""
-    folder, key_path = Path(folder), Path(key_path)
+    folder, key_path = Path(folder).absolute(), Path(key_path).absolute()
     check_places(folder, key_path)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f"{folder.name}.partial.") as partial:
         made = Path(partial) / "study"
         made.mkdir()
         write_study(made, study)
+        # The key is first in its place: a study whose key is lost is lost itself.
         write_key(made / KEY if key_path == folder / KEY else key_path, key)
         made.replace(folder)
 
@@ -84,8 +87,9 @@ def read_study(folder: str | Path) -> Study:
     head = _read_object(path, "give the folder that `rlsum human-eval build` made")
     if head.get("format") != FORMAT:
         raise StudyError(f"{path}: format {head.get('format')!r} is not {FORMAT}; build the study again")
-    numbers = dict.fromkeys(("judges_per_item", "booklets", "tasks"), int)
-    checked(head, {"study": str, "title": str, "instructions": str, "criteria": list} | numbers, str(path))
+    texts: dict[str, type] = dict.fromkeys(("study", "title", "instructions"), str)
+    numbers: dict[str, type] = dict.fromkeys(("judges_per_item", "booklets", "tasks"), int)
+    checked(head, texts | numbers | {"criteria": list}, str(path))
     for number, criterion in enumerate(head["criteria"], 1):
         checked(criterion, {"id": str, "question": str, "help": str}, f"{path}: criterion {number}")
     articles: dict[str, str] = {}

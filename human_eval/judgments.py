@@ -97,7 +97,7 @@ def judgment_of(row: Mapping[str, Any]) -> Judgment | str:
     except StudyError as error:
         return str(error)
     seconds, submitted = row.get("seconds"), row.get("submitted")
-    if seconds is not None and not (isinstance(seconds, int | float) and not isinstance(seconds, bool)):
+    if seconds is not None and not _is_number(seconds):
         return f"seconds below 0 or no number: {json.dumps(seconds)[:40]}"
     if submitted is not None and not isinstance(submitted, str):
         return f"no ISO time with its zone: submitted is {json.dumps(submitted)[:40]}"
@@ -147,6 +147,13 @@ def _encodable(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        return False
 
 
 def _is_time(text: str) -> bool:

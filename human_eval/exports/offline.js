@@ -10,7 +10,7 @@ function kept() {
   const fresh = { judge: "", position: 0, shortcuts: true, tasks: {} };
   try {
     const found = JSON.parse(localStorage.getItem(place) || "null");
-    return found && typeof found.tasks === "object" ? { ...fresh, ...found } : fresh;
+    return found && found.tasks && typeof found.tasks === "object" ? { ...fresh, ...found } : fresh;
   } catch {
     return fresh;
   }
@@ -148,7 +148,8 @@ function answer(fieldset, value) {
 
 function press(event) {
   const typing = event.target.matches("textarea, input[type=text]");
-  if (at("work").hidden || typing || !state.shortcuts || event.ctrlKey || event.altKey || event.metaKey) return;
+  const held = event.repeat || event.ctrlKey || event.altKey || event.metaKey;
+  if (at("work").hidden || typing || held || !state.shortcuts) return;
   const value = { a: "left", 1: "left", b: "right", 2: "right", n: "none", 0: "none" }[event.key.toLowerCase()];
   const current = document.querySelector("fieldset.current");
   if (value && current) {

@@ -16,7 +16,8 @@ FIRST, LAST = ("task", "judge"), ("comment", "study", "article", "left", "right"
 def sheets(study: Study) -> dict[str, str]:
     """File name -> CSV of each booklet. Criteria stand before the texts, so that they are in sight.
 
-    Judges write left, right or none; texts that a spreadsheet would take for a formula begin with an apostrophe.
+    Judges write left, right or none; texts that a spreadsheet would take for a formula begin with an apostrophe. Each
+    file begins with a byte order mark, by which spreadsheets know UTF-8.
     """
     criteria = [criterion.id for criterion in study.criteria]
     files = {}
@@ -25,7 +26,7 @@ def sheets(study: Study) -> dict[str, str]:
             [task.id, "", *("" for _ in criteria), "", study.id, study.articles[task.item], task.left, task.right]
             for task in booklet
         )
-        files[f"booklet-{number + 1:02}.csv"] = csv_text([*FIRST, *criteria, *LAST], rows)
+        files[f"booklet-{number + 1:02}.csv"] = "\ufeff" + csv_text([*FIRST, *criteria, *LAST], rows)
     return files
 
 

@@ -58,6 +58,13 @@ def test_nothing_is_replaced(folder, tmp_path):
     assert not (tmp_path / "new.json").exists()
 
 
+@pytest.mark.parametrize("name", ["other.json", "deep/key.json"])
+def test_a_key_in_the_study_has_its_name(tmp_path, name):
+    with pytest.raises(StudyError, match=r"the key is called key\.json"):
+        save(tmp_path / "study", study()[0], tmp_path / "study" / name, study()[1])
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_an_empty_folder_will_do_and_a_file_will_not(tmp_path):
     (tmp_path / "empty").mkdir()
     check_places(tmp_path / "empty", tmp_path / "empty" / KEY)

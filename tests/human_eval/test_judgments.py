@@ -47,6 +47,7 @@ def test_a_judgment_that_cannot_count(change, told):
         ({"answers": "left"}, "answers must be an object"),
         ({"seconds": "3"}, "seconds below 0 or no number"),
         ({"seconds": True}, "seconds below 0 or no number"),
+        ({"seconds": 10**400}, "seconds below 0 or no number"),
         ({"submitted": 3}, "no ISO time"),
         ({"comment": 3}, "comment must be text"),
         ({"judge": None}, "judge must be text"),

@@ -130,6 +130,39 @@ def test_letters_in_a_comment_and_switched_off_keys_answer_nothing(opened):
     assert tab.locator("input:checked[type=radio]").count() == 0
 
 
+def test_a_key_held_down_answers_one_question(opened):
+    blind, _ = study()
+    tab = opened(page(blind, 0))
+    begin(tab)
+    for _ in range(3):
+        tab.keyboard.down("1")
+    tab.keyboard.up("1")
+    assert tab.locator("input:checked[type=radio]").count() == 1
+
+
+@pytest.mark.parametrize("broken", ["{", "null", '{"tasks": null}', '{"tasks": {}, "position": "x"}', "3"])
+def test_what_the_browser_kept_may_be_broken(opened, broken):
+    blind, _ = study()
+    tab = opened(page(blind, 0))
+    tab.evaluate("([name, value]) => localStorage.setItem(name, value)", [f"rlsum human-eval {blind.id} 0", broken])
+    tab.reload()
+    begin(tab)
+    assert tab.locator("#heading").inner_text() == f"Comparison 1 of {len(blind.booklets[0])}"
+
+
+def test_a_browser_that_keeps_nothing_says_so(opened, tmp_path):
+    blind, _ = study()
+    tab = opened(page(blind, 0))
+    tab.evaluate("() => { Storage.prototype.setItem = () => { throw new Error('full') } }")
+    begin(tab)
+    assert tab.get_by_text("This browser keeps nothing").is_visible()
+    for _ in blind.booklets[0]:
+        for key in ("a", "a", "a", "a", "Enter"):
+            tab.keyboard.press(key)
+    found = collect(blind, read_returned(saved(tab, tmp_path), blind))
+    assert len(found.judgments) == len(blind.booklets[0])
+
+
 def test_another_judge_on_the_same_device_begins_anew(opened):
     blind, _ = study()
     tab = opened(page(blind, 0))

@@ -10,7 +10,7 @@ from human_eval.returns import read_returned
 
 
 def cells(text):
-    return list(csv.DictReader(io.StringIO(text, newline="")))
+    return list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline="")))
 
 
 @pytest.mark.parametrize(
