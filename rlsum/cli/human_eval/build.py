@@ -101,6 +101,6 @@ def _report(aligned: Aligned, study: Study, key: Key, out: Path, key_path: Path)
     extra = sum(secret.kind != "pair" for secret in key.tasks.values())
     typer.echo(
         f"{out}: {len(study.tasks)} tasks ({extra} of them checks) in {len(sizes)} booklets of {min(sizes)} to "
-        f"{max(sizes)}, about {len(study.articles)} articles; every judge gets one booklet"
+        f"{max(sizes)}, on {len(study.articles)} articles; every judge gets one booklet"
     )
     typer.echo(f"{key_path}: the key, for `rlsum human-eval analyse` alone; keep it away from judges")
