@@ -13,7 +13,7 @@ from typing import Literal
 
 from human_eval import balance, checks
 from human_eval.criteria import DEFAULT, INSTRUCTIONS, TITLE
-from human_eval.outputs import Aligned
+from human_eval.outputs import Aligned, check_unicode
 from human_eval.study import Answer, Criterion, Key, Secret, Study, StudyError, Task, Tie
 
 Pair = tuple[str, str]
@@ -98,6 +98,7 @@ def _check(aligned: Aligned, design: Design, wording: Wording) -> None:
         )
     asked = [text for criterion in wording.criteria for text in (criterion.id, criterion.question, criterion.help)]
     told = " ".join([wording.title, wording.instructions, *asked])
+    check_unicode("the wording", told)
     if wording != Wording() and (named := named_in(told, aligned.systems)):
         raise StudyError(f"the wording names the system {named[0]!r}: judges must not know it; reword, or rename it")
 

@@ -38,7 +38,8 @@ def align(outputs: Sequence[tuple[str, Output]]) -> Aligned:
     for where, output in outputs:
         if not output.system.strip():
             raise StudyError(f"{where}: system is empty; name the system of each output")
-        _check_unicode(where, output)
+        for name in ("id", "system", "source", "candidate"):
+            check_unicode(f"{where}: {name}", getattr(output, name))
         rows = by_system.setdefault(output.system, {})
         if output.id in rows:
             raise StudyError(
@@ -74,10 +75,9 @@ def _letters(text: str) -> str:
     return "".join(character for character in text.casefold() if character.isalnum())
 
 
-def _check_unicode(where: str, output: Output) -> None:
-    """JSON can spell half a character, which no file can hold."""
-    for name, text in (("source", output.source), ("candidate", output.candidate), ("system", output.system)):
-        try:
-            text.encode("utf-8")
-        except UnicodeEncodeError as error:
-            raise StudyError(f"{where}: {name} holds half a character ({error.reason}); repair the text") from error
+def check_unicode(what: str, text: str) -> None:
+    """Raise StudyError for half a character: JSON and command lines can hold one, and no file can."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise StudyError(f"{what} holds half a character ({error.reason}); repair the text") from error

@@ -6,7 +6,13 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from human_eval.study import StudyError
+from human_eval.study import Study, StudyError
+
+
+def booklet_name(study: Study, number: int) -> str:
+    """The file name of a booklet (0..), without its ending: names sort as booklets do."""
+    width = max(2, len(str(len(study.booklets))))
+    return f"booklet-{number + 1:0{width}}"
 
 
 def write_files(folder: str | Path, files: Mapping[str, str]) -> None:

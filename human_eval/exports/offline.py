@@ -8,6 +8,7 @@ from dataclasses import asdict
 from importlib import resources
 from typing import Any
 
+from human_eval.exports.destination import booklet_name
 from human_eval.study import Study, Task
 from rlsum.pages.page import render
 
@@ -16,7 +17,7 @@ FORMAT = 1
 
 def offline(study: Study) -> dict[str, str]:
     """File name -> page of each booklet."""
-    return {f"booklet-{n + 1:02}.html": page(study, n) for n in range(len(study.booklets))}
+    return {f"{booklet_name(study, number)}.html": page(study, number) for number in range(len(study.booklets))}
 
 
 def page(study: Study, booklet: int) -> str:

@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 
+from human_eval.exports.destination import booklet_name
 from human_eval.study import Study
 
 # What spreadsheets calculate, in both widths.
@@ -26,7 +27,7 @@ def sheets(study: Study) -> dict[str, str]:
             [task.id, "", *("" for _ in criteria), "", study.id, study.articles[task.item], task.left, task.right]
             for task in booklet
         )
-        files[f"booklet-{number + 1:02}.csv"] = "\ufeff" + csv_text([*FIRST, *criteria, *LAST], rows)
+        files[f"{booklet_name(study, number)}.csv"] = "\ufeff" + csv_text([*FIRST, *criteria, *LAST], rows)
     return files
 
 

@@ -180,3 +180,8 @@ def test_a_check_that_cannot_be_made_is_said():
 def test_wording_that_names_a_system_is_refused(wording):
     with pytest.raises(StudyError, match="names the system"):
         build(aligned(9, 3), Design(items=5), wording, 1)
+
+
+def test_wording_that_no_file_can_hold_is_refused():
+    with pytest.raises(StudyError, match="the wording holds half a character"):
+        build(aligned(9, 3), Design(items=5), Wording(title="\udcff"), 1)
