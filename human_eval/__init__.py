@@ -1,1 +1,1 @@
-"""Studies with human judges: the package is reserved here and holds nothing yet."""
+"""Blind studies with human judges: from outputs of several systems to a verdict. Importing this is cheap."""

@@ -42,7 +42,7 @@ def shell_lines(path: Path) -> list[str]:
 
 def commands() -> list[list[str]]:
     """Arguments of every printed ``rlsum`` command."""
-    sources = [*PAGES, *sorted((ROOT / "rlsum" / "cli").glob("*.py"))]
+    sources = [*PAGES, *sorted((ROOT / "rlsum" / "cli").rglob("*.py"))]
     words = [shlex.split(line, comments=True) for path in sources for line in shell_lines(path)]
     starts = (("rlsum",), ("python", "-m", "rlsum"), ("accelerate", "launch"))
     found = [line for line in words if any(tuple(line[: len(start)]) == start for start in starts)]
@@ -76,7 +76,7 @@ def test_a_printed_command_parses(arguments):
 
 def test_every_command_is_shown():
     shown = {arguments[0] for arguments in COMMANDS}
-    others = {"score", "explain", "rewards", "baseline", "fit-metric", "correlate"}
+    others = {"score", "explain", "rewards", "baseline", "fit-metric", "correlate", "human-eval"}
     assert shown == {"train", "generate", "evaluate", "data", "demo", *others}
     data = {"simulate", "inspect", "outputs", "judgments"}
     assert {arguments[1] for arguments in COMMANDS if arguments[0] == "data"} == data

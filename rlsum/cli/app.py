@@ -6,6 +6,7 @@ import typer
 
 from rewards.errors import RewardError
 from rlsum.cli import baseline, correlate, data, demo, evaluate, explain, fit_metric, generate, rewards, score, train
+from rlsum.cli.human_eval.app import app as human_eval
 from rlsum.errors import UserError
 
 app = typer.Typer(
@@ -31,6 +32,7 @@ app.command()(fit_metric.fit_metric)
 app.command()(correlate.correlate)
 app.command()(demo.demo)
 app.add_typer(data.app, name="data")
+app.add_typer(human_eval, name="human-eval")
 
 
 @app.callback()

@@ -94,7 +94,9 @@ def _scores(overview: Overview) -> Table:
     from rich.table import Column, Table
 
     names = "given", "missing", "lowest", "highest", "mean", "scale", "tied pairs", "judges each"
-    table = Table(Column("score", no_wrap=True), *names, box=None, pad_edge=False)
+    table = Table(
+        Column("score", no_wrap=True), *names, box=None, pad_edge=False
+    )  # a name cut short could not be asked for
     for score in overview.scores:
         values = (_number(value) for value in (score.lowest, score.highest, score.mean))
         scale = f"{score.scale[0]:g} to {score.scale[1]:g}" if score.scale else "-"

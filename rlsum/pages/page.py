@@ -7,12 +7,15 @@ from importlib import resources
 from typing import Any
 
 
-def render(template: str, values: dict[str, Any]) -> str:
-    """The page of a ``template`` of this package, such as ``compare/report.html``. A name it lacks is an error."""
+def render(template: str, values: dict[str, Any], package: str = "rlsum") -> str:
+    """The page of a ``template`` of a package, such as ``compare/report.html``. A name it lacks is an error.
+
+    Templates of any package may extend ``pages/base.html`` of this one.
+    """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
-        loader=FileSystemLoader(str(resources.files("rlsum"))),
+        loader=FileSystemLoader([str(resources.files(name)) for name in (package, "rlsum")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

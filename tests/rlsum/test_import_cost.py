@@ -32,6 +32,10 @@ def test_help_loads_nothing_heavy():
         ["fit-metric"],
         ["correlate"],
         ["data"],
+        ["human-eval"],
+        ["human-eval", "build"],
+        ["human-eval", "export"],
+        ["human-eval", "collect"],
         ["demo"],
     ]
     code = "; ".join(

@@ -1,0 +1,75 @@
+"""Left and right: which of a pair stands left in each task, balanced in every way at once, and otherwise random.
+
+A bipartite graph has a node for each comparison (a pair of systems on an item) and one for each booklet; a task is the
+edge between its two. Along a closed walk that uses each edge once, edges of alternate sides leave every node that the
+walk passes balanced. Nodes of odd degree get an edge more, to a node that stands for all of their kind: those sums are
+then balanced too.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Hashable, Sequence
+
+Node = Hashable
+
+
+def first_left(
+    comparisons: Sequence[Hashable], pairs: Sequence[Hashable], booklets: Sequence[Hashable], rng: random.Random
+) -> list[bool]:
+    """For each task, whether the first system of its pair stands left.
+
+    comparisons, pairs, booklets: of each task; a comparison belongs to one pair. Within every comparison, every pair,
+    every booklet and over all, the numbers of tasks with the first system left and right differ by at most one.
+    """
+    edges: list[tuple[Node, Node]] = [
+        (("comparison", comparison), ("booklet", booklet))
+        for comparison, booklet in zip(comparisons, booklets, strict=True)
+    ]
+    count = len(edges)
+    pair_of = dict(zip(comparisons, pairs, strict=True))
+    # Each round makes even what is odd so far; the sides of the graph alternate, so that it stays bipartite.
+    edges += [(node, ("pair", pair_of[node[1]])) for node in _odd(edges, "comparison")]
+    edges += [(("all pairs", None), node) for node in _odd(edges, "pair")]
+    edges += [(("all booklets", None), node) for node in _odd(edges, "booklet")]
+    edges += [(node, ("all", None)) for kind in ("all pairs", "all booklets") for node in _odd(edges, kind)]
+    return _alternate(edges, rng)[:count]
+
+
+def _odd(edges: Sequence[tuple[Node, Node]], kind: str) -> list[tuple[str, Hashable]]:
+    degrees: dict[Node, int] = {}
+    for edge in edges:
+        for node in edge:
+            degrees[node] = degrees.get(node, 0) + 1
+    return [node for node, degree in degrees.items() if degree % 2 and isinstance(node, tuple) and node[0] == kind]
+
+
+def _alternate(edges: Sequence[tuple[Node, Node]], rng: random.Random) -> list[bool]:
+    """Sides of the edges of a bipartite graph of even degrees: at each node as many True as False.
+
+    A walk that leaves a node on the one part of the graph is True, back from the other part False; closed walks from a
+    node of the first part alternate without a rest.
+    """
+    around: dict[Node, list[int]] = {}
+    for number in rng.sample(range(len(edges)), len(edges)):
+        for node in edges[number]:
+            around.setdefault(node, []).append(number)
+    sides: list[bool | None] = [None] * len(edges)
+    for number in rng.sample(range(len(edges)), len(edges)):
+        if sides[number] is not None:
+            continue
+        start = node = edges[number][0]
+        side = rng.random() < 0.5  # each closed walk begins either way
+        while True:
+            free = around[node]
+            while free and sides[free[-1]] is not None:
+                free.pop()
+            if not free:
+                break  # back at the start, the only node where a walk through even degrees can end
+            taken = free.pop()
+            sides[taken] = side
+            side = not side
+            here = edges[taken]
+            node = here[1] if node == here[0] else here[0]
+        assert node == start
+    return [bool(side) for side in sides]

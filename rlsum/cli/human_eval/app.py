@@ -1,0 +1,16 @@
+"""``rlsum human-eval``: from outputs of several systems to a verdict by people."""
+
+from __future__ import annotations
+
+import typer
+
+from rlsum.cli.human_eval import build, collect, export
+
+app = typer.Typer(
+    help="Ask people which system is better: build a blind study, collect judgments, analyse them.",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+)
+app.command()(build.build)
+app.command()(export.export)
+app.command()(collect.collect)

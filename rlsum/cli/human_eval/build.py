@@ -1,0 +1,106 @@
+"""``rlsum human-eval build``: outputs of two or more systems -> a blind study."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from human_eval.build import Wording
+    from human_eval.outputs import Aligned
+    from human_eval.study import Key, Study
+
+
+def build(
+    outputs: Annotated[list[Path], typer.Argument(help="Outputs files (JSONL), one or more systems in each.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the study; must be new or empty.")],
+    baseline: Annotated[
+        str | None, typer.Option(help="System to compare with each other one (default: all with all).")
+    ] = None,
+    items: Annotated[int, typer.Option(help="Articles, sampled from those that every system has.")] = 100,
+    judges: Annotated[int, typer.Option(help="Judges of each pair on each article.")] = 3,
+    booklet: Annotated[int, typer.Option(help="Most pairs that one judge gets, checks not counted.")] = 20,
+    criteria: Annotated[
+        Path | None, typer.Option(help="YAML or JSON list of {id, question, help} (default: four criteria).")
+    ] = None,
+    title: Annotated[str | None, typer.Option(help="What judges read on top.")] = None,
+    instructions: Annotated[Path | None, typer.Option(help="Text file that judges read first.")] = None,
+    identical: Annotated[int, typer.Option(help="Checks in each booklet: the same summary twice.")] = 1,
+    shuffled: Annotated[int, typer.Option(help="Checks in each booklet: a summary against its shuffled words.")] = 1,
+    swapped: Annotated[int, typer.Option(help="Checks in each booklet: an earlier pair again, sides swapped.")] = 1,
+    seed: Annotated[
+        int | None, typer.Option(help="Makes the same study again. Keep it secret: it unblinds (default: drawn).")
+    ] = None,
+    key: Annotated[
+        Path | None, typer.Option(help="Where the secret key goes (default: key.json in the study).")
+    ] = None,
+) -> None:
+    """Build a blind study of pairs: which of two summaries of an article is better, in which way?
+
+    Sides are balanced within each pair on an article, each booklet, each pair of systems and over all. Nothing in the
+    folder but key.json names a system; every command but `analyse` works without it.
+
+    **Examples**
+
+    rlsum human-eval build rouge.jsonl sms.jsonl -o study
+
+    rlsum human-eval build outputs/*.jsonl -o study --baseline rouge-l --items 50 --criteria criteria.yaml
+    """
+    from human_eval.build import Design, build
+    from human_eval.files import check_places, save
+    from human_eval.outputs import read_aligned
+
+    key = key or out / "key.json"
+    check_places(out, key)
+    wording = _wording(title, instructions, criteria)
+    aligned = read_aligned(outputs)
+    design = Design(items, baseline, judges, booklet, identical, shuffled, swapped)
+    study, secret = build(aligned, design, wording, _drawn() if seed is None else seed)
+    save(out, study, key, secret)
+    _report(aligned, study, secret, out, key)
+
+
+def _drawn() -> int:
+    """A seed that nobody guesses: whoever has it and the outputs can tell the systems."""
+    import secrets
+
+    return secrets.randbits(63)
+
+
+def _wording(title: str | None, instructions: Path | None, criteria: Path | None) -> Wording:
+    from human_eval.build import Wording
+    from human_eval.criteria import read_criteria
+    from human_eval.study import StudyError
+
+    given: dict[str, Any] = {}
+    if title is not None:
+        given["title"] = title
+    if instructions is not None:
+        try:
+            given["instructions"] = instructions.read_text(encoding="utf-8-sig").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise StudyError(f"--instructions {instructions}: cannot be read ({error}); give a text file") from error
+    if criteria is not None:
+        given["criteria"] = read_criteria(criteria)
+    return Wording(**given)
+
+
+def _report(aligned: Aligned, study: Study, key: Key, out: Path, key_path: Path) -> None:
+    from human_eval.build import named_in
+
+    for system, count in aligned.left_out.items():
+        typer.echo(f"{system}: {count} outputs left out, another system has none for their ids")
+    if key.ties:
+        typer.echo(f"{len(key.ties)} pairs of identical outputs are not judged: they count as no difference")
+    naming = sum(bool(named_in(f"{task.left} {task.right}", key.systems)) for task in study.tasks)
+    if naming:
+        typer.echo(f"Attention: in {naming} tasks a summary has the name of a system in its text; look at them")
+    sizes = [len(booklet) for booklet in study.booklets]
+    extra = sum(secret.kind != "pair" for secret in key.tasks.values())
+    typer.echo(
+        f"{out}: {len(study.tasks)} tasks ({extra} of them checks) in {len(sizes)} booklets of {min(sizes)} to "
+        f"{max(sizes)}, on {len(study.articles)} articles; every judge gets one booklet"
+    )
+    typer.echo(f"{key_path}: the key, for `rlsum human-eval analyse` alone; keep it away from judges")

@@ -1,0 +1,71 @@
+"""``rlsum human-eval collect``: what came back from judges -> one file of judgments."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from human_eval.collect import Collected
+    from human_eval.study import Study
+
+
+def collect(
+    study: Annotated[Path, typer.Argument(help="Folder of the study.")],
+    files: Annotated[
+        list[Path], typer.Argument(help="What came back: .json, .csv (filled in, or MTurk's results), .jsonl.")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Judgments to write (JSONL).")],
+    overwrite: Annotated[bool, typer.Option(help="Replace the judgments and their rejects.")] = False,
+) -> None:
+    """Collect judgments from offline pages, spreadsheets, Mechanical Turk and the app into one file.
+
+    Every row is kept or said why not, below and row by row in a file beside the judgments (.rejects.jsonl). Where a
+    judge answered a task twice, the later answers count. A judge who got the same two summaries in two booklets counts
+    once, with the earlier answers. Files may overlap; collecting again from all files gives the same.
+
+    **Example**
+
+    rlsum human-eval collect study returned/*.json batch_results.csv -o judgments.jsonl
+    """
+    from human_eval.collect import collect, write_rejects
+    from human_eval.files import read_study
+    from human_eval.judgments import write_judgments
+    from human_eval.returns import read_returned
+    from human_eval.study import StudyError
+    from rlsum.cli.destination import check_free
+
+    rejected = out.with_suffix(".rejects.jsonl")
+    check_free("-o", out, overwrite)
+    check_free("-o", rejected, overwrite)
+    blind = read_study(study)
+    found = collect(blind, (row for path in files for row in read_returned(path, blind)))
+    _print(found, blind)
+    write_rejects(rejected, found.rejects)
+    if not found.judgments:
+        raise StudyError(f"no row of {', '.join(map(str, files))} can count; the reasons are in {rejected}")
+    write_judgments(out, found.judgments)
+    typer.echo(f"{out}: {len(found.judgments)} judgments; {rejected}: {len(found.rejects)} rows that do not count")
+
+
+def _print(found: Collected, study: Study) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from human_eval.collect import reasons
+
+    judged = {judgment.task for judgment in found.judgments}
+    judges = {judgment.judge for judgment in found.judgments}
+    table = Table("rows", "count", "first")
+    table.add_row("kept", str(len(found.judgments)), "")
+    for kind, count, first in reasons(found.rejects):
+        table.add_row(f"not kept, {kind}", str(count), first)
+    console = Console()
+    console.print(table)
+    whole = sum(all(task.id in judged for task in booklet) for booklet in study.booklets)
+    typer.echo(
+        f"{len(judges)} judges; {len(judged)} of {len(study.tasks)} tasks answered; "
+        f"{whole} of {len(study.booklets)} booklets complete"
+    )

@@ -1,0 +1,220 @@
+import json
+from urllib.parse import urlsplit
+
+import pytest
+from studies import HOSTILE, hostile_study, study
+
+from human_eval.collect import collect
+from human_eval.exports.offline import offline, page
+from human_eval.returns import read_returned
+
+
+@pytest.fixture
+def opened(browser, tmp_path):
+    """Open a booklet from disk: the page. Requests to anything but the file fail the test, and so do errors."""
+    contexts = []
+
+    def open_booklet(content, **options):
+        path = tmp_path / "booklet.html"
+        path.write_text(content, encoding="utf-8")
+        context = browser.new_context(accept_downloads=True, **options)
+        contexts.append(context)
+        tab = context.new_page()
+        asked, faults = [], []
+        tab.on("request", lambda request: asked.append(request.url))
+        tab.on("pageerror", lambda error: faults.append(str(error)))
+        tab.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+        tab.goto(path.as_uri())
+        tab.asked, tab.faults = asked, faults
+        return tab
+
+    yield open_booklet
+    for context in contexts:
+        for tab in context.pages:
+            assert tab.faults == []
+            assert {urlsplit(url).scheme for url in tab.asked} <= {"file", "blob"}
+        context.close()
+
+
+def begin(tab, judge="ann"):
+    tab.get_by_label("Your name").fill(judge)
+    tab.get_by_role("button", name="Begin").click()
+
+
+def saved(tab, folder):
+    with tab.expect_download() as waiting:
+        tab.get_by_role("button", name="Save the file").click()
+    path = folder / waiting.value.suggested_filename
+    waiting.value.save_as(path)
+    return path
+
+
+def test_a_booklet_judged_by_keys_alone_comes_back_as_judgments(opened, tmp_path):
+    blind, _ = study()
+    tab = opened(page(blind, 1))
+    tab.keyboard.press("Tab")
+    tab.get_by_label("Your name").focus()
+    tab.keyboard.type("Ann B.")
+    tab.keyboard.press("Enter")
+    keys = ["a", "b", "n", "a"]
+    for _ in blind.booklets[1]:
+        for key in keys:
+            tab.keyboard.press(key)
+        tab.keyboard.press("Enter")
+    assert "all" in tab.get_by_role("status").inner_text()
+    path = saved(tab, tmp_path)
+    assert path.name == f"{blind.id}-2-Ann-B.json"
+    found = collect(blind, read_returned(path, blind))
+    assert found.rejects == ()
+    assert [judgment.task for judgment in found.judgments] == [task.id for task in blind.booklets[1]]
+    wanted = {"non-redundancy": "left", "coherence": "right", "focus": "none", "overall": "left"}
+    for judgment in found.judgments:
+        assert judgment.answers == wanted
+        assert (judgment.judge, judgment.origin) == ("Ann B.", "offline")
+        assert judgment.seconds >= 0
+        assert judgment.submitted.endswith("Z")
+
+
+def test_the_texts_stand_on_the_side_the_study_says(opened):
+    blind, _ = study()
+    tab = opened(page(blind, 0))
+    begin(tab)
+    first = blind.booklets[0][0]
+    assert tab.locator("#left").text_content() == first.left
+    assert tab.locator("#right").text_content() == first.right
+    assert tab.locator("#article").text_content() == blind.articles[first.item]
+
+
+def test_closing_and_opening_again_goes_on_where_it_was(opened):
+    blind, _ = study()
+    tab = opened(page(blind, 0))
+    begin(tab)
+    for key in ("a", "a", "a", "a", "Enter", "b"):
+        tab.keyboard.press(key)
+    tab.keyboard.press("c")
+    tab.keyboard.type("not sure")
+    tab.reload()
+    assert tab.get_by_label("Your name").input_value() == "ann"
+    tab.get_by_role("button", name="Begin").click()
+    assert tab.locator("#heading").inner_text() == f"Comparison 2 of {len(blind.booklets[0])}"
+    assert tab.locator("#answered").inner_text() == "1 answered"
+    assert tab.locator("fieldset").first.get_by_label("B", exact=True).is_checked()
+    assert tab.get_by_label("Comment, if you like").input_value() == "not sure"
+
+
+def test_a_question_left_out_is_asked_for_and_previous_undoes(opened):
+    blind, _ = study()
+    tab = opened(page(blind, 0))
+    begin(tab)
+    tab.keyboard.press("a")
+    tab.get_by_role("button", name="Next").click()
+    assert "3 of 4 left" in tab.get_by_role("alert").first.inner_text()
+    for key in ("a", "a", "a", "Enter"):
+        tab.keyboard.press(key)
+    assert "Comparison 2" in tab.locator("#heading").inner_text()
+    tab.keyboard.press("p")
+    assert "Comparison 1" in tab.locator("#heading").inner_text()
+    tab.locator("fieldset").first.get_by_label("No difference").check()
+    tab.reload()
+    tab.get_by_role("button", name="Begin").click()
+    assert tab.locator("fieldset").first.get_by_label("No difference").is_checked()
+
+
+def test_letters_in_a_comment_and_switched_off_keys_answer_nothing(opened):
+    blind, _ = study()
+    tab = opened(page(blind, 0))
+    tab.get_by_label("Keys answer").uncheck()
+    begin(tab)
+    tab.keyboard.press("a")
+    tab.get_by_label("Comment, if you like").fill("a bad n")
+    assert tab.locator("input:checked[type=radio]").count() == 0
+
+
+def test_a_key_held_down_answers_one_question(opened):
+    blind, _ = study()
+    tab = opened(page(blind, 0))
+    begin(tab)
+    for _ in range(3):
+        tab.keyboard.down("1")
+    tab.keyboard.up("1")
+    assert tab.locator("input:checked[type=radio]").count() == 1
+
+
+@pytest.mark.parametrize("broken", ["{", "null", '{"tasks": null}', '{"tasks": {}, "position": "x"}', "3"])
+def test_what_the_browser_kept_may_be_broken(opened, broken):
+    blind, _ = study()
+    tab = opened(page(blind, 0))
+    tab.evaluate("([name, value]) => localStorage.setItem(name, value)", [f"rlsum human-eval {blind.id} 0", broken])
+    tab.reload()
+    begin(tab)
+    assert tab.locator("#heading").inner_text() == f"Comparison 1 of {len(blind.booklets[0])}"
+
+
+def test_a_browser_that_keeps_nothing_says_so(opened, tmp_path):
+    blind, _ = study()
+    tab = opened(page(blind, 0))
+    tab.evaluate("() => { Storage.prototype.setItem = () => { throw new Error('full') } }")
+    begin(tab)
+    assert tab.get_by_text("This browser keeps nothing").is_visible()
+    for _ in blind.booklets[0]:
+        for key in ("a", "a", "a", "a", "Enter"):
+            tab.keyboard.press(key)
+    found = collect(blind, read_returned(saved(tab, tmp_path), blind))
+    assert len(found.judgments) == len(blind.booklets[0])
+
+
+def test_another_judge_on_the_same_device_begins_anew(opened):
+    blind, _ = study()
+    tab = opened(page(blind, 0))
+    begin(tab)
+    tab.keyboard.press("a")
+    tab.reload()
+    tab.on("dialog", lambda dialog: dialog.dismiss())
+    begin(tab, "bo")
+    assert tab.locator("input:checked[type=radio]").count() == 0
+
+
+def test_hostile_texts_stay_texts(opened):
+    blind = hostile_study()
+    tab = opened(page(blind, 0))
+    begin(tab)
+    shown = []
+    for task in blind.booklets[0]:
+        assert tab.locator("#left").evaluate("node => node.childElementCount") == 0
+        shown.append(tab.locator("#article").text_content())
+        for key in ("n", "n", "n", "n", "Enter"):
+            tab.keyboard.press(key)
+        assert shown[-1] == blind.articles[task.item]
+    assert tab.title() == blind.title
+    assert set(shown) == set(HOSTILE)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_nothing_is_wider_than_the_screen_and_targets_are_large(opened, width, scheme):
+    tab = opened(page(hostile_study(), 0), viewport={"width": width, "height": 800}, color_scheme=scheme)
+    begin(tab)
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    heights = tab.locator(".choices label").evaluate_all("labels => labels.map(l => l.getBoundingClientRect().height)")
+    assert min(heights) >= 44
+    ink, paper = tab.evaluate(
+        "[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]"
+    )
+    dark = [sum(map(int, color[4:-1].split(","))) < 3 * 128 for color in (ink, paper)]
+    assert dark == ([True, False] if scheme == "light" else [False, True])
+
+
+def test_a_page_loads_nothing_from_elsewhere_and_allows_one_script():
+    content = page(study()[0], 0)
+    assert "default-src &#39;none&#39;" in content
+    assert " src=" not in content
+    assert "href=" not in content.replace("link.href", "")
+
+
+def test_a_booklet_holds_its_own_tasks_alone():
+    blind, _ = study()
+    files = offline(blind)
+    assert len(files) == len(blind.booklets)
+    for booklet, content in zip(blind.booklets, files.values(), strict=True):
+        data = json.loads(content.split('id="data">')[1].split("</script>")[0])
+        assert [task["task"] for task in data["tasks"]] == [task.id for task in booklet]

@@ -1,0 +1,52 @@
+import random
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from human_eval.checks import can_be_shuffled, passed, shuffled
+from human_eval.study import Secret
+
+LINES = "the mayor says the bridge fell .\nnobody was hurt in the storm ."
+
+
+@given(st.integers(0, 2**32))
+def test_shuffling_keeps_words_and_line_lengths_and_changes_the_order(seed):
+    mixed = shuffled(LINES, random.Random(seed))
+    assert Counter(mixed.split()) == Counter(LINES.split())
+    assert [len(line.split()) for line in mixed.split("\n")] == [7, 7]
+    assert mixed.split() != LINES.split()
+
+
+@pytest.mark.parametrize(("text", "can"), [("", False), ("a " * 50, False), ("a b c d e f g", False), (LINES, True)])
+def test_only_a_text_of_many_words_can_be_shuffled(text, can):
+    assert can_be_shuffled(text) is can
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected", "answers", "verdict"),
+    [
+        ("identical", "none", "none none", True),
+        ("identical", "none", "none left", False),
+        ("shuffled", "left", "left none", True),
+        ("shuffled", "left", "left left", True),
+        ("shuffled", "left", "none none", False),
+        ("shuffled", "left", "left right", False),
+        ("pair", None, "left right", None),
+        ("swapped", None, "left right", None),  # the earlier answers are not there
+    ],
+)
+def test_verdict_on_a_check(kind, expected, answers, verdict):
+    secret = Secret(("a", "a"), "a", "a", kind, expected=expected)
+    assert passed(secret, dict(zip("xy", answers.split(), strict=True))) is verdict
+
+
+@pytest.mark.parametrize(
+    ("earlier", "now", "verdict"),
+    [("left right", "right left", True), ("left none", "none left", True), ("left right", "left left", False)],
+)
+def test_a_swapped_pair_is_failed_by_staying_on_one_side(earlier, now, verdict):
+    secret = Secret(("a", "b"), "b", "a", "swapped", repeats="t1")
+    first, second = (dict(zip("xy", answers.split(), strict=True)) for answers in (earlier, now))
+    assert passed(secret, second, first) is verdict

@@ -1,0 +1,185 @@
+import csv
+import json
+import subprocess
+import sys
+
+import pytest
+from studies import NAMES, outputs
+
+from human_eval.files import read_key, read_study
+from rlsum.records import write_outputs
+
+
+@pytest.fixture
+def files(tmp_path):
+    for name in NAMES:
+        rows = [row for row in outputs(12, 3) if row.system == name]
+        write_outputs(tmp_path / f"{name}.jsonl", rows if name != NAMES[1] else rows[:-1])
+    return [tmp_path / f"{name}.jsonl" for name in NAMES]
+
+
+@pytest.fixture
+def study(rlsum, files, tmp_path):
+    options = ["-o", tmp_path / "study", "--items", 6, "--booklet", 3, "--judges", 2]
+    assert rlsum("human-eval", "build", *files[:2], *options)[0] == 0
+    return tmp_path / "study"
+
+
+def test_build_says_what_it_made_and_what_it_left_out(rlsum, files, tmp_path):
+    options = ["--items", 6, "--booklet", 6, "--judges", 2, "--baseline", NAMES[0], "--seed", 3]
+    code, out, _ = rlsum("human-eval", "build", *files, "-o", tmp_path / "study", *options)
+    assert code == 0
+    assert f"{NAMES[0]}: 1 outputs left out, another system has none for their ids" in out
+    assert "36 tasks (12 of them checks) in 4 booklets of 9 to 9" in out
+    key = read_key(tmp_path / "study")
+    assert {secret.pair for secret in key.tasks.values() if secret.kind == "pair"} == {
+        (NAMES[0], NAMES[1]),
+        (NAMES[0], NAMES[2]),
+    }
+    assert key.seed == 3
+
+
+def test_wording_comes_from_options(rlsum, files, tmp_path):
+    (tmp_path / "criteria.yaml").write_text("- id: faithful\n  question: Which is true?\n")
+    (tmp_path / "instructions.txt").write_text("Read slowly.\n")
+    wording = ["--criteria", tmp_path / "criteria.yaml", "--instructions", tmp_path / "instructions.txt"]
+    where = ["-o", tmp_path / "study", "--items", 5, "--key", tmp_path / "secret" / "key.json"]
+    assert rlsum("human-eval", "build", *files, *where, *wording, "--title", "Truth")[0] == 0
+    made = read_study(tmp_path / "study")
+    assert (made.title, made.instructions) == ("Truth", "Read slowly.")
+    assert [criterion.id for criterion in made.criteria] == ["faithful"]
+    assert not (tmp_path / "study" / "key.json").exists()
+    assert read_key(tmp_path / "secret" / "key.json").study == made.id
+
+
+def test_without_a_seed_two_studies_differ(rlsum, files, tmp_path):
+    for name in ("one", "two"):
+        assert rlsum("human-eval", "build", *files, "-o", tmp_path / name, "--items", 5)[0] == 0
+    assert read_study(tmp_path / "one").id != read_study(tmp_path / "two").id
+
+
+def test_a_summary_that_names_a_system_is_pointed_out(rlsum, tmp_path):
+    rows = outputs(5, 2)
+    rows[0] = rows[0].__class__(**{**rows[0].__dict__, "candidate": f"As {NAMES[0].upper()} , I say : it fell ."})
+    write_outputs(tmp_path / "all.jsonl", rows)
+    options = ["--items", 5, "--shuffled", 0, "--identical", 0, "--swapped", 0]
+    _, out, _ = rlsum("human-eval", "build", tmp_path / "all.jsonl", "-o", tmp_path / "study", *options)
+    assert "in 3 tasks a summary has the name of a system in its text" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--items", 12], "--items 12: only 11 articles"),
+        (["--items", 5, "--baseline", "x"], "--baseline x: no such system"),
+        (["--items", 5, "--criteria", "none.yaml"], "none.yaml: cannot be read"),
+        (["--items", 5, "--instructions", "none.txt"], "--instructions none.txt: cannot be read"),
+        (["--items", 5, "--title", f"Is {NAMES[0]} better?"], "names the system"),
+    ],
+)
+def test_build_refuses_in_one_line_and_leaves_nothing(rlsum, files, tmp_path, arguments, told):
+    code, _, err = rlsum("human-eval", "build", *files, "-o", tmp_path / "study", *arguments)
+    assert code == 2
+    assert told in err
+    assert len(err.splitlines()) == 1
+    assert not (tmp_path / "study").exists()
+
+
+def test_build_never_replaces_a_study(rlsum, files, study):
+    before = (study / "tasks.jsonl").read_bytes()
+    code, _, err = rlsum("human-eval", "build", *files, "-o", study, "--items", 5)
+    assert (code, "never replaced" in err) == (2, True)
+    assert (study / "tasks.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize("to", ["offline", "csv", "mturk", "prolific"])
+def test_no_export_and_no_public_file_names_a_system(rlsum, study, tmp_path, to):
+    """The audit of blinding: neither systems, nor ids of the outputs, nor the seed, whatever is handed out."""
+    link = ["--link", "https://study.example.org/join/abc"] if to == "prolific" else []
+    key = read_key(study)
+    (study / "key.json").rename(tmp_path / "key.json")  # the export does without it
+    code, _, err = rlsum("human-eval", "export", study, "--to", to, "-o", tmp_path / "out", *link)
+    assert (code, err) == (0, "")
+    made = [*(tmp_path / "out").iterdir(), *study.iterdir()]
+    assert len(made) > 3
+    for path in made:
+        text = path.read_text(encoding="utf-8")
+        found = [word for word in (*key.systems, *key.items.values(), str(key.seed)) if word in text]
+        assert (path.name, found) == (path.name, [])
+
+
+def test_export_asks_for_the_link_that_it_needs(rlsum, study, tmp_path):
+    for options in (["--to", "prolific"], ["--to", "csv", "--link", "https://x.example/y"]):
+        code, _, err = rlsum("human-eval", "export", study, *options, "-o", tmp_path / "out")
+        assert (code, "--link belongs to --to prolific" in err) == (2, True)
+
+
+def answered(study, number, judge, answer="left"):
+    blind = read_study(study)
+    answers = {criterion.id: answer for criterion in blind.criteria}
+    judgments = [{"task": task.id, "answers": answers} for task in blind.booklets[number]]
+    return {"format": 1, "study": blind.id, "booklet": number, "judge": judge, "judgments": judgments}
+
+
+def test_collect_keeps_what_counts_and_says_what_does_not(rlsum, study, tmp_path):
+    (tmp_path / "one.json").write_text(json.dumps(answered(study, 0, "ann")))
+    (tmp_path / "two.json").write_text(json.dumps(answered(study, 1, "bo", "A")))
+    (tmp_path / "three.json").write_text("{")
+    out = tmp_path / "judgments.jsonl"
+    code, printed, _ = rlsum("human-eval", "collect", study, *sorted(tmp_path.glob("*.json")), "-o", out)
+    assert code == 0
+    size = len(read_study(study).booklets[0])
+    kept = [json.loads(line) for line in out.read_text().splitlines()]
+    rejects = [json.loads(line) for line in (tmp_path / "judgments.rejects.jsonl").read_text().splitlines()]
+    assert len(kept) == size
+    assert {row["judge"] for row in kept} == {"ann"}
+    assert [row["reason"].split(":")[0] for row in rejects] == ["not JSON", *["unknown answer"] * size]
+    assert "not kept, unknown answer" in printed
+    assert f"1 judges; {size} of" in printed
+    assert "1 of 4 booklets complete" in printed
+    assert rlsum("human-eval", "collect", study, tmp_path / "one.json", "-o", out)[0] == 2
+    assert rlsum("human-eval", "collect", study, tmp_path / "one.json", "-o", out, "--overwrite")[0] == 0
+
+
+def test_collect_with_nothing_that_counts_is_an_error_with_the_reasons(rlsum, study, tmp_path):
+    (tmp_path / "x.json").write_text("{")
+    code, printed, err = rlsum("human-eval", "collect", study, tmp_path / "x.json", "-o", tmp_path / "j.jsonl")
+    assert (code, "no row of" in err) == (2, True)
+    assert "not kept, not JSON" in printed
+    assert (tmp_path / "j.rejects.jsonl").exists()
+    assert not (tmp_path / "j.jsonl").exists()
+
+
+def test_the_commands_load_no_torch(study, tmp_path):
+    code = (
+        "import sys; from typer.testing import CliRunner; from rlsum.cli.app import app;"
+        f"r = CliRunner().invoke(app, ['human-eval', 'export', {str(study)!r}, '--to', 'offline', '-o', "
+        f"{str(tmp_path / 'out')!r}]); assert r.exit_code == 0, r.output;"
+        "print([m for m in ('torch', 'transformers', 'spacy', 'datasets') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_study_on_real_outputs(rlsum, shared, tmp_path):
+    """100 articles by 3 judges, baseline against each, on outputs of published systems."""
+    import gzip
+    import itertools
+
+    systems = ("see2017_seq2seq_baseline", "see2017_pointer_gen", "see2017_pointer_gen_cov")
+    folder = shared / "data" / "cnndm"
+    with gzip.open(folder / "systems_test_outputs.jsonl.gz", "rt") as made:
+        written = {row["id"]: row for row in map(json.loads, itertools.islice(made, 300))}
+    with gzip.open(folder / "test.jsonl.gz", "rt") as articles, (tmp_path / "all.jsonl").open("w") as file:
+        for article in map(json.loads, articles):
+            for system in systems if article["id"] in written else ():
+                row = {"id": article["id"], "source": article["article"], "references": [], "system": system}
+                file.write(json.dumps(row | {"candidate": written[article["id"]][system]}) + "\n")
+    build = ["build", tmp_path / "all.jsonl", "-o", tmp_path / "study", "--baseline", systems[1]]
+    assert rlsum("human-eval", *build)[0] == 0
+    blind, key = read_study(tmp_path / "study"), read_key(tmp_path / "study")
+    judged = [task for task in blind.tasks if key.tasks[task.id].kind == "pair"]
+    assert len(judged) + 3 * len(key.ties) == 100 * 2 * 3
+    assert rlsum("human-eval", "export", tmp_path / "study", "--to", "csv", "-o", tmp_path / "csv")[0] == 0
+    with (tmp_path / "csv" / "booklet-01.csv").open(newline="", encoding="utf-8-sig") as file:
+        assert [row["task"] for row in csv.DictReader(file)] == [task.id for task in blind.booklets[0]]
