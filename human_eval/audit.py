@@ -16,9 +16,9 @@ from rlsum.evaluation.statistics import RESAMPLES
 def order_effect(votes: Sequence[Vote], *, resamples: int = RESAMPLES, seed: int = 0) -> Preference:
     """The share of the text on the left, as `preference` has that of the second system; .5 is no effect.
 
-    ``first`` counts votes for the right, ``second`` for the left.
+    Votes of which nobody knows the sides are left out. ``first`` counts votes for the right, ``second`` for the left.
     """
-    judged = matrix(votes, lambda vote: vote.chose_left)
+    judged = matrix([vote for vote in votes if vote.left is not None], lambda vote: vote.chose_left)
     return preference(judged.values, items=judged.items, resamples=resamples, seed=seed)
 
 
@@ -66,7 +66,7 @@ def judge_effects(votes: Votes, criterion: str) -> tuple[JudgeAudit, ...]:
                 judge=judge,
                 tasks=len({row.task for row in own}),
                 agreement=agreement.get(judge, float("nan")),
-                left=(1 + _mean([row.chose_left for row in own])) / 2,
+                left=(1 + _mean([row.chose_left for row in own if row.left is not None])) / 2,
                 tied=_mean([row.preference == 0 for row in own]),
                 seconds=median_seconds(own),
                 failed=sum(check.failed for check in checks),

@@ -14,7 +14,7 @@ class Rules:
     """A judge is left out who failed more than ``max_failed`` of at least ``min_checks`` checks, or whose median
     time for a task is below ``min_seconds`` (0 asks nothing; times that were not taken count for nothing).
 
-    A check is failed where fewer than half of its answers are right.
+    What it takes to pass a check is said in `human_eval.checks.passed`.
     """
 
     max_failed: float = 0.5
@@ -31,7 +31,7 @@ class Rules:
         """The rules in words."""
         said = (
             f"judges are left out who failed more than {self.max_failed:.0%} of the checks they saw "
-            f"(at least {self.min_checks}; a check is failed where fewer than half of its answers are right)"
+            f"(of at least {self.min_checks})"
         )
         return said + (f", or whose median time is under {self.min_seconds:g} s a task" if self.min_seconds else "")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -19,8 +19,9 @@ class Vote:
 
     ``preference`` is 1 for the second system of ``pair``, -1 for the first, 0 for no difference. ``item`` is the
     article: the independent unit. ``comparison`` names the two texts compared; an item may have several where a system
-    wrote several texts. ``left`` is the system shown on the left; ``position`` the place in the judge's booklet;
-    ``longer`` is 1 where the second system's text has more words, -1 where the first's has, 0 where they have as many.
+    wrote several texts. ``longer`` is 1 where the second system's text has more words, -1 where the first's has, 0 where they have as many.
+    ``left`` is the system shown on the left, ``position`` the place in the judge's booklet, ``seconds`` the time the whole
+    task took; None where nobody knows.
     """
 
     criterion: str
@@ -30,36 +31,33 @@ class Vote:
     judge: str
     task: str
     preference: int
-    left: str
-    position: int
     longer: int
+    left: str | None = None
+    position: int | None = None
     seconds: float | None = None
 
     @property
     def chose_left(self) -> int:
-        """1 where the text on the left was chosen, -1 where the one on the right, 0 for no difference."""
-        return -self.preference if self.left == self.pair[0] else self.preference
+        """1 where the text on the left was chosen, -1 where the one on the right, 0 for no difference or not known."""
+        return {None: 0, self.pair[0]: -self.preference}.get(self.left, self.preference)
 
 
 @dataclass(frozen=True)
 class Check:
-    """One judge's answers to a task whose right answer is known: ``right`` of ``asked`` answers were right."""
+    """One judge's answers to a task whose right answer is known."""
 
     judge: str
     task: str
     kind: str
-    right: int
-    asked: int
-
-    @property
-    def failed(self) -> bool:
-        """Whether fewer than half of the answers were right."""
-        return 2 * self.right < self.asked
+    failed: bool
 
 
 @dataclass(frozen=True)
 class Votes:
-    """The votes of a study, and its checks. ``same`` holds (pair, item) whose two texts are equal: ties unjudged."""
+    """The votes of a study, and its checks. ``same`` holds (pair, item) whose two texts are equal: ties unjudged.
+
+    ``notes`` say what was left out, and why.
+    """
 
     title: str
     criteria: tuple[str, ...]
@@ -67,7 +65,7 @@ class Votes:
     rows: tuple[Vote, ...]
     checks: tuple[Check, ...] = ()
     same: tuple[tuple[Pair, str], ...] = ()
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
     @property
     def systems(self) -> tuple[str, ...]:
