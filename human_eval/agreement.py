@@ -26,7 +26,7 @@ def agreements(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> dict[str, Agreement]:
-    """Name -> agreement of ``votes``: alpha (ordinal: no difference lies between the two), kappa, pairwise, correlation."""
+    """Name -> agreement of ``votes``: alpha (ordinal: a tie lies between the two), kappa, pairwise, correlation."""
     chosen = {"items": items, "level": level, "resamples": resamples, "seed": seed}
     return {
         "alpha": krippendorff_alpha(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -59,9 +60,10 @@ class Outcome:
 class Analysis:
     """Everything of one study.
 
-    ``outcomes`` rest on the judges who were kept, ``everyone`` on all of them, and all else on those kept. By criterion:
-    ``agreement`` (name -> `Agreement`), ``rankings`` (of more than two systems), ``order`` and ``length`` effects,
-    ``metrics`` (name -> accuracy). ``controls``: criterion, pair -> metric -> `ControlVariate`.
+    ``outcomes`` rest on the judges who were kept, ``everyone`` on all of them (empty where nobody was left out), and
+    all else on those kept. By criterion: ``agreement`` (name -> `Agreement`), ``rankings`` (of more than two systems),
+    ``order`` and ``length`` effects, ``metrics`` (name -> accuracy). ``controls``: criterion, pair -> metric ->
+    `ControlVariate`.
     """
 
     votes: Votes
@@ -136,13 +138,13 @@ def analyse(votes: Votes, settings: Settings, scores: MetricScores | None = None
 def outcomes(votes: Votes, settings: Settings) -> tuple[Outcome, ...]:
     """Every criterion and pair that was judged, with p adjusted within its family."""
     found = []
-    draws = {"resamples": settings.resamples, "seed": settings.seed}
     for criterion in votes.criteria:
         for pair in votes.pairs:
             judged = matrix(votes.of(criterion, pair))
-            same = votes.same_items(pair)
-            half = preference(judged.values, items=judged.items, same=same, **draws)
-            dropped = preference(judged.values, items=judged.items, ties="dropped", **draws)
+            asked = partial(
+                preference, judged.values, items=judged.items, resamples=settings.resamples, seed=settings.seed
+            )
+            half, dropped = asked(same=votes.same_items(pair)), asked(ties="dropped")
             found.append(Outcome(criterion, pair, half, dropped, float("nan")))
     return _adjusted(found, settings.primary)
 

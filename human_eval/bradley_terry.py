@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 from scipy.stats import rankdata
@@ -113,8 +115,9 @@ def _or_nan(wins: Floats, start: Floats) -> Floats:
     return strengths(wins, start) if _components(wins, "strong")[0] == 1 else np.full(len(wins), np.nan)
 
 
-def _components(wins: Floats, connection: str) -> tuple[int, np.ndarray]:
-    count, label = connected_components(csr_matrix(wins > 0), directed=True, connection=connection)
+def _components(wins: Floats, connection: Literal["weak", "strong"]) -> tuple[int, NDArray[np.int32]]:
+    graph = csr_matrix((wins > 0).astype(np.float64))
+    count, label = connected_components(graph, directed=True, connection=connection)
     return int(count), label
 
 

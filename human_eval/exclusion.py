@@ -23,9 +23,7 @@ class Rules:
 
     def __post_init__(self) -> None:
         if not 0 <= self.max_failed <= 1 or self.min_checks < 1 or not self.min_seconds >= 0:
-            raise ValueError(
-                f"{self}: max_failed lies between 0 and 1, min_checks is 1 or more, min_seconds 0 or more"
-            )
+            raise ValueError(f"{self}: max_failed lies between 0 and 1, min_checks is 1 or more, min_seconds 0 or more")
 
     def told(self) -> str:
         """The rules in words."""

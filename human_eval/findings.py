@@ -22,7 +22,9 @@ def verdict(outcome: Outcome, alpha: float) -> str:
     if math.isnan(found.share):
         return f"{where}nothing can be said of {first} and {second} ({found.reason})"
     if preferred is None:
-        possible = "" if math.isnan(found.low) else f"; the shares that remain possible are {between(found)} for {second}"
+        possible = (
+            "" if math.isnan(found.low) else f"; the shares that remain possible are {between(found)} for {second}"
+        )
         return f"{where}no difference detected between {first} and {second} ({tested(outcome)}{possible})"
     other = first if preferred == second else second
     return f"{where}{preferred} is preferred to {other} ({tested(outcome)}, {between(found)} for {second})"
@@ -38,14 +40,12 @@ def findings(analysis: Analysis) -> list[str]:
     """What the study says, the primary criterion first."""
     alpha, primary = analysis.settings.alpha, analysis.settings.primary
     ordered = sorted(analysis.outcomes, key=lambda outcome: outcome.criterion != primary)
-    said = [verdict(outcome, alpha) for outcome in ordered]
-    if primary is not None:
-        said[0] = f"Primary criterion, {said[0]}"
+    said = ["primary criterion, " * (each.criterion == primary) + verdict(each, alpha) for each in ordered]
     for criterion, ranking in analysis.rankings.items():
         if ranking.systems:
             said.append(f"{criterion}: from strongest to weakest: {', '.join(row.system for row in ranking.systems)}")
-    said += [line for line in map(_helped, [analysis]) if line]
-    return said
+    helped = _helped(analysis)
+    return [*said, helped] if helped else said
 
 
 def warnings(analysis: Analysis) -> list[str]:
@@ -154,8 +154,8 @@ def _effects(analysis: Analysis) -> list[str]:
     for criterion, found in analysis.length.items():
         if found.p <= CLEAR and found.share > 0.5:
             lines.append(
-                f"{criterion}: the longer text was chosen in {percent(found.share)} ({between(found)}); a preference may "
-                "be one for length"
+                f"{criterion}: the longer text was chosen in {percent(found.share)} ({between(found)}); a preference "
+                "may be one for length"
             )
     for criterion, metrics in analysis.metrics.items():
         single, length = metrics[JUDGE], metrics[LENGTH]
@@ -180,5 +180,6 @@ def _helped(analysis: Analysis) -> str:
         return f"{criterion}: no metric makes the estimate surer"
     return (
         f"{criterion}: with the scores of {metric} the share of {pair[1]} is estimated as {percent(control.share)} "
-        f"({between(control)}): the interval is {percent(1 - width)} narrower, as with {percent(width**-2 - 1)} more items"
+        f"({between(control)}): the interval is {percent(1 - width)} narrower, as with {percent(width**-2 - 1)} more "
+        "items"
     )

@@ -14,12 +14,13 @@ from rlsum.records import Output, RecordError, read_outputs
 MetricScores = dict[str, dict[str, dict[str, float]]]
 
 
-def read_scores(path: Path, systems: Sequence[str]) -> MetricScores:
-    """The scores of ``systems`` by every metric of a scored outputs file; undefined is NaN, other systems are passed over.
+def read_scores(paths: Sequence[Path], systems: Sequence[str]) -> MetricScores:
+    """The scores of ``systems`` by every metric of scored outputs files, NaN = undefined; of no others.
 
     Raises RecordError where a system has no scores at all, or an item of a system has two rows.
     """
-    return collected(read_outputs(path), systems, str(path))
+    outputs = [output for path in paths for output in read_outputs(path)]
+    return collected(outputs, systems, ", ".join(map(str, paths)))
 
 
 def collected(outputs: Iterable[Output], systems: Sequence[str], name: str) -> MetricScores:

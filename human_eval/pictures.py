@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def preferences_picture(analysis: Analysis) -> Picture:
-    """A line a criterion and pair: the share of the second system and its interval, beside the line of no preference."""
+    """A line a criterion and pair: the share of the second system and its interval, beside that of no preference."""
     outcomes = [each for each in analysis.outcomes if not math.isnan(each.half.share)][::-1]
     alpha = analysis.settings.alpha
 
@@ -26,7 +26,9 @@ def preferences_picture(analysis: Analysis) -> Picture:
             if not math.isnan(each.half.low):
                 axes.plot([100 * each.half.low, 100 * each.half.high], [place, place], color=colour, linewidth=2.5)
             axes.plot(100 * each.half.share, place, "o", color=colour, markersize=7)
-        axes.set_yticks(range(len(outcomes)), [f"{each.criterion}\n{each.pair[0]} / {each.pair[1]}" for each in outcomes])
+        axes.set_yticks(
+            range(len(outcomes)), [f"{each.criterion}\n{each.pair[0]} / {each.pair[1]}" for each in outcomes]
+        )
         axes.set_ylim(-0.6, len(outcomes) - 0.4)
         axes.set_xlim(0, 100)
         axes.set_xlabel("votes for the second system, %")
@@ -35,8 +37,8 @@ def preferences_picture(analysis: Analysis) -> Picture:
     return drawn(
         "preferences",
         "Preferences",
-        "Share of the second system with its 95% interval. Blue: the second is preferred; orange: the first is; grey: no "
-        "difference detected.",
+        "Share of the second system with its 95% interval. Blue: the second is preferred; orange: the first is; grey: "
+        "no difference detected.",
         (7.2, 1.0 + 0.5 * max(1, len(outcomes))),
         draw,
     )
@@ -53,7 +55,7 @@ def power_picture(plan: Plan) -> Picture:
             power = [100 * each for each in curve.power]
             label = f"{curve.judges} judge{'s' if curve.judges > 1 else ''} an item"
             axes.plot(curve.items, power, marker=".", color=colour, label=label)
-        axes.plot(design.items, 100 * plan.power, "D", color=INKS[mode], label="the plan")
+        axes.plot([float(design.items or 0)], [100 * plan.power], "D", color=INKS[mode], label="the plan")
         axes.set_xscale("log")
         ticks = plan.curves[0].items
         axes.set_xticks(ticks, [str(tick) for tick in ticks])
@@ -66,8 +68,8 @@ def power_picture(plan: Plan) -> Picture:
     return drawn(
         "power",
         "Power",
-        f"How often a preference of {assumed.preference:.0%} is found, with {assumed.ties:.0%} ties and a correlation of "
-        f"{assumed.correlation:.2f} within items, at {design.alpha / design.pairs:.3g}.",
+        f"How often a preference of {assumed.preference:.0%} is found, with {assumed.ties:.0%} ties and a correlation "
+        f"of {assumed.correlation:.2f} within items, at {design.alpha / design.pairs:.3g}.",
         (6.4, 4.2),
         draw,
     )

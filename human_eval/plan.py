@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ class Design:
     items: int | None = None
     power: float = 0.8
     alpha: float = ALPHA
-    rules: Rules = Rules()
+    rules: Rules = field(default_factory=Rules)
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,10 @@ class Curve:
 
 @dataclass(frozen=True)
 class Plan:
-    """A design with its ``items`` fixed, the power that it has, and the curves behind it; ``source`` of the assumptions.
+    """A design with its ``items`` fixed, the power that it has, and the curves behind it.
 
-    ``needed``: judges an item -> the fewest items, None where more than the largest number tried.
+    ``source`` says where the assumptions are from. ``needed``: judges an item -> the fewest items, None where more than
+    the largest number tried.
     """
 
     design: Design
@@ -122,7 +123,9 @@ def from_pilot(path: Path, criterion: str, preference: float) -> tuple[Assumptio
         known = ", ".join(dict.fromkeys(row["criterion"] for row in data["preferences"]))
         raise UserError(f"{path}: no criterion {criterion!r}; there are {known}")
     if correlation is None or not counts[0] + counts[2]:
-        raise UserError(f"{path}: too few votes on {criterion} to tell how judges of an item agree; state --correlation")
+        raise UserError(
+            f"{path}: too few votes on {criterion} to tell how judges of an item agree; state --correlation"
+        )
     ties = counts[1] / sum(counts)
     source = f"ties and correlation of {sum(counts)} votes on {criterion} in {path.name}"
     return Assumptions(preference, ties, float(np.clip(correlation, 0, 1))), source
@@ -176,12 +179,12 @@ Judges: [who, how found, how paid].
 
 **Primary criterion.** {design.primary}: [its question, word for word]. Secondary: {", ".join(others) or "none"}.
 
-**Test.** The item is the unit: its mean preference over its judges, a vote for no difference being half a vote for each
-system. Two-sided sign-flip permutation test of these means at {design.alpha:g}; Holm's correction over all comparisons on
-the primary criterion, and over those on all secondary criteria together. Reported with it: the share of each system with
-a 95% interval (bootstrap of items), the same without the votes for no difference, and the agreement of the judges.
-A p-value above {design.alpha:g} is reported as no difference detected, with the interval that says how large a difference
-remains possible.
+**Test.** The item is the unit: its mean preference over its judges, a vote for no difference being half a vote for
+each system. Two-sided sign-flip permutation test of these means at {design.alpha:g}; Holm's correction over all
+comparisons on the primary criterion, and over those on all secondary criteria together. Reported with it: the share of
+each system with a 95% interval (bootstrap of items), the same without the votes for no difference, and the agreement of
+the judges. A p-value above {design.alpha:g} is reported as no difference detected, with the interval that says how large
+a difference remains possible.
 
 **Exclusions.** {_sentence(design.rules.told())} All results are also reported with nobody left out.
 
@@ -191,8 +194,8 @@ remains possible.
 {assumed.correlation:.2f} ({made.source}; {made.draws:,} simulated studies, seed {made.seed}, tested at
 {design.alpha / design.pairs:.4g}).
 
-**Stopping.** Judgments are collected until every comparison has its {design.judges} judges, and no later. Nobody looks at
-which system is ahead before that.
+**Stopping.** Judgments are collected until every comparison has its {design.judges} judges, and no later. Nobody looks
+at which system is ahead before that.
 
 **Date.** [date]
 """

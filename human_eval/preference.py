@@ -89,7 +89,7 @@ def item_means(votes: Floats, items: Ids | None = None) -> Floats:
 
 
 def item_interval(means: Floats, *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0) -> Interval:
-    """Bootstrap interval of the mean of ``means`` (n,) in [-1, 1], drawing items, that keeps its level where n is small.
+    """Bootstrap interval of the mean of ``means`` (n,) in [-1, 1] that keeps its level where there are few items.
 
     Percentiles are taken as far out as Student's t lies beyond the normal distribution, and sqrt(n / (n - 1)) further:
     the plain ones are too narrow (Hesterberg 2015, section 3.3). Where all items say the same, resampling would claim

@@ -1,4 +1,4 @@
-"""Judges who never were: votes with a known preference, to see what the test of `preference` finds and how often it errs."""
+"""Simulated votes with a known preference: what the test of `preference` finds, and how often it errs."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def draw_votes(assumptions: Assumptions, items: int, judges: int, draws: int, ge
 
 
 def sign_flip_p(means: Floats, flips: int, generator: Generator) -> Floats:
-    """P-values (draws,) of the sign-flip test on ``means`` (draws, items): `paired_permutation` on many studies at once.
+    """P-values (draws,) of the sign-flip test on ``means`` (draws, items): `paired_permutation`, many studies at once.
 
     Every pattern is tried where there are no more than ``flips`` besides the observed.
     """

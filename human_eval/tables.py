@@ -73,7 +73,9 @@ def agreement_table(analysis: Analysis) -> Table:
         )
         for criterion, found in analysis.agreement.items()
     )
-    reasons = {f"{criterion}: {each.reason}" for criterion, found in analysis.agreement.items() for each in found.values()}
+    reasons = {
+        f"{criterion}: {each.reason}" for criterion, found in analysis.agreement.items() for each in found.values()
+    }
     notes = tuple(sorted(reason for reason in reasons if not reason.endswith(": ")))
     return Table("Do the judges agree?", ("criterion", *AGREEMENTS.values(), "comparisons"), rows, notes)
 
@@ -140,8 +142,8 @@ def metrics_table(analysis: Analysis) -> Table:
         (Cell(name), *(_accuracy(analysis.metrics[criterion][name]) for criterion in criteria)) for name in names
     )
     notes = (
-        "50% is chance. Comparisons on which the mean vote is a tie are left out; a metric's tie counts half. A judge is "
-        "held against the mean of the others, one judge fewer than the metrics are.",
+        "50% is chance. Comparisons on which the mean vote is a tie are left out; a metric's tie counts half. A judge "
+        "is held against the mean of the others, one judge fewer than the metrics are.",
     )
     return Table("Do metrics choose as people do? Accuracy, %", ("", *criteria), rows, notes)
 
@@ -162,7 +164,14 @@ def controls_table(analysis: Analysis) -> Table:
         for (criterion, pair), controls in analysis.controls.items()
         for metric, each in controls.items()
     )
-    header = ("criterion", "first / second", "metric", "share of the second, %", "narrower by, %", "as with more items, %")
+    header = (
+        "criterion",
+        "first / second",
+        "metric",
+        "share of the second, %",
+        "narrower by, %",
+        "as with more items, %",
+    )
     notes = (
         "Control variates (Chaganty et al. 2018): the judged items' luck in a metric, known from the items that were "
         "scored only, is taken out. No metric can bias this; a useless one does not narrow it.",

@@ -76,9 +76,7 @@ def _vote(judgment: Judgment, task: Task, secret: Secret, key: Key, criterion: s
     )
 
 
-def _checked(
-    judgment: Judgment, secret: Secret, said: Mapping[tuple[str, str], Mapping[str, Answer]]
-) -> list[Check]:
+def _checked(judgment: Judgment, secret: Secret, said: Mapping[tuple[str, str], Mapping[str, Answer]]) -> list[Check]:
     """The check, unless the judge never answered the task that it repeats."""
     earlier = said.get((judgment.judge, secret.repeats)) if secret.repeats else None
     right = passed(secret, judgment.answers, earlier)

@@ -1,4 +1,4 @@
-"""Votes: what the judges said, with the systems' names, as rows and as matrices. Everything after unblinding starts here."""
+"""Votes: what the judges said, with the systems' names, as rows and as matrices. All statistics start here."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Vote:
 
     ``preference`` is 1 for the second system of ``pair``, -1 for the first, 0 for no difference. ``item`` is the
     article: the independent unit. ``comparison`` names the two texts compared; an item may have several where a system
-    wrote several texts. ``longer`` is 1 where the second system's text has more words, -1 where the first's has, 0 where they have as many.
-    ``left`` is the system shown on the left, ``position`` the place in the judge's booklet, ``seconds`` the time the whole
-    task took; None where nobody knows.
+    wrote several texts. ``longer`` is 1 where the second system's text has more words, -1 where the first's has, 0
+    where they have as many. ``left`` is the system shown on the left, ``position`` the place in the judge's booklet,
+    ``seconds`` the time the whole task took; None where nobody knows.
     """
 
     criterion: str
