@@ -183,8 +183,8 @@ Judges: [who, how found, how paid].
 each system. Two-sided sign-flip permutation test of these means at {design.alpha:g}; Holm's correction over all
 comparisons on the primary criterion, and over those on all secondary criteria together. Reported with it: the share of
 each system with a 95% interval (bootstrap of items), the same without the votes for no difference, and the agreement of
-the judges. A p-value above {design.alpha:g} is reported as no difference detected, with the interval that says how large
-a difference remains possible.
+the judges. A p-value above {design.alpha:g} is reported as no difference detected, with the interval that says how
+large a difference remains possible.
 
 **Exclusions.** {_sentence(design.rules.told())} All results are also reported with nobody left out.
 
