@@ -124,7 +124,7 @@ def analyse(votes: Votes, settings: Settings, scores: MetricScores | None = None
         },
         order={criterion: order_effect(rows, **draws) for criterion, rows in asked.items()},
         length={criterion: length_effect(rows, **draws) for criterion, rows in asked.items()},
-        judges=judge_effects(votes, settings.primary or votes.criteria[-1]),
+        judges=judge_effects(votes, kept, settings.primary or votes.criteria[-1]),
         metrics={criterion: metric_agreements(rows, scores, **draws) for criterion, rows in asked.items()},
         controls={
             (criterion, pair): controls(kept, criterion, pair, scores, settings)

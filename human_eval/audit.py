@@ -39,7 +39,7 @@ class JudgeAudit:
     ``tasks`` judged; ``agreement``: the share of the other judges' votes on the same comparisons that are the same
     (NaN where nobody else judged them); ``left``: the share of the text on the left and ``tied``: of no difference;
     ``seconds``: the median time of a task; ``failed`` of ``checks``; ``without``: the share of the second system on
-    the criterion asked for when this judge's votes are left out, by pair.
+    the criterion asked for when this judge, too, is left out, by pair.
     """
 
     judge: str
@@ -53,14 +53,14 @@ class JudgeAudit:
     without: dict[Pair, float]
 
 
-def judge_effects(votes: Votes, criterion: str) -> tuple[JudgeAudit, ...]:
-    """Every judge against the rest, by name; ``without`` is about ``criterion``."""
+def judge_effects(votes: Votes, kept: Votes, criterion: str) -> tuple[JudgeAudit, ...]:
+    """Every judge of ``votes`` against the rest, by name; ``without`` is about ``criterion`` in the votes ``kept``."""
     agreement = _agreement_with_rest(votes)
     found = []
     for judge in votes.judges:
         own = [row for row in votes.rows if row.judge == judge]
         checks = [check for check in votes.checks if check.judge == judge]
-        rest = votes.without([judge])
+        rest = kept.without([judge])
         found.append(
             JudgeAudit(
                 judge=judge,

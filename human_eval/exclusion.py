@@ -28,10 +28,12 @@ class Rules:
     def told(self) -> str:
         """The rules in words."""
         said = (
-            f"judges are left out who failed more than {self.max_failed:.0%} of the checks they saw "
-            f"(of at least {self.min_checks})"
+            f"judges are left out who failed more than {self.max_failed:.0%} of the checks they saw, where these were "
+            f"{self.min_checks} or more"
         )
-        return said + (f", or whose median time is under {self.min_seconds:g} s a task" if self.min_seconds else "")
+        return said + (
+            f"; and judges whose median time is under {self.min_seconds:g} s a task" if self.min_seconds else ""
+        )
 
 
 @dataclass(frozen=True)

@@ -18,22 +18,16 @@ def verdict(outcome: Outcome, alpha: float) -> str:
     """One outcome as a sentence."""
     first, second = outcome.pair
     found, preferred = outcome.half, outcome.preferred(alpha)
-    where = f"{outcome.criterion}: "
     if math.isnan(found.share):
-        return f"{where}nothing can be said of {first} and {second} ({found.reason})"
+        return f"{outcome.criterion}: nothing can be said of {first} and {second} ({found.reason})"
+    grounds = f"{p_words(outcome.p_holm)} after Holm, {counted(found.items, 'item')}"
     if preferred is None:
-        possible = (
-            "" if math.isnan(found.low) else f"; the shares that remain possible are {between(found)} for {second}"
-        )
-        return f"{where}no difference detected between {first} and {second} ({tested(outcome)}{possible})"
+        share = f"{second} has {percent(found.share)}, {between(found)} remains possible"
+        return f"{outcome.criterion}: no difference detected between {first} and {second} ({share}; {grounds})"
     other = first if preferred == second else second
-    return f"{where}{preferred} is preferred to {other} ({tested(outcome)}, {between(found)} for {second})"
-
-
-def tested(outcome: Outcome) -> str:
-    """The share of the second system, p and items."""
-    found = outcome.half
-    return f"{percent(found.share)} for {outcome.pair[1]}, {p_words(outcome.p_holm)} after Holm, {found.items} items"
+    found = found if preferred == second else found.turned()
+    share = f"{percent(found.share)}, {between(found)}"
+    return f"{outcome.criterion}: {preferred} is preferred to {other} ({share}; {grounds})"
 
 
 def findings(analysis: Analysis) -> list[str]:
@@ -97,7 +91,7 @@ def percent(share: float) -> str:
 
 def between(found: Preference | ControlVariate) -> str:
     """An interval in percent."""
-    return f"{percent(found.low)} to {percent(found.high)}"
+    return "no interval" if math.isnan(found.low) else f"{percent(found.low)} to {percent(found.high)}"
 
 
 def p_words(p: float) -> str:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from rlsum.errors import UserError
 ITEMS = (10, 20, 30, 50, 75, 100, 150, 200, 300, 500)
 JUDGES = (1, 2, 3, 5)
 DRAWS = 2_000
+WIDTH = 100  # characters a line of the text to deposit
 FORMAT = 1
 
 
@@ -166,7 +168,7 @@ def preregistration(made: Plan, criteria: Sequence[str]) -> str:
     design, assumed = made.design, made.assumptions
     others = [criterion for criterion in criteria if criterion != design.primary]
     tested = "one comparison" if design.pairs == 1 else f"{design.pairs} comparisons"
-    return f"""# Pre-registration of a study with human judges
+    text = f"""# Pre-registration of a study with human judges
 
 Fill in what stands in [brackets] and deposit this before the first judgment is made.
 
@@ -189,7 +191,7 @@ large a difference remains possible.
 **Exclusions.** {_sentence(design.rules.told())} All results are also reported with nobody left out.
 
 **Number of items.** {design.items} items with {design.judges} judges find a preference of
-{assumed.preference:.0%} to {1 - assumed.preference:.0%} among votes for one of the two with a probability of
+{assumed.preference:.0%} against {1 - assumed.preference:.0%} among votes for one of the two with a probability of
 {made.power:.0%}, where {assumed.ties:.0%} of the votes are for neither and two votes on one item correlate by
 {assumed.correlation:.2f} ({made.source}; {made.draws:,} simulated studies, seed {made.seed}, tested at
 {design.alpha / design.pairs:.4g}).
@@ -197,8 +199,8 @@ large a difference remains possible.
 **Stopping.** Judgments are collected until every comparison has its {design.judges} judges, and no later. Nobody looks
 at which system is ahead before that.
 
-**Date.** [date]
-"""
+**Date.** [date]"""
+    return "\n\n".join(fill(paragraph, WIDTH) for paragraph in text.split("\n\n")) + "\n"
 
 
 def _sentence(text: str) -> str:

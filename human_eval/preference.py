@@ -7,7 +7,7 @@ first system) to 1 (all for the second). For reading, a mean m is the share (1 +
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -40,6 +40,11 @@ class Preference:
     second: int
     naive_p: float
     reason: str = ""
+
+    def turned(self) -> Preference:
+        """The same seen from the first system."""
+        share, low, high = 1 - self.share, 1 - self.high, 1 - self.low
+        return replace(self, share=share, low=low, high=high, first=self.second, second=self.first)
 
 
 def preference(

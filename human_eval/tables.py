@@ -51,7 +51,7 @@ def sensitivity_table(analysis: Analysis) -> Table:
             Cell(p_text(each.dropped.p)),
             share_cell(full.half),
             Cell(p_text(full.half.p)),
-            Cell(p_text(each.half.naive_p)),
+            Cell("< 0.0001" if each.half.naive_p < 1e-4 else p_text(each.half.naive_p)),
         )
         for each, full in zip(analysis.outcomes, everyone, strict=True)
     )
