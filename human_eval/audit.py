@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,7 +19,8 @@ def order_effect(votes: Sequence[Vote], *, resamples: int = RESAMPLES, seed: int
     Votes of which nobody knows the sides are left out. ``first`` counts votes for the right, ``second`` for the left.
     """
     judged = matrix([vote for vote in votes if vote.left is not None], lambda vote: vote.chose_left)
-    return preference(judged.values, items=judged.items, resamples=resamples, seed=seed)
+    found = preference(judged.values, items=judged.items, resamples=resamples, seed=seed)
+    return found if found.items else replace(found, reason="sides are not known")
 
 
 def length_effect(votes: Sequence[Vote], *, resamples: int = RESAMPLES, seed: int = 0) -> Preference:

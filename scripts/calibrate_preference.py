@@ -26,7 +26,7 @@ USEFUL = (0.0, 0.3, 0.6)  # correlation of a metric with the preference of an it
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draws", type=int, default=20_000, help="simulated studies for each false alarm rate")
-    parser.add_argument("--interval-draws", type=int, default=2_000, help="and for each coverage")
+    parser.add_argument("--interval-draws", type=int, default=1_000, help="and for each coverage")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     print(f"False alarms at 5%, two-sided, {options.draws:,} studies\n")
