@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from human_eval.preference import item_interval
+from human_eval.preference import FEWEST, item_interval
 from human_eval.votes import Floats
 from rlsum.evaluation.statistics import LEVEL, RESAMPLES, bootstrap_interval
 
@@ -99,10 +99,10 @@ def _halfwidth(values: Floats, level: float, resamples: int, seed: int) -> float
 
 
 def _undefined(judged: Floats, others: Floats) -> str:
-    if len(judged) < 4:
-        return "fewer than four judged items have scores"
+    if len(judged) < FEWEST:
+        return f"fewer than {FEWEST} judged items"
     if not (~np.isnan(others)).any():
         return "the metric scores no items but the judged: score the whole test set to gain from it"
-    if (~np.isnan(judged)).sum() < 4:
-        return "the metric is undefined on nearly all judged items"
+    if (~np.isnan(judged)).sum() < FEWEST:
+        return f"the metric is defined on fewer than {FEWEST} judged items"
     return "the metric's difference is the same on all judged items" if np.nanmax(judged) == np.nanmin(judged) else ""

@@ -20,6 +20,8 @@ from rlsum.evaluation.statistics import LEVEL, RESAMPLES, Interval, bootstrap_in
 
 Ties = Literal["half", "dropped"]
 
+FEWEST = 5  # items that an interval needs: below, resamples of them say nothing of others
+
 
 @dataclass(frozen=True)
 class Preference:
@@ -78,7 +80,7 @@ def preference(
     found = item_interval(means, level=level, resamples=resamples, seed=seed)
     p = paired_permutation(means, np.zeros(len(means)), resamples=resamples, seed=seed)
     low, high = (1 + found.low) / 2, (1 + found.high) / 2
-    reason = "one item says nothing about others" if len(means) == 1 else ""
+    reason = f"no interval: fewer than {FEWEST} items" if len(means) < FEWEST else ""
     return Preference((1 + found.mean) / 2, low, high, p, len(means), first, tied, second, naive, reason)
 
 
@@ -99,11 +101,11 @@ def item_interval(means: Floats, *, level: float = LEVEL, resamples: int = RESAM
     Percentiles are taken as far out as Student's t lies beyond the normal distribution, and sqrt(n / (n - 1)) further:
     the plain ones are too narrow (Hesterberg 2015, section 3.3). Where all items say the same, resampling would claim
     certainty: the ends are then the means under which n equal items would still be seen with probability
-    (1 - level) / 2, the rest of the items lying at -1 or 1 (Clopper and Pearson 1934). NaN ends below two items.
+    (1 - level) / 2, the rest of the items lying at -1 or 1 (Clopper and Pearson 1934). NaN ends below five items.
     """
     n = len(means)
-    if n < 2:
-        return Interval(float(means[0]), float("nan"), float("nan"), n)
+    if n < FEWEST:
+        return Interval(float(means.mean()), float("nan"), float("nan"), n)
     tail = (1 - level) / 2
     if np.ptp(means) < 1e-12:
         kept = tail ** (1 / n)
