@@ -53,7 +53,7 @@ class Curve:
         rising = np.maximum.accumulate(self.power)
         if rising[-1] < power:
             return None
-        return int(np.ceil(np.interp(power, rising, self.items))) if rising[0] < power else self.items[0]
+        return int(np.ceil(np.interp(power, rising, self.items) - 1e-9)) if rising[0] < power else self.items[0]
 
 
 @dataclass(frozen=True)
