@@ -61,9 +61,9 @@ class Analysis:
     """Everything of one study.
 
     ``outcomes`` rest on the judges who were kept, ``everyone`` on all of them (empty where nobody was left out), and
-    all else on those kept. By criterion: ``agreement`` (name -> `Agreement`), ``rankings`` (of more than two systems),
-    ``order`` and ``length`` effects, ``metrics`` (name -> accuracy). ``controls``: criterion, pair -> metric ->
-    `ControlVariate`.
+    all else on those kept. By criterion: ``rankings`` (of more than two systems), ``order`` and ``length`` effects,
+    ``metrics`` (name -> accuracy). By criterion and pair: ``controls`` (metric -> `ControlVariate`) and ``agreement``
+    (name -> `Agreement`; over several pairs it would depend on which system of a pair is called the first).
     """
 
     votes: Votes
@@ -71,7 +71,7 @@ class Analysis:
     excluded: tuple[Excluded, ...]
     outcomes: tuple[Outcome, ...]
     everyone: tuple[Outcome, ...]
-    agreement: dict[str, dict[str, Agreement]]
+    agreement: dict[tuple[str, Pair], dict[str, Agreement]]
     rankings: dict[str, Ranking]
     order: dict[str, Preference]
     length: dict[str, Preference]
@@ -105,7 +105,7 @@ def analyse(votes: Votes, settings: Settings, scores: MetricScores | None = None
         reasons = "; ".join(f"{each.judge}: {each.reason}" for each in left_out)
         raise UserError(f"no judge is left ({reasons}); collect more judgments, or state other rules and why")
     draws = {"resamples": settings.resamples, "seed": settings.seed}
-    judged = {criterion: matrix(kept.of(criterion)) for criterion in votes.criteria}
+    judged = {(name, pair): matrix(kept.of(name, pair)) for name in votes.criteria for pair in votes.pairs}
     asked = {criterion: kept.of(criterion) for criterion in votes.criteria if kept.of(criterion)}
     return Analysis(
         votes=votes,
@@ -114,8 +114,9 @@ def analyse(votes: Votes, settings: Settings, scores: MetricScores | None = None
         outcomes=outcomes(kept, settings),
         everyone=outcomes(votes, settings) if left_out else (),
         agreement={
-            criterion: agreements(judged[criterion].values, items=judged[criterion].items, seed=settings.seed)
-            for criterion in asked
+            where: agreements(found.values, items=found.items, seed=settings.seed)
+            for where, found in judged.items()
+            if found.values.size
         },
         rankings={
             criterion: bradley_terry(rows, votes.systems, same=votes.same, seed=settings.seed)

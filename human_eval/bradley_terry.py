@@ -16,6 +16,7 @@ from human_eval.votes import Floats, Pair, Vote
 from rlsum.evaluation.correlation import LEVEL, bootstrap_values, percentiles
 
 RESAMPLES = 1_000
+TOLERANCE = 1e-6  # sum of changes of strengths at which they are final
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ def strengths(wins: Floats, start: Floats | None = None) -> Floats:
     """Log-strengths (systems,) of mean 0 from ``wins`` (i beats j), which must be strongly connected."""
     from choix import ilsr_pairwise_dense
 
-    found = np.asarray(ilsr_pairwise_dense(wins, initial_params=start, max_iter=10_000))
+    found = np.asarray(ilsr_pairwise_dense(wins, initial_params=start, max_iter=10_000, tol=TOLERANCE))
     return found - found.mean()
 
 
@@ -112,7 +113,9 @@ def expected(difference: float) -> float:
 
 
 def _or_nan(wins: Floats, start: Floats) -> Floats:
-    return strengths(wins, start) if _components(wins, "strong")[0] == 1 else np.full(len(wins), np.nan)
+    everyone_won = np.count_nonzero(wins) == wins.size - len(wins)  # then all are connected: the usual case
+    connected = everyone_won or _components(wins, "strong")[0] == 1
+    return strengths(wins, start) if connected else np.full(len(wins), np.nan)
 
 
 def _components(wins: Floats, connection: Literal["weak", "strong"]) -> tuple[int, NDArray[np.int32]]:

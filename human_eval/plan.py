@@ -110,27 +110,28 @@ def power_curve(
 
 
 def from_pilot(path: Path, criterion: str, preference: float) -> tuple[Assumptions, str]:
-    """Ties and correlation of a pilot's results.json, for the ``preference`` worth detecting; and where they are from.
+    """Ties and correlation (the mean over pairs) of a pilot's results.json, and in words where they are from.
 
     Raises UserError where the file has no such criterion, or too few votes to tell.
     """
     data = read_json(path, "give the results.json that `rlsum human-eval analyse` wrote")
     try:
         votes = [row["ties_half"] for row in data["preferences"] if row["criterion"] == criterion]
-        correlation = data["agreement"][criterion]["correlation"]["value"] if votes else None
+        found = [row["correlation"]["value"] for row in data["agreement"] if row["criterion"] == criterion]
         counts = [sum(row[side] for row in votes) for side in ("first", "tied", "second")]
     except (KeyError, TypeError) as error:
         raise UserError(f"{path}: no {error}; give the results.json of an analysis") from error
     if not votes:
-        known = ", ".join(dict.fromkeys(row["criterion"] for row in data["preferences"]))
-        raise UserError(f"{path}: no criterion {criterion!r}; there are {known}")
-    if correlation is None or not counts[0] + counts[2]:
+        asked = ", ".join(dict.fromkeys(row["criterion"] for row in data["preferences"]))
+        raise UserError(f"{path}: no criterion {criterion!r}; there are {asked}")
+    known = [correlation for correlation in found if correlation is not None]
+    if not known or not counts[0] + counts[2]:
         raise UserError(
             f"{path}: too few votes on {criterion} to tell how judges of an item agree; state --correlation"
         )
     ties = counts[1] / sum(counts)
     source = f"ties and correlation of {sum(counts)} votes on {criterion} in {path.name}"
-    return Assumptions(preference, ties, float(np.clip(correlation, 0, 1))), source
+    return Assumptions(preference, ties, float(np.clip(np.mean(known), 0, 1))), source
 
 
 def write_plan(path: Path, made: Plan) -> None:

@@ -30,10 +30,10 @@ def to_json(analysis: Analysis) -> str:
         "excluded": [asdict(each) for each in analysis.excluded],
         "preferences": [_outcome(each, settings.alpha) for each in analysis.outcomes],
         "preferences_all_judges": [_outcome(each, settings.alpha) for each in analysis.everyone],
-        "agreement": {
-            criterion: {name: asdict(each) for name, each in found.items()}
-            for criterion, found in analysis.agreement.items()
-        },
+        "agreement": [
+            {"criterion": criterion, "pair": pair, **{name: asdict(each) for name, each in found.items()}}
+            for (criterion, pair), found in analysis.agreement.items()
+        ],
         "rankings": {criterion: asdict(found) for criterion, found in analysis.rankings.items()},
         "left_chosen": {criterion: asdict(found) for criterion, found in analysis.order.items()},
         "longer_chosen": {criterion: asdict(found) for criterion, found in analysis.length.items()},
@@ -69,12 +69,12 @@ def preference_rows(analysis: Analysis) -> Iterator[Sequence[Any]]:
 
 
 def agreement_rows(analysis: Analysis) -> Iterator[Sequence[Any]]:
-    """A criterion and measure a line."""
+    """A criterion, pair and measure a line."""
     fields = ("value", "low", "high", "n", "judgments", "reason")
-    yield ("criterion", "measure", *fields)
-    for criterion, found in analysis.agreement.items():
+    yield ("criterion", "first_system", "second_system", "measure", *fields)
+    for (criterion, pair), found in analysis.agreement.items():
         for name, each in found.items():
-            yield criterion, name, *(_cell(getattr(each, field)) for field in fields)
+            yield criterion, *map(_cell, pair), name, *(_cell(getattr(each, field)) for field in fields)
 
 
 def metric_rows(analysis: Analysis) -> Iterator[Sequence[Any]]:

@@ -64,20 +64,24 @@ def sensitivity_table(analysis: Analysis) -> Table:
 
 
 def agreement_table(analysis: Analysis) -> Table:
-    """Criteria against measures of agreement."""
+    """Criteria and pairs against measures of agreement."""
     rows = tuple(
         (
             Cell(criterion),
+            Cell(f"{pair[0]} / {pair[1]}"),
             *(agreement_cell(found[name], 100 if name == "pairwise" else 1) for name in AGREEMENTS),
             Cell(f"{found['alpha'].n:,}"),
         )
-        for criterion, found in analysis.agreement.items()
+        for (criterion, pair), found in analysis.agreement.items()
     )
-    reasons = {
-        f"{criterion}: {each.reason}" for criterion, found in analysis.agreement.items() for each in found.values()
-    }
-    notes = tuple(sorted(reason for reason in reasons if not reason.endswith(": ")))
-    return Table("Do the judges agree?", ("criterion", *AGREEMENTS.values(), "comparisons"), rows, notes)
+    notes = dict.fromkeys(
+        f"{criterion}, {' and '.join(pair)}: {each.reason}"
+        for (criterion, pair), found in analysis.agreement.items()
+        for each in found.values()
+        if each.reason
+    )
+    header = ("criterion", "first / second", *AGREEMENTS.values(), "comparisons")
+    return Table("Do the judges agree?", header, rows, tuple(notes))
 
 
 def ranking_table(criterion: str, ranking: Ranking) -> Table:

@@ -143,3 +143,12 @@ def test_nothing_to_analyse_is_said():
     checks = tuple(Check("judge0", f"check{n}", "identical", True) for n in range(2))
     with pytest.raises(UserError, match=r"no judge is left \(judge0: failed 2 of 2 checks\)"):
         analyse(replace(empty, checks=checks), FAST)
+
+
+def test_agreement_does_not_depend_on_which_system_is_called_the_first():
+    rows = [*simulated(0.8), *simulated(0.8, pair=("a", "c"), seed=1)]
+    turned = [replace(row, pair=("c", "a"), preference=-row.preference) if "c" in row.pair else row for row in rows]
+    found, other = analyse(study_of(rows), FAST).agreement, analyse(study_of(turned), FAST).agreement
+    for name, each in found["overall", ("a", "c")].items():
+        assert other["overall", ("c", "a")][name].value == pytest.approx(each.value)
+    assert found["overall", ("a", "b")] == other["overall", ("a", "b")]

@@ -73,6 +73,15 @@ def test_markdown_and_latex_hold_the_verdict(made):
     assert r"\textbackslash{}end\{table\}" in latex
 
 
+def test_every_row_has_a_cell_for_each_column():
+    rows = [row for pair in (("a", "b"), ("a", "c")) for row in votes_of([[1, 0], [-1, 1], [1, -1]], pair=pair)]
+    scores = {"m": {system: {"item000": 0.1, "item001": 0.2} for system in "abc"}}
+    card = build_card(analyse(study_of(rows), Settings(resamples=50), scores))
+    assert len(card.tables) == 7
+    for table in (card.verdict, *card.tables):
+        assert {len(row) for row in table.rows} == {len(table.header)}
+
+
 def test_tables_without_rows_are_left_out(made):
     captions = [table.caption for table in build_card(made[0]).tables]
     assert "With the help of metrics" not in captions  # no scores were given

@@ -68,7 +68,7 @@ def test_a_pilot_gives_ties_and_correlation(tmp_path):
     path.write_text(to_json(analysis))
     assumed, source = from_pilot(path, "overall", 0.7)
     assert (assumed.preference, assumed.ties) == (0.7, 4 / 18)
-    assert assumed.correlation == pytest.approx(analysis.agreement["overall"]["correlation"].value)
+    assert assumed.correlation == pytest.approx(analysis.agreement["overall", ("a", "b")]["correlation"].value)
     assert "18 votes on overall" in source
     with pytest.raises(UserError, match="no criterion 'style'; there are overall"):
         from_pilot(path, "style", 0.6)
