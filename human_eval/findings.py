@@ -22,7 +22,10 @@ def verdict(outcome: Outcome, alpha: float) -> str:
         return f"{outcome.criterion}: nothing can be said of {first} and {second} ({found.reason})"
     grounds = f"{p_words(outcome.p_holm)} after Holm, {counted(found.items, 'item')}"
     if preferred is None:
-        share = f"{second} has {percent(found.share)}, {between(found)} remains possible"
+        possible = "too few items to say what remains possible"
+        if not math.isnan(found.low):
+            possible = f"{between(found)} remains possible"
+        share = f"{second} has {percent(found.share)}, {possible}"
         return f"{outcome.criterion}: no difference detected between {first} and {second} ({share}; {grounds})"
     other = first if preferred == second else second
     found = found if preferred == second else found.turned()
