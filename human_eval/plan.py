@@ -189,7 +189,7 @@ each system with a 95% interval (bootstrap of items), the same without the votes
 the judges. A p-value above {design.alpha:g} is reported as no difference detected, with the interval that says how
 large a difference remains possible.
 
-**Exclusions.** {_sentence(design.rules.told())} All results are also reported with nobody left out.
+**Exclusions.** {_sentence(design.rules.told())} All preferences are also reported with nobody left out.
 
 **Number of items.** {design.items} items with {design.judges} judges find a preference of
 {assumed.preference:.0%} against {1 - assumed.preference:.0%} among votes for one of the two with a probability of
