@@ -181,5 +181,5 @@ def test_a_study_on_real_outputs(rlsum, shared, tmp_path):
     judged = [task for task in blind.tasks if key.tasks[task.id].kind == "pair"]
     assert len(judged) + 3 * len(key.ties) == 100 * 2 * 3
     assert rlsum("human-eval", "export", tmp_path / "study", "--to", "csv", "-o", tmp_path / "csv")[0] == 0
-    with (tmp_path / "csv" / "booklet-01.csv").open(newline="") as file:
+    with (tmp_path / "csv" / "booklet-01.csv").open(newline="", encoding="utf-8-sig") as file:
         assert [row["task"] for row in csv.DictReader(file)] == [task.id for task in blind.booklets[0]]
