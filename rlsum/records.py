@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from rlsum.data.readers import Read, jsonl
 from rlsum.errors import UserError
@@ -59,6 +60,15 @@ def to_json(output: Output) -> str:
 def defined(values: Mapping[str, float]) -> dict[str, float | None]:
     """Numbers for JSON, which knows neither NaN nor infinities: those become None."""
     return {name: value if math.isfinite(value) else None for name, value in values.items()}
+
+
+def finite(value: Any) -> Any:
+    """Anything made of dictionaries, lists and tuples for JSON, with NaN, which JSON lacks, as None."""
+    if isinstance(value, dict):
+        return {key: finite(member) for key, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(member) for member in value]
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def read_outputs(path: str | Path) -> list[Output]:

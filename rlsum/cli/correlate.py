@@ -66,9 +66,11 @@ def correlate(
     rlsum correlate wmt-da:wmt17_da_seg.tsv.gz --by-group --statistic kendall,pearson,acc-t --json
     """
     import rewards
+    from rlsum.cli.destination import check_folder
     from rlsum.errors import UserError
     from rlsum.meta_evaluation.cache import default_folder, scores_file
     from rlsum.meta_evaluation.evaluation import Choices, meta_evaluate
+    from rlsum.meta_evaluation.report import FILES
 
     statistics: Any = _chosen("--statistic", statistic, ("spearman", "pearson", "kendall", "acc-t", "spa"))
     units = _chosen("--length", length, ("letters", "words", "whitespace", "characters")) if length else []
@@ -77,7 +79,7 @@ def correlate(
     _check_test(test, level, statistics, by_group)
     scorers = rewards.from_specs(metrics)
     if out is not None:
-        _check_folder(out, overwrite)
+        check_folder("-o", out, FILES, overwrite)
     file = None if no_cache else scores_file(cache or default_folder())
     table = _score(_load(data), scorers, score, units, file)
     choices = Choices(level, (average or "groups") if by_group else None, test, resamples, seed)
@@ -151,15 +153,3 @@ def _check_test(test: Test, level: Level, statistics: list[str], by_group: bool)
         raise UserError("--test williams: it is for --level pooled and --statistic pearson,spearman; leave --test out")
     if test == "permutation" and level == "input":
         raise UserError("--test permutation: it swaps rows; for --level input use 'clustered permutation'")
-
-
-def _check_folder(folder: Path, overwrite: bool) -> None:
-    """Raise UserError where the folder holds a report already, or nothing can be written there."""
-    from rlsum.cli.destination import check_free
-    from rlsum.errors import UserError
-    from rlsum.meta_evaluation.report import FILES
-
-    if folder.exists() and not folder.is_dir():
-        raise UserError(f"-o {folder}: is a file; give the name of a folder")
-    for name in FILES:
-        check_free("-o", folder / name, overwrite)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from rlsum.errors import UserError
@@ -28,3 +29,11 @@ def check_free(option: str, path: Path, overwrite: bool = False) -> None:
         raise UserError(
             f"{option} {path}: cannot be written ({error.strerror}); give a file in a folder you may write to"
         ) from error
+
+
+def check_folder(option: str, folder: Path, names: Iterable[str], overwrite: bool = False) -> None:
+    """Raise UserError where ``folder`` holds one of the files already, or nothing can be written there."""
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"{option} {folder}: is a file; give the name of a folder")
+    for name in names:
+        check_free(option, folder / name, overwrite)

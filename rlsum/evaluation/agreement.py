@@ -58,13 +58,13 @@ def krippendorff_alpha(
     """
     if scale not in get_args(Scale):
         raise ValueError(f"scale={scale!r} is unknown; use one of {', '.join(get_args(Scale))}")
-    matrix, unit, units = _pairable(judgments, inputs)
+    matrix, unit, units = pairable(judgments, inputs)
     found = Agreement(np.nan, np.nan, np.nan, len(matrix), int((~np.isnan(matrix)).sum()))
     if not len(matrix):
         return replace(found, reason="no item has two judgments")
     if np.nanmin(matrix) == np.nanmax(matrix):
         return replace(found, reason="all judgments are the same")
-    return _with_interval(found, _alpha(matrix, unit, units, scale), unit, units, confidence, resamples, seed)
+    return with_interval(found, _alpha(matrix, unit, units, scale), unit, units, confidence, resamples, seed)
 
 
 def judge_ceiling(
@@ -91,7 +91,7 @@ def judge_ceiling(
         raise ValueError(f"judges={judges!r} is unknown; use one of {', '.join(get_args(Judges))}")
     if statistic not in COEFFICIENTS:
         raise ValueError(f"statistic={statistic!r} is unknown; use one of {', '.join(COEFFICIENTS)}")
-    matrix, unit, units = _pairable(judgments, inputs)
+    matrix, unit, units = pairable(judgments, inputs)
     found = Agreement(np.nan, np.nan, np.nan, len(matrix), int((~np.isnan(matrix)).sum()))
     if not len(matrix):
         return replace(found, reason="no item has two judgments")
@@ -102,10 +102,10 @@ def judge_ceiling(
     varied = [rows for rows in asked if len(rows) >= FEW and not (constant(rows.human) or constant(rows.metric))]
     if not varied:
         return replace(found, reason=f"no judge has {FEW} items on which their scores and the others' vary")
-    return _with_interval(found, _mean(varied, statistic), unit, units, confidence, resamples, seed)
+    return with_interval(found, _mean(varied, statistic), unit, units, confidence, resamples, seed)
 
 
-def _pairable(judgments: ArrayLike, inputs: Ids | None) -> tuple[Floats, NDArray[np.int64], int]:
+def pairable(judgments: ArrayLike, inputs: Ids | None) -> tuple[Floats, NDArray[np.int64], int]:
     """The items with two judgments or more (m, judges), the number of each one's input, and how many there are."""
     matrix = np.asarray(judgments, dtype=np.float64)
     if matrix.ndim != 2 or not matrix.size:
@@ -190,7 +190,7 @@ def _mean(parts: list[Rows], statistic: Statistic) -> Engine:
     return mean
 
 
-def _with_interval(
+def with_interval(
     found: Agreement,
     value: Engine,
     unit: NDArray[np.int64],
@@ -199,6 +199,7 @@ def _with_interval(
     resamples: int,
     seed: int,
 ) -> Agreement:
+    """``found`` with the value of an engine and its bootstrap interval, drawing ``units``; without resamples, none."""
     found = replace(found, value=float(value(np.ones((1, units)))[0]))
     if not resamples:
         return found

@@ -17,6 +17,7 @@ from rlsum.meta_evaluation.pictures import heat_map, scatter
 from rlsum.meta_evaluation.tables import correlation_table, group_table, matrix_table, pairs_table
 from rlsum.pages.page import render
 from rlsum.pages.pictures import Picture
+from rlsum.records import finite
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -144,7 +145,7 @@ def to_json(evaluation: MetaEvaluation) -> str:
         "findings": findings(evaluation),
         "warnings": warnings(evaluation),
     }
-    return json.dumps(_finite(data), indent=2, ensure_ascii=False, allow_nan=False)
+    return json.dumps(finite(data), indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def _correlations(evaluation: MetaEvaluation) -> Iterator[Sequence[Any]]:
@@ -197,12 +198,3 @@ def _row(found: object, fields: Iterable[str]) -> list[Any]:
 
 def _listed(lines: Iterable[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
-
-
-def _finite(value: Any) -> Any:
-    """NaN, which JSON lacks, as null."""
-    if isinstance(value, dict):
-        return {key: _finite(member) for key, member in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(member) for member in value]
-    return None if isinstance(value, float) and math.isnan(value) else value

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import typer
 
-from rlsum.cli.human_eval import build, collect, export
+from rlsum.cli.human_eval import analyse, build, collect, export, plan
 
 app = typer.Typer(
     help="Ask people which system is better: build a blind study, collect judgments, analyse them.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
+app.command()(plan.plan)
 app.command()(build.build)
 app.command()(export.export)
 app.command()(collect.collect)
+app.command()(analyse.analyse)

@@ -1,0 +1,106 @@
+"""``rlsum human-eval analyse``: judgments and the key -> a verdict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from human_eval.analysis import Settings
+
+
+def analyse(
+    study: Annotated[Path, typer.Argument(metavar="STUDY", help="Folder of the study.")],
+    judgments: Annotated[Path, typer.Argument(metavar="JUDGMENTS.jsonl", help="What `collect` wrote.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where HTML, Markdown, LaTeX, CSV, JSON, PNG go.")
+    ],
+    key: Annotated[
+        Path | None, typer.Option(metavar="KEY.json", help="The secret key (default: key.json in the study).")
+    ] = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option(metavar="PLAN.json", help="What `plan` wrote: primary criterion, alpha and rules come from it."),
+    ] = None,
+    scores: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="SCORED.jsonl", help="Outputs scored by `rlsum score`, best the whole test set; repeatable."
+        ),
+    ] = None,
+    primary: Annotated[
+        str | None, typer.Option(help="The criterion decided on beforehand; without it all are one family.")
+    ] = None,
+    alpha: Annotated[float | None, typer.Option(help="Level of the tests (default: .05).")] = None,
+    max_failed: Annotated[
+        float | None, typer.Option(help="Leave out judges who failed more than this share of checks (default: .5).")
+    ] = None,
+    min_seconds: Annotated[
+        float | None, typer.Option(help="Leave out judges with a lower median time a task (default: 0, nobody).")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the files of FOLDER.")] = False,
+    resamples: Annotated[int, typer.Option(min=1, help="Resamples of intervals, sign flips of tests.")] = 10_000,
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same intervals and p-values.")] = 0,
+) -> None:
+    """Unblind a study and say what people prefer, how surely, and what may have moved them.
+
+    For each criterion and pair of systems: the share of votes with its interval, items being the unit; a sign-flip
+    permutation test with Holm's correction; ties as half votes, and dropped. The judges' agreement, a ranking of more
+    than two systems, effects of sides, length and single judges, who was left out and why, and the verdict with nobody
+    left out. With --scores also how often each metric chooses as people do, and estimates that its scores make surer.
+
+    **Examples**
+
+    rlsum human-eval analyse study judgments.jsonl -o verdict
+
+    rlsum human-eval analyse study judgments.jsonl --key ~/key.json --plan plan.json --scores scored.jsonl -o verdict
+    """
+    from rich.console import Console
+
+    from human_eval.analysis import analyse
+    from human_eval.card import FILES, build_card, print_card, write_card
+    from human_eval.metric_scores import read_scores
+    from human_eval.unblind import read_votes
+    from rlsum.cli.destination import check_folder
+
+    check_folder("-o", out, FILES, overwrite)
+    settings = _settings(plan, primary, alpha, max_failed, min_seconds, resamples, seed)
+    votes = read_votes(study, judgments, key or study)
+    found = analyse(votes, settings, read_scores(scores, votes.systems) if scores else None)
+    write_card(found, out)
+    print_card(build_card(found), Console())
+    typer.echo(f"{out}: verdict.html, and the same as Markdown, LaTeX, CSV, JSON and PNG")
+
+
+def _settings(
+    plan: Path | None,
+    primary: str | None,
+    alpha: float | None,
+    max_failed: float | None,
+    min_seconds: float | None,
+    resamples: int,
+    seed: int,
+) -> Settings:
+    """What the plan says, or the options; both at once would leave open which was meant."""
+    from human_eval.analysis import Settings
+    from human_eval.exclusion import Rules
+    from human_eval.plan import settings_of
+    from rlsum.errors import UserError
+
+    given = {"--primary": primary, "--alpha": alpha, "--max-failed": max_failed, "--min-seconds": min_seconds}
+    written = {option: value for option, value in given.items() if value is not None}
+    if plan is not None:
+        if written:
+            raise UserError(f"{', '.join(written)}: the plan says it; leave --plan out to decide now")
+        return settings_of(plan, resamples, seed)
+    limits = {"--alpha": (alpha, 1), "--max-failed": (max_failed, 1), "--min-seconds": (min_seconds, float("inf"))}
+    for option, (value, most) in limits.items():
+        if value is not None and not 0 <= value <= most:
+            raise UserError(f"{option} {value}: expected a number from 0 to {most}")
+    rules = Rules(
+        max_failed=Rules.max_failed if max_failed is None else max_failed,
+        min_seconds=Rules.min_seconds if min_seconds is None else min_seconds,
+    )
+    return Settings(primary, rules, Settings.alpha if alpha is None else alpha, resamples, seed)

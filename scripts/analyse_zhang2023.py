@@ -1,0 +1,64 @@
+"""The head-to-head judgments of Zhang et al. 2023, analysed as `rlsum human-eval analyse` analyses a study.
+
+    OMP_NUM_THREADS=1 python scripts/analyse_zhang2023.py zhang2023_pairwise.json.gz -o zhang2023
+
+A writer's summary against a model's. The item is the article: some have summaries by several writers, which are
+judged against the same text of the model. Who stood on which side was not published.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+
+from human_eval.analysis import Settings, analyse
+from human_eval.card import build_card, print_card, write_card
+from human_eval.votes import Vote, Votes
+from rlsum.evaluation.table import show
+from rlsum.judgments.pairwise import WRITER, zhang2023
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("judgments", type=Path, help="the authors' JSON, gzip or not")
+    parser.add_argument("-o", "--out", type=Path, required=True, help="folder of the verdict card")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    found = analyse(read_votes(options.judgments), Settings("overall", seed=options.seed))
+    write_card(found, options.out)
+    card, console = build_card(found), Console(width=120)
+    print_card(card, console)
+    for table in card.tables:
+        show(table, console)
+
+
+def read_votes(path: Path) -> Votes:
+    """The votes, the writer being the second system."""
+    rows = zhang2023(path).rows
+    texts = {(row.id, row.system): row for row in rows}
+    model = next(row.system for row in rows if row.system != WRITER)
+    votes = [
+        Vote(
+            criterion=criterion,
+            pair=(model, WRITER),
+            item=row.id.split("/")[0],
+            comparison=row.id,
+            judge=judge,
+            task=f"{row.id}/{judge}",
+            preference=round(2 * won - 1),
+            longer=int(np.sign(len(row.candidate.split()) - len(texts[row.id, model].candidate.split()))),
+        )
+        for row in rows
+        if row.system == WRITER
+        for criterion, scores in row.raw_scores.items()
+        for judge, won in zip(row.judges, scores, strict=True)
+        if won is not None
+    ]
+    return Votes("Zhang et al. 2023", ("informative", "overall"), ((model, WRITER),), tuple(votes))
+
+
+if __name__ == "__main__":
+    main()

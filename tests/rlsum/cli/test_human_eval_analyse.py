@@ -1,0 +1,121 @@
+"""`rlsum human-eval plan` and `analyse`, from files to files."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+from studies import NAMES, outputs
+
+from human_eval.files import read_key, read_study
+from human_eval.judgments import Judgment, write_judgments
+from rlsum.records import Output, write_outputs
+
+
+@pytest.fixture
+def study(rlsum, tmp_path):
+    """A study of 30 items, and judgments: the second system is better, and one judge only clicks on the left."""
+    for name in NAMES[:2]:
+        rows = [row for row in outputs(40, 2) if row.system == name]
+        write_outputs(tmp_path / f"{name}.jsonl", rows)
+        scored = [Output(**{**vars(row), "scores": {"m": int(row.id[8:]) / 40}}) for row in rows]
+        write_outputs(tmp_path / f"{name}.scored.jsonl", scored)
+    files = [tmp_path / f"{name}.jsonl" for name in NAMES[:2]]
+    options = ["-o", tmp_path / "study", "--items", 30, "--judges", 3, "--booklet", 15, "--seed", 1]
+    assert rlsum("human-eval", "build", *files, *options)[0] == 0
+    return tmp_path / "study"
+
+
+@pytest.fixture
+def judgments(study, tmp_path):
+    made, key, rng = read_study(study), read_key(study), random.Random(0)
+
+    def answer(secret, booklet):
+        if booklet == 0:
+            return "left"
+        if secret.kind in ("identical", "shuffled"):
+            return secret.expected
+        better = "left" if secret.left == key.systems[1] else "right"
+        return better if secret.kind == "swapped" or rng.random() < 0.85 else "none"
+
+    rows = [
+        Judgment(made.id, task.id, f"judge{number}", {criterion.id: said for criterion in made.criteria}, seconds=20.0)
+        for number, booklet in enumerate(made.booklets)
+        for task in booklet
+        for said in [answer(key.tasks[task.id], number)]
+    ]
+    write_judgments(tmp_path / "judgments.jsonl", rows)
+    return tmp_path / "judgments.jsonl"
+
+
+def test_from_judgments_to_a_verdict(rlsum, study, judgments, tmp_path):
+    (study / "key.json").rename(tmp_path / "key.json")
+    assert rlsum("human-eval", "plan", "-o", tmp_path / "plan", "--draws", 200, "--preference", 0.7)[0] == 0
+    given = ["--key", tmp_path / "key.json", "--plan", tmp_path / "plan" / "plan.json", "--resamples", 300]
+    scores = [part for name in NAMES[:2] for part in ("--scores", tmp_path / f"{name}.scored.jsonl")]
+    code, out, _ = rlsum("human-eval", "analyse", study, judgments, *given, *scores, "-o", tmp_path / "verdict")
+    assert code == 0
+    assert "primary criterion, overall: sms_model is preferred to rouge_model" in out
+    assert "judge0 is left out" in out
+    data = json.loads((tmp_path / "verdict" / "results.json").read_text())
+    assert [row["judge"] for row in data["excluded"]] == ["judge0"]
+    assert {row["preferred"] for row in data["preferences"]} == {"sms_model"}
+    assert data["control_variates"][0]["judged"] + data["control_variates"][0]["others"] == 40
+    pilot = ["--pilot", tmp_path / "verdict" / "results.json", "--draws", 200, "--judges", 2]
+    code, out, _ = rlsum("human-eval", "plan", *pilot, "-o", tmp_path / "next", "--preference", 0.75)
+    assert code == 0
+    assert "ties and correlation of " in out
+    assert "2 judges each" in out
+    assert "[names]" in (tmp_path / "next" / "preregistration.md").read_text()
+
+
+def test_the_verdict_stands_in_the_way_of_another(rlsum, study, judgments, tmp_path):
+    command = ("human-eval", "analyse", study, judgments, "-o", tmp_path / "verdict", "--resamples", 100)
+    assert rlsum(*command)[0] == 0
+    code, _, said = rlsum(*command)
+    assert code == 2
+    assert "exists; add --overwrite" in said
+    assert rlsum(*command, "--overwrite")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--primary", "style"), "primary criterion 'style'"),
+        (("--plan", "none.json"), "none.json: cannot be read"),
+        (("--plan", "none.json", "--primary", "overall"), "--primary: the plan says it"),
+        (("--max-failed", "2"), "--max-failed 2.0"),
+        (("--max-failed", "nan"), "--max-failed nan"),
+        (("--key", "none.json"), "none.json: cannot be read"),
+        (("--scores", "none.jsonl"), "none.jsonl"),
+    ],
+)
+def test_wrong_options_are_one_line(rlsum, study, judgments, tmp_path, options, said):
+    code, _, error = rlsum("human-eval", "analyse", study, judgments, "-o", tmp_path / "verdict", *options)
+    assert code == 2
+    assert said in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "verdict" / "verdict.html").exists()
+
+
+def test_no_judgments(rlsum, study, tmp_path):
+    (tmp_path / "empty.jsonl").write_text("")
+    code, _, error = rlsum("human-eval", "analyse", study, tmp_path / "empty.jsonl", "-o", tmp_path / "verdict")
+    assert code == 2
+    assert "no judgments" in error
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--primary", "style"), "--primary style: is none of --criteria"),
+        (("--ties", "0.2", "--pilot", "results.json"), "--pilot gives ties and correlation"),
+        (("--max-failed", "7"), "max_failed"),
+        (("--preference", "0.4"), "--preference 0.4"),
+    ],
+)
+def test_a_plan_that_makes_no_sense_is_one_line(rlsum, tmp_path, options, said):
+    code, _, error = rlsum("human-eval", "plan", "-o", tmp_path / "plan", "--draws", 100, *options)
+    assert code == 2
+    assert said in error

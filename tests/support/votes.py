@@ -1,0 +1,39 @@
+"""Votes for tests, from matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from human_eval.votes import Vote, Votes
+
+
+def votes_of(matrix, *, pair=("a", "b"), criterion="overall", left=None, seconds=10.0, longer=0, item="item"):
+    """Votes of a matrix (items, judges) of -1, 0, 1 and NaN; ``left`` (items, judges) names the system on the left."""
+    rows = []
+    for number, row in enumerate(np.asarray(matrix, dtype=float)):
+        for judge, value in enumerate(row):
+            if np.isnan(value):
+                continue
+            rows.append(
+                Vote(
+                    criterion=criterion,
+                    pair=pair,
+                    item=f"{item}{number:03d}",
+                    comparison=f"{item}{number:03d}",
+                    judge=f"judge{judge}",
+                    task=f"{item}{number}-{judge}",
+                    preference=int(value),
+                    longer=longer,
+                    left=pair[(number + judge) % 2] if left is None else left,
+                    position=number,
+                    seconds=seconds,
+                )
+            )
+    return rows
+
+
+def study_of(rows, *, checks=(), same=(), title="a study"):
+    """`Votes` with the criteria and pairs of the rows."""
+    criteria = tuple(dict.fromkeys(row.criterion for row in rows))
+    pairs = tuple(dict.fromkeys(row.pair for row in rows))
+    return Votes(title, criteria, pairs, tuple(rows), tuple(checks), tuple(same))
