@@ -101,7 +101,7 @@ def stories(count, first=0) -> list[tuple[str, str]]:
 def config(run, kind="mle", *, model=None, objective=None, decoding=None, **training) -> Config:
     """A configuration of a tiny run; its data stand nowhere (see ``trainer``)."""
     defaults = {"steps": 6, "batch_size": 4, "learning_rate": 0.02, "validate_every": 2, "log_every": 2}
-    reward = {"reward": "overlap"} if kind == "mixed" else {}
+    reward = {} if kind == "mle" else {"reward": "overlap"}
     values = {
         "run": str(run),
         "data": {"train": "none", "valid": "none"},
@@ -122,7 +122,7 @@ def trainer(config: Config, *, train=None, valid=None, reward=None, resume=False
     run.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(config.training.seed)
     built = PointerGenerator(config.model, vocabulary())
-    mixed = config.objective.kind == "mixed"
+    mixed = config.objective.rewarded
     result = Trainer(
         config=config,
         accelerator=Accelerator(cpu=True, mixed_precision=config.training.mixed_precision),
