@@ -60,8 +60,8 @@ def group_centred(rewards: np.ndarray) -> np.ndarray:
 def group_normalised(rewards: np.ndarray) -> np.ndarray:
     """(B, k) -> (B, k): (r_i - mean(r)) / std(r), as GRPO (Shao et al. 2024, arXiv 2402.03300).
 
-    NaN as in leave_one_out, exactly 0 where all rewards of a group are equal. The standard deviation is that of a sample
-    (n - 1), without a constant beside it: the scale of the reward does not matter at all.
+    NaN as in leave_one_out, exactly 0 where all rewards of a group are equal. The standard deviation is that of a
+    sample (n - 1), without a constant beside it: the scale of the reward does not matter at all.
     """
     centred = group_centred(rewards)
     defined = ~np.isnan(centred)
