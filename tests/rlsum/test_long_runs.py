@@ -60,7 +60,8 @@ def test_a_pretrained_model_in_bf16(tmp_path, fresh_precision, name):
     (tmp_path / "news.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     values = {
         "run": str(tmp_path / "r"),
-        "data": {key: str(tmp_path / "news.jsonl") for key in ("train", "valid")} | {"max_source": 64, "max_target": 20},
+        "data": {"train": str(tmp_path / "news.jsonl"), "valid": str(tmp_path / "news.jsonl"), "max_source": 64,
+                 "max_target": 20},
         "model": {"kind": "seq2seq", "pretrained": str(tmp_path / "t5")},
         "objective": {"reward": "pretrained:vowels", **OBJECTIVES[name]},
         "training": {"steps": UPDATES, "batch_size": 2, "learning_rate": 1e-3, "validate_every": UPDATES,
@@ -69,3 +70,28 @@ def test_a_pretrained_model_in_bf16(tmp_path, fresh_precision, name):
         "metrics": ["rouge-l"],
     }  # fmt: skip
     all_finite(build.trainer(configs.check(values, "test")), tmp_path / "r")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_a_pointer_generator_in_fp16_with_a_scaled_loss(tmp_path, name):
+    """Runs in fp16 need a GPU, but its numbers torch has on the processor, too. Overflows lower the scale, as there."""
+    objective = OBJECTIVES[name]
+    trainer = tiny.trainer(tiny.config(tmp_path / "r", objective["kind"], objective=objective, steps=UPDATES))
+    scaler, model, skipped = torch.amp.GradScaler("cpu"), trainer.model, 0
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
+    for number in range(UPDATES):
+        torch.manual_seed(number)
+        (batch,) = trainer._batches(number // trainer.config.objective.updates_per_sample)
+        with torch.autocast("cpu", dtype=torch.float16):
+            loss = trainer.step(number, model, batch).loss
+        assert loss.isfinite()
+        scaler.scale(loss).backward()
+        scaler.unscale_(optimizer)
+        norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 2.0)
+        skipped += not norm.isfinite()
+        scaler.step(optimizer)
+        scaler.update()
+        optimizer.zero_grad()
+    assert skipped < UPDATES / 20
+    assert all(p.isfinite().all() for p in model.parameters())
