@@ -67,10 +67,10 @@ class Objective:
     samples          samples an article
     length           log-probabilities of a text are the sum or the mean over its tokens
     kl               weight of KL(policy || start) beside L_RL
-    updates_per_sample  updates that learn from the same samples
     clip             of importance ratios, which then take the place of log-probabilities
     margin           of ranking, for each place between two candidates
     coverage_weight  lambda of the coverage loss, for a model with coverage
+    updates_per_sample  updates that learn from the same samples
     """
 
     kind: Literal["mle", "mixed", "ranking"] = "mle"
@@ -100,8 +100,8 @@ class Objective:
     def _lacks(self) -> Iterator[str]:
         if self.rewarded and self.reward is None:
             yield f"kind={self.kind} needs a reward, for example reward: rouge-l"
-        compares = "kind=ranking" if self.kind == "ranking" else f"estimator={self.estimator}"
-        if compares != "estimator=self-critical" and self.samples < 2:
+        compares = {"mixed": f"estimator={self.estimator}", "ranking": "kind=ranking"}.get(self.kind)
+        if compares not in (None, "estimator=self-critical") and self.samples < 2:
             yield f"{compares} compares the samples of an article: samples={self.samples} must be 2 or more, such as 4"
         if self.kind == "mixed" and self.updates_per_sample > 1 and self.clip is None:
             yield (

@@ -56,7 +56,8 @@ class PolicyGradient:
             tokens = target_lengths(rollout.samples.ids, pad).sum()
             outside = ((log_prob - drawn).expm1().abs() > self.clip).sum()
             log["ratio_outside"] = (outside / tokens).item()
-        if rollout.start_log_prob is not None:
+        if self.kl:
+            assert rollout.start_log_prob is not None, "a penalty needs the start that it measures from"
             distance = losses.kl_per_token(log_prob, _widened(rollout.start_log_prob, log_prob))
             log["kl"] = (distance.sum() / target_lengths(rollout.samples.ids, pad).sum()).item()
             loss = loss + self.kl * losses.sequence_log_prob(distance, lengths, rule).mean()
