@@ -51,7 +51,7 @@ def test_a_pointer_generator_in_bf16(tmp_path, fresh_precision, name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", OBJECTIVES)
+@pytest.mark.parametrize("name", ["self-critical", "grpo"])  # a minute or two each
 def test_a_pretrained_model_in_bf16(tmp_path, fresh_precision, name):
     from rlsum import config as configs
 
