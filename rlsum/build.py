@@ -23,7 +23,10 @@ from rlsum.data.batch import Batch
 from rlsum.data.corpus import Corpus, load_corpus
 from rlsum.data.sources import check_path
 from rlsum.models.sizes import ModelConfig
-from rlsum.models.summarizer import Summarizer
+from rlsum.models.summarizer import Scorer, Summarizer
+from rlsum.objectives import PolicyGradient, Ranking
+from rlsum.rollout import Rollouts
+from rlsum.start import kept
 from rlsum.steps import MixedStep, MLEStep, StepResult
 from rlsum.trainer import Step, Trainer
 
@@ -72,20 +75,25 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
         "articles": {"train": digest(train.rows), "valid": digest(valid.rows)},
     }
     if resume:
-        check_unchanged(run, signatures, facts)
+        start_now = {"start": checkpoint.start_digest(run)} if kept.is_kept(config) else {}
+        check_unchanged(run, signatures, facts | start_now)
     model = start_model(config, train, None if resume else init, run if resume else None)
     # from here on the run has its own copy of everything that names could resolve to differently later
     config = replace(config, model=model.config)
     if accelerator.is_main_process and not resume:
+        if kept.is_kept(config):
+            checkpoint.save_start(run, model)
+            facts["start"] = checkpoint.start_digest(run)
         checkpoint.write_atomically(run / checkpoint.CONFIG, _yaml(config))
         checkpoint.write_atomically(run / ENVIRONMENT, environment(facts))
+    start = kept.scorer(config, model, run if resume else None, accelerator.device)
     built = Trainer(
         config=config,
         accelerator=accelerator,
         model=model,
         train_rows=model.read(train.rows, config.data.max_source, config.data.max_target),
         valid_rows=model.read(valid.rows, config.data.max_source, config.data.max_target),
-        step=training_step(config, model, reward),
+        step=training_step(config, model, reward, start),
         select=_reward_value if reward is not None else _likelihood(config.objective.coverage_weight),
         metrics=metrics,
         signatures=signatures,
@@ -113,10 +121,10 @@ def check_names(config: Config) -> None:
 def check_start(config: Config, init: Path | None) -> None:
     """Raise ConfigError where a run could not start so, or hardly means to."""
     folder = None if init is None else checkpoint.find(init)
-    if folder is None and config.objective.kind == "mixed" and config.model is None:
+    if folder is None and config.objective.rewarded and config.model is None:
         raise ConfigError(
-            "objective.kind=mixed starts from a likelihood model: give --init RUN (or set model: ... to start from "
-            "random weights on purpose)"
+            f"objective.kind={config.objective.kind} starts from a likelihood model: give --init RUN (or set model: "
+            "... to start from random weights on purpose)"
         )
     _start_of(config, folder).check(config, folder)
 
@@ -156,6 +164,7 @@ def _dependencies(signatures: Mapping[str, str], facts: Mapping[str, Any]) -> di
         **{f"reward {name}": signature for name, signature in signatures.items()},
         **{f"articles of data.{part}": value for part, value in facts["articles"].items()},
         "processes": facts["processes"],
+        "the start, which the KL penalty measures from": facts.get("start"),
     }
 
 
@@ -210,31 +219,43 @@ def load_model(folder: Path, section: ModelConfig | None = None) -> Model:
     return _start_of(checkpoint.read_config(folder), None).load(folder, section)
 
 
-def training_step(config: Config, model: Summarizer, reward: Reward | None) -> Step:
-    """The loss of one update, as the trainer calls it: (update number, wrapped model, batch)."""
+def training_step(config: Config, model: Summarizer, reward: Reward | None, start: Scorer | None = None) -> Step:
+    """The loss of one update, as the trainer calls it: (update number, wrapped model, batch).
+
+    ``start`` scores as the model that the run began with; it is needed where the objective has a KL penalty.
+    """
     objective = config.objective
     mle = MLEStep(objective.length, objective.coverage_weight)
-    if objective.kind == "mle" or reward is None:
+    if reward is None:
         return lambda number, wrapped, batch: mle(wrapped, batch)
+    learn, rollouts = _learning(config), Rollouts(objective.updates_per_sample)
 
-    def mixed(number: int, wrapped: torch.nn.Module, batch: Batch) -> StepResult:
-        step = MixedStep(
-            reward,
-            objective.gamma_at(number, config.training.steps),
-            objective.reward_scale,
-            objective.samples,
-            config.decoding.max_length,
-            mle,
-        )
-        return step(wrapped, model, batch)
+    def rewarded(number: int, wrapped: torch.nn.Module, batch: Batch) -> StepResult:
+        gamma = objective.gamma_at(number, config.training.steps)
+        step = MixedStep(reward, gamma, objective.samples, config.decoding.max_length, mle, learn, start)
+        return step.loss(wrapped, batch, lambda: rollouts.of(number, batch, lambda: step.roll_out(model, batch)))
 
-    return mixed
+    return rewarded
+
+
+def _learning(config: Config) -> PolicyGradient | Ranking:
+    objective = config.objective
+    if objective.kind == "ranking":
+        return Ranking(objective.margin, objective.length)
+    return PolicyGradient(
+        objective.estimator,
+        objective.reward_scale,
+        objective.length,
+        config.decoding.max_length,
+        objective.clip,
+        objective.kl,
+    )
 
 
 def rewards_of(config: Config) -> tuple[dict[str, Reward], Reward | None]:
     """Validation's rewards by name, and the training reward, which is among them under ``reward``."""
     metrics = rewards.from_specs(list(config.metrics))
-    if config.objective.kind == "mle":
+    if not config.objective.rewarded:
         return metrics, None
     assert config.objective.reward is not None  # Objective has checked it
     reward = rewards.from_spec(config.objective.reward)

@@ -32,10 +32,11 @@ from rlsum.models.summarizer import WEIGHTS
 from rlsum.models.tensors import own_tensors
 from rlsum.records import defined
 
-CONFIG, REWARDS, STATE, RESULT, LOCK = (
+CONFIG, REWARDS, STATE, START, RESULT, LOCK = (
     "config.yaml",
     "rewards.json",
     "state.safetensors",
+    "start.safetensors",
     "result.json",
     ".lock",
 )
@@ -206,7 +207,7 @@ def load_state(run: Path, model: nn.Module, optimizer: torch.optim.Optimizer) ->
         raise CheckpointError(f"{run}: no {STATE} to resume from; start the run without --resume")
     tensors, progress = _read(run / STATE, "progress")
     weights = {name[6:]: tensor for name, tensor in tensors.items() if name.startswith("model.")}
-    put_weights(model, weights, run / STATE, optional=model.state_dict().keys() - own_tensors(model).keys())
+    put_weights(model, weights, run / STATE, optional=_aliases(model))
     moments: dict[int, dict[str, Tensor]] = {}
     for name, tensor in tensors.items():
         if name.startswith("optimizer."):
@@ -214,6 +215,33 @@ def load_state(run: Path, model: nn.Module, optimizer: torch.optim.Optimizer) ->
             moments.setdefault(int(number), {})[moment] = tensor
     optimizer.load_state_dict({"state": moments, "param_groups": optimizer.state_dict()["param_groups"]})
     return Progress(**progress)
+
+
+def save_start(run: Path, model: nn.Module) -> None:
+    """Keep the weights that a run begins with: those that a KL penalty measures from."""
+    write_atomically(run / START, save(_cpu(own_tensors(model)), {"about": "{}"}))
+
+
+def load_start(run: Path, model: nn.Module) -> None:
+    """Give a model the weights that a run began with. Raises CheckpointError where there are none."""
+    put_weights(model, _read(run / START, "about")[0], run / START, optional=_aliases(model))
+
+
+def start_digest(run: Path) -> str:
+    """Sixteen hex digits that change with any byte of the kept start. Raises CheckpointError where there is none."""
+    try:
+        with (run / START).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+    except OSError as error:
+        raise CheckpointError(
+            f"{run / START}: cannot be read ({error.strerror}); the KL penalty measures from these weights: put the "
+            f"file back, or start a new run with --init {run}"
+        ) from error
+
+
+def _aliases(model: nn.Module) -> Collection[str]:
+    """Names of tensors that another name has already, as tied embeddings do."""
+    return model.state_dict().keys() - own_tensors(model).keys()
 
 
 def digest(model: nn.Module) -> str:

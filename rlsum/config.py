@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -58,28 +58,64 @@ class VocabularyConfig:
 class Objective:
     """What is minimised.
 
-    kind             mle | mixed
-    reward           the reward of the mixed objective, for example ``rouge-l`` or a mapping with options
-    gamma            weight of L_RL at the first update; gamma_end, if given, is reached linearly at the last
-    reward_scale     factor on r(sample) - r(greedy)
+    kind             mle | mixed | ranking
+    reward           the reward of mixed and ranking, for example ``rouge-l`` or a mapping with options
+    gamma            weight of what the reward teaches at the first update; gamma_end, if given, is reached linearly at
+                     the last
+    estimator        how the rewards of mixed become advantages (see rlsum.estimators)
+    reward_scale     factor on the advantages
     samples          samples an article
     length           log-probabilities of a text are the sum or the mean over its tokens
+    kl               weight of KL(policy || start) beside L_RL
+    clip             of importance ratios, which then take the place of log-probabilities
+    margin           of ranking, for each place between two candidates
     coverage_weight  lambda of the coverage loss, for a model with coverage
+    updates_per_sample  updates that learn from the same samples
     """
 
-    kind: Literal["mle", "mixed"] = "mle"
+    kind: Literal["mle", "mixed", "ranking"] = "mle"
     reward: RewardSpec | None = None
     gamma: float = Field(default=0.97, ge=0, le=1)
     gamma_end: float | None = Field(default=None, ge=0, le=1)
+    estimator: Literal["self-critical", "rloo", "grpo", "dr-grpo"] = "self-critical"
     reward_scale: float = Field(default=1.0, gt=0, allow_inf_nan=False)
     samples: int = Field(default=1, ge=1)
     length: Literal["sum", "mean"] = "mean"
+    kl: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    updates_per_sample: int = Field(default=1, ge=1)
+    clip: float | None = Field(default=None, gt=0, lt=1)
+    margin: float = Field(default=0.001, ge=0, allow_inf_nan=False)
     coverage_weight: float = Field(default=1.0, ge=0, allow_inf_nan=False)
 
     def __post_init__(self) -> None:
-        """A mixed objective needs its reward."""
-        if self.kind == "mixed" and self.reward is None:
-            raise ValueError("kind=mixed needs a reward, for example reward: rouge-l")
+        """Reject what cannot be learnt so, with every reason."""
+        if faults := [*self._lacks(), *self._misplaced()]:
+            raise ValueError("; ".join(faults))
+
+    @property
+    def rewarded(self) -> bool:
+        """Whether a reward teaches, and so chooses the best checkpoint."""
+        return self.kind != "mle"
+
+    def _lacks(self) -> Iterator[str]:
+        if self.rewarded and self.reward is None:
+            yield f"kind={self.kind} needs a reward, for example reward: rouge-l"
+        compares = {"mixed": f"estimator={self.estimator}", "ranking": "kind=ranking"}.get(self.kind)
+        if compares not in (None, "estimator=self-critical") and self.samples < 2:
+            yield f"{compares} compares the samples of an article: samples={self.samples} must be 2 or more, such as 4"
+        if self.kind == "mixed" and self.updates_per_sample > 1 and self.clip is None:
+            yield (
+                f"updates_per_sample={self.updates_per_sample} learns from samples of an older policy, which the plain "
+                "policy gradient cannot: give clip, for example 0.2, or updates_per_sample=1"
+            )
+
+    def _misplaced(self) -> Iterator[str]:
+        if self.kind != "mixed":
+            for name, none in (("estimator", "self-critical"), ("kl", 0.0), ("clip", None)):
+                if getattr(self, name) != none:
+                    yield f"{name}={getattr(self, name)} is for kind=mixed alone; leave it out"
+        if self.kind == "mle" and self.updates_per_sample > 1:
+            yield f"updates_per_sample={self.updates_per_sample}: kind=mle draws no samples; leave it out"
 
     def gamma_at(self, step: int, steps: int) -> float:
         """Gamma of update ``step`` (from 0) of ``steps``: constant, or linear from gamma to gamma_end."""
@@ -136,11 +172,19 @@ class Config:
     metrics: tuple[RewardSpec, ...] = ("rouge-1", "rouge-2", "rouge-l")
 
     def __post_init__(self) -> None:
-        """The best checkpoint of a mixed objective is chosen by the reward of what it decodes."""
-        if self.objective.kind == "mixed" and self.training.validate_decoded == 0:
-            raise ValueError(
-                "training.validate_decoded=0: objective.kind=mixed needs some to choose by, for example 200"
+        """Reject sections that do not fit each other, with every reason."""
+        objective, training, faults = self.objective, self.training, []
+        if objective.rewarded and training.validate_decoded == 0:  # the best is chosen by the reward of what it decodes
+            faults.append(
+                f"training.validate_decoded=0: objective.kind={objective.kind} needs some to choose by, for example 200"
             )
+        if training.validate_every % objective.updates_per_sample:  # a state holds no samples
+            faults.append(
+                f"training.validate_every={training.validate_every}: must be a multiple of "
+                f"objective.updates_per_sample={objective.updates_per_sample}, so that a run resumes with new samples"
+            )
+        if faults:
+            raise ValueError("; ".join(faults))
 
 
 def load(path: str | Path, overrides: Sequence[str] = ()) -> Config:

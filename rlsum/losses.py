@@ -1,6 +1,6 @@
 """The objectives: tensors in, tensors out.
 
-Notation: B articles, k samples an article, T tokens. Every ``log_prob`` is 0 at padding, so sums need no mask.
+Notation: B articles, k samples an article, R rows, T tokens. Every ``log_prob`` is 0 at padding, so sums need no mask.
 """
 
 from __future__ import annotations
@@ -10,7 +10,14 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from rlsum.data.vocabulary import PAD
+
 LengthRule = Literal["sum", "mean"]
+
+
+def target_lengths(target: Tensor, pad: int = PAD) -> Tensor:
+    """(R, T) ids -> (R,) number of tokens, the end token counted."""
+    return (target != pad).sum(-1)
 
 
 def sequence_log_prob(log_prob: Tensor, lengths: Tensor, rule: LengthRule) -> Tensor:
@@ -33,6 +40,45 @@ def policy_gradient(log_prob: Tensor, lengths: Tensor, advantage: Tensor, rule: 
     """
     weight = torch.where(advantage.isfinite(), advantage, 0.0).detach()
     return -(weight * sequence_log_prob(log_prob, lengths, rule)).mean()
+
+
+def clipped_policy_gradient(
+    log_prob: Tensor, old_log_prob: Tensor, lengths: Tensor, advantage: Tensor, rule: LengthRule, clip: float
+) -> Tensor:
+    """L_RL for samples that an older policy drew (PPO, Schulman et al. 2017, equation 7). Scalar.
+
+    Token by token (R, T) the importance ratio p / p_old, less 1, takes the place of log p; the gain A (ratio - 1) stops
+    where the ratio has left [1 - clip, 1 + clip] to the side of its advantage A (R,). Where both policies are the same,
+    the loss is 0 and its gradient that of ``policy_gradient``. Undefined advantages give no gradient here either.
+    """
+    weight = torch.where(advantage.isfinite(), advantage, 0.0).detach().unsqueeze(-1)
+    change = torch.expm1(log_prob - old_log_prob.detach())
+    gain = torch.minimum(weight * change, weight * change.clamp(-clip, clip))
+    return -sequence_log_prob(gain, lengths, rule).mean()
+
+
+def kl_per_token(log_prob: Tensor, start_log_prob: Tensor) -> Tensor:
+    """KL(policy || start) estimated at sampled tokens, (R, T), each >= 0, 0 at padding: r - 1 - log r, r = p_start / p.
+
+    The estimator k3 of Schulman, "Approximating KL divergence" (2020, joschu.net/blog/kl-approx.html): unbiased under
+    samples of the policy. The start gets no gradient.
+    """
+    log_ratio = start_log_prob.detach() - log_prob
+    return torch.expm1(log_ratio) - log_ratio
+
+
+def ranking(scores: Tensor, rewards: Tensor, margin: float) -> Tensor:
+    """Candidates should be as probable as they are good: BRIO's contrastive loss (Liu et al. 2022, section 3). Scalar.
+
+    Sum over pairs of an article's candidates, i better than j, of max(0, score_j - score_i + margin (rank_j - rank_i)),
+    averaged over articles. ``scores`` and ``rewards`` (B, k); a rank counts the candidates that are better. Equal
+    rewards make no pair, and an undefined one (NaN) takes part in none.
+    """
+    better = rewards.unsqueeze(2) > rewards.unsqueeze(1)  # (B, i, j)
+    rank = better.sum(1).to(scores.dtype)
+    distance = rank.unsqueeze(1) - rank.unsqueeze(2)
+    lack = scores.unsqueeze(1) - scores.unsqueeze(2) + margin * distance
+    return torch.where(better, lack.clamp(min=0.0), 0.0).sum((1, 2)).mean()
 
 
 def coverage(penalty: Tensor, lengths: Tensor, rule: LengthRule) -> Tensor:

@@ -1,20 +1,21 @@
-"""One training step's loss: by likelihood, or by the self-critical mixed objective. No optimiser in here."""
+"""One training step's loss: by likelihood, or mixed with what rewards of samples teach. No optimiser in here."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from rlsum import estimators, losses
+from rlsum import losses
 from rlsum.data.batch import Batch
 from rlsum.data.vocabulary import PAD
-from rlsum.models.summarizer import Scored, Scorer, Summarizer, Tokens
+from rlsum.models.summarizer import Scored, Scorer, Summarizer
+from rlsum.objectives import PolicyGradient, Ranking
+from rlsum.rollout import Rollout, roll_out
 
 if TYPE_CHECKING:
     from rewards.base import Reward
@@ -42,7 +43,7 @@ class MLEStep:
 
     def loss(self, scored: Scored, target: Tensor, pad: int = PAD) -> tuple[Tensor, dict[str, float]]:
         """Loss of targets (B, T) that have been scored."""
-        lengths = target_lengths(target, pad)
+        lengths = losses.target_lengths(target, pad)
         nll = losses.nll(scored.log_prob, lengths, self.length)
         coverage = losses.coverage(scored.coverage, lengths, self.length)
         per_token = -scored.log_prob.sum().item() / lengths.sum().item()
@@ -55,64 +56,56 @@ class MLEStep:
 
 @dataclass(frozen=True)
 class MixedStep:
-    """gamma L_RL + (1 - gamma) L_MLE with the greedy decoding as baseline (FORMULAS: Clark et al. 2019, section 5).
+    """gamma L_reward + (1 - gamma) L_MLE (Clark et al. 2019, equation 8).
 
-    Samples and greedy decodings come out of one decoding without gradient; samples and references are then scored in
-    one pass with gradient.
+    Samples, and greedy decodings where they are the baseline, come out of one decoding without gradient; samples and
+    references are then scored in one pass with gradient, and ``learn`` makes L_reward of the samples' part.
+    ``start`` scores as the model that the run began with.
     """
 
     reward: Reward
     gamma: float
-    reward_scale: float
     samples: int
     max_length: int
     mle: MLEStep
+    learn: PolicyGradient | Ranking
+    start: Scorer | None = None
 
     def __call__(self, model: Scorer, decoder: Summarizer, batch: Batch) -> StepResult:
         """Loss of one batch. ``decoder`` is the model itself, free of any wrapper that accelerate put around it."""
-        if self.gamma == 0:  # exactly likelihood training: nothing is sampled that would not count
-            return self.mle(model, batch)
-        samples, greedy = decoder.self_critical(batch, self.samples, self.max_length)
-        sample_rewards, greedy_rewards = self._score(decoder, batch, samples, greedy)
-        advantage = estimators.self_critical(sample_rewards, greedy_rewards, self.reward_scale)
-        loss, log = self._loss(model, batch, samples.ids, advantage)
-        return StepResult(
-            loss,
-            {
-                "loss": loss.item(),
-                **log,
-                **_reward_log(sample_rewards, greedy_rewards, advantage),
-                **_sample_log(samples.ids, batch),
-                "gamma": self.gamma,
-            },
+        return self.loss(model, batch, lambda: self.roll_out(decoder, batch))
+
+    def roll_out(self, decoder: Summarizer, batch: Batch) -> Rollout:
+        """Samples of a batch, rewarded."""
+        return roll_out(
+            decoder,
+            batch,
+            self.reward,
+            samples=self.samples,
+            max_length=self.max_length,
+            greedy=self.learn.needs_greedy,
+            start=self.start,
         )
 
-    def _score(
-        self, decoder: Summarizer, batch: Batch, samples: Tokens, greedy: Tokens
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Rewards of the samples (B, k) and of the greedy decodings (B,), from one call of the reward."""
-        texts = decoder.to_text(batch, samples) + decoder.to_text(batch, greedy)
-        size, k = len(batch), self.samples
-        rows = [i // k for i in range(size * k)] + list(range(size))
-        values = self.reward(texts, [batch.references[i] for i in rows], [batch.sources[i] for i in rows])
-        return values[: size * k].reshape(size, k), values[size * k :]
+    def loss(self, model: Scorer, batch: Batch, sampled: Callable[[], Rollout]) -> StepResult:
+        """Loss of one batch, learnt from its samples, which ``sampled`` brings."""
+        if self.gamma == 0:  # exactly likelihood training: nothing is sampled that would not count
+            return self.mle(model, batch)
+        rollout = sampled()
+        loss, log = self._mixed(model, batch, rollout)
+        return StepResult(loss, {"loss": loss.item(), **log, **rollout.log(batch), "gamma": self.gamma})
 
-    def _loss(
-        self, model: Scorer, batch: Batch, sample_ids: Tensor, advantage: np.ndarray
-    ) -> tuple[Tensor, dict[str, float]]:
-        weight = torch.as_tensor(advantage, dtype=torch.float32, device=sample_ids.device).flatten()
+    def _mixed(self, model: Scorer, batch: Batch, rollout: Rollout) -> tuple[Tensor, dict[str, float]]:
+        ids = rollout.samples.ids
         if self.gamma == 1:  # the references would not count: they are not scored
-            rl = self._policy_gradient(model(batch, sample_ids), sample_ids, weight, batch.pad)
-            return rl, {"loss_rl": rl.item(), "tokens": target_lengths(sample_ids, batch.pad).sum().item()}
-        both = interleave(sample_ids, batch.target, self.samples, batch.pad)
+            rl, log = self.learn(model(batch, ids).log_prob, rollout, batch.pad)
+            return rl, {**log, "loss_rl": rl.item(), "tokens": losses.target_lengths(ids, batch.pad).sum().item()}
+        both = interleave(ids, batch.target, self.samples, batch.pad)
         scored = model(batch, both)
         is_sample = torch.arange(len(both), device=both.device) % (self.samples + 1) < self.samples
-        rl = self._policy_gradient(_rows(scored, is_sample), both[is_sample], weight, batch.pad)
-        mle, log = self.mle.loss(_rows(scored, ~is_sample), both[~is_sample], batch.pad)
-        return losses.mixed(rl, mle, self.gamma), {**log, "loss_rl": rl.item(), "loss_mle": mle.item()}
-
-    def _policy_gradient(self, scored: Scored, sample_ids: Tensor, advantage: Tensor, pad: int) -> Tensor:
-        return losses.policy_gradient(scored.log_prob, target_lengths(sample_ids, pad), advantage, self.mle.length)
+        rl, log = self.learn(scored.log_prob[is_sample], rollout, batch.pad)
+        mle, mle_log = self.mle.loss(_rows(scored, ~is_sample), both[~is_sample], batch.pad)
+        return losses.mixed(rl, mle, self.gamma), {**mle_log, **log, "loss_rl": rl.item(), "loss_mle": mle.item()}
 
 
 def _rows(scored: Scored, rows: Tensor) -> Scored:
@@ -125,33 +118,3 @@ def interleave(samples: Tensor, target: Tensor, k: int, pad: int = PAD) -> Tenso
     samples = F.pad(samples, (0, width - samples.shape[1]), value=pad).view(len(target), k, width)
     target = F.pad(target, (0, width - target.shape[1]), value=pad)
     return torch.cat([samples, target.unsqueeze(1)], 1).flatten(0, 1)
-
-
-def target_lengths(target: Tensor, pad: int = PAD) -> Tensor:
-    """(R, T) ids -> (R,) number of tokens, the end token counted."""
-    return (target != pad).sum(-1)
-
-
-def _reward_log(samples: np.ndarray, greedy: np.ndarray, advantage: np.ndarray) -> dict[str, float]:
-    defined = np.isfinite(advantage)
-    return {
-        "reward": mean_defined(samples),
-        "baseline_reward": mean_defined(greedy),
-        "advantage_std": float(np.std(advantage[defined])) if defined.any() else float("nan"),
-        "undefined_rewards": float((~defined).mean()),
-        "zero_advantage": float((advantage[defined] == 0).mean()) if defined.any() else float("nan"),
-    }
-
-
-def _sample_log(ids: Tensor, batch: Batch) -> dict[str, float]:
-    lengths, ends = target_lengths(ids, batch.pad).float(), torch.tensor(batch.ends, device=ids.device)
-    return {
-        "sample_length": lengths.mean().item(),
-        "sample_cut_off": 1.0 - torch.isin(ids, ends).any(-1).float().mean().item(),
-    }
-
-
-def mean_defined(values: Sequence[float] | np.ndarray) -> float:
-    """Mean of the values that are defined; NaN where none is."""
-    array = np.asarray(values, dtype=np.float64)
-    return float(np.nanmean(array)) if (~np.isnan(array)).any() else float("nan")

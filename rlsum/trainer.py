@@ -71,7 +71,8 @@ class Trainer:
         self.wrapped, self.optimizer = self.accelerator.prepare(self.model, optimizer)
         lengths = training_lengths(self.train_rows)
         self._valid_lengths = [len(tokens) for tokens in self.valid_rows["src_tokens"]]
-        self.plan = BatchPlan(lengths, training.batch_size * self.accelerator.num_processes, training.seed)
+        together = training.batch_size * training.accumulate * self.accelerator.num_processes
+        self.plan = BatchPlan(lengths, together, training.seed)  # of whole updates, however they are divided
         self._log: dict[str, list[float]] = {}  # since the last line of the log, which holds their means
         self._tokens, self._since = 0.0, time.perf_counter()
 
@@ -117,14 +118,15 @@ class Trainer:
         for group in self.optimizer.param_groups:
             group["lr"] = training.rate_at(number)
         self.wrapped.train()
-        batches = [self._batch(number * training.accumulate + i) for i in range(training.accumulate)]
+        batches = self._batches(number // self.config.objective.updates_per_sample)
+        articles = sum(len(batch) for batch in batches)
         for i, batch in enumerate(batches):
             last = i == len(batches) - 1
             with nullcontext() if last else self.accelerator.no_sync(self.wrapped), self.accelerator.autocast():
                 result = self.step(number, self.wrapped, batch)
             if not torch.isfinite(result.loss):
                 self._refuse("loss", result.loss.item(), batches)
-            self.accelerator.backward(result.loss / len(batches))
+            self.accelerator.backward(result.loss / (articles / len(batch)))  # every article counts the same
             self._remember(result.log)
         norm = self.accelerator.clip_grad_norm_(self.wrapped.parameters(), training.clip)
         # in fp16 the gradient scaler skips such an update by itself and lowers the scale
@@ -134,11 +136,13 @@ class Trainer:
         self.optimizer.zero_grad()
         self._remember({"gradient_norm": float(norm), "learning_rate": training.rate_at(number)})
 
-    def _batch(self, number: int) -> Batch:
-        together = self.plan.at(number)
+    def _batches(self, number: int) -> list[Batch]:
+        """The articles of an update that are this process's, ``batch_size`` at a time."""
+        together, size = self.plan.at(number), self.config.training.batch_size
         # where an epoch's last batch is smaller than the number of processes, every process still takes part
         rows = together[self.accelerator.process_index :: self.accelerator.num_processes] or together[:1]
-        return self.model.collate(self.train_rows[rows]).to(self.accelerator.device)
+        parts = [rows[start : start + size] for start in range(0, len(rows), size)]
+        return [self.model.collate(self.train_rows[part]).to(self.accelerator.device) for part in parts]
 
     def _remember(self, log: Mapping[str, float]) -> None:
         self._tokens += log.get("tokens", 0.0)
@@ -177,7 +181,7 @@ class Trainer:
         training, progress = self.config.training, self.progress
         result = self._measure()
         value = self.select(result.values)
-        if self.config.objective.kind == "mixed" and math.isnan(value):
+        if self.config.objective.rewarded and math.isnan(value):
             self._refuse_undefined(result)
         better = progress.best is None or value > progress.best
         if better:

@@ -13,7 +13,7 @@ from rlsum.evaluation.properties import PROPERTIES
 from rlsum.models.decoding import Decoding
 from rlsum.models.summarizer import Summarizer
 from rlsum.records import Output
-from rlsum.steps import mean_defined
+from rlsum.rollout import mean_defined
 
 if TYPE_CHECKING:
     from rewards.base import Reward

@@ -30,6 +30,7 @@ from rlsum.data.batch import Batch, collate
 from rlsum.data.vocabulary import EOS, Vocabulary
 from rlsum.models.pointer_generator import NEVER, PointerGenerator
 from rlsum.models.sizes import PointerGeneratorConfig
+from rlsum.objectives import PolicyGradient
 from rlsum.steps import MixedStep, MLEStep, StepResult
 
 KNOWN = 5000  # words with vectors in the texts that are rewarded: as many as a file that is written in no time holds
@@ -54,8 +55,8 @@ def main() -> None:
     with torch.no_grad():
         model.word_out.bias[EOS] = NEVER  # nothing ends before 100 tokens
     reward, mle = rewards.from_spec("rouge-l"), MLEStep()
-    rl = MixedStep(reward, 1.0, 1.0, 1, 100, mle)
-    mixed = MixedStep(reward, 0.97, 1.0, 1, 100, mle)
+    rl = MixedStep(reward, 1.0, 1, 100, mle, PolicyGradient())
+    mixed = MixedStep(reward, 0.97, 1, 100, mle, PolicyGradient())
     steps: dict[str, Callable[[], StepResult]] = {
         "MLE": lambda: mle(model, batch),
         "RL": lambda: rl(model, model, batch),

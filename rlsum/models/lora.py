@@ -5,6 +5,8 @@ The one import of peft.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -53,6 +55,21 @@ def _described(config: LoraConfig, origin: str) -> peft.LoraConfig:
         lora_dropout=config.dropout,
         target_modules=None if config.targets is None else list(config.targets),
     )
+
+
+@contextmanager
+def switched_off(network: PreTrainedModel) -> Iterator[None]:
+    """The frozen network without its updates, as it was before training."""
+    from peft.tuners.lora import LoraLayer
+
+    layers = [layer for layer in network.modules() if isinstance(layer, LoraLayer)]
+    for layer in layers:
+        layer.enable_adapters(False)
+    try:
+        yield
+    finally:
+        for layer in layers:
+            layer.enable_adapters(True)
 
 
 def save_to(folder: Path, network: PreTrainedModel) -> None:

@@ -268,6 +268,10 @@ class PointerGenerator(nn.Module):
             Tokens(tokens.ids[cut:], tokens.log_prob[cut:]),
         )
 
+    def sample(self, batch: Batch, samples: int, max_length: int) -> Tokens:
+        """Samples alone; see Summarizer.sample."""
+        return self.generate(batch, Decoding(method="sample", samples=samples, max_length=max_length))
+
     def to_text(self, batch: Batch, tokens: Tokens) -> list[str]:
         """One text a row, words joined by a space, the end token left out."""
         rows: Sequence[Sequence[int]] = tokens.ids.tolist()

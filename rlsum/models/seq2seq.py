@@ -75,6 +75,12 @@ class Seq2Seq(nn.Module):
         return Scored(log_prob, torch.zeros_like(log_prob))
 
     @torch.no_grad()
+    def without_updates(self, batch: Batch, target: Tensor) -> Scored:
+        """Scores under the frozen network beneath its low-rank updates."""
+        with self._no_dropout(), lora.switched_off(self.network):
+            return self(batch, target)
+
+    @torch.no_grad()
     def generate(self, batch: Batch, decoding: Decoding) -> Tokens:
         """Decode a batch; see Summarizer.generate."""
         each = decoding.samples if decoding.method == "sample" else 1
@@ -88,14 +94,15 @@ class Seq2Seq(nn.Module):
     def self_critical(self, batch: Batch, samples: int, max_length: int) -> tuple[Tokens, Tokens]:
         """Samples and the greedy baseline in one batch of (samples + 1) B rows; see Summarizer.self_critical."""
         size, cut = len(batch), len(batch) * samples
-        rows = torch.cat([repeat_rows(size, samples), torch.arange(size)]).to(batch.src.device)
-        decoding = Decoding(method="sample", max_length=max_length)
-        choose = SelfCritical(cut)
-        with self._no_dropout():
-            chosen = self._decode(batch, rows, self.rules.generation_config(decoding), logits_processor=[choose])
-        ids = self.rules.ends_of(chosen, max_length)
-        log_prob = choose.log_prob(chosen).masked_fill(ids == batch.pad, 0.0)
-        return Tokens(ids[:cut], log_prob[:cut]), Tokens(ids[cut:], log_prob[cut:])
+        rows = torch.cat([repeat_rows(size, samples), torch.arange(size)])
+        both = self._drawn(batch, rows, cut, max_length)
+        return Tokens(both.ids[:cut], both.log_prob[:cut]), Tokens(both.ids[cut:], both.log_prob[cut:])
+
+    @torch.no_grad()
+    def sample(self, batch: Batch, samples: int, max_length: int) -> Tokens:
+        """Samples alone; see Summarizer.sample."""
+        rows = repeat_rows(len(batch), samples)
+        return self._drawn(batch, rows, len(rows), max_length)
 
     def to_text(self, batch: Batch, tokens: Tokens) -> list[str]:
         """One text a row, special tokens left out."""
@@ -111,6 +118,15 @@ class Seq2Seq(nn.Module):
 
         states = BaseModelOutput(last_hidden_state=encoded.last_hidden_state[rows])
         return {"encoder_outputs": states, "attention_mask": mask[rows]}
+
+    def _drawn(self, batch: Batch, rows: Tensor, cut: int, max_length: int) -> Tokens:
+        """Texts for the articles that ``rows`` (R,) names: sampled before row ``cut``, greedy from there on."""
+        choose, decoding = SelfCritical(cut), Decoding(method="sample", max_length=max_length)
+        config = self.rules.generation_config(decoding)
+        with self._no_dropout():
+            chosen = self._decode(batch, rows.to(batch.src.device), config, logits_processor=[choose])
+        ids = self.rules.ends_of(chosen, max_length)
+        return Tokens(ids, choose.log_prob(chosen).masked_fill(ids == batch.pad, 0.0))
 
     def _decode(self, batch: Batch, rows: Tensor, config: GenerationConfig, **options: Any) -> Tensor:
         """Ids (R, L) that transformers decodes, with cached keys, behind the start token."""

@@ -63,5 +63,8 @@ class Summarizer(Protocol):
     def self_critical(self, batch: Batch, samples: int, max_length: int) -> tuple[Tokens, Tokens]:
         """``samples`` samples an article and its greedy decoding, in one batch, without gradient."""
 
+    def sample(self, batch: Batch, samples: int, max_length: int) -> Tokens:
+        """``samples`` samples an article alone, without gradient."""
+
     def to_text(self, batch: Batch, tokens: Tokens) -> list[str]:
         """One text a row; copied unknown words in their surface form."""

@@ -49,8 +49,8 @@ def anew(config: Config, train: Corpus) -> PointerGenerator:
 def initialised(config: Config, folder: Path) -> PointerGenerator:
     """The words, sizes and weights of a checkpoint."""
     stored = _sizes(checkpoint.read_config(folder))
-    # sampling and scoring must agree, so the mixed objective drops nothing unless its model section says so
-    sizes = config.model or (replace(stored, dropout=0.0) if config.objective.kind == "mixed" else stored)
+    # sampling and scoring must agree, so where samples teach nothing is dropped unless the model section says so
+    sizes = config.model or (replace(stored, dropout=0.0) if config.objective.rewarded else stored)
     return load(folder, sizes)
 
 

@@ -89,7 +89,7 @@ def fitting_section(folder: Path, section: ModelConfig | None) -> Seq2SeqConfig:
 def _built(config: Config, section: Seq2SeqConfig, origin: str) -> Seq2Seq:
     """The model that lies at ``origin``; what dropout means by default depends on the objective."""
     if section.dropout is None:  # sampling and scoring must agree
-        section = replace(section, dropout=config.objective.kind == "mle")
+        section = replace(section, dropout=not config.objective.rewarded)
     words = Subwords(pretrained.load_tokenizer(origin), section.prefix, section.line_break)
     network = pretrained.load_network(origin, bool(section.dropout))
     return Seq2Seq(section, network, pretrained.load_config(origin), words, config.decoding)

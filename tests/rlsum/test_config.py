@@ -137,6 +137,48 @@ def test_a_mixed_objective_needs_decoded_validation_to_choose_by(minimal):
     assert configs.load(minimal, ["training.validate_decoded=0"]).training.validate_decoded == 0
 
 
+@pytest.mark.parametrize(
+    ("objective", "messages"),
+    [
+        (
+            "{kind: ranking}",
+            ["kind=ranking needs a reward", "kind=ranking compares the samples of an article: samples=1"],
+        ),
+        (
+            "{kind: mixed, estimator: rloo, updates_per_sample: 2}",
+            [
+                "kind=mixed needs a reward",
+                "estimator=rloo compares the samples of an article: samples=1 must be 2 or more",
+                "updates_per_sample=2 learns from samples of an older policy, which the plain policy gradient cannot: "
+                "give clip, for example 0.2",
+            ],
+        ),
+        ("{kind: mixed, reward: rouge-l, estimator: grpo}", ["estimator=grpo compares the samples"]),
+        ("{kind: mixed, reward: rouge-l, estimator: dr-grpo}", ["estimator=dr-grpo compares the samples"]),
+        (
+            "{kind: ranking, reward: rouge-l, samples: 4, estimator: rloo, kl: 0.1, clip: 0.2}",
+            ["estimator=rloo is for kind=mixed alone", "kl=0.1 is for kind=mixed", "clip=0.2 is for kind=mixed"],
+        ),
+        ("{kind: mle, kl: 0.1, updates_per_sample: 2}", ["kl=0.1 is for kind=mixed", "kind=mle draws no samples"]),
+        ("{kind: mixed, reward: rouge-l, estimator: rlo}", ["objective.estimator"]),
+        ("{kind: mixed, reward: rouge-l, kl: -1}", ["objective.kl"]),
+        ("{kind: mixed, reward: rouge-l, clip: 1.5}", ["objective.clip"]),
+    ],
+)
+def test_an_objective_that_cannot_be_is_refused_with_every_reason(minimal, objective, messages):
+    message = refused(minimal, f"objective={objective}")
+    for expected in messages:
+        assert expected in message
+
+
+def test_a_run_cannot_be_resumed_between_updates_that_share_samples(minimal):
+    overrides = ["objective={kind: mixed, reward: rouge-l, updates_per_sample: 3, clip: 0.2}"]
+    message = refused(minimal, *overrides, "training.validate_every=10", "training.validate_decoded=0")
+    assert "training.validate_every=10: must be a multiple of objective.updates_per_sample=3" in message
+    assert "training.validate_decoded=0" in message
+    assert configs.load(minimal, [*overrides, "training.validate_every=9"]).objective.clip == 0.2
+
+
 # ---- values -------------------------------------------------------------------------------------------------------
 
 

@@ -121,6 +121,61 @@ def test_likelihood_then_reward_then_plain_transformers_generates_the_same(place
     assert any(candidates)
 
 
+GROUPS = {"reward": "pretrained:vowels", "gamma": 0.5, "samples": 3}
+OBJECTIVES = {
+    "rloo": {"kind": "mixed", "estimator": "rloo", "length": "sum", **GROUPS},
+    "grpo": {"kind": "mixed", "estimator": "grpo", "kl": 0.1, **GROUPS},
+    "dr-grpo": {"kind": "mixed", "estimator": "dr-grpo", "updates_per_sample": 2, "clip": 0.2, **GROUPS},
+    "ranking": {"kind": "ranking", **GROUPS},
+}
+
+
+@pytest.fixture(scope="module")
+def starts(place, tmp_path_factory):
+    """A run of likelihood of each architecture."""
+    folder = tmp_path_factory.mktemp("starts")
+    training = {"steps": 2}
+    return {name: trained(settings(place, name, folder / name, training=training)) for name in ARCHITECTURES}
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_every_objective_trains_every_architecture_and_plain_transformers_goes_on(
+    place, starts, tmp_path, name, objective
+):
+    mixed = settings(place, name, tmp_path / "r", objective=OBJECTIVES[objective]) | {"model": None}
+    run = trained(mixed, init=starts[name])
+    rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    rows = [row for row in rows if row["kind"] == "train"]
+    assert all(row["entropy"] > 0 and "baseline_reward" not in row and row["zero_groups"] < 1 for row in rows)
+    if objective == "grpo":
+        assert rows[0]["kl"] == pytest.approx(0, abs=1e-6)
+        assert rows[-1]["kl"] > 0
+    state = load_file(run / checkpoint.STATE)
+    start = load_file(starts[name] / "best" / "model.safetensors")
+    assert any(not torch.equal(state[f"model.network.{key}"], tensor) for key, tensor in start.items())
+    # the weights of the last update, wherever the best is from
+    plain = build.load_model(run / "best")
+    checkpoint.put_weights(plain, {k[6:]: v for k, v in state.items() if k.startswith("model.")}, run,
+                           optional=checkpoint._aliases(plain))  # fmt: skip
+    checkpoint.save_weights(run / "best", plain, {})
+    out = tmp_path / "out.jsonl"
+    rlsum("generate", run, place / "news.jsonl", "-o", out, "--batch-size", 2)
+    candidates = [output.candidate for output in read_outputs(out)]
+    assert candidates == plain_texts(run / "best")
+    assert any(candidates)
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_the_best_checkpoint_has_the_numbers_of_its_validation_again(starts, place, tmp_path, name):
+    values = settings(place, name, tmp_path / "again") | {"model": None}
+    again = build.trainer(configs.check(values, "test"), init=starts[name])._measure().values
+    about = checkpoint.read_weights(starts[name] / "best")[1]
+    assert {key: about[key] for key in ("nll", "rouge-l", "length")} == {
+        key: again[key] for key in ("nll", "rouge-l", "length")
+    }
+
+
 @pytest.mark.parametrize(("name", "objective"), [("bart", MIXED), ("t5", {"kind": "mle"})])
 def test_a_resumed_run_equals_an_uninterrupted_one(place, tmp_path, name, objective):
     """Stopped in the update after a validation, with dropout on."""
@@ -237,6 +292,83 @@ def test_a_run_with_low_rank_updates_resumes_exactly(place, tmp_path):
     trainer = build.trainer(checkpoint.read_config(whole), resume=True)
     again = {f"model.{key}": tensor for key, tensor in checkpoint.own_tensors(trainer.model).items()}
     assert all(torch.equal(before[key], tensor) for key, tensor in again.items())
+
+
+# ---- the start that a penalty measures from -----------------------------------------------------------------------
+
+
+def stopped(values, step, **options):
+    """A run that was stopped before update ``step``."""
+    trainer = build.trainer(configs.check(values, "test"), **options)
+    update = trainer._update
+
+    def stopping():
+        if trainer.progress.step == step:
+            raise KeyboardInterrupt
+        update()
+
+    trainer._update = stopping
+    with pytest.raises(KeyboardInterrupt):
+        trainer.fit()
+
+
+@pytest.mark.parametrize("lora", [None, {"rank": 2, "dropout": 0.1}], ids=["all weights", "low-rank"])
+def test_a_resumed_run_measures_from_the_same_start(place, tmp_path, lora):
+    if lora:
+        pytest.importorskip("peft")
+    options = {"objective": {**MIXED, "kl": 0.2}, "model": {"lora": lora, "dropout": True}}
+    options["training"] = {"learning_rate": 1e-2}
+    whole = trained(settings(place, "t5", tmp_path / "whole", **options))
+    options["model"] = {"lora": lora, "dropout": True}
+    stopped(settings(place, "t5", tmp_path / "cut", **options), 3)
+    assert (tmp_path / "cut" / checkpoint.START).exists() == (lora is None)  # else the start is beneath the updates
+    build.trainer(checkpoint.read_config(tmp_path / "cut"), resume=True).fit()
+    a, b = (load_file(tmp_path / run / checkpoint.STATE) for run in ("whole", "cut"))
+    assert all(torch.equal(a[key], b[key]) for key in a)
+    rows = [json.loads(line) for line in (whole / "metrics.jsonl").read_text().splitlines()]
+    distances = [row["kl"] for row in rows if row["kind"] == "train"]
+    assert distances[-1] > distances[0] >= 0
+
+
+def test_a_start_that_is_gone_or_changed_is_refused(place, tmp_path):
+    run = trained(settings(place, "t5", tmp_path / "r", objective={**MIXED, "kl": 0.2}, training={"steps": 2}))
+    start, other = run / checkpoint.START, place / "t5" / "model.safetensors"
+    content = start.read_bytes()
+    for change, message in (
+        (lambda: start.write_bytes(other.read_bytes()), "the start, which the KL penalty measures from: "),
+        (start.unlink, "cannot be read"),
+    ):
+        change()
+        with pytest.raises(checkpoint.CheckpointError, match=message):
+            build.trainer(checkpoint.read_config(run), resume=True)
+    start.write_bytes(content)
+    build.trainer(checkpoint.read_config(run), resume=True)
+
+
+def test_updates_are_switched_off_to_score_as_the_start_and_on_again(place):
+    pytest.importorskip("peft")
+    from rlsum.models.lora import switched_off
+    from rlsum.models.sizes import Seq2SeqConfig
+    from rlsum.start.seq2seq import _built
+
+    values = settings(place, "bart", "none", model={"lora": {"rank": 2}})
+    config = configs.check(values, "test")
+    assert isinstance(config.model, Seq2SeqConfig)
+    model = _built(config, config.model, str(place / "bart"))
+    batch = model.collate(model.read(tiny.rows(tiny.NEWS), 64, 20)[:2])
+    start = model(batch, batch.target).log_prob
+    trained_names = [name for name, p in model.named_parameters() if p.requires_grad]
+    with torch.no_grad():
+        for name in trained_names:
+            model.get_parameter(name).normal_()
+    moved_on = model(batch, batch.target).log_prob
+    assert (moved_on - start).abs().max() > 0.1
+    torch.testing.assert_close(model.without_updates(batch, batch.target).log_prob, start)
+    assert not model.without_updates(batch, batch.target).log_prob.requires_grad
+    torch.testing.assert_close(model(batch, batch.target).log_prob, moved_on)
+    with pytest.raises(ZeroDivisionError), switched_off(model.network):
+        raise ZeroDivisionError
+    assert [name for name, p in model.named_parameters() if p.requires_grad] == trained_names
 
 
 # ---- what cannot be -----------------------------------------------------------------------------------------------

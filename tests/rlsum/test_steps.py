@@ -9,9 +9,11 @@ import torch
 import torch.nn.functional as F
 
 from rlsum.data.vocabulary import EOS, PAD
+from rlsum.losses import target_lengths
 from rlsum.models.decoding import Decoding
 from rlsum.models.summarizer import Tokens
-from rlsum.steps import MixedStep, MLEStep, interleave, target_lengths
+from rlsum.objectives import PolicyGradient
+from rlsum.steps import MixedStep, MLEStep, interleave
 
 OAK = tiny.vocabulary().index["oak"]
 ELM = tiny.vocabulary().index["elm"]
@@ -50,7 +52,8 @@ class Scripted:
 
 
 def step(reward, gamma=1.0, samples=1, scale=1.0, length="mean", coverage_weight=1.0, max_length=8):
-    return MixedStep(reward, gamma, scale, samples, max_length, MLEStep(length, coverage_weight))
+    learn = PolicyGradient(scale=scale, length=length)
+    return MixedStep(reward, gamma, samples, max_length, MLEStep(length, coverage_weight), learn)
 
 
 def descend(model, loss, rate=0.05):

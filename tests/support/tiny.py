@@ -7,13 +7,14 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from rlsum import build
+from rlsum import build, checkpoint
 from rlsum import config as configs
 from rlsum.config import Config
 from rlsum.data.batch import Batch, collate
 from rlsum.data.vocabulary import EOS, PAD, Vocabulary
 from rlsum.models.pointer_generator import PointerGenerator
 from rlsum.models.sizes import PointerGeneratorConfig
+from rlsum.start import kept
 from rlsum.trainer import Trainer
 
 WORDS = ("ash", "birch", "cedar", "elm", "fir", "oak")
@@ -101,7 +102,7 @@ def stories(count, first=0) -> list[tuple[str, str]]:
 def config(run, kind="mle", *, model=None, objective=None, decoding=None, **training) -> Config:
     """A configuration of a tiny run; its data stand nowhere (see ``trainer``)."""
     defaults = {"steps": 6, "batch_size": 4, "learning_rate": 0.02, "validate_every": 2, "log_every": 2}
-    reward = {"reward": "overlap"} if kind == "mixed" else {}
+    reward = {} if kind == "mle" else {"reward": "overlap"}
     values = {
         "run": str(run),
         "data": {"train": "none", "valid": "none"},
@@ -122,14 +123,17 @@ def trainer(config: Config, *, train=None, valid=None, reward=None, resume=False
     run.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(config.training.seed)
     built = PointerGenerator(config.model, vocabulary())
-    mixed = config.objective.kind == "mixed"
+    mixed = config.objective.rewarded
+    if kept.is_kept(config) and not resume:
+        checkpoint.save_start(run, built)
+    start = kept.scorer(config, built, run if resume else None, torch.device("cpu"))
     result = Trainer(
         config=config,
         accelerator=Accelerator(cpu=True, mixed_precision=config.training.mixed_precision),
         model=built,
         train_rows=datasets.Dataset.from_dict(rows(train or stories(10))),
         valid_rows=datasets.Dataset.from_dict(rows(valid or stories(5, first=100))),
-        step=build.training_step(config, built, reward if mixed else None),
+        step=build.training_step(config, built, reward if mixed else None, start),
         select=build._reward_value if mixed else build._likelihood(config.objective.coverage_weight),
         metrics={"overlap": Overlap(), **({"reward": reward} if mixed else {})},
         signatures={"overlap": "overlap"},
