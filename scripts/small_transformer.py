@@ -1,0 +1,80 @@
+"""A small T5 with random weights, and a tokenizer trained on one's own articles: a start for `rlsum train`.
+
+    python scripts/small_transformer.py runs/demo/data/train.jsonl -o runs/transformer/start
+
+The folder is one of transformers; `model: {kind: seq2seq, pretrained: runs/transformer/start}` takes it. Same seed, same
+bytes. Words that are rare, such as names, come out in pieces, which the model can learn to copy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+from transformers import PreTrainedTokenizerFast, T5Config, T5ForConditionalGeneration
+
+SPECIALS = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("articles", type=Path, help="JSONL with article and highlights")
+    parser.add_argument("-o", "--out", type=Path, required=True, help="folder to write")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--vocabulary", type=int, default=1000, help="pieces of words")
+    parser.add_argument("--width", type=int, default=128)
+    parser.add_argument("--layers", type=int, default=3, help="of the encoder, and of the decoder")
+    options = parser.parse_args()
+    if options.out.exists():
+        parser.error(f"{options.out} is there already; choose another folder")
+    tokenizer = trained_tokenizer(options.articles, options.vocabulary)
+    torch.manual_seed(options.seed)
+    model = T5ForConditionalGeneration(sizes(tokenizer, options.width, options.layers))
+    tokenizer.save_pretrained(options.out)
+    model.save_pretrained(options.out)
+    print(f"{options.out}: T5 with {model.num_parameters():,} random weights, {len(tokenizer):,} pieces of words")
+
+
+def trained_tokenizer(articles: Path, size: int) -> PreTrainedTokenizerFast:
+    """Byte pairs of the words of articles and summaries; a space stands in front of a word."""
+    tokenizer = Tokenizer(models.BPE(unk_token=SPECIALS["unk_token"]))
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.decoder = decoders.Metaspace()
+    trainer = trainers.BpeTrainer(vocab_size=size, special_tokens=list(SPECIALS.values()), show_progress=False)
+    tokenizer.train_from_iterator(texts(articles), trainer)
+    end = SPECIALS["eos_token"]
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=f"$A {end}", special_tokens=[(end, tokenizer.token_to_id(end))]
+    )
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **SPECIALS)
+
+
+def texts(articles: Path) -> Iterator[str]:
+    with articles.open(encoding="utf-8") as file:
+        for line in file:
+            row = json.loads(line)
+            yield f"{row['article']}\n{row['highlights']}".replace("\n", " ")
+
+
+def sizes(tokenizer: PreTrainedTokenizerFast, width: int, layers: int) -> T5Config:
+    return T5Config(
+        vocab_size=len(tokenizer),
+        d_model=width,
+        d_kv=width // 4,
+        num_heads=4,
+        d_ff=2 * width,
+        num_layers=layers,
+        num_decoder_layers=layers,
+        dropout_rate=0.0,
+        pad_token_id=tokenizer.pad_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+        decoder_start_token_id=tokenizer.pad_token_id,
+    )
+
+
+if __name__ == "__main__":
+    main()
