@@ -3,7 +3,8 @@
     python scripts/compare_estimators.py runs/demo runs/demo-2 runs/demo-3 -o runs/estimators
 
 The folders are those of `rlsum demo`, one a seed: their likelihood models (mle) are the starts. Prints the gains over
-the start and over the same start trained on by likelihood, with intervals and p-values, all seeds together and each alone.
+the start and over the same start trained on by likelihood, with intervals and p-values, all seeds together and each by
+itself.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     python scripts/small_transformer.py runs/demo/data/train.jsonl -o runs/transformer/start
 
-The folder is one of transformers; `model: {kind: seq2seq, pretrained: runs/transformer/start}` takes it. Same seed, same
-bytes. Words that are rare, such as names, come out in pieces, which the model can learn to copy.
+The folder is one of transformers; `model: {kind: seq2seq, pretrained: runs/transformer/start}` takes it. Same seed,
+same bytes. Words that are rare, such as names, come out in pieces, which the model can learn to copy.
 """
 
 from __future__ import annotations
