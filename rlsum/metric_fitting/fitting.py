@@ -97,6 +97,20 @@ def fit(
     return fitted
 
 
+def has_fitted(folder: Path, spec: Spec, train: Sequence[Example], valid: Sequence[Example], options: Options) -> bool:
+    """Whether ``folder`` holds what `fit` with the same arguments ended with. Raises UserError if it cannot be read."""
+    if not (folder / METRIC).is_file():
+        return False
+    try:
+        there = json.loads((folder / METRIC).read_bytes())
+    except ValueError as error:
+        raise UserError(f"{folder / METRIC}: is no JSON ({error}); remove the folder") from error
+    wanted = json.loads(_json(_about(spec, check_learnable(spec), train, valid, options)))
+    return bool(there.get("finished")) and all(
+        there.get(name) == wanted[name] for name in wanted if name != "signature"
+    )
+
+
 def scored(reward: Comparison, examples: Sequence[Example]) -> dict[str, Correlations]:
     """How a reward agrees with people, by group; each group is a call, so batch centering stays within it."""
     scores = np.full(len(examples), np.nan)

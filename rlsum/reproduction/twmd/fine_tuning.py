@@ -11,7 +11,7 @@ from rlsum.evaluation.table import Cell, Table
 from rlsum.evaluation.weighted import Statistic
 from rlsum.judgments.collection import Judgments
 from rlsum.metric_fitting.examples import drawn, examples, held_out
-from rlsum.metric_fitting.fitting import fit
+from rlsum.metric_fitting.fitting import fit, has_fitted
 from rlsum.metric_fitting.training import Options
 from rlsum.reproduction.claims import within
 from rlsum.reproduction.estimate import Estimate
@@ -33,14 +33,19 @@ def table4(
     options: Options,
     limit: int | None = None,
 ) -> Study:
-    """TWMD and TWMD-batch before and after training; learned metrics are left in ``folder``, one a metric."""
+    """TWMD and TWMD-batch before and after training; learned metrics are left in ``folder``, one a metric.
+
+    One that the same training has left there is not trained again.
+    """
     known = examples([row for each in training for row in each.rows], SCORE)
     train, valid = held_out(drawn(known, limit, options.seed), 0.1, options.seed)
     rows, records, gains = [], [], {}
     for metric in setting.metrics(("TWMD",), ("none", "batch")):
         start = metric.reward(setting)
-        fit(_spec(setting, metric), train, valid, folder / metric.label, options)
-        tuned = learned(str(folder / metric.label))
+        place, spec = folder / metric.label, _spec(setting, metric)
+        if not has_fitted(place, spec, train, valid, options):
+            fit(spec, train, valid, place, options)
+        tuned = learned(str(place))
         for pairs in data:
             both = scores(pairs, [start, tuned])
             found: list[dict[Statistic, Estimate]] = [
