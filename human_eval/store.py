@@ -78,6 +78,7 @@ class Place:
 
     open: tuple[str, ...]
     done: tuple[str, ...]
+    state: State
 
 
 class Store:
@@ -108,14 +109,13 @@ class Store:
         with self._lock:
             self._connection.close()
 
-    @property
     def state(self) -> State:
         """open; paused: no new items are shown, answers to shown ones are taken; closed: no answers are taken."""
         with self._lock:
-            return cast(State, self._row("SELECT state FROM study")[0])
+            return self._state()
 
-    @state.setter
-    def state(self, state: State) -> None:
+    def set_state(self, state: State) -> None:
+        """Open, pause or close the study, for all its judges."""
         with self._lock, self._transaction():
             self._connection.execute("UPDATE study SET state = ?", (state,))
 
@@ -144,9 +144,9 @@ class Store:
             done = [row[0] for row in self._rows("SELECT task FROM answers WHERE judge = ? AND revision = 0", judge)]
             loan = self._row("SELECT booklet, until FROM loans WHERE judge = ?", judge)
             if loan is None:
-                return Place((), tuple(done))
+                return Place((), tuple(done), self._state())
             self._renew(judge, until=loan[1])
-            return Place(self._open(loan[0]), tuple(done))
+            return Place(self._open(loan[0]), tuple(done), self._state())
 
     def record(
         self, judge: str, task: str, revision: int, answers: Mapping[str, str], comment: str, seconds: float
@@ -201,8 +201,11 @@ class Store:
         self._connection.execute("INSERT INTO study VALUES (?, ?, 'open')", (digest, secrets.token_bytes(32)))
         self._connection.execute(f"PRAGMA user_version = {FORMAT}")
 
+    def _state(self) -> State:
+        return cast(State, self._row("SELECT state FROM study")[0])
+
     def _check_taken(self, judge: str, task: str, revision: int) -> None:
-        if self._row("SELECT state FROM study")[0] == "closed":
+        if self._state() == "closed":
             raise Refused("The study is closed. This last answer was not recorded.")
         holder = self._row("SELECT judge FROM loans WHERE booklet = ?", self._booklet_of[task])
         if not revision and (holder is None or holder[0] != judge):
