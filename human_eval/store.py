@@ -87,9 +87,7 @@ class Store:
     Raises UserError where the file belongs to another study, is no database or cannot be written.
     """
 
-    def __init__(
-        self, path: Path, study: Study, *, lease: float = LEASE, now: Callable[[], float] = time.time
-    ) -> None:
+    def __init__(self, path: Path, study: Study, *, lease: float = LEASE, now: Callable[[], float] = time.time) -> None:
         self._booklets = [tuple(task.id for task in booklet) for booklet in study.booklets]
         self._booklet_of = {task: number for number, tasks in enumerate(self._booklets) for task in tasks}
         self._lease, self._now = lease, now
@@ -100,9 +98,11 @@ class Store:
                 self._begin(digest(study))
         except (OSError, sqlite3.Error) as error:
             raise _unusable(path, error) from error
-        found = self._row("SELECT digest, secret FROM study")
-        _check_same(path, found[0], study)
-        self.secret: bytes = found[1]
+        found, secret = self._row("SELECT digest, secret FROM study")
+        if found != digest(study):
+            self._connection.close()
+            raise _other_study(path)
+        self.secret: bytes = secret
 
     def close(self) -> None:
         """Close the file; what was answered is safe without it."""
@@ -159,10 +159,8 @@ class Store:
         """
         written = json.dumps(dict(sorted(answers.items())), ensure_ascii=False)
         with self._lock, self._transaction():
-            known = dict(
-                (row[0], row[1:])
-                for row in self._rows("SELECT revision, answers, comment FROM answers WHERE judge = ? AND task = ?", judge, task)
-            )
+            query = "SELECT revision, answers, comment FROM answers WHERE judge = ? AND task = ?"
+            known = {row[0]: row[1:] for row in self._rows(query, judge, task)}
             if known.get(revision) == (written, comment):
                 return
             if revision != len(known):
@@ -260,8 +258,8 @@ def read_database(path: Path, study: Study) -> list[Judgment]:
     """The judgments in a database, which may be in use; nothing is written. Raises UserError."""
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=10)) as connection:
-            found = connection.execute("SELECT digest FROM study").fetchone()
-            _check_same(path, found[0], study)
+            if connection.execute("SELECT digest FROM study").fetchone() != (digest(study),):
+                raise _other_study(path)
             return judgments(study, _latest(connection.execute(f"{_ANSWERS} ORDER BY id").fetchall()))
     except sqlite3.Error as error:
         raise _unusable(path, error) from error
@@ -292,18 +290,15 @@ def _unusable(path: Path, error: Exception) -> UserError:
     return UserError(f"{path}: cannot be used as the database of a study ({error}); name another --database")
 
 
-def _check_same(path: Path, found: str, study: Study) -> None:
-    if found != digest(study):
-        raise UserError(f"{path}: holds the answers to another build of a study; name another --database")
+def _other_study(path: Path) -> UserError:
+    return UserError(f"{path}: holds the answers to another build of a study; name another --database")
 
 
 def _latest(rows: list[tuple]) -> list[Recorded]:
     found: dict[tuple[str, str], Recorded] = {}
     for judge, task, revision, answers, comment, seconds, submitted in rows:
         before = found[judge, task].seconds if revision else 0.0
-        found[judge, task] = Recorded(
-            judge, task, revision, json.loads(answers), comment, before + seconds, submitted
-        )
+        found[judge, task] = Recorded(judge, task, revision, json.loads(answers), comment, before + seconds, submitted)
     return list(found.values())
 
 

@@ -1,8 +1,8 @@
 """Who is at the other end: signed links, the cookies they turn into, and the tokens that forms carry.
 
 Everything is signed with the secret of the study's database and nothing is kept on the server, so a link works after a
-restart. A link or cookie names a role and who has it, and runs out; a form's token says what was shown to whom, and when,
-so a form of another judge, of another site or of long ago is noticed.
+restart. A link or cookie names a role and who has it, and runs out; a form's token says what was shown to whom, and
+when, so a form of another judge, of another site or of long ago is noticed.
 """
 
 from __future__ import annotations

@@ -78,9 +78,9 @@ class Admin:
 
 
 def duration(seconds: float) -> str:
-    """45 s, 3 min 20 s, 2 h 5 min; a dash where nothing is known."""
+    """45 s, 3 min 20 s, 2 h 5 min; a hyphen where nothing is known."""
     if math.isnan(seconds):
-        return "–"
+        return "-"
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"

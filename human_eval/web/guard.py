@@ -1,4 +1,4 @@
-"""What every request passes first: right host, right origin, not too many, and the headers that every answer carries."""
+"""What every request passes first: right host and origin, not too often; and the headers that all answers carry."""
 
 from __future__ import annotations
 

@@ -128,9 +128,7 @@ class Judging:
             return self._item(visitor, place, task, revision, draft)
         seconds = self._site.access.now() - shown.at
         try:
-            await off_thread(
-                self._store.record, visitor.name, task, revision, draft.answers, draft.comment, seconds
-            )
+            await off_thread(self._store.record, visitor.name, task, revision, draft.answers, draft.comment, seconds)
         except Conflict as error:
             return message("Answered already", str(error), 409, "/item", "Go on")
         except Refused as error:

@@ -13,7 +13,7 @@ from human_eval.store import Loan, Recorded
 from human_eval.study import Answer, Key, Study
 from rlsum.evaluation.agreement import Agreement, krippendorff_alpha
 
-CHECKS = 2  # a judge who failed so many checks, and half of all, is pointed out
+CHECKS = 2  # with fewer, nothing is said of a judge
 RESAMPLES = 500
 
 _VALUES: dict[Answer, float] = {"left": -1.0, "none": 0.0, "right": 1.0}
@@ -43,8 +43,13 @@ class JudgeRow:
 
     @property
     def failing(self) -> bool:
-        """Whether the checks speak against the judge."""
-        return self.failed is not None and self.failed >= CHECKS and 2 * self.failed >= (self.checks or 0)
+        """Whether the judge failed more than half of the checks."""
+        return (
+            self.checks is not None
+            and self.failed is not None
+            and self.checks >= CHECKS
+            and 2 * self.failed > self.checks
+        )
 
 
 @dataclass(frozen=True)

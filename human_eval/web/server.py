@@ -68,6 +68,7 @@ def bind(host: str, port: int) -> socket.socket:
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         bound.bind((host, port))
+        bound.listen(1024)  # from here on nobody is turned away; the first answers come when the server is up
     except (OSError, OverflowError) as error:
         bound.close()
         raise UserError(f"--host {host} --port {port}: cannot be used ({error}); choose another --port") from error

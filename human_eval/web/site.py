@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Site:
-    """One study as it is served. ``key`` only where the one who runs it gave it; ``completion``: where judges go last."""
+    """One study as it is served. ``key`` only where it was given; ``completion``: where judges go last."""
 
     study: Study
     store: Store
