@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -11,8 +11,10 @@ from starlette.routing import Route
 
 from human_eval.store import State, judgments
 from human_eval.web.access import NoAccess
-from human_eval.web.overview import Overview, overview
 from human_eval.web.site import Site, fields, off_thread, page
+
+if TYPE_CHECKING:
+    from human_eval.web.overview import Overview
 
 
 class Admin:
@@ -73,6 +75,8 @@ class Admin:
         return Response(lines, media_type="application/x-ndjson", headers={"content-disposition": name})
 
     def _overview(self) -> Overview:
+        from human_eval.web.overview import overview  # brings scipy, and a server should be there at once
+
         answers, loans = self._store.answers(), self._store.loans()
         return overview(self._study, answers, loans, self._site.access.now(), self._site.key)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import socket
 import time
@@ -91,7 +92,8 @@ def run(site: Site, bound: socket.socket, behind_proxy: bool) -> None:
         lifespan="off",
     )
     try:
-        uvicorn.Server(config).run(sockets=[bound])
+        with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C is how it ends
+            uvicorn.Server(config).run(sockets=[bound])
     finally:
         site.store.close()
 

@@ -71,8 +71,8 @@ class Server:
         return self._wait()
 
     def _wait(self):
-        self.process.stdout.close()
-        return self.process.wait(timeout=30)
+        self.process.communicate(timeout=30)
+        return self.process.returncode
 
 
 @contextmanager

@@ -71,19 +71,21 @@ def serve(
 
     shown = read_study(study)
     names = _names(judges, shown)
+    path = _database(database, study)
     addresses = server.origins(host, port, public_url)
     _check_completion(completion_url)
     if show_verdicts and key is None:
         raise UserError("--show-verdicts: systems are named in the key alone; add --key")
     secrets = None if key is None else _read_key(key, shown)
     bound = server.bind(host, port)
-    store = Store(database or study / DATABASE, shown, lease=lease * 3600)
+    store = Store(path, shown, lease=lease * 3600)
     site = Site(shown, store, Access(store.secret), addresses, secrets, completion_url, show_verdicts)
     if addresses[0].startswith("http:") and public_url is not None:
         typer.echo("Not encrypted: anyone on the way can read links and answers. See the README for TLS.", err=True)
     _print(server.make_links(store, addresses[0], names, days), shown)
     typer.echo(f"\nServing {addresses[0]}; stop with Ctrl-C.")
     server.run(site, bound, behind_proxy=public_url is not None)
+    typer.echo(f"Stopped. The answers: rlsum human-eval collect {study} {path} -o judgments.jsonl")
 
 
 def links(
@@ -108,7 +110,7 @@ def links(
     shown = read_study(study)
     names = _names(judges, shown)
     address = server.origins(host, port, public_url)[0]
-    store = Store(database or study / DATABASE, shown)
+    store = Store(_database(database, study), shown)
     _print(server.make_links(store, address, names, days), shown)
     store.close()
 
@@ -121,6 +123,16 @@ def _import_server():  # type: ignore[no-untyped-def]
     except ImportError as error:
         raise UserError(f"{error}; install what serving needs: pip install 'rlsum[human]'") from error
     return server
+
+
+def _database(given: Path | None, study: Path) -> Path:
+    """Where answers are kept. Its ending tells `collect` what it is."""
+    from rlsum.errors import UserError
+
+    path = given or study / DATABASE
+    if path.suffix != ".sqlite":
+        raise UserError(f"--database {path}: give it a name that ends in .sqlite")
+    return path
 
 
 def _names(judges: str, study: Study) -> list[str]:

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from browser import Judge, browser, chromium, free_port, served
+from browser import KEYS, Judge, browser, chromium, free_port, served
 
 from human_eval.build import Design, Wording, build
 from human_eval.files import read_key, read_study, write_key, write_study
@@ -102,7 +102,10 @@ def test_two_judges_do_a_whole_study_by_keyboard_and_by_mouse(folder, page, chro
             assert set(each.answers.values()) == {"left" if secret.left == GOOD else "right"}
 
 
+@pytest.mark.slow
 def test_the_server_dies_and_the_judge_goes_on_by_the_same_link(folder, page, choose):
+    from playwright.sync_api import Error
+
     port = free_port()
     with served(folder, port) as server:
         judge = Judge(page, server.judges["judge-1"], choose)
@@ -110,10 +113,10 @@ def test_the_server_dies_and_the_judge_goes_on_by_the_same_link(folder, page, ch
         judge.by_keyboard()
         judge.by_keyboard()
         for side in judge.sides():
-            page.keyboard.press({"left": "1", "right": "2", "none": "0"}[side])
+            page.keyboard.press(KEYS[side])
         server.kill()
-        page.keyboard.press("Enter")  # into the void
-        page.wait_for_url("chrome-error://**")
+        with pytest.raises(Error, match="ERR_CONNECTION_REFUSED"), page.expect_navigation():
+            page.keyboard.press("Enter")  # into the void
     with served(folder, port) as server:
         page.goto(server.address)  # the cookie of before is still good
         assert "2 of 7 items saved" in page.inner_text("main")
@@ -122,6 +125,7 @@ def test_the_server_dies_and_the_judge_goes_on_by_the_same_link(folder, page, ch
         assert page.title().startswith("Item 3 of 7")
 
 
+@pytest.mark.slow
 def test_undo_search_article_comment_and_help_by_keyboard(folder, page, choose):
     with served(folder, free_port()) as server:
         judge = Judge(page, server.judges["judge-1"], choose)
@@ -166,6 +170,7 @@ def test_undo_search_article_comment_and_help_by_keyboard(folder, page, choose):
         assert judge.errors == []
 
 
+@pytest.mark.slow
 def test_without_scripts_the_form_works(folder, chrome, choose):
     context = chrome.new_context(java_script_enabled=False)
     page = context.new_page()
@@ -180,6 +185,7 @@ def test_without_scripts_the_form_works(folder, chrome, choose):
     context.close()
 
 
+@pytest.mark.slow
 def test_a_phone_shows_everything_without_scrolling_sideways(folder, chrome, choose):
     context = chrome.new_context(viewport={"width": 360, "height": 740}, is_mobile=True, has_touch=True)
     page = context.new_page()
@@ -237,6 +243,7 @@ NAMELESS = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_contrast_names_landmarks_and_headings(folder, chrome, choose, scheme):
     context = chrome.new_context(color_scheme=scheme, viewport={"width": 1280, "height": 800})
@@ -263,6 +270,7 @@ def test_contrast_names_landmarks_and_headings(folder, chrome, choose, scheme):
     context.close()
 
 
+@pytest.mark.slow
 def test_everything_can_be_reached_by_tab_and_focus_is_seen(folder, page, choose):
     with served(folder, free_port()) as server:
         Judge(page, server.judges["judge-1"], choose).begin()
@@ -282,6 +290,7 @@ def test_everything_can_be_reached_by_tab_and_focus_is_seen(folder, page, choose
             assert name in reached
 
 
+@pytest.mark.slow
 def test_hostile_texts_run_nothing_and_stay_in_their_place(tmp_path, page):
     from served import make_study
 
