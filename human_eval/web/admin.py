@@ -50,8 +50,8 @@ class Admin:
             "duration": duration,
             "overview": found,
             "reasons": sorted({each.reason for each in found.agreement.values() if math.isnan(each.value)}),
-            "verdicts": None,
-            "verdict_note": "",
+            "show_verdicts": self._site.show_verdicts,
+            "verdict": await off_thread(self._verdict, state),
         }
         return page("admin.html", values)
 
@@ -73,6 +73,15 @@ class Admin:
         lines = "".join(judgment.to_json() + "\n" for judgment in judgments(self._study, answers))
         name = 'attachment; filename="judgments.jsonl"'
         return Response(lines, media_type="application/x-ndjson", headers={"content-disposition": name})
+
+    def _verdict(self, state: State) -> tuple[list[str], list[str]] | None:
+        """None while it must not be seen: who knows how it stands, may stop when it suits."""
+        if self._site.key is None or (state != "closed" and not self._site.show_verdicts):
+            return None
+        from human_eval.web.overview import verdict
+
+        answers = self._store.answers()
+        return verdict(self._study, answers, self._site.key) if answers else ([], [])
 
     def _overview(self) -> Overview:
         from human_eval.web.overview import overview  # brings scipy, and a server should be there at once

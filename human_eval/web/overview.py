@@ -8,13 +8,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from human_eval.checks import passed
-from human_eval.store import Loan, Recorded
+from human_eval.analysis import Settings, analyse
+from human_eval.exclusion import Rules, excluded
+from human_eval.findings import findings, warnings
+from human_eval.store import Loan, Recorded, judgments
 from human_eval.study import Answer, Key, Study
+from human_eval.unblind import unblind
 from rlsum.evaluation.agreement import Agreement, krippendorff_alpha
 
-CHECKS = 2  # with fewer, nothing is said of a judge
-RESAMPLES = 500
+RESAMPLES = 500  # of the intervals of agreement
+VERDICT_RESAMPLES = 2_000
 
 _VALUES: dict[Answer, float] = {"left": -1.0, "none": 0.0, "right": 1.0}
 
@@ -31,7 +34,10 @@ class Times:
 
 @dataclass(frozen=True)
 class JudgeRow:
-    """One judge. ``failed`` of ``checks`` checks, None without the key; ``away``: another judge may take over."""
+    """One judge. ``failed`` of ``checks`` checks, None without the key; ``failing``: the analysis would leave them out.
+
+    ``away``: silent for so long that another judge may take over.
+    """
 
     judge: str
     done: int
@@ -39,17 +45,8 @@ class JudgeRow:
     times: Times
     checks: int | None
     failed: int | None
+    failing: bool
     away: bool
-
-    @property
-    def failing(self) -> bool:
-        """Whether the judge failed more than half of the checks."""
-        return (
-            self.checks is not None
-            and self.failed is not None
-            and self.checks >= CHECKS
-            and 2 * self.failed > self.checks
-        )
 
 
 @dataclass(frozen=True)
@@ -75,13 +72,14 @@ def overview(
         by_judge[each.judge].append(each)
     answered = {each.task for each in answers}
     until = {loan.judge: loan for loan in loans}
+    checks = _checks(study, answers, key) if key else {}
     rows = []
     for judge in sorted(by_judge.keys() | until.keys()):
         own, loan = by_judge[judge], until.get(judge)
         still_open = [t for t in study.booklets[loan.booklet] if t.id not in answered] if loan else []
-        checks, failed = _checks(own, key) if key else (None, None)
         away = bool(loan and still_open and loan.until <= now)
-        rows.append(JudgeRow(judge, len(own), len(own) + len(still_open), _times(own), checks, failed, away))
+        seen = checks.get(judge, (None, None, False))
+        rows.append(JudgeRow(judge, len(own), len(own) + len(still_open), _times(own), *seen, away))
     return Overview(
         done=len(answers),
         total=len(study.tasks),
@@ -101,14 +99,21 @@ def _times(answers: Sequence[Recorded]) -> Times:
     return Times(len(answers), float(low), float(median), float(high))
 
 
-def _checks(answers: Sequence[Recorded], key: Key) -> tuple[int, int]:
-    """How many checks a judge answered, and how many of them not as one who reads would."""
-    given = {each.task: each.answers for each in answers}
-    found = []
-    for each in answers:
-        secret = key.tasks[each.task]
-        found.append(passed(secret, each.answers, given.get(secret.repeats) if secret.repeats else None))
-    return sum(result is not None for result in found), sum(result is False for result in found)
+def verdict(study: Study, answers: Sequence[Recorded], key: Key) -> tuple[list[str], list[str]]:
+    """What the analysis says so far, and what to be careful about."""
+    found = analyse(unblind(study, key, judgments(study, answers)), Settings(resamples=VERDICT_RESAMPLES))
+    return findings(found), warnings(found)
+
+
+def _checks(study: Study, answers: Sequence[Recorded], key: Key) -> dict[str, tuple[int, int, bool]]:
+    """Judge -> checks answered, checks failed, and whether that is too many by the rules of the analysis."""
+    votes = unblind(study, key, judgments(study, answers))
+    failing = {each.judge for each in excluded(votes, Rules())}
+    found = {}
+    for judge in {each.judge for each in answers}:
+        own = [check for check in votes.checks if check.judge == judge]
+        found[judge] = len(own), sum(check.failed for check in own), judge in failing
+    return found
 
 
 def _agreement(study: Study, answers: Sequence[Recorded], key: Key | None) -> dict[str, Agreement]:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 def collect(
     study: Annotated[Path, typer.Argument(help="Folder of the study.")],
     files: Annotated[
-        list[Path], typer.Argument(help="What came back: .sqlite (the app), .json, .csv (filled in, or MTurk's), .jsonl.")
+        list[Path],
+        typer.Argument(help="What came back: .sqlite (the app), .json, .csv (filled in, or MTurk's), .jsonl."),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Judgments to write (JSONL).")],
     overwrite: Annotated[bool, typer.Option(help="Replace the judgments and their rejects.")] = False,

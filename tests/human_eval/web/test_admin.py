@@ -61,6 +61,39 @@ def test_with_the_key_who_prefers_one_of_two_equal_texts_fails(app_of):
     assert page.count("fails the checks") == 1
 
 
+def test_the_verdict_is_hidden_until_the_study_is_closed(app_of):
+    study = make_study(items=8, booklets=3)
+    app = app_of(study, key=make_key(study))
+    for judge, sides in (("anna", "left"), ("ben", "right"), ("chris", "left")):
+        work(app, judge, (sides, "none"))
+    admin = app.visit("admin")
+    for state in ("open", "paused"):
+        change(admin, state)
+        page = admin.get("/admin").text
+        assert "Hidden until the study is closed" in page
+        assert "alpha-system" not in page
+    change(admin, "closed")
+    page = admin.get("/admin").text
+    assert "focus: alpha-system is preferred to beta-system" in page
+    assert "overall: no difference detected" in page
+
+
+def test_the_verdict_is_shown_before_when_asked_for(app_of):
+    study = make_study()
+    app = app_of(study, key=make_key(study), show_verdicts=True)
+    assert "Nothing has been judged" in app.visit("admin").get("/admin").text
+    work(app, "anna", ("left", "none"))
+    page = app.visit("admin").get("/admin").text
+    assert "alpha-system" in page
+    assert "So far only" in page
+
+
+def test_without_the_key_closing_shows_no_verdict(app):
+    work(app, "anna", ("left", "none"))
+    admin = app.visit("admin")
+    assert "not given the key" in change(admin, "closed").text
+
+
 @pytest.mark.parametrize("state", ["paused", "closed"])
 def test_pausing_closing_and_opening_again(app, state):
     admin = app.visit("admin")
