@@ -74,16 +74,21 @@ class Loan:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a judge stands: the tasks still open, in order, and those they answered, in the order of answering."""
+    """Where a judge stands: the tasks still open, in order, and those they answered, in the order of answering.
+
+    ``fading``: half of the loan is over, so it is time for `Store.renew`. Not every look at a page is worth a write.
+    """
 
     open: tuple[str, ...]
     done: tuple[str, ...]
     state: State
+    fading: bool = False
 
 
 class Store:
     """The answers of one study. Safe to use from several threads; several processes may share the file.
 
+    Reading has a connection of its own and never waits for the disk that writing waits for.
     Raises UserError where the file belongs to another study, is no database or cannot be written.
     """
 
@@ -91,7 +96,7 @@ class Store:
         self._booklets = [tuple(task.id for task in booklet) for booklet in study.booklets]
         self._booklet_of = {task: number for number, tasks in enumerate(self._booklets) for task in tasks}
         self._lease, self._now = lease, now
-        self._lock = threading.Lock()
+        self._writing, self._reading = threading.Lock(), threading.Lock()
         try:
             self._connection = _connect(path)
             with self._transaction():
@@ -103,20 +108,23 @@ class Store:
             self._connection.close()
             raise _other_study(path)
         self.secret: bytes = secret
+        self._reader = _connect(path)
+        self._reader.execute("PRAGMA query_only = ON")
 
     def close(self) -> None:
         """Close the file; what was answered is safe without it."""
-        with self._lock:
+        with self._writing, self._reading:
+            self._reader.close()
             self._connection.close()
 
     def state(self) -> State:
         """open; paused: no new items are shown, answers to shown ones are taken; closed: no answers are taken."""
-        with self._lock:
-            return self._state()
+        with self._reading:
+            return _state(self._reader)
 
     def set_state(self, state: State) -> None:
         """Open, pause or close the study, for all its judges."""
-        with self._lock, self._transaction():
+        with self._writing, self._transaction():
             self._connection.execute("UPDATE study SET state = ?", (state,))
 
     def claim(self, judge: str) -> bool:
@@ -124,7 +132,7 @@ class Store:
 
         A judge has one booklet ever, since booklets share items. False where there is none for them.
         """
-        with self._lock, self._transaction():
+        with self._writing, self._transaction():
             now = self._now()
             if self._row("SELECT 1 FROM loans WHERE judge = ?", judge):
                 return True
@@ -139,14 +147,21 @@ class Store:
             return True
 
     def place(self, judge: str) -> Place:
-        """Where the judge stands; nothing is open to a judge without a booklet. Renews the loan."""
-        with self._lock:
-            done = [row[0] for row in self._rows("SELECT task FROM answers WHERE judge = ? AND revision = 0", judge)]
-            loan = self._row("SELECT booklet, until FROM loans WHERE judge = ?", judge)
+        """Where the judge stands; nothing is open to a judge without a booklet."""
+        with self._reading:
+            query = "SELECT task FROM answers WHERE judge = ? AND revision = 0 ORDER BY id"
+            done = tuple(row[0] for row in self._reader.execute(query, (judge,)))
+            state = _state(self._reader)
+            loan = self._reader.execute("SELECT booklet, until FROM loans WHERE judge = ?", (judge,)).fetchone()
             if loan is None:
-                return Place((), tuple(done), self._state())
-            self._renew(judge, until=loan[1])
-            return Place(self._open(loan[0]), tuple(done), self._state())
+                return Place((), done, state)
+            fading = loan[1] - self._now() < self._lease / 2
+            return Place(_open(self._reader, self._booklets[loan[0]]), done, state, fading)
+
+    def renew(self, judge: str) -> None:
+        """A sign of life: the judge's loan begins anew."""
+        with self._writing, self._transaction():
+            self._touch(judge)
 
     def record(
         self, judge: str, task: str, revision: int, answers: Mapping[str, str], comment: str, seconds: float
@@ -158,9 +173,9 @@ class Store:
         exists with other answers or is not the next.
         """
         written = json.dumps(dict(sorted(answers.items())), ensure_ascii=False)
-        with self._lock, self._transaction():
+        with self._writing, self._transaction():
             query = "SELECT revision, answers, comment FROM answers WHERE judge = ? AND task = ?"
-            known = {row[0]: row[1:] for row in self._rows(query, judge, task)}
+            known = {row[0]: row[1:] for row in self._connection.execute(query, (judge, task))}
             if known.get(revision) == (written, comment):
                 return
             if revision != len(known):
@@ -170,24 +185,23 @@ class Store:
             row = (judge, task, revision, written, comment, seconds, now)
             columns = "(judge, task, revision, answers, comment, seconds, submitted)"
             self._connection.execute(f"INSERT INTO answers {columns} VALUES (?, ?, ?, ?, ?, ?, ?)", row)
-            self._connection.execute("UPDATE judges SET seen = ? WHERE judge = ?", (now, judge))
-            self._connection.execute("UPDATE loans SET until = ? WHERE judge = ?", (now + self._lease, judge))
+            self._touch(judge)
 
     def answer(self, judge: str, task: str) -> Recorded | None:
         """The judge's latest answers to a task, if any."""
-        with self._lock:
-            rows = self._rows(f"{_ANSWERS} WHERE judge = ? AND task = ? ORDER BY id", judge, task)
-        return next(iter(_latest(rows)), None)
+        with self._reading:
+            found = _latest(self._reader, "WHERE judge = ? AND task = ?", judge, task)
+        return next(iter(found), None)
 
     def answers(self) -> list[Recorded]:
         """The latest answers to every task, in the order of first answering."""
-        with self._lock:
-            return _latest(self._rows(f"{_ANSWERS} ORDER BY id"))
+        with self._reading:
+            return _latest(self._reader)
 
     def loans(self) -> list[Loan]:
         """Who works on which booklet."""
-        with self._lock:
-            return [Loan(*row) for row in self._rows("SELECT booklet, judge, until FROM loans ORDER BY booklet")]
+        with self._reading:
+            return [Loan(*row) for row in self._reader.execute("SELECT booklet, judge, until FROM loans ORDER BY 1")]
 
     def _begin(self, digest: str) -> None:
         if self._row("PRAGMA user_version")[0] == FORMAT:
@@ -199,11 +213,8 @@ class Store:
         self._connection.execute("INSERT INTO study VALUES (?, ?, 'open')", (digest, secrets.token_bytes(32)))
         self._connection.execute(f"PRAGMA user_version = {FORMAT}")
 
-    def _state(self) -> State:
-        return cast(State, self._row("SELECT state FROM study")[0])
-
     def _check_taken(self, judge: str, task: str, revision: int) -> None:
-        if self._state() == "closed":
+        if _state(self._connection) == "closed":
             raise Refused("The study is closed. This last answer was not recorded.")
         holder = self._row("SELECT judge FROM loans WHERE booklet = ?", self._booklet_of[task])
         if not revision and (holder is None or holder[0] != judge):
@@ -211,32 +222,20 @@ class Store:
 
     def _free(self, now: float) -> int | None:
         """A booklet nobody ever had, else the unfinished one whose loan ran out first."""
-        loans = {loan[0]: loan[1] for loan in self._rows("SELECT booklet, until FROM loans")}
+        loans = dict(self._connection.execute("SELECT booklet, until FROM loans"))
         for booklet in range(len(self._booklets)):
             if booklet not in loans:
                 return booklet
         lapsed = sorted((until, booklet) for booklet, until in loans.items() if until <= now)
-        return next((booklet for _, booklet in lapsed if self._open(booklet)), None)
+        return next((booklet for _, booklet in lapsed if _open(self._connection, self._booklets[booklet])), None)
 
-    def _open(self, booklet: int) -> tuple[str, ...]:
-        tasks = self._booklets[booklet]
-        marks = ", ".join("?" * len(tasks))
-        answered = {row[0] for row in self._rows(f"SELECT task FROM answers WHERE task IN ({marks})", *tasks)}
-        return tuple(task for task in tasks if task not in answered)
-
-    def _renew(self, judge: str, *, until: float) -> None:
-        """A longer loan, once half of it is over: not every look at a page is worth a write."""
+    def _touch(self, judge: str) -> None:
         now = self._now()
-        if until - now < self._lease / 2:
-            with self._transaction():
-                self._connection.execute("UPDATE loans SET until = ? WHERE judge = ?", (now + self._lease, judge))
-                self._connection.execute("UPDATE judges SET seen = ? WHERE judge = ?", (now, judge))
+        self._connection.execute("UPDATE judges SET seen = ? WHERE judge = ?", (now, judge))
+        self._connection.execute("UPDATE loans SET until = ? WHERE judge = ?", (now + self._lease, judge))
 
     def _row(self, query: str, *values: object) -> tuple:
         return self._connection.execute(query, values).fetchone()
-
-    def _rows(self, query: str, *values: object) -> list[tuple]:
-        return self._connection.execute(query, values).fetchall()
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -251,16 +250,13 @@ class Store:
             raise
 
 
-_ANSWERS = "SELECT judge, task, revision, answers, comment, seconds, submitted FROM answers"
-
-
 def read_database(path: Path, study: Study) -> list[Judgment]:
     """The judgments in a database, which may be in use; nothing is written. Raises UserError."""
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=10)) as connection:
             if connection.execute("SELECT digest FROM study").fetchone() != (digest(study),):
                 raise _other_study(path)
-            return judgments(study, _latest(connection.execute(f"{_ANSWERS} ORDER BY id").fetchall()))
+            return judgments(study, _latest(connection))
     except sqlite3.Error as error:
         raise _unusable(path, error) from error
 
@@ -294,9 +290,23 @@ def _other_study(path: Path) -> UserError:
     return UserError(f"{path}: holds the answers to another build of a study; name another --database")
 
 
-def _latest(rows: list[tuple]) -> list[Recorded]:
+def _state(connection: sqlite3.Connection) -> State:
+    return cast(State, connection.execute("SELECT state FROM study").fetchone()[0])
+
+
+def _open(connection: sqlite3.Connection, tasks: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of ``tasks`` that nobody has answered."""
+    marks = ", ".join("?" * len(tasks))
+    answered = {row[0] for row in connection.execute(f"SELECT task FROM answers WHERE task IN ({marks})", tasks)}
+    return tuple(task for task in tasks if task not in answered)
+
+
+def _latest(connection: sqlite3.Connection, where: str = "", *values: str) -> list[Recorded]:
+    columns = "judge, task, revision, answers, comment, seconds, submitted"
     found: dict[tuple[str, str], Recorded] = {}
-    for judge, task, revision, answers, comment, seconds, submitted in rows:
+    for judge, task, revision, answers, comment, seconds, submitted in connection.execute(
+        f"SELECT {columns} FROM answers {where} ORDER BY id", values
+    ):
         before = found[judge, task].seconds if revision else 0.0
         found[judge, task] = Recorded(judge, task, revision, json.loads(answers), comment, before + seconds, submitted)
     return list(found.values())

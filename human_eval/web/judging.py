@@ -75,7 +75,7 @@ class Judging:
     async def start(self, request: Request) -> Response:
         """What to do, and how far the judge is."""
         visitor = self._site.visitor(request, "judge")
-        place = await off_thread(self._store.place, visitor.name)
+        place = await self._place(visitor)
         values = {
             "study": self._study,
             "token": self._site.access.form(visitor, "start"),
@@ -91,7 +91,7 @@ class Judging:
         """Get work."""
         visitor = self._site.visitor(request, "judge")
         self._site.access.shown(visitor, "start", (await fields(request)).get("token", ""))
-        if await off_thread(self._store.state) != "open":
+        if self._store.state() != "open":
             return RedirectResponse("/", 303)
         if not await off_thread(self._store.claim, visitor.name):
             return message("Nothing left to judge", "Every item has its judges by now. Thank you for coming.", 200)
@@ -100,7 +100,7 @@ class Judging:
     async def item(self, request: Request) -> Response:
         """The next open item."""
         visitor = self._site.visitor(request, "judge")
-        place = await off_thread(self._store.place, visitor.name)
+        place = await self._place(visitor)
         if not place.open or place.state != "open":
             return RedirectResponse("/", 303)
         return self._item(visitor, place, place.open[0], 0, Draft({}))
@@ -108,11 +108,11 @@ class Judging:
     async def last(self, request: Request) -> Response:
         """The item answered last, to be changed."""
         visitor = self._site.visitor(request, "judge")
-        place = await off_thread(self._store.place, visitor.name)
+        place = await self._place(visitor)
         if not place.done or place.state == "closed":
             return RedirectResponse("/", 303)
         task = place.done[-1]
-        found = await off_thread(self._store.answer, visitor.name, task)
+        found = self._store.answer(visitor.name, task)
         assert found is not None
         return self._item(visitor, place, task, found.revision + 1, Draft(dict(found.answers), found.comment))
 
@@ -124,7 +124,7 @@ class Judging:
         task, revision = shown.what[0], int(shown.what[1])
         draft = self._draft(form, shown)
         if draft.problem:
-            place = await off_thread(self._store.place, visitor.name)
+            place = await self._place(visitor)
             return self._item(visitor, place, task, revision, draft)
         seconds = self._site.access.now() - shown.at
         try:
@@ -134,6 +134,13 @@ class Judging:
         except Refused as error:
             return message("Not recorded", str(error), 409, "/", "Go on")
         return RedirectResponse("/item", 303)
+
+    async def _place(self, visitor: Visitor) -> Place:
+        """Where the visitor stands, with a sign of life now and then. Reading is too quick to be worth a thread."""
+        place = self._store.place(visitor.name)
+        if place.fading:
+            await off_thread(self._store.renew, visitor.name)
+        return place
 
     def _draft(self, form: dict[str, str], shown: Shown) -> Draft:
         names = [criterion.id for criterion in self._study.criteria]

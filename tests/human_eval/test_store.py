@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -41,6 +42,17 @@ def test_a_judge_goes_through_a_booklet_in_order(store):
     store.record("anna", "t0-0", 0, ANSWERS, "", 4.0)
     assert store.place("anna").open == ("t0-1", "t0-2")
     assert store.place("anna").done == ("t0-0",)
+
+
+def test_what_was_answered_stands_in_the_order_of_answering_whatever_tasks_are_called(tmp_path, study):
+    named = tuple(replace(task, id=f"{name}{task.booklet}") for task, name in zip(study.tasks, "zmazma", strict=True))
+    with closing(make_store(tmp_path, replace(study, tasks=named))) as store:
+        store.claim("anna")
+        for task in ("z0", "m0", "a0"):
+            assert store.place("anna").open[0] == task
+            store.record("anna", task, 0, ANSWERS, "", 1.0)
+            assert store.place("anna").done[-1] == task
+        assert [found.task for found in store.answers()] == ["z0", "m0", "a0"]
 
 
 def test_each_judge_has_a_booklet_of_their_own_and_there_are_no_more_than_booklets(store):
@@ -108,13 +120,15 @@ def test_a_loan_that_ran_out_stays_while_nobody_asks(store, clock):
     assert store.loans()[0].until == clock.at + 100
 
 
-def test_looking_at_a_page_is_a_sign_of_life(store, clock):
+def test_a_sign_of_life_keeps_the_booklet(store, clock):
     store.claim("anna")
     store.claim("ben")
     for _ in range(5):
         clock.at += 60
-        store.place("anna")
-        store.place("ben")
+        for judge in ("anna", "ben"):
+            assert store.place(judge).fading
+            store.renew(judge)
+            assert not store.place(judge).fading
     assert not store.claim("chris")
 
 
