@@ -1,7 +1,7 @@
 """What comes back from judges: files of any of the formats -> judgments, or what is wrong with a row.
 
-``.sqlite``: the app's database. ``.jsonl``: judgments as they are. ``.json``: an offline page's file. ``.csv``: Mechanical
-Turk's results where columns are called ``Answer.``, else a spreadsheet that a judge filled in.
+``.sqlite``: the app's database. ``.jsonl``: judgments as they are. ``.json``: an offline page's file. ``.csv``:
+Mechanical Turk's results where columns are called ``Answer.``, else a spreadsheet that a judge filled in.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ import secrets
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -261,7 +261,7 @@ def read_database(path: Path, study: Study) -> list[Judgment]:
         raise _unusable(path, error) from error
 
 
-def judgments(study: Study, answers: list[Recorded]) -> list[Judgment]:
+def judgments(study: Study, answers: Sequence[Recorded]) -> list[Judgment]:
     """Answers in the form of files."""
     return [
         Judgment(

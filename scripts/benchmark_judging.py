@@ -2,8 +2,8 @@
 
 python scripts/benchmark_judging.py --judges 20 --seconds 60 --kills 3
 
-Every judge is a thread with a connection of its own who fetches an item, thinks, answers, and asks again after an error,
-as the reload of a browser would. Response times are those of answered requests, measured at the judge.
+Every judge is a thread with a connection of its own who fetches an item, thinks, answers, and asks again after an
+error, as the reload of a browser would. Response times are those of answered requests, measured at the judge.
 """
 
 from __future__ import annotations
@@ -86,6 +86,7 @@ class Judge(threading.Thread):
     __hash__ = threading.Thread.__hash__
 
     def run(self) -> None:
+        """Go through the booklet."""
         status, headers, _ = self.ask("GET", self.address.path)
         assert status == 303, status
         self.cookie = headers["set-cookie"].split(";")[0]
@@ -162,9 +163,8 @@ def report(study: Study, folder: Path, judges: list[Judge], down: list[float], l
     print(f"{options.judges} judges for {options.seconds:g} s, {options.think:g} s to think on average")
     print(f"load of the machine before: {load:.1f}, after: {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores")
     told = ", ".join(f"{seconds:.1f}" for seconds in down)
-    print(
-        f"killed {len(down)} times, back after {told or '-'} s; {sum(judge.again for judge in judges)} requests repeated"
-    )
+    again = sum(judge.again for judge in judges)
+    print(f"killed {len(down)} times, back after {told or '-'} s; {again} requests repeated")
     print(f"acknowledged {len(acknowledged)}, kept {len(kept)}, lost {len(lost)}, doubled {doubled}")
     for kind, kinds in (("item", ("item",)), ("answer", ("answer",)), ("both", ("item", "answer"))):
         times = 1000 * np.array([seconds for judge in judges for each in kinds for seconds in judge.times[each]])

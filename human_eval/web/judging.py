@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from starlette.requests import Request
@@ -11,7 +12,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from human_eval.store import Conflict, Place, Refused
-from human_eval.study import ANSWERS
+from human_eval.study import ANSWERS, Answer
 from human_eval.web.access import FORM_LIFE, NAME, NoAccess, Shown, Visitor
 from human_eval.web.site import Site, fields, message, off_thread, page
 
@@ -24,7 +25,7 @@ PARTICIPANT = ("PROLIFIC_PID", "participant")
 class Draft:
     """What a form holds: answers by criterion, empty at first, and what is wrong with it."""
 
-    answers: dict[str, str]
+    answers: Mapping[str, Answer]
     comment: str = ""
     problem: str = ""
     status: int = 200
@@ -114,7 +115,7 @@ class Judging:
         task = place.done[-1]
         found = self._store.answer(visitor.name, task)
         assert found is not None
-        return self._item(visitor, place, task, found.revision + 1, Draft(dict(found.answers), found.comment))
+        return self._item(visitor, place, task, found.revision + 1, Draft(found.answers, found.comment))
 
     async def submit(self, request: Request) -> Response:
         """Record an answer; the redirect that follows says that it is on the disk."""

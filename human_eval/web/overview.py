@@ -78,8 +78,9 @@ def overview(
         own, loan = by_judge[judge], until.get(judge)
         still_open = [t for t in study.booklets[loan.booklet] if t.id not in answered] if loan else []
         away = bool(loan and still_open and loan.until <= now)
-        seen = checks.get(judge, (None, None, False))
-        rows.append(JudgeRow(judge, len(own), len(own) + len(still_open), _times(own), *seen, away))
+        asked, failed, failing = checks.get(judge, (None, None, False))
+        total = len(own) + len(still_open)
+        rows.append(JudgeRow(judge, len(own), total, _times(own), asked, failed, failing, away))
     return Overview(
         done=len(answers),
         total=len(study.tasks),

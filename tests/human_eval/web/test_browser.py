@@ -200,7 +200,8 @@ def test_a_phone_shows_everything_without_scrolling_sideways(folder, chrome, cho
         assert page.is_visible("#article-text")
         small = page.eval_on_selector_all(
             "label:has(input[type=radio]), button[type=submit]",
-            "all => all.filter(e => e.checkVisibility()).map(e => e.getBoundingClientRect()).filter(r => r.height < 44 || r.width < 44).length",
+            "all => all.filter((e) => e.checkVisibility()).map((e) => e.getBoundingClientRect())"
+            ".filter((r) => r.height < 44 || r.width < 44).length",
         )
         assert small == 0  # targets that a finger hits
         judge.by_mouse()
@@ -214,7 +215,8 @@ CONTRAST = """
 () => {
   const parse = (c) => { const m = c.match(/[\\d.]+/g).map(Number); return m.length < 4 ? [...m, 1] : m; };
   const over = (a, b) => [0, 1, 2].map((i) => a[i] * a[3] + b[i] * (1 - a[3])).concat(1);
-  const ground = (e) => e ? over(parse(getComputedStyle(e).backgroundColor), ground(e.parentElement)) : [255, 255, 255, 1];
+  const ground = (e) => e
+    ? over(parse(getComputedStyle(e).backgroundColor), ground(e.parentElement)) : [255, 255, 255, 1];
   const light = (c) => {
     const [r, g, b] = c.map((v) => (v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4));
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
@@ -233,7 +235,8 @@ CONTRAST = """
 """
 
 NAMELESS = """
-() => [...document.querySelectorAll("button, a, input:not([type=hidden]), textarea, progress, [role=region], [role=radiogroup]")]
+() => [...document.querySelectorAll(
+    "button, a, input:not([type=hidden]), textarea, progress, [role=region], [role=radiogroup]")]
   .filter((e) => {
     const by = (e.getAttribute("aria-labelledby") || "").split(" ").map((id) => document.getElementById(id));
     const told = [e.getAttribute("aria-label"), ...by.map((l) => l && l.textContent), e.textContent,
@@ -275,16 +278,13 @@ def test_everything_can_be_reached_by_tab_and_focus_is_seen(folder, page, choose
     with served(folder, free_port()) as server:
         Judge(page, server.judges["judge-1"], choose).begin()
         reached = []
+        name = "(e => e.id || e.name || e.className)(document.activeElement)"
+        outlined = "(e => [e, e.nextElementSibling || e].map((o) => getComputedStyle(o).outlineStyle))"
         for _ in range(40):
             page.keyboard.press("Tab")
-            reached.append(
-                page.evaluate(
-                    "document.activeElement.id || document.activeElement.name || document.activeElement.className"
-                )
-            )
-            outlined = "(e => getComputedStyle(e).outlineStyle + getComputedStyle(e.nextElementSibling || e).outlineStyle)(document.activeElement)"
+            reached.append(page.evaluate(name))
             if page.evaluate("document.activeElement !== document.body"):
-                assert "solid" in page.evaluate(outlined), reached[-1]
+                assert "solid" in page.evaluate(f"{outlined}(document.activeElement)"), reached[-1]
         assert reached[0] == "skip"
         for name in ("keys-button", "search-field", "article-text", "answer-0", "answer-3"):
             assert name in reached
