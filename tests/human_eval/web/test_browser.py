@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from browser import KEYS, Judge, browser, chromium, free_port, served
+from judges import KEYS, Judge, free_port, served
 
 from human_eval.build import Design, Wording, build
 from human_eval.files import read_key, read_study, write_key, write_study
@@ -11,8 +11,6 @@ from human_eval.outputs import align
 from human_eval.store import read_database
 from rlsum.data.simulator import stories
 from rlsum.records import Output
-
-pytestmark = pytest.mark.skipif(chromium() is None, reason="no chromium, chrome or google-chrome on PATH")
 
 GOOD, BAD = "good-system", "bad-system"
 
@@ -36,15 +34,9 @@ def folder(tmp_path):
     return path
 
 
-@pytest.fixture(scope="module")
-def chrome():
-    with browser() as started:
-        yield started
-
-
 @pytest.fixture
-def page(chrome):
-    context = chrome.new_context(viewport={"width": 1280, "height": 800})
+def page(browser):
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
     context.set_default_timeout(60_000)
     yield context.new_page()
     context.close()
@@ -72,7 +64,7 @@ def choose():
     return prefers({row.candidate for _, row in rows if row.system == GOOD})
 
 
-def test_two_judges_do_a_whole_study_by_keyboard_and_by_mouse(folder, page, chrome, choose):
+def test_two_judges_do_a_whole_study_by_keyboard_and_by_mouse(folder, page, browser, choose):
     study, key = read_study(folder), read_key(folder)
     with served(folder, free_port(), "--key", folder / "key.json") as server:
         by_keys = Judge(page, server.judges["judge-1"], choose)
@@ -81,7 +73,7 @@ def test_two_judges_do_a_whole_study_by_keyboard_and_by_mouse(folder, page, chro
         page.wait_for_url("**/item")
         while by_keys.on_item():
             by_keys.by_keyboard()
-        other = chrome.new_context().new_page()
+        other = browser.new_context().new_page()
         by_mouse = Judge(other, server.judges["judge-2"], choose)
         by_mouse.begin()
         while by_mouse.on_item():
@@ -171,8 +163,8 @@ def test_undo_search_article_comment_and_help_by_keyboard(folder, page, choose):
 
 
 @pytest.mark.slow
-def test_without_scripts_the_form_works(folder, chrome, choose):
-    context = chrome.new_context(java_script_enabled=False)
+def test_without_scripts_the_form_works(folder, browser, choose):
+    context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     with served(folder, free_port()) as server:
         judge = Judge(page, server.judges["judge-1"], choose)
@@ -186,8 +178,8 @@ def test_without_scripts_the_form_works(folder, chrome, choose):
 
 
 @pytest.mark.slow
-def test_a_phone_shows_everything_without_scrolling_sideways(folder, chrome, choose):
-    context = chrome.new_context(viewport={"width": 360, "height": 740}, is_mobile=True, has_touch=True)
+def test_a_phone_shows_everything_without_scrolling_sideways(folder, browser, choose):
+    context = browser.new_context(viewport={"width": 360, "height": 740}, is_mobile=True, has_touch=True)
     page = context.new_page()
     with served(folder, free_port()) as server:
         judge = Judge(page, server.judges["judge-1"], choose)
@@ -248,8 +240,8 @@ NAMELESS = """
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_contrast_names_landmarks_and_headings(folder, chrome, choose, scheme):
-    context = chrome.new_context(color_scheme=scheme, viewport={"width": 1280, "height": 800})
+def test_contrast_names_landmarks_and_headings(folder, browser, choose, scheme):
+    context = browser.new_context(color_scheme=scheme, viewport={"width": 1280, "height": 800})
     page = context.new_page()
     with served(folder, free_port()) as server:
         judge = Judge(page, server.judges["judge-1"], choose)
