@@ -46,8 +46,9 @@ def main() -> None:
     judge_all(study, written_by(options.outputs), options.seed)
     judgments = options.out / "judgments.jsonl"
     rlsum("collect", study, study / "judging.sqlite", "-o", judgments)
-    rlsum("analyse", study, judgments, "--key", key, "--primary", "overall", "-o", options.out / "verdict")
-    compare(json.loads((options.out / "verdict" / "results.json").read_text(encoding="utf-8")))
+    rlsum("analyse", study, judgments, "--key", key, "-o", options.out / "verdict")
+    results = json.loads((options.out / "verdict" / "results.json").read_text(encoding="utf-8"))
+    compare(results, read_outputs(options.outputs[1])[0].system)
 
 
 def rlsum(*arguments: object) -> None:
@@ -106,15 +107,18 @@ def chooser(systems: dict[str, int], seed: str, careless: bool):
     return choose
 
 
-def compare(results: dict) -> None:
+def compare(results: dict, second: str) -> None:
     """What was planted beside what was found: the second system's share of votes, a tie being half a vote."""
     print(f"\n{'criterion':16}{'planted':>8}{'found':>8}   95% interval")
     missed = []
     for found in results["preferences"]:
         wins, ties = PLANTED[found["criterion"]]
-        planted, half = wins + ties / 2, found["half"]
-        print(f"{found['criterion']:16}{planted:8.3f}{half['share']:8.3f}   {half['low']:.3f} to {half['high']:.3f}")
-        if not half["low"] <= planted <= half["high"]:
+        planted, half = wins + ties / 2, found["ties_half"]
+        share, low, high = half["share"], half["low"], half["high"]
+        if found["pair"][0] == second:
+            share, low, high = 1 - share, 1 - high, 1 - low
+        print(f"{found['criterion']:16}{planted:8.3f}{share:8.3f}   {low:.3f} to {high:.3f}")
+        if not low <= planted <= high:
             missed.append(found["criterion"])
     for excluded in results["excluded"]:
         print(f"left out: {excluded['judge']}, {excluded['reason']}")

@@ -6,6 +6,7 @@ python scripts/screenshot_study.py --out docs/pictures
 from __future__ import annotations
 
 import argparse
+import io
 import random
 import re
 import sys
@@ -14,6 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 from judges import Judge, browser, free_port, served
+from PIL import Image
 
 from human_eval.build import Design, Wording, build
 from human_eval.files import write_key, write_study
@@ -21,6 +23,7 @@ from human_eval.outputs import align
 from rlsum.data.simulator import stories
 from rlsum.records import Output
 
+CARELESS = 1  # a judge whose failed checks show
 DESK, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 
 
@@ -40,14 +43,14 @@ def main() -> None:
 
 
 def write(folder: Path) -> dict[str, str]:
-    """A study of 12 stories and 3 judges. Returns which system wrote what."""
+    """A study of 12 stories and 4 judges. Returns which system wrote what."""
     outputs = []
     for story in stories(11, "test", 12):
         source, reference = readable(story.article), readable(story.highlights)
         lead = readable(story.article[:4])
         outputs.append(("first.jsonl", Output(story.id, source, (reference,), reference, "first")))
         outputs.append(("second.jsonl", Output(story.id, source, (reference,), lead, "second")))
-    study, key = build(align(outputs), Design(items=12, judges=3, booklet=12), Wording(title="News summaries"), seed=2)
+    study, key = build(align(outputs), Design(items=12, judges=4, booklet=12), Wording(title="News summaries"), seed=2)
     write_study(folder, study)
     write_key(folder / "key.json", key)
     return {output.candidate: output.system for _, output in outputs}
@@ -61,13 +64,16 @@ def readable(sentences: tuple[str, ...]) -> str:
 
 def work(chrome, link: str, systems: dict[str, str], number: int) -> None:
     """A judge goes through a booklet, so that the admin's page has something to show."""
-    taste = random.Random(number)
 
     def choose(left: str, right: str) -> list[str]:
-        if left == right:
+        careless = number == CARELESS
+        taste = random.Random(" ".join([str(number), *sorted((left, right)), left * careless]))
+        if left == right and not careless:
             return ["none"] * 4
         better = "left" if systems.get(left, "") == "first" or right not in systems else "right"
         worse = "right" if better == "left" else "left"
+        if right not in systems or left not in systems:  # shuffled words
+            return [worse if careless else better] * 4
         return [better if taste.random() < 0.7 else taste.choice(("none", worse)) for _ in range(4)]
 
     page = chrome.new_page()
@@ -89,9 +95,10 @@ def draw(chrome, link: str, admin: str, out: Path) -> None:
         return page
 
     def take(page, name: str, whole: bool = False) -> None:
-        page.wait_for_timeout(400)  # colours fade
+        page.wait_for_timeout(400)  # until colours have changed
         path = out / f"human-eval-{name}.png"
-        page.screenshot(path=path, full_page=whole)
+        # Of few colours, as a page is: a third of the size.
+        Image.open(io.BytesIO(page.screenshot(full_page=whole))).convert("RGB").quantize(128).save(path, optimize=True)
         print(path)
 
     page = opened(DESK, link)
