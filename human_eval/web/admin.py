@@ -48,6 +48,7 @@ class Admin:
             "state": state,
             "with_key": self._site.key is not None,
             "duration": duration,
+            "number": number,
             "overview": found,
             "reasons": sorted({each.reason for each in found.agreement.values() if math.isnan(each.value)}),
             "show_verdicts": self._site.show_verdicts,
@@ -88,6 +89,11 @@ class Admin:
 
         answers, loans = self._store.answers(), self._store.loans()
         return overview(self._study, answers, loans, self._site.access.now(), self._site.key)
+
+
+def number(value: float) -> str:
+    """Two decimals; a hyphen where nothing is known."""
+    return "-" if math.isnan(value) else f"{value:z.2f}"
 
 
 def duration(seconds: float) -> str:

@@ -6,7 +6,7 @@ import pytest
 from served import answers, make_key, make_study, token_of
 
 from human_eval.judgments import judgment_of, read_judgments
-from human_eval.web.admin import duration
+from human_eval.web.admin import duration, number
 
 
 def work(app, judge, sides, seconds=30):
@@ -130,3 +130,8 @@ def test_the_export_is_a_file_of_judgments(app, tmp_path):
 )
 def test_durations(seconds, told):
     assert duration(seconds) == told
+
+
+@pytest.mark.parametrize(("value", "told"), [(0.666, "0.67"), (-0.001, "0.00"), (-0.1, "-0.10"), (float("nan"), "-")])
+def test_numbers(value, told):
+    assert number(value) == told
