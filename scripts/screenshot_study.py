@@ -134,7 +134,7 @@ def draw(chrome, link: str, admin: str, out: Path) -> None:
     take(desk, "admin", whole=True)
     desk.click("button[value=closed]")
     desk.wait_for_load_state()
-    take(desk, "verdict", whole=True)
+    take(desk, "admin-closed", whole=True)
 
 
 if __name__ == "__main__":
