@@ -101,9 +101,9 @@ class Store:
             self._connection = _connect(path)
             with self._transaction():
                 self._begin(digest(study))
+            found, secret = self._row("SELECT digest, secret FROM study")
         except (OSError, sqlite3.Error) as error:
             raise _unusable(path, error) from error
-        found, secret = self._row("SELECT digest, secret FROM study")
         if found != digest(study):
             self._connection.close()
             raise _other_study(path)

@@ -127,7 +127,7 @@ class Judging:
         if draft.problem:
             place = await self._place(visitor)
             return self._item(visitor, place, task, revision, draft)
-        seconds = self._site.access.now() - shown.at
+        seconds = max(0.0, self._site.access.now() - shown.at)  # clocks are set back now and then
         try:
             await off_thread(self._store.record, visitor.name, task, revision, draft.answers, draft.comment, seconds)
         except Conflict as error:

@@ -181,6 +181,10 @@ def test_what_is_no_database_of_a_study_is_refused_and_left_alone(tmp_path, stud
         other.execute("CREATE TABLE mine (x)")
     with pytest.raises(UserError, match="something else"):
         Store(tmp_path / "other.sqlite", study)
+    with sqlite3.connect(tmp_path / "other.sqlite") as other:
+        other.execute("PRAGMA user_version = 1")
+    with pytest.raises(UserError, match="no such table"):
+        Store(tmp_path / "other.sqlite", study)
     with pytest.raises(UserError, match="cannot be used"):
         read_database(tmp_path / "absent.sqlite", study)
     assert not (tmp_path / "absent.sqlite").exists()

@@ -45,6 +45,14 @@ def test_seconds_are_those_since_the_item_was_shown(app):
     assert app.store.answers()[0].seconds == 42
 
 
+def test_a_clock_set_back_makes_no_negative_time(app):
+    browser = app.visit("judge", "anna")
+    item = begin(browser)
+    app.clock.at -= 42
+    browser.post("/item", data=answers("left", "none", token=token_of(item)))
+    assert app.store.answers()[0].seconds == 0
+
+
 def test_undo_shows_the_last_item_as_answered_and_replaces_it(app):
     browser = app.visit("judge", "anna")
     item = begin(browser)
