@@ -65,7 +65,8 @@ def make_links(store: Store, address: str, judges: list[str], days: float) -> Li
 def bind(host: str, port: int) -> socket.socket:
     """The socket, taken before anything is printed. Raises UserError where somebody else has it."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    bound = socket.socket(family, socket.SOCK_STREAM)
+    # With the protocol named, asyncio turns Nagle's algorithm off; a page would else wait 40 ms for a receipt.
+    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         bound.bind((host, port))
