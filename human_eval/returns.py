@@ -1,7 +1,7 @@
 """What comes back from judges: files of any of the formats -> judgments, or what is wrong with a row.
 
-``.jsonl``: judgments as they are, such as the app exports. ``.json``: an offline page's file. ``.csv``: Mechanical
-Turk's results where columns are called ``Answer.``, else a spreadsheet that a judge filled in.
+``.sqlite``: the app's database. ``.jsonl``: judgments as they are. ``.json``: an offline page's file. ``.csv``:
+Mechanical Turk's results where columns are called ``Answer.``, else a spreadsheet that a judge filled in.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import io
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
 from human_eval.judgments import Judgment, judgment_of, read_rows
+from human_eval.store import read_database
 from human_eval.study import Study, StudyError
 from rlsum.data.readers import FIELD_LIMIT
 
@@ -56,6 +57,11 @@ def read_returned(path: str | Path, study: Study) -> Iterator[Returned]:
 def _jsonl(path: Path, study: Study) -> Iterator[Returned]:
     for where, row, problem in read_rows(path):
         yield Returned(where, problem or judgment_of(row), row)
+
+
+def _database(path: Path, study: Study) -> Iterator[Returned]:
+    for judgment in read_database(path, study):
+        yield Returned(f"{path}: judge {judgment.judge}, task {judgment.task}", judgment, asdict(judgment))
 
 
 def _offline(path: Path, study: Study) -> Iterator[Returned]:
@@ -226,4 +232,9 @@ def _mturk_time(text: str) -> str | None:
     return moment.replace(tzinfo=timezone(timedelta(hours=ZONES[zone]))).isoformat()
 
 
-READERS: dict[str, Callable[[Path, Study], Iterator[Returned]]] = {".jsonl": _jsonl, ".json": _offline, ".csv": _csv}
+READERS: dict[str, Callable[[Path, Study], Iterator[Returned]]] = {
+    ".sqlite": _database,
+    ".jsonl": _jsonl,
+    ".json": _offline,
+    ".csv": _csv,
+}

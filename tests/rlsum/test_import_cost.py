@@ -34,6 +34,8 @@ def test_help_loads_nothing_heavy():
         ["data"],
         ["human-eval"],
         ["human-eval", "build"],
+        ["human-eval", "serve"],
+        ["human-eval", "links"],
         ["human-eval", "export"],
         ["human-eval", "collect"],
         ["demo"],

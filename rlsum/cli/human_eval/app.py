@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from rlsum.cli.human_eval import analyse, build, collect, export, plan
+from rlsum.cli.human_eval import analyse, build, collect, export, plan, serve
 
 app = typer.Typer(
     help="Ask people which system is better: build a blind study, collect judgments, analyse them.",
@@ -13,6 +13,8 @@ app = typer.Typer(
 )
 app.command()(plan.plan)
 app.command()(build.build)
+app.command()(serve.serve)
+app.command()(serve.links)
 app.command()(export.export)
 app.command()(collect.collect)
 app.command()(analyse.analyse)

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 def collect(
     study: Annotated[Path, typer.Argument(help="Folder of the study.")],
     files: Annotated[
-        list[Path], typer.Argument(help="What came back: .json, .csv (filled in, or MTurk's results), .jsonl.")
+        list[Path],
+        typer.Argument(help="What came back: .sqlite (the app), .json, .csv (filled in, or MTurk's), .jsonl."),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Judgments to write (JSONL).")],
     overwrite: Annotated[bool, typer.Option(help="Replace the judgments and their rejects.")] = False,
@@ -26,7 +27,9 @@ def collect(
     judge answered a task twice, the later answers count. A judge who got the same two summaries in two booklets counts
     once, with the earlier answers. Files may overlap; collecting again from all files gives the same.
 
-    **Example**
+    **Examples**
+
+    rlsum human-eval collect study study/judging.sqlite -o judgments.jsonl
 
     rlsum human-eval collect study returned/*.json batch_results.csv -o judgments.jsonl
     """

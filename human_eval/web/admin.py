@@ -1,0 +1,108 @@
+"""The page of the one who runs the study: progress, agreement, time, checks; pausing, closing, export."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, get_args
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from human_eval.store import State, judgments
+from human_eval.web.access import NoAccess
+from human_eval.web.site import Site, fields, off_thread, page
+
+if TYPE_CHECKING:
+    from human_eval.web.overview import Overview
+
+
+class Admin:
+    """The admin's pages of a site."""
+
+    def __init__(self, site: Site) -> None:
+        self._site, self._store, self._study = site, site.store, site.study
+
+    def routes(self) -> list[Route]:
+        """Addresses and what answers there."""
+        return [
+            Route("/admin/enter/{token}", self.enter),
+            Route("/admin", self.show),
+            Route("/admin/state", self.change, methods=["POST"]),
+            Route("/admin/judgments.jsonl", self.export),
+        ]
+
+    async def enter(self, request: Request) -> Response:
+        """The admin's link."""
+        self._site.count_stranger(request)
+        visitor = self._site.access.visitor("admin", request.path_params["token"])
+        return self._site.welcome(visitor, "/admin")
+
+    async def show(self, request: Request) -> Response:
+        """The state of the study."""
+        visitor = self._site.visitor(request, "admin")
+        found, state = await off_thread(self._overview), await off_thread(self._store.state)
+        values = {
+            "study": self._study,
+            "token": self._site.access.form(visitor, "admin"),
+            "state": state,
+            "with_key": self._site.key is not None,
+            "duration": duration,
+            "number": number,
+            "overview": found,
+            "reasons": sorted({each.reason for each in found.agreement.values() if math.isnan(each.value)}),
+            "show_verdicts": self._site.show_verdicts,
+            "verdict": await off_thread(self._verdict, state),
+        }
+        return page("admin.html", values)
+
+    async def change(self, request: Request) -> Response:
+        """Pause, close or open again."""
+        visitor = self._site.visitor(request, "admin")
+        form = await fields(request)
+        self._site.access.shown(visitor, "admin", form.get("token", ""))
+        state = form.get("state")
+        if state not in get_args(State):
+            raise NoAccess("This is no state of a study.")
+        await off_thread(self._store.set_state, state)
+        return RedirectResponse("/admin", 303)
+
+    async def export(self, request: Request) -> Response:
+        """All judgments so far, as `collect` would write them."""
+        self._site.visitor(request, "admin")
+        answers = await off_thread(self._store.answers)
+        lines = "".join(judgment.to_json() + "\n" for judgment in judgments(self._study, answers))
+        name = 'attachment; filename="judgments.jsonl"'
+        return Response(lines, media_type="application/x-ndjson", headers={"content-disposition": name})
+
+    def _verdict(self, state: State) -> tuple[list[str], list[str]] | None:
+        """None while it must not be seen: who knows how it stands, may stop when it suits."""
+        if self._site.key is None or (state != "closed" and not self._site.show_verdicts):
+            return None
+        from human_eval.web.overview import verdict
+
+        answers = self._store.answers()
+        return verdict(self._study, answers, self._site.key) if answers else ([], [])
+
+    def _overview(self) -> Overview:
+        from human_eval.web.overview import overview  # brings scipy, and a server should be there at once
+
+        answers, loans = self._store.answers(), self._store.loans()
+        return overview(self._study, answers, loans, self._site.access.now(), self._site.key)
+
+
+def number(value: float) -> str:
+    """Two decimals; a hyphen where nothing is known."""
+    return "-" if math.isnan(value) else f"{value:z.2f}"
+
+
+def duration(seconds: float) -> str:
+    """45 s, 3 min 20 s, 2 h 5 min; a hyphen where nothing is known."""
+    if math.isnan(seconds):
+        return "-"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"

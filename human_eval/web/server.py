@@ -1,0 +1,121 @@
+"""Links, the socket and the server that runs until it is stopped."""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import socket
+import time
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import urlsplit
+
+import uvicorn
+
+from human_eval.store import Store
+from human_eval.web.access import Access, Visitor
+from human_eval.web.app import create_app
+from human_eval.web.site import Site
+from rlsum.errors import UserError
+
+DAY = 24 * 3600.0
+PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True)
+class Links:
+    """The addresses of a study: judge -> link, the invitation, the admin's."""
+
+    judges: dict[str, str]
+    everyone: str
+    admin: str
+
+
+def origins(host: str, port: int, public_url: str | None) -> tuple[str, ...]:
+    """The addresses under which the app is reached, the one in links first.
+
+    Raises UserError where it could be reached from other machines and nobody said under which address.
+    """
+    if public_url is not None:
+        return (_checked_url(public_url),)
+    if not _is_loopback(host):
+        raise UserError(
+            f"--host {host}: other machines can reach it; say how, such as --public-url https://judge.example.org "
+            "(a proxy that does TLS) or http://ADDRESS:PORT (not encrypted)"
+        )
+    named = f"[{host}]" if ":" in host else host
+    return tuple(dict.fromkeys((f"http://{named}:{port}", f"http://127.0.0.1:{port}", f"http://localhost:{port}")))
+
+
+def make_links(store: Store, address: str, judges: list[str], days: float) -> Links:
+    """Links that run out after ``days``. They are signed, so nothing is kept, and those made earlier stay good."""
+    access = Access(store.secret)
+    expires = float(int(time.time() + days * DAY))
+
+    def token(role: Literal["judge", "everyone", "admin"], name: str = "") -> str:
+        return access.link(Visitor(role, name, expires))
+
+    return Links(
+        {judge: f"{address}/judge/{token('judge', judge)}" for judge in judges},
+        f"{address}/join/{token('everyone')}",
+        f"{address}/admin/enter/{token('admin')}",
+    )
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """The socket, taken before anything is printed. Raises UserError where somebody else has it."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # With the protocol named, asyncio turns Nagle's algorithm off; a page would else wait 40 ms for a receipt.
+    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind((host, port))
+        bound.listen(1024)  # from here on nobody is turned away; the first answers come when the server is up
+    except (OSError, OverflowError) as error:
+        bound.close()
+        raise UserError(f"--host {host} --port {port}: cannot be used ({error}); choose another --port") from error
+    return bound
+
+
+def run(site: Site, bound: socket.socket, behind_proxy: bool) -> None:
+    """Serve until stopped. Requests are not logged: their addresses hold signed links."""
+    config = uvicorn.Config(
+        create_app(site),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=behind_proxy,  # then the judge's address, for the rate limit, is what a local proxy says
+        forwarded_allow_ips="127.0.0.1",
+        limit_concurrency=500,
+        timeout_keep_alive=10,
+        timeout_graceful_shutdown=5,
+        ws="none",
+        lifespan="off",
+    )
+    try:
+        with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C is how it ends
+            uvicorn.Server(config).run(sockets=[bound])
+    finally:
+        site.store.close()
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _checked_url(url: str) -> str:
+    """The origin as browsers write it: lower case, without the port that goes without saying."""
+    told = UserError(f"--public-url {url}: expected http(s)://HOST or http(s)://HOST:PORT, without a path")
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError as error:
+        raise told from error
+    more = parts.path.strip("/") or parts.query or parts.fragment or parts.username
+    if parts.scheme not in ("http", "https") or not host or more:
+        raise told
+    shown = f"[{host}]" if ":" in host else host
+    return f"{parts.scheme}://{shown}" + (f":{port}" if port not in (None, PORTS[parts.scheme]) else "")

@@ -1,0 +1,165 @@
+// The page of an item: keys, the search in the article, and what is still to answer. Without it the form works as well.
+"use strict";
+
+const $ = (id) => document.getElementById(id);
+const form = $("answers");
+const article = $("article");
+const dialog = $("keys");
+const questions = [...document.querySelectorAll(".question")];
+const radios = (question) => [...question.querySelectorAll("input")];
+const isAnswered = (question) => radios(question).some((radio) => radio.checked);
+
+// ---- remembered choices of this browser; a browser may refuse to remember
+
+const memory = {
+  get(name) { try { return localStorage.getItem(name); } catch { return null; } },
+  set(name, value) { try { localStorage.setItem(name, value); } catch { /* then it is asked again */ } },
+};
+
+// ---- questions
+
+let current = Math.max(0, questions.findIndex((question) => !isAnswered(question)));
+
+function mark(index) {
+  current = index;
+  questions.forEach((question, place) => question.classList.toggle("current", place === index));
+}
+
+function go(index) {
+  if (index < 0 || index >= questions.length) return;
+  mark(index);
+  const choices = radios(questions[index]);
+  (choices.find((radio) => radio.checked) || choices[0]).focus();
+  questions[index].scrollIntoView({ block: "nearest" });
+}
+
+function answer(value) {
+  radios(questions[current]).find((radio) => radio.value === value).checked = true;
+  count();
+  if (current + 1 < questions.length) go(current + 1);
+  else { mark(current); form.querySelector("button[type=submit]").focus(); }
+}
+
+function count() {
+  const open = questions.filter((question) => !isAnswered(question)).length;
+  questions.forEach((question) => {
+    question.classList.toggle("answered", isAnswered(question));
+    if (isAnswered(question)) question.removeAttribute("aria-invalid");
+  });
+  $("left").textContent = open === 0 ? "" : open === 1 ? "1 question left" : `${open} questions left`;
+}
+
+questions.forEach((question, index) => question.addEventListener("focusin", () => mark(index)));
+form.addEventListener("change", count);
+form.addEventListener("submit", (event) => {
+  if (form.dataset.sent) event.preventDefault(); // the server counts a second one once as well
+  form.dataset.sent = "yes";
+});
+window.addEventListener("pageshow", () => { delete form.dataset.sent; count(); });
+
+// ---- the article: open or closed as it was left; closed at first where the screen is small
+
+const small = matchMedia("(max-width: 60rem)").matches;
+article.open = (memory.get("rlsum article") || (small ? "closed" : "open")) === "open";
+article.addEventListener("toggle", () => {
+  document.body.classList.toggle("without-article", !article.open);
+  memory.set("rlsum article", article.open ? "open" : "closed");
+});
+document.body.classList.toggle("without-article", !article.open);
+
+// ---- search: every place found becomes a mark; texts are only ever set as text
+
+const LIMIT = 2000; // marks
+const field = $("search-field");
+const text = $("article-text");
+const whole = text.textContent;
+let marks = [];
+let place = -1;
+
+function search() {
+  const wanted = field.value.trim();
+  const pieces = [];
+  marks = [];
+  place = -1;
+  if (wanted) {
+    const pattern = new RegExp(wanted.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/\s+/g, "\\s+"), "giu");
+    let end = 0;
+    for (const found of whole.matchAll(pattern)) {
+      if (marks.length === LIMIT) break;
+      const mark = document.createElement("mark");
+      mark.textContent = found[0];
+      pieces.push(whole.slice(end, found.index), mark);
+      marks.push(mark);
+      end = found.index + found[0].length;
+    }
+    pieces.push(whole.slice(end));
+  } else {
+    pieces.push(whole);
+  }
+  text.replaceChildren(...pieces);
+  if (marks.length) show(0);
+  else $("search-count").textContent = wanted ? "not found" : "";
+}
+
+function show(index) {
+  if (!marks.length) return;
+  if (marks[place]) marks[place].classList.remove("here");
+  place = (index + marks.length) % marks.length;
+  marks[place].classList.add("here");
+  const top = marks[place].getBoundingClientRect().top - text.getBoundingClientRect().top;
+  text.scrollTop += top - text.clientHeight / 3; // the article alone, the page stays where it is
+  $("search-count").textContent = `${place + 1} of ${marks.length}${marks.length === LIMIT ? "+" : ""}`;
+}
+
+$("search").hidden = false;
+field.addEventListener("input", search);
+$("search-next").addEventListener("click", () => show(place + 1));
+$("search-previous").addEventListener("click", () => show(place - 1));
+field.addEventListener("keydown", (event) => {
+  if (event.key === "Enter") { event.preventDefault(); show(place + (event.shiftKey ? -1 : 1)); }
+  if (event.key === "Escape") { field.value = ""; search(); go(current); }
+});
+
+// ---- keys
+
+const keysOn = $("keys-on");
+keysOn.checked = memory.get("rlsum keys") !== "off";
+keysOn.addEventListener("change", () => {
+  memory.set("rlsum keys", keysOn.checked ? "on" : "off");
+  document.body.classList.toggle("without-keys", !keysOn.checked);
+});
+document.body.classList.toggle("without-keys", !keysOn.checked);
+$("keys-button").hidden = false;
+$("keys-button").addEventListener("click", () => dialog.showModal());
+
+const KEYS = {
+  1: () => answer("left"), a: () => answer("left"),
+  2: () => answer("right"), b: () => answer("right"),
+  0: () => answer("none"), n: () => answer("none"),
+  j: () => go(current + 1), k: () => go(current - 1),
+  u: () => $("undo") && $("undo").click(),
+  t: () => { article.open = !article.open; },
+  c: () => { $("comment").open = true; $("comment-field").focus(); },
+  "/": () => { article.open = true; field.focus(); field.select(); },
+  "?": () => dialog.showModal(),
+};
+
+document.addEventListener("keydown", (event) => {
+  if (dialog.open || event.isComposing || event.altKey) return;
+  const writing = event.target.matches("textarea, input[type=search]");
+  if (event.key === "Enter" && (event.target === document.body || event.target.matches("[role=region]") || (event.ctrlKey && writing))) {
+    event.preventDefault();
+    form.requestSubmit();
+    return;
+  }
+  if (event.key === "Escape" && event.target === $("comment-field")) go(current);
+  if (writing || event.ctrlKey || event.metaKey || !keysOn.checked) return;
+  const action = KEYS[event.key.toLowerCase()];
+  if (!action) return;
+  event.preventDefault();
+  action();
+});
+
+count();
+mark(current);
+if ($("problem")) $("problem").focus();

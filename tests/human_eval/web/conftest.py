@@ -1,0 +1,64 @@
+"""The app without a server, and its visitors."""
+
+from __future__ import annotations
+
+import pytest
+from served import ORIGIN, Clock, make_key, make_store, make_study
+from starlette.testclient import TestClient
+
+from human_eval.web.access import Access, Visitor
+from human_eval.web.app import create_app
+from human_eval.web.site import Site
+
+
+class App:
+    """One study as it is served; ``visit`` opens a link in a browser of its own."""
+
+    def __init__(self, folder, study, **options):
+        self.clock = Clock()
+        self.study = study
+        self.store = make_store(folder, study, lease=100.0, now=self.clock)
+        self.access = Access(self.store.secret, self.clock)
+        origins = options.pop("origins", (ORIGIN,))
+        self.origin = origins[0]
+        self.app = create_app(Site(study, self.store, self.access, origins, **options))
+
+    def browser(self, origin=True):
+        headers = {"origin": self.origin} if origin else {}
+        return TestClient(self.app, self.origin, headers=headers, raise_server_exceptions=True)
+
+    def link(self, role, name="", seconds=3600.0):
+        path = {"judge": "/judge/", "everyone": "/join/", "admin": "/admin/enter/"}[role]
+        return path + self.access.link(Visitor(role, name, self.clock() + seconds))
+
+    def visit(self, role, name="", **options):
+        browser = self.browser()
+        browser.get(self.link(role, name, **options))
+        return browser
+
+
+@pytest.fixture
+def app_of(tmp_path):
+    """Make the app of a study."""
+    apps = []
+
+    def make(study=None, **options):
+        folder = tmp_path / str(len(apps))
+        folder.mkdir()
+        apps.append(App(folder, study or make_study(), **options))
+        return apps[-1]
+
+    yield make
+    for app in apps:
+        app.store.close()
+
+
+@pytest.fixture
+def app(app_of):
+    return app_of()
+
+
+@pytest.fixture
+def app_with_key(app_of):
+    study = make_study(booklets=3)
+    return app_of(study, key=make_key(study, checks={2: ("identical", "none")}))

@@ -1,0 +1,231 @@
+"""Forged, old and borrowed tokens; other origins and hosts; too much and too fast."""
+
+from dataclasses import replace
+
+import pytest
+from served import answers, make_study, token_of
+from starlette.testclient import TestClient
+
+from human_eval.web.access import Access, Expired, NoAccess, Visitor
+from human_eval.web.guard import Limiter
+from human_eval.web.site import BODY_LIMIT
+
+
+def begin(browser):
+    return browser.post("/start", data={"token": token_of(browser.get("/"))})
+
+
+def tampered(token):
+    """One bit of the signature another."""
+    return token[:-2] + ("A" if token[-2] != "A" else "B") + token[-1]
+
+
+@pytest.mark.parametrize("role", ["judge", "everyone", "admin"])
+def test_a_link_opens_for_its_role_alone_and_until_it_runs_out(role):
+    now = [100.0]
+    access = Access(b"secret", lambda: now[0])
+    token = access.link(Visitor(role, "anna", 200.0))
+    assert access.visitor(role, token) == Visitor(role, "anna", 200.0)
+    for other in {"judge", "everyone", "admin"} - {role}:
+        with pytest.raises(NoAccess):
+            access.visitor(other, token)
+    with pytest.raises(NoAccess):
+        access.visitor(role, tampered(token))
+    with pytest.raises(NoAccess):
+        Access(b"other secret").visitor(role, token)
+    now[0] = 200.0
+    with pytest.raises(Expired):
+        access.visitor(role, token)
+
+
+@pytest.mark.parametrize("token", ["", ".", "a.b", "x" * 5000, "ey.ey.ey", "\u202e", "%00", "None"])
+def test_what_is_no_token_is_refused(token):
+    with pytest.raises(NoAccess):
+        Access(b"secret").visitor("judge", token)
+
+
+def test_pages_need_a_link(app):
+    for path in ("/", "/item", "/last", "/admin", "/admin/judgments.jsonl"):
+        reply = app.browser().get(path)
+        assert reply.status_code == 401, path
+        assert "open the link" in reply.text
+    assert app.browser().post("/item", data={}).status_code == 403
+
+
+def test_forged_and_expired_links_and_cookies_are_refused(app):
+    for role in ("judge", "everyone", "admin"):
+        path = app.link(role, "anna")
+        assert app.browser().get(tampered(path)).status_code == 401
+        app.clock.at += 3601
+        expired = app.browser().get(path)
+        assert expired.status_code == 401
+        assert "run out" in expired.text
+    browser = app.visit("judge", "anna")
+    assert browser.get("/").status_code == 200
+    app.clock.at += 3601
+    assert browser.get("/").status_code == 401
+    (name,) = browser.cookies.keys()
+    fresh = app.access.link(Visitor("judge", "anna", app.clock() + 60))
+    assert app.browser().get("/", headers={"cookie": f"{name}={tampered(fresh)}"}).status_code == 401
+    assert app.browser().get("/", headers={"cookie": f"{name}={fresh}"}).status_code == 200
+
+
+def test_a_judge_is_no_admin(app):
+    browser = app.visit("judge", "anna")
+    assert browser.get("/admin").status_code == 401
+    token = app.access.link(Visitor("judge", "anna", app.clock() + 60))
+    assert app.browser().get(f"/admin/enter/{token}").status_code == 401
+    name = next(iter(browser.cookies.keys())).replace("judge", "admin")
+    assert app.browser().get("/admin", headers={"cookie": f"{name}={token}"}).status_code == 401
+
+
+def test_the_form_of_another_judge_is_refused(app):
+    anna, ben = app.visit("judge", "anna"), app.visit("judge", "ben")
+    item = begin(anna)
+    begin(ben)
+    reply = ben.post("/item", data=answers("left", "none", token=token_of(item)))
+    assert reply.status_code == 403
+    assert app.store.answers() == []
+
+
+def test_the_form_of_another_page_is_refused(app):
+    browser = app.visit("judge", "anna")
+    start = token_of(browser.get("/"))
+    begin(browser)
+    assert browser.post("/item", data=answers("left", "none", token=start)).status_code == 403
+    for wrong in ("", "x", tampered(token_of(browser.get("/item")))):
+        assert browser.post("/item", data=answers("left", "none", token=wrong)).status_code == 403
+    assert browser.post("/item", data=answers("left", "none")).status_code == 403
+    assert app.store.answers() == []
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://evil.test", "null", "https://judge.test", "http://judge.test.evil.test", None]
+)
+def test_posts_from_elsewhere_are_refused(app, origin):
+    browser = app.visit("judge", "anna")
+    form = answers("left", "none", token=token_of(begin(browser)))
+    del browser.headers["origin"]
+    reply = browser.post("/item", data=form, headers={"origin": origin} if origin else {})
+    assert reply.status_code == 403
+    assert app.store.answers() == []
+
+
+def test_other_hosts_and_methods_are_refused(app):
+    assert TestClient(app.app, "http://rebound.test").get("/").status_code == 421
+    browser = app.visit("judge", "anna")
+    for method in ("PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"):
+        assert browser.request(method, "/item").status_code == 405
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/static/../access.py",
+        "/static/%2e%2e/access.py",
+        "/static/..%2faccess.py",
+        "/static/....//access.py",
+        "/static//etc/passwd",
+        "/static/%00style.css",
+        "/static/style.css%00",
+        "/static/",
+        "/../../etc/passwd",
+        "/key.json",
+        "/judging.sqlite",
+        "/static/../../study/key.json",
+    ],
+)
+def test_no_path_leads_out(app, path):
+    reply = app.visit("judge", "anna").get(path)
+    assert reply.status_code == 404
+    assert "root:" not in reply.text
+    assert "import" not in reply.text
+
+
+def test_every_answer_carries_the_headers(app):
+    judge = app.visit("judge", "anna")
+    replies = [
+        judge.get("/"),
+        begin(judge),
+        judge.get("/nowhere"),
+        app.browser().get("/"),
+        judge.get("/static/item.js"),
+    ]
+    for reply in [*replies, TestClient(app.app, "http://rebound.test").get("/")]:
+        policy = reply.headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "script-src 'self'" in policy
+        assert "unsafe" not in policy
+        assert reply.headers["x-content-type-options"] == "nosniff"
+        assert reply.headers["x-frame-options"] == "DENY"
+    assert judge.get("/item").headers["cache-control"] == "no-store"
+
+
+def test_cookies_are_out_of_reach_of_scripts_and_other_sites(app):
+    reply = app.browser().get(app.link("judge", "anna"), follow_redirects=False)
+    cookie = reply.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=lax" in cookie
+    assert "secure" not in cookie
+
+
+def test_behind_https_cookies_are_for_https_alone(app_of):
+    app = app_of(origins=("https://judge.example.org",))
+    cookie = app.browser().get(app.link("judge", "anna"), follow_redirects=False).headers["set-cookie"]
+    assert cookie.startswith("__Host-")
+    assert "; Secure" in cookie
+    assert "Path=/" in cookie
+
+
+def test_cookies_of_two_studies_are_two(app, app_of):
+    other = app_of(replace(make_study(), id="study-2"))
+    assert app.visit("judge", "anna").cookies.keys() != other.visit("judge", "anna").cookies.keys()
+
+
+def test_too_much_is_refused(app):
+    browser = app.visit("judge", "anna")
+    token = token_of(begin(browser))
+    headers = {"content-type": "application/x-www-form-urlencoded"}
+    assert browser.post("/item", data=answers("left", "none", token=token, comment="x" * BODY_LIMIT)).status_code == 413
+    reply = browser.post("/item", data=answers("left", "none", token=token, comment="x" * 5_001))
+    assert reply.status_code == 422
+    assert "shorten the comment" in reply.text
+    many = "&".join(f"a{number}=1" for number in range(1000))
+    assert browser.post("/item", content=many, headers=headers).status_code == 400
+    assert browser.post("/item", content=b"token=\xff\xfe", headers=headers).status_code in (400, 403)
+    assert app.store.answers() == []
+
+
+def test_who_asks_too_fast_has_to_wait_and_others_do_not(app):
+    anna, ben = app.visit("judge", "anna"), app.visit("judge", "ben")
+    codes = [anna.get("/").status_code for _ in range(150)]
+    assert codes[0] == 200
+    assert codes[-1] == 429
+    assert ben.get("/").status_code == 200
+
+
+def test_guessing_links_is_slowed_down(app):
+    codes = [app.browser().get(f"/judge/{number}").status_code for number in range(120)]
+    assert set(codes[:100]) == {401}
+    assert codes[-1] == 429
+
+
+def test_a_bucket_refills_with_time():
+    now = [0.0]
+    limiter = Limiter(rate=2, burst=3, now=lambda: now[0])
+    assert [limiter.allows("a") for _ in range(4)] == [True, True, True, False]
+    now[0] = 0.4
+    assert not limiter.allows("a")
+    now[0] = 0.5
+    assert limiter.allows("a")
+    now[0] = 1_000
+    assert [limiter.allows("a") for _ in range(4)] == [True, True, True, False]
+
+
+def test_buckets_of_many_addresses_take_no_more_and_more_memory():
+    now = [0.0]
+    limiter = Limiter(rate=1, burst=2, now=lambda: now[0])
+    for number in range(25_000):
+        now[0] += 0.01
+        limiter.allows(str(number))
+    assert len(limiter._buckets) <= 10_001

@@ -1,0 +1,137 @@
+"""What the one who runs the study sees, and what stays hidden."""
+
+import json
+
+import pytest
+from served import answers, make_key, make_study, token_of
+
+from human_eval.judgments import judgment_of, read_judgments
+from human_eval.web.admin import duration, number
+
+
+def work(app, judge, sides, seconds=30):
+    """A judge answers the same to every item."""
+    browser = app.visit("judge", judge)
+    item = browser.post("/start", data={"token": token_of(browser.get("/"))})
+    while item.url.path == "/item":
+        app.clock.at += seconds
+        item = browser.post("/item", data=answers(*sides, token=token_of(item)))
+
+
+def change(admin, state):
+    return admin.post("/admin/state", data={"token": token_of(admin.get("/admin")), "state": state})
+
+
+def test_an_empty_study_has_a_page(app):
+    page = app.visit("admin").get("/admin").text
+    assert "Nobody has begun yet" in page
+    assert "no two judges have answered the same item yet" in page
+
+
+def test_progress_times_and_judges(app):
+    work(app, "anna", ("left", "none"))
+    page = app.visit("admin").get("/admin").text
+    assert "<dd>3</dd><dd>of 6" in page
+    assert "3 of 3" in page
+    assert "30 s" in page
+
+
+def test_agreement_is_about_texts_not_sides(app):
+    """Both judges chose the same texts, which stood on other sides."""
+    work(app, "anna", ("left", "none"))
+    work(app, "ben", ("right", "none"))
+    page = app.visit("admin").get("/admin").text
+    assert "all judgments are the same" in page  # perfect, so that alpha has nothing to compare with
+
+
+def test_without_the_key_nobody_is_said_to_fail(app):
+    work(app, "anna", ("left", "left"))
+    page = app.visit("admin").get("/admin").text
+    assert "was not given (--key)" in page
+    assert "fails the checks" not in page
+
+
+def test_with_the_key_who_prefers_one_of_two_equal_texts_fails(app_of):
+    study = make_study(items=4)
+    app = app_of(study, key=make_key(study, checks={2: ("identical", "none"), 3: ("identical", "none")}))
+    work(app, "anna", ("left", "left"))
+    work(app, "ben", ("none", "none"))
+    page = app.visit("admin").get("/admin").text
+    assert "2 of 2" in page
+    assert page.count("fails the checks") == 1
+
+
+def test_the_verdict_is_hidden_until_the_study_is_closed(app_of):
+    study = make_study(items=8, booklets=3)
+    app = app_of(study, key=make_key(study))
+    for judge, sides in (("anna", "left"), ("ben", "right"), ("chris", "left")):
+        work(app, judge, (sides, "none"))
+    admin = app.visit("admin")
+    for state in ("open", "paused"):
+        change(admin, state)
+        page = admin.get("/admin").text
+        assert "Hidden until the study is closed" in page
+        assert "alpha-system" not in page
+    change(admin, "closed")
+    page = admin.get("/admin").text
+    assert "focus: alpha-system is preferred to beta-system" in page
+    assert "overall: no difference detected" in page
+
+
+def test_the_verdict_is_shown_before_when_asked_for(app_of):
+    study = make_study()
+    app = app_of(study, key=make_key(study), show_verdicts=True)
+    assert "Nothing has been judged" in app.visit("admin").get("/admin").text
+    work(app, "anna", ("left", "none"))
+    page = app.visit("admin").get("/admin").text
+    assert "alpha-system" in page
+    assert "So far only" in page
+
+
+def test_without_the_key_closing_shows_no_verdict(app):
+    work(app, "anna", ("left", "none"))
+    admin = app.visit("admin")
+    assert "not given the key" in change(admin, "closed").text
+
+
+@pytest.mark.parametrize("state", ["paused", "closed"])
+def test_pausing_closing_and_opening_again(app, state):
+    admin = app.visit("admin")
+    assert change(admin, state).status_code == 200
+    assert app.store.state() == state
+    change(admin, "open")
+    assert app.store.state() == "open"
+
+
+def test_an_unknown_state_or_a_form_of_elsewhere_changes_nothing(app):
+    admin = app.visit("admin")
+    assert change(admin, "burnt").status_code == 403
+    assert admin.post("/admin/state", data={"state": "closed"}).status_code == 403
+    judge = app.visit("judge", "anna")
+    token = token_of(judge.get("/"))
+    assert admin.post("/admin/state", data={"token": token, "state": "closed"}).status_code == 403
+    assert judge.post("/admin/state", data={"token": token, "state": "closed"}).status_code == 403
+    assert app.store.state() == "open"
+
+
+def test_the_export_is_a_file_of_judgments(app, tmp_path):
+    work(app, "anna", ("left", "none"))
+    lines = app.visit("admin").get("/admin/judgments.jsonl").text
+    path = tmp_path / "judgments.jsonl"
+    path.write_text(lines)
+    found = read_judgments(path, app.study)
+    assert [each.seconds for each in found] == [30, 30, 30]
+    assert judgment_of(json.loads(lines.splitlines()[0])) == found[0]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [(0, "0 s"), (59.4, "59 s"), (59.6, "1 min 0 s"), (200, "3 min 20 s"), (7500, "2 h 5 min"), (float("nan"), "-")],
+)
+def test_durations(seconds, told):
+    assert duration(seconds) == told
+
+
+@pytest.mark.parametrize(("value", "told"), [(0.666, "0.67"), (-0.001, "0.00"), (-0.1, "-0.10"), (float("nan"), "-")])
+def test_numbers(value, told):
+    assert number(value) == told

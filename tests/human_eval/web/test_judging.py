@@ -1,0 +1,205 @@
+"""A judge's way through a booklet, and what happens off the way."""
+
+import pytest
+from served import answers, make_study, token_of
+
+from human_eval.web.access import FORM_LIFE
+
+
+def begin(browser):
+    """The first item, begun as a judge would."""
+    return browser.post("/start", data={"token": token_of(browser.get("/"))})
+
+
+def test_a_judge_goes_through_a_booklet(app):
+    browser = app.visit("judge", "anna")
+    item = begin(browser)
+    for number in (1, 2, 3):
+        assert f"Item {number} of 3" in item.text
+        item = browser.post("/item", data=answers("left", "none", token=token_of(item), comment=" fine\r\nso "))
+        assert item.status_code == 200
+    assert "Thank you" in item.text
+    assert item.url.path == "/"
+    found = app.store.answers()
+    assert [each.task for each in found] == ["t0-0", "t0-1", "t0-2"]
+    assert found[0].answers == {"focus": "left", "overall": "none"}
+    assert found[0].comment == "fine\nso"
+
+
+def test_closing_and_coming_back_goes_on_where_it_was(app):
+    browser = app.visit("judge", "anna")
+    item = begin(browser)
+    browser.post("/item", data=answers("left", "none", token=token_of(item)))
+    again = app.visit("judge", "anna")
+    start = again.get("/")
+    assert "1 of 3 items saved" in start.text
+    assert "Go on with item 2" in start.text
+    assert "Item 2 of 3" in again.get("/item").text
+
+
+def test_seconds_are_those_since_the_item_was_shown(app):
+    browser = app.visit("judge", "anna")
+    item = begin(browser)
+    app.clock.at += 42
+    browser.post("/item", data=answers("left", "none", token=token_of(item)))
+    assert app.store.answers()[0].seconds == 42
+
+
+def test_a_clock_set_back_makes_no_negative_time(app):
+    browser = app.visit("judge", "anna")
+    item = begin(browser)
+    app.clock.at -= 42
+    browser.post("/item", data=answers("left", "none", token=token_of(item)))
+    assert app.store.answers()[0].seconds == 0
+
+
+def test_undo_shows_the_last_item_as_answered_and_replaces_it(app):
+    browser = app.visit("judge", "anna")
+    item = begin(browser)
+    assert "/last" not in item.text
+    second = browser.post("/item", data=answers("left", "none", token=token_of(item), comment="hm"))
+    assert "/last" in second.text
+    last = browser.get("/last")
+    assert "Changing item" in last.text
+    assert 'value="left" required checked' in last.text
+    assert ">\nhm</textarea>" in last.text
+    after = browser.post("/item", data=answers("right", "none", token=token_of(last)))
+    assert "Item 2 of 3" in after.text
+    (found,) = app.store.answers()
+    assert (found.answers["focus"], found.revision) == ("right", 1)
+
+
+def test_a_double_post_counts_once_and_answers_alike(app):
+    browser = app.visit("judge", "anna")
+    form = answers("left", "none", token=token_of(begin(browser)))
+    first, second = browser.post("/item", data=form), browser.post("/item", data=form)
+    assert first.status_code == second.status_code == 200
+    assert "Item 2 of 3" in second.text
+    assert len(app.store.answers()) == 1
+
+
+def test_a_second_window_with_other_answers_is_told_so(app):
+    browser = app.visit("judge", "anna")
+    token = token_of(begin(browser))
+    browser.post("/item", data=answers("left", "none", token=token))
+    other = browser.post("/item", data=answers("right", "none", token=token))
+    assert other.status_code == 409
+    assert "answered already" in other.text
+    assert app.store.answers()[0].answers["focus"] == "left"
+
+
+@pytest.mark.parametrize("given", [(), ("left",), ("left", "sideways"), ("", "none")])
+def test_missing_answers_are_asked_for_and_the_given_ones_kept(app, given):
+    browser = app.visit("judge", "anna")
+    reply = browser.post("/item", data=answers(*given, token=token_of(begin(browser)), comment="kept"))
+    assert reply.status_code == 422
+    assert 'role="alert"' in reply.text
+    assert "kept</textarea>" in reply.text
+    assert reply.text.count("aria-invalid") == 2 - sum(each in ("left", "right", "none") for each in given)
+    assert reply.text.count(" checked") == sum(each in ("left", "right", "none") for each in given) + 1  # keys-on
+    assert app.store.answers() == []
+
+
+def test_a_page_open_for_long_is_shown_again_with_its_answers(app):
+    browser = app.visit("judge", "anna", seconds=10 * FORM_LIFE)
+    item = begin(browser)
+    app.clock.at += FORM_LIFE + 1
+    old = browser.post("/item", data=answers("left", "none", token=token_of(item)))
+    assert old.status_code == 409
+    assert "open for long" in old.text
+    assert app.store.answers() == []
+    browser.post("/item", data=answers("left", "none", token=token_of(old)))
+    assert len(app.store.answers()) == 1
+
+
+def test_who_comes_when_all_is_lent_is_told(app):
+    for judge in ("anna", "ben"):
+        begin(app.visit("judge", judge))
+    assert "Nothing left to judge" in begin(app.visit("judge", "chris")).text
+
+
+def test_who_lost_the_booklet_is_told_that_the_answer_was_not_recorded(app):
+    browser = app.visit("judge", "anna")
+    item = begin(browser)
+    begin(app.visit("judge", "ben"))
+    app.clock.at += 101
+    begin(app.visit("judge", "chris"))
+    reply = browser.post("/item", data=answers("left", "none", token=token_of(item)))
+    assert reply.status_code == 409
+    assert "not recorded" in reply.text
+    assert app.store.answers() == []
+
+
+def test_paused_takes_the_item_on_the_screen_and_shows_no_other(app):
+    browser = app.visit("judge", "anna")
+    item = begin(browser)
+    app.store.set_state("paused")
+    after = browser.post("/item", data=answers("left", "none", token=token_of(item)))
+    assert "paused" in after.text
+    assert len(app.store.answers()) == 1
+
+
+def test_closed_takes_nothing_and_says_so(app):
+    browser = app.visit("judge", "anna")
+    item = begin(browser)
+    app.store.set_state("closed")
+    reply = browser.post("/item", data=answers("left", "none", token=token_of(item)))
+    assert reply.status_code == 409
+    assert "not recorded" in reply.text
+    assert "closed" in browser.get("/item").text
+
+
+def test_one_invitation_makes_a_judge_of_everyone(app):
+    path = app.link("everyone")
+    browser = app.browser()
+    browser.get(f"{path}?PROLIFIC_PID=5f3e&STUDY_ID=1&SESSION_ID=2")
+    begin(browser)
+    unnamed = app.browser()
+    unnamed.get(path)
+    begin(unnamed)
+    first, second = [loan.judge for loan in app.store.loans()]
+    assert first == "guest:5f3e"
+    assert second.startswith("guest:")
+    unnamed.get(path)  # opened again, it is the same person
+    assert "Item 1 of 3" in unnamed.get("/item").text
+
+
+def test_a_participant_cannot_pass_for_an_invited_judge(app):
+    begin(app.visit("judge", "anna"))
+    guest = app.browser()
+    guest.get(app.link("everyone") + "?participant=anna")
+    begin(guest)
+    assert {loan.judge for loan in app.store.loans()} == {"anna", "guest:anna"}
+    bad = app.browser().get(app.link("everyone") + "?participant=../../etc")
+    assert bad.status_code == 401
+
+
+def test_the_way_back_to_a_panel_is_shown_at_the_end(app_of):
+    app = app_of(make_study(items=1), completion="https://panel.test/done?cc=1&x=2")
+    browser = app.visit("judge", "anna")
+    reply = browser.post("/item", data=answers("left", "none", token=token_of(begin(browser))))
+    assert 'href="https://panel.test/done?cc=1&amp;x=2"' in reply.text
+
+
+def test_the_first_request_of_a_link_takes_no_booklet(app):
+    """Mail programs open links to look at them."""
+    app.visit("judge", "anna")
+    assert app.store.loans() == []
+
+
+def test_nothing_served_names_a_system_or_the_kind_of_an_item(app_with_key):
+    app = app_with_key
+    browser, seen = app.visit("judge", "anna"), []
+    item = begin(browser)
+    for _ in range(3):
+        seen.append(browser.get("/last"))
+        seen.append(item)
+        item = browser.post("/item", data=answers("left", "none", token=token_of(item)))
+    seen += [item, browser.get("/")]
+    for reply in seen:
+        said = reply.text + str(reply.headers)
+        assert not any(word in said for word in ("alpha-system", "beta-system", "identical", "shuffled"))
+    admin = app.visit("admin")
+    for reply in (admin.get("/admin"), admin.get("/admin/judgments.jsonl")):
+        assert "alpha-system" not in reply.text
+        assert "beta-system" not in reply.text

@@ -1,0 +1,121 @@
+"""``rlsum human-eval serve`` and ``links``: what is wrong is said before anything is served."""
+
+import os
+import socket
+
+import pytest
+from judges import Server, free_port
+from served import make_key, make_study
+
+from human_eval.files import write_key, write_study
+from human_eval.store import Store
+from human_eval.web.access import Access
+from human_eval.web.server import origins
+
+
+@pytest.fixture
+def folder(tmp_path):
+    path = tmp_path / "study"
+    path.mkdir()
+    study = make_study()
+    write_study(path, study)
+    write_key(tmp_path / "key.json", make_key(study))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--host", "0.0.0.0"), "say how, such as --public-url"),
+        (("--host", "192.0.2.1"), "say how, such as --public-url"),
+        (("--public-url", "judge.example.org"), "expected http(s)://HOST"),
+        (("--public-url", "https://judge.example.org/path"), "without a path"),
+        (("--public-url", "ftp://judge.example.org"), "expected http(s)://HOST"),
+        (("--public-url", "https://judge.example.org:port"), "expected http(s)://HOST"),
+        (("--judges", "anna,anna"), "stands there twice"),
+        (("--judges", "anna,<b>"), "is no name"),
+        (("--judges", "0"), "expected 1 to 10000"),
+        (("--database", "answers.db"), "ends in .sqlite"),
+        (("--show-verdicts",), "add --key"),
+        (("--key", "absent.json"), "cannot be read"),
+        (("--completion-url", "javascript:alert(1)"), "begins with https://"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(rlsum, folder, options, told):
+    code, said, error = rlsum("human-eval", "serve", folder, *options)
+    assert code == 2
+    assert told in error
+    assert said == ""
+    assert not (folder / "judging.sqlite").exists()
+
+
+def test_a_port_in_use_and_a_folder_that_is_no_study_are_refused(rlsum, folder, tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        code, _, error = rlsum("human-eval", "serve", folder, "--port", taken.getsockname()[1])
+    assert (code, "choose another --port" in error) == (2, True)
+    code, _, error = rlsum("human-eval", "serve", tmp_path)
+    assert (code, "study.json: cannot be read" in error) == (2, True)
+
+
+def test_the_key_of_another_study_is_refused(rlsum, folder, tmp_path):
+    write_key(tmp_path / "other.json", make_key(make_study(items=1)))
+    code, _, error = rlsum("human-eval", "serve", folder, "--key", tmp_path / "other.json")
+    assert (code, "another study" in error) == (2, True)
+
+
+def test_links_are_printed_for_as_many_judges_as_booklets_and_open_what_they_say(rlsum, folder):
+    code, said, _ = rlsum("human-eval", "links", folder, "--public-url", "https://Judge.example.org:443/")
+    assert code == 0
+    lines = dict(line.split() for line in said.splitlines() if line.startswith("  judge-"))
+    assert list(lines) == ["judge-1", "judge-2"]
+    store = Store(folder / "judging.sqlite", make_study())
+    for name, link in lines.items():
+        assert link.startswith("https://judge.example.org/judge/")
+        assert Access(store.secret).visitor("judge", link.rsplit("/", 1)[1]).name == name
+    store.close()
+
+
+def test_links_of_names(rlsum, folder):
+    _, said, _ = rlsum("human-eval", "links", folder, "--judges", "anna, ben", "--days", 1)
+    assert [line.split()[0] for line in said.splitlines() if "/judge/" in line] == ["anna", "ben"]
+
+
+@pytest.mark.parametrize(
+    ("host", "public", "first"),
+    [
+        ("127.0.0.1", None, "http://127.0.0.1:80"),
+        ("localhost", None, "http://localhost:80"),
+        ("::1", None, "http://[::1]:80"),
+        ("0.0.0.0", "http://[2001:DB8::1]:8080", "http://[2001:db8::1]:8080"),
+        ("127.0.0.1", "http://judge.test:80", "http://judge.test"),
+    ],
+)
+def test_the_addresses_that_links_and_origins_have(host, public, first):
+    found = origins(host, 80, public)
+    assert found[0] == first
+    assert len(found) == (1 if public else 3 if host != "localhost" and host != "127.0.0.1" else 2)
+
+
+def test_a_folder_that_cannot_be_written_needs_a_database_elsewhere(rlsum, folder, tmp_path):
+    file = tmp_path / "file"
+    file.write_text("")
+    code, _, error = rlsum("human-eval", "links", folder, "--database", file / "x.sqlite")
+    assert (code, "cannot be used as the database" in error) == (2, True)
+
+
+def test_it_serves_and_stops_and_says_where_the_answers_are(folder):
+    import http.client
+
+    server = Server(folder, free_port())
+    try:
+        connection = http.client.HTTPConnection(server.address.removeprefix("http://"), timeout=30)
+        connection.request("GET", "/")
+        response = connection.getresponse()
+        assert response.status == 401
+        assert response.headers.get("server") is None
+        connection.close()
+    finally:
+        assert server.stop() == 0
+    assert not os.path.exists(folder / "judging.sqlite-wal")  # closed in order
