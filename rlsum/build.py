@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ import torch
 from accelerate import Accelerator
 
 import rewards
-from rlsum import checkpoint
+from rlsum import checkpoint, noise
 from rlsum.config import Config, ConfigError
 from rlsum.data.batch import Batch
 from rlsum.data.corpus import Corpus, load_corpus
@@ -69,7 +70,8 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
     held: AbstractContextManager[object] = _claim(run, resume) if accelerator.is_main_process else nullcontext()
     accelerator.wait_for_everyone()
     signatures = {name: metric.signature for name, metric in metrics.items()}  # reads vectors and encoders
-    train, valid = corpus(config, "train"), corpus(config, "valid")
+    with accelerator.local_main_process_first():  # the others then find it in the cache
+        train, valid = corpus(config, "train"), corpus(config, "valid")
     facts = {
         "processes": accelerator.num_processes,
         "articles": {"train": digest(train.rows), "valid": digest(valid.rows)},
@@ -93,7 +95,7 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
         model=model,
         train_rows=model.read(train.rows, config.data.max_source, config.data.max_target),
         valid_rows=model.read(valid.rows, config.data.max_source, config.data.max_target),
-        step=training_step(config, model, reward, start),
+        step=training_step(config, model, reward, start, accelerator.num_processes > 1),
         select=_reward_value if reward is not None else _likelihood(config.objective.coverage_weight),
         metrics=metrics,
         signatures=signatures,
@@ -219,20 +221,26 @@ def load_model(folder: Path, section: ModelConfig | None = None) -> Model:
     return _start_of(checkpoint.read_config(folder), None).load(folder, section)
 
 
-def training_step(config: Config, model: Summarizer, reward: Reward | None, start: Scorer | None = None) -> Step:
+def training_step(
+    config: Config, model: Summarizer, reward: Reward | None, start: Scorer | None = None, several: bool = False
+) -> Step:
     """The loss of one update, as the trainer calls it: (update number, wrapped model, batch).
 
     ``start`` scores as the model that the run began with; it is needed where the objective has a KL penalty.
+    ``several`` processes train.
     """
     objective = config.objective
     mle = MLEStep(objective.length, objective.coverage_weight)
     if reward is None:
         return lambda number, wrapped, batch: mle(wrapped, batch)
     learn, rollouts = _learning(config), Rollouts(objective.updates_per_sample)
+    length, own = config.decoding.max_length, config.training.row_noise
+    drawn = partial(noise.of_articles, seed=config.training.seed, samples=objective.samples, length=length)
 
     def rewarded(number: int, wrapped: torch.nn.Module, batch: Batch) -> StepResult:
         gamma = objective.gamma_at(number, config.training.steps)
-        step = MixedStep(reward, gamma, objective.samples, config.decoding.max_length, mle, learn, start)
+        own_noise = partial(drawn, update=number) if (several if own is None else own) else None
+        step = MixedStep(reward, gamma, objective.samples, length, mle, learn, start, own_noise)
         return step.loss(wrapped, batch, lambda: rollouts.of(number, batch, lambda: step.roll_out(model, batch)))
 
     return rewarded

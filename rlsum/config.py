@@ -131,7 +131,10 @@ def _unquoted_no(value: object) -> object:
 
 @dataclass(frozen=True, config=STRICT)
 class Training:
-    """The loop. Counts are in updates; ``batch_size`` is articles an update and process."""
+    """The loop. Counts are in updates; ``batch_size`` is articles a batch and process.
+
+    row_noise  samples of an article are drawn with random numbers of its own; None: where several processes train
+    """
 
     steps: int = Field(ge=1)
     batch_size: int = Field(default=16, ge=1)
@@ -146,6 +149,7 @@ class Training:
     patience: int | None = Field(default=None, ge=1)
     log_every: int = Field(default=10, ge=1)
     sample_outputs: int = Field(default=3, ge=0)
+    row_noise: bool | None = None
     mixed_precision: Annotated[Literal["no", "fp16", "bf16"], BeforeValidator(_unquoted_no)] = "no"
     tracker: str | None = "tensorboard"
 

@@ -59,16 +59,17 @@ def roll_out(
     max_length: int,
     greedy: bool,
     start: Scorer | None = None,
+    noise: Tensor | None = None,
 ) -> Rollout:
     """``samples`` samples an article, rewarded; with ``greedy`` in one batch and one call of the reward with baselines.
 
-    ``start`` scores them as the model that the run began with.
+    ``start`` scores them as the model that the run began with; ``noise`` is what they are drawn with (see Summarizer).
     """
     if greedy:
-        drawn, best = decoder.self_critical(batch, samples, max_length)
+        drawn, best = decoder.self_critical(batch, samples, max_length, noise)
         texts = decoder.to_text(batch, drawn) + decoder.to_text(batch, best)
     else:
-        drawn = decoder.sample(batch, samples, max_length)
+        drawn = decoder.sample(batch, samples, max_length, noise)
         texts = decoder.to_text(batch, drawn)
     size = len(batch)
     rows = [i // samples for i in range(size * samples)] + list(range(size)) * greedy

@@ -60,7 +60,7 @@ class MixedStep:
 
     Samples, and greedy decodings where they are the baseline, come out of one decoding without gradient; samples and
     references are then scored in one pass with gradient, and ``learn`` makes L_reward of the samples' part.
-    ``start`` scores as the model that the run began with.
+    ``start`` scores as the model that the run began with; ``noise`` is what the samples of a batch are drawn with.
     """
 
     reward: Reward
@@ -70,6 +70,7 @@ class MixedStep:
     mle: MLEStep
     learn: PolicyGradient | Ranking
     start: Scorer | None = None
+    noise: Callable[[Batch], Tensor] | None = None
 
     def __call__(self, model: Scorer, decoder: Summarizer, batch: Batch) -> StepResult:
         """Loss of one batch. ``decoder`` is the model itself, free of any wrapper that accelerate put around it."""
@@ -85,6 +86,7 @@ class MixedStep:
             max_length=self.max_length,
             greedy=self.learn.needs_greedy,
             start=self.start,
+            noise=None if self.noise is None else self.noise(batch),
         )
 
     def loss(self, model: Scorer, batch: Batch, sampled: Callable[[], Rollout]) -> StepResult:

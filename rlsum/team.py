@@ -1,0 +1,65 @@
+"""The processes of a job: who does what, and how they learn what the others found.
+
+Item i of a list is done by process i mod n, so that what is sorted by length is spread evenly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+import torch
+
+from rlsum.errors import UserError
+
+if TYPE_CHECKING:
+    from accelerate import Accelerator, PartialState
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Team:
+    """This process is number ``index`` of ``size``."""
+
+    index: int = 0
+    size: int = 1
+
+    @classmethod
+    def of(cls, state: Accelerator | PartialState) -> Team:
+        """The processes that a launcher has started."""
+        return cls(state.process_index, state.num_processes)
+
+    def mine(self, items: Sequence[T]) -> Sequence[T]:
+        """The items of a list that are this process's."""
+        return items[self.index :: self.size]
+
+    def together(self, found: Sequence[T]) -> list[T]:
+        """What all processes found for their items, in the order of the list. Every process must call it."""
+        parts = self.everyone(list(found))
+        return [parts[i % self.size][i // self.size] for i in range(sum(map(len, parts)))]
+
+    def everyone(self, found: T) -> list[T]:
+        """What each process found, by its number. Every process must call it."""
+        if self.size == 1:
+            return [found]
+        from accelerate.utils import gather_object
+
+        parts: list[T] = gather_object([found])
+        return parts
+
+
+ALONE = Team()
+
+
+@contextmanager
+def telling_who_ended(advice: str) -> Iterator[None]:
+    """Raise UserError, with what to do, where a process cannot go on because another one of its job ended."""
+    try:
+        yield
+    except RuntimeError as error:
+        if not (isinstance(error, torch.distributed.DistError) or "gloo" in str(error)):
+            raise
+        raise UserError(f"another process of this job ended, so this one cannot go on; {advice}") from error
