@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import torch
-from accelerate import Accelerator
+from accelerate import Accelerator, InitProcessGroupKwargs
 
 import rewards
 from rlsum import checkpoint, noise
@@ -29,6 +29,7 @@ from rlsum.objectives import PolicyGradient, Ranking
 from rlsum.rollout import Rollouts
 from rlsum.start import kept
 from rlsum.steps import MixedStep, MLEStep, StepResult
+from rlsum.team import PATIENCE, Team
 from rlsum.trainer import Step, Trainer
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
     held: AbstractContextManager[object] = _claim(run, resume) if accelerator.is_main_process else nullcontext()
     accelerator.wait_for_everyone()
     signatures = {name: metric.signature for name, metric in metrics.items()}  # reads vectors and encoders
-    with accelerator.local_main_process_first():  # the others then find it in the cache
+    with Team.of(accelerator).one_first():
         train, valid = corpus(config, "train"), corpus(config, "valid")
     facts = {
         "processes": accelerator.num_processes,
@@ -297,7 +298,12 @@ def _claim(run: Path, resume: bool) -> IO[bytes]:
 def _accelerator(config: Config, run: Path) -> Accelerator:
     training = config.training
     try:
-        built = Accelerator(mixed_precision=training.mixed_precision, log_with=training.tracker, project_dir=str(run))
+        built = Accelerator(
+            mixed_precision=training.mixed_precision,
+            log_with=training.tracker,
+            project_dir=str(run),
+            kwargs_handlers=[InitProcessGroupKwargs(timeout=PATIENCE)],
+        )
     except ValueError as error:  # precision that the device lacks, or a tracker that nobody knows
         raise ConfigError(
             f"training.mixed_precision={training.mixed_precision}, training.tracker={training.tracker}: {error}"

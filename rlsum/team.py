@@ -5,9 +5,11 @@ Item i of a list is done by process i mod n, so that what is sorted by length is
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, TypeVar
 
 import torch
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from accelerate import Accelerator, PartialState
 
 T = TypeVar("T")
+PATIENCE = timedelta(hours=2)  # how long processes wait for each other: one may tokenise a corpus, or score outputs
 
 
 @dataclass(frozen=True)
@@ -50,8 +53,27 @@ class Team:
         parts: list[T] = gather_object([found])
         return parts
 
+    @contextmanager
+    def one_first(self) -> Iterator[None]:
+        """Process 0 does it, then the others, who find what it left in a cache."""
+        if self.index:
+            self.everyone(None)
+        yield
+        if not self.index:
+            self.everyone(None)
+
 
 ALONE = Team()
+
+
+def launched(device: str | None) -> tuple[Team, str | None]:
+    """The processes that a launcher started for a command, and the device of this one, by default ``device``."""
+    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+        return ALONE, device
+    from accelerate import PartialState
+
+    state = PartialState(cpu=device == "cpu", timeout=PATIENCE)
+    return Team.of(state), str(state.device)
 
 
 @contextmanager
