@@ -18,17 +18,18 @@ import torch
 from accelerate import Accelerator, InitProcessGroupKwargs
 
 import rewards
+from rewards.specs import as_spec
 from rlsum import checkpoint, noise
-from rlsum.config import Config, ConfigError
-from rlsum.data.batch import Batch
+from rlsum.config import Config, ConfigError, RewardSpec
 from rlsum.data.corpus import Corpus, load_corpus
 from rlsum.data.sources import check_path
 from rlsum.models.sizes import ModelConfig
 from rlsum.models.summarizer import Scorer, Summarizer
 from rlsum.objectives import PolicyGradient, Ranking
+from rlsum.rewarded import Rewarded
 from rlsum.rollout import Rollouts
 from rlsum.start import kept
-from rlsum.steps import MixedStep, MLEStep, StepResult
+from rlsum.steps import MixedStep, MLEStep
 from rlsum.team import PATIENCE, Team
 from rlsum.trainer import Step, Trainer
 
@@ -117,6 +118,8 @@ def check_names(config: Config) -> None:
             rewards.check_spec(spec)
         except rewards.RewardError as error:
             faults.append(f"  {spec}: {error}")
+    if config.training.reward_workers and as_spec(config.objective.reward or "none").name == "limited":
+        faults.append("  training.reward_workers: the reward is limited(...) already, whose workers= says how many")
     if faults:
         raise ConfigError("rewards that cannot be used:\n" + "\n".join(faults))
 
@@ -230,21 +233,21 @@ def training_step(
     ``start`` scores as the model that the run began with; it is needed where the objective has a KL penalty.
     ``several`` processes train.
     """
-    objective = config.objective
+    objective, training, length = config.objective, config.training, config.decoding.max_length
     mle = MLEStep(objective.length, objective.coverage_weight)
     if reward is None:
         return lambda number, wrapped, batch: mle(wrapped, batch)
-    learn, rollouts = _learning(config), Rollouts(objective.updates_per_sample)
-    length, own = config.decoding.max_length, config.training.row_noise
-    drawn = partial(noise.of_articles, seed=config.training.seed, samples=objective.samples, length=length)
+    learn, by_row = _learning(config), training.row_noise
+    if by_row is None:
+        by_row = several or training.decode_batch is not None
+    drawn = partial(noise.of_articles, seed=training.seed, samples=objective.samples, length=length)
 
-    def rewarded(number: int, wrapped: torch.nn.Module, batch: Batch) -> StepResult:
-        gamma = objective.gamma_at(number, config.training.steps)
-        own_noise = partial(drawn, update=number) if (several if own is None else own) else None
-        step = MixedStep(reward, gamma, objective.samples, length, mle, learn, start, own_noise)
-        return step.loss(wrapped, batch, lambda: rollouts.of(number, batch, lambda: step.roll_out(model, batch)))
+    def at(number: int) -> MixedStep:
+        own = partial(drawn, update=number) if by_row else None
+        gamma = objective.gamma_at(number, training.steps)
+        return MixedStep(reward, gamma, objective.samples, length, mle, learn, start, own)
 
-    return rewarded
+    return Rewarded(model, at, Rollouts(objective.updates_per_sample), overlap=training.reward_workers > 0)
 
 
 def _learning(config: Config) -> PolicyGradient | Ranking:
@@ -266,9 +269,17 @@ def rewards_of(config: Config) -> tuple[dict[str, Reward], Reward | None]:
     metrics = rewards.from_specs(list(config.metrics))
     if not config.objective.rewarded:
         return metrics, None
-    assert config.objective.reward is not None  # Objective has checked it
-    reward = rewards.from_spec(config.objective.reward)
+    reward = rewards.from_spec(_reward_spec(config))
     return {**metrics, "reward": reward}, reward
+
+
+def _reward_spec(config: Config) -> RewardSpec:
+    """The reward that trains, in processes of its own where the configuration asks for them."""
+    spec, training = config.objective.reward, config.training
+    assert spec is not None  # Objective has checked it
+    if training.reward_workers == 0:
+        return spec
+    return {"name": "limited", "reward": spec, "seconds": training.reward_seconds, "workers": training.reward_workers}
 
 
 def environment(more: Mapping[str, Any]) -> bytes:

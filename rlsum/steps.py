@@ -15,7 +15,7 @@ from rlsum.data.batch import Batch
 from rlsum.data.vocabulary import PAD
 from rlsum.models.summarizer import Scored, Scorer, Summarizer
 from rlsum.objectives import PolicyGradient, Ranking
-from rlsum.rollout import Rollout, roll_out
+from rlsum.rollout import Drawn, Rollout, draw, rewarded
 
 if TYPE_CHECKING:
     from rewards.base import Reward
@@ -78,10 +78,13 @@ class MixedStep:
 
     def roll_out(self, decoder: Summarizer, batch: Batch) -> Rollout:
         """Samples of a batch, rewarded."""
-        return roll_out(
+        return rewarded([self.draw(decoder, batch)], self.reward)[0]
+
+    def draw(self, decoder: Summarizer, batch: Batch) -> Drawn:
+        """Samples of a batch."""
+        return draw(
             decoder,
             batch,
-            self.reward,
             samples=self.samples,
             max_length=self.max_length,
             greedy=self.learn.needs_greedy,

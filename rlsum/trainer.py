@@ -26,6 +26,7 @@ from rlsum.data.batch import Batch, BatchPlan, training_lengths
 from rlsum.errors import UserError
 from rlsum.monitor import Monitor
 from rlsum.pooling import pooled
+from rlsum.rewarded import Rewarded
 from rlsum.steps import StepResult
 from rlsum.team import Team, telling_who_ended
 from rlsum.validation import Validation, validate
@@ -126,7 +127,10 @@ class Trainer:
         together = self.plan.at(number // self.config.objective.updates_per_sample)
         mine = self.team.mine(together)
         # where an epoch's last batch is smaller than the number of processes, every process still takes part
-        batches = self._batches(mine or together[:1])
+        batches = self._batches(mine or together[:1], training.batch_size)
+        if training.decode_batch is not None and isinstance(self.step, Rewarded):
+            with self.accelerator.autocast():
+                self.step.prepare(number, self._batches(mine or together[:1], training.decode_batch), batches)
         share = len(together) / self.team.size  # what a process has on average, and gradients are averages
         total, log = torch.zeros((), device=self.accelerator.device), []
         for i, batch in enumerate(batches):
@@ -149,9 +153,8 @@ class Trainer:
         every = {"gradient_norm": float(norm), "learning_rate": training.rate_at(number)}
         self._log.append([(articles, {**values, **every}) for articles, values in log])
 
-    def _batches(self, rows: Sequence[int]) -> list[Batch]:
-        """Articles, ``batch_size`` at a time."""
-        size = self.config.training.batch_size
+    def _batches(self, rows: Sequence[int], size: int) -> list[Batch]:
+        """Articles, ``size`` at a time."""
         parts = [rows[start : start + size] for start in range(0, len(rows), size)]
         return [self.model.collate(self.train_rows[part]).to(self.accelerator.device) for part in parts]
 

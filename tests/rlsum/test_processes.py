@@ -1,4 +1,4 @@
-"""Several processes train what one process trains with the larger batch."""
+"""Several processes train what one trains with the larger batch, and write what one writes; killed, they go on."""
 
 from __future__ import annotations
 
@@ -15,22 +15,30 @@ import torch
 import yaml
 
 from rlsum import checkpoint
+from rlsum.records import read_outputs
 
 SUPPORT = Path(__file__).parent.parent / "support"
 MIXED = {"kind": "mixed", "reward": "rouge-1", "gamma": 0.6, "samples": 2}
+KILLED = -9
 
 
-def train(*runs, **environment):
-    """Train configurations, each (processes, path); returns how each process ended, and what they said."""
+def commands(folder, *jobs):
+    """Run `rlsum` commands, each (processes, arguments, kill or None); returns how the processes ended, and words."""
+    told = [
+        {"count": count, "arguments": [str(argument) for argument in arguments], **({"kill": kill} if kill else {})}
+        for count, arguments, kill in jobs
+    ]
+    paths = {"PYTHONPATH": str(SUPPORT.parent.parent), "HF_DATASETS_CACHE": str(folder / "cache")}
     done = subprocess.run(
-        [sys.executable, str(SUPPORT / "processes.py"), *(f"{count}:{path}" for count, path in runs)],
-        env={**os.environ, "PYTHONPATH": str(SUPPORT.parent.parent), "OMP_NUM_THREADS": "1", **environment},
+        [sys.executable, str(SUPPORT / "processes.py"), json.dumps(told)],
+        env={**os.environ, **paths, "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=900,
     )
     assert done.returncode == 0, done.stderr
-    return [tuple(map(int, line.split())) for line in done.stdout.splitlines()], done.stderr
+    ended = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]
+    return ended, done.stdout + done.stderr
 
 
 def articles(path, pairs):
@@ -38,31 +46,28 @@ def articles(path, pairs):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
-@pytest.fixture(scope="module")
-def place(tmp_path_factory):
-    """A folder with articles, so many that an epoch ends in a batch of 3 and in one of 1."""
-    folder = tmp_path_factory.mktemp("processes")
-    articles(folder / "eleven.jsonl", tiny.stories(11))
-    articles(folder / "nine.jsonl", tiny.stories(9))
-    articles(folder / "valid.jsonl", tiny.stories(7, first=100))
-    return folder
-
-
-def written(place, name, count, *, data="eleven", model=None, objective=None, **training):
+def written(folder, name, count, *, data="eleven", model=None, objective=None, **training):
     """The path of a configuration for ``count`` processes that together take 4 articles an update."""
     values = {
-        "run": str(place / f"{name}-{count}"),
-        "data": {"train": str(place / f"{data}.jsonl"), "valid": str(place / "valid.jsonl")},
+        "run": str(folder / name),
+        "data": {"train": str(folder / f"{data}.jsonl"), "valid": str(folder / "valid.jsonl")},
         "model": {"embedding": 6, "hidden": 8} if model is None else model,
         "objective": objective or {"kind": "mle"},
         "training": {"steps": 6, "batch_size": 4 // count, "learning_rate": 1e-3, "validate_every": 3, "log_every": 1,
-                     "tracker": None, "sample_outputs": 7, **training},
+                     "tracker": None, "sample_outputs": 7, "row_noise": True, **training},
         "decoding": {"max_length": 6},
         "metrics": ["rouge-l"],
     }  # fmt: skip
-    path = place / f"{name}-{count}.yaml"
+    path = folder / f"{name}.yaml"
     path.write_text(yaml.safe_dump(values), encoding="utf-8")
     return path
+
+
+def data_of(folder, pairs=tiny.stories):
+    """Articles, so many that an epoch ends in a batch of 3, and others, where it ends in a batch of 1."""
+    articles(folder / "eleven.jsonl", pairs(11))
+    articles(folder / "nine.jsonl", pairs(9))
+    articles(folder / "valid.jsonl", pairs(7, 100))
 
 
 def log_of(run, name="metrics.jsonl"):
@@ -70,31 +75,150 @@ def log_of(run, name="metrics.jsonl"):
     return [{key: value for key, value in row.items() if key not in ("tokens_per_second", "system")} for row in rows]
 
 
-def assert_equal(place, name, atol=1e-5):
+def state_of(run):
+    return checkpoint._read(run / checkpoint.STATE, "progress")
+
+
+def assert_equal(one, two, atol=1e-5):
     """The runs of one process and of two have the same curves, outputs and weights."""
-    one, two = place / f"{name}-1", place / f"{name}-2"
     for row, other in zip(log_of(one), log_of(two), strict=True):
         assert row.keys() == other.keys()
         for key, value in row.items():
             wanted = value if value is None or isinstance(value, str) else pytest.approx(value, rel=1e-4, abs=atol)
-            assert other[key] == wanted, f"{name}, {key} of update {row['step']}"
+            assert other[key] == wanted, f"{one.name}, {key} of update {row['step']}"
     assert log_of(one, "samples.jsonl") == log_of(two, "samples.jsonl")
-    weights, others = (checkpoint._read(run / checkpoint.STATE, "progress")[0] for run in (one, two))
-    start = checkpoint._read(one / "best" / checkpoint.WEIGHTS, "about")[0]
-    assert start.keys() <= {key.removeprefix("model.") for key in weights}
+    weights, others = state_of(one)[0], state_of(two)[0]
     for key in weights:
-        torch.testing.assert_close(others[key], weights[key], atol=atol, rtol=1e-4, msg=f"{name}, {key}")
+        torch.testing.assert_close(others[key], weights[key], atol=atol, rtol=0, msg=f"{one.name}, {key}")
 
 
-def test_two_processes_equal_one_with_the_double_batch(place):
-    cases = {
-        "mle": {},
-        "mixed": {"data": "nine", "objective": MIXED, "row_noise": True},
+def assert_same(one, two):
+    assert log_of(one) == log_of(two)
+    assert state_of(one)[1] == state_of(two)[1]
+    weights, others = state_of(one)[0], state_of(two)[0]
+    assert all(torch.equal(others[key], weights[key]) for key in weights)
+
+
+# ---- the pointer-generator ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    """A folder of runs and outputs, how the processes ended, and what they said."""
+    folder = tmp_path_factory.mktemp("processes")
+    data_of(folder)
+    train = {
+        name: ["train", written(folder, name, count, **options)]
+        for name, count, options in [
+            ("mle-1", 1, {}),
+            ("mle-2", 2, {}),
+            ("mixed-1", 1, {"data": "nine", "objective": MIXED}),
+            ("mixed-2", 2, {"data": "nine", "objective": MIXED}),
+            ("killed", 2, {"data": "nine", "objective": MIXED}),
+        ]
     }
-    runs = [(count, written(place, name, count, **options)) for name, options in cases.items() for count in (1, 2)]
-    ended, told = train(*runs)
-    assert ended == [(0, 0), (0, 0), (1, 0)] * 2, told
-    for name in cases:
-        assert_equal(place, name)
-    rows = [row for row in log_of(place / "mixed-1") if row["kind"] == "train"]
-    assert all(row["advantage_std"] > 0 for row in rows)
+    articles(folder / "many.jsonl", tiny.stories(70, 200))
+    options = ["--batch-size", 1, "--beam", 2, "--system", "s", "--device", "cpu"]
+    generate = {
+        name: ["generate", folder / "mle-1", folder / "many.jsonl", *options, "-o", folder / f"{name}.jsonl"]
+        for name in ("one", "two", "cut")
+    }
+    jobs = {
+        "mle-1": (1, train["mle-1"], None),
+        "mle-2": (2, train["mle-2"], None),
+        "mixed-1": (1, train["mixed-1"], None),
+        "mixed-2": (2, train["mixed-2"], None),
+        "killed": (2, train["killed"], (1, "update", 5)),
+        "resumed": (2, ["train", "--resume", folder / "killed"], None),
+        "one": (1, generate["one"], None),
+        "two": (2, generate["two"], None),
+        "cut": (2, generate["cut"], (1, "decode", 15)),
+        "went on": (2, generate["cut"], None),
+    }
+    ended, told = commands(folder, *jobs.values())
+    return folder, dict(zip(jobs, ended, strict=True)), told
+
+
+def test_nobody_failed_but_the_killed(done):
+    _, ended, told = done
+    for name, status in ended.items():
+        expected = [2, KILLED] if name in ("killed", "cut") else [0] * len(status)
+        assert status == expected, f"{name}\n{told}"
+
+
+@pytest.mark.parametrize("name", ["mle", "mixed"])
+def test_two_processes_equal_one_with_the_double_batch(done, name):
+    folder, *_ = done
+    assert_equal(folder / f"{name}-1", folder / f"{name}-2")
+    train = [row for row in log_of(folder / f"{name}-1") if row["kind"] == "train"]
+    assert len(train) == 6
+    assert name == "mle" or all(row["advantage_std"] > 0 for row in train)
+
+
+def test_after_a_kill_the_others_say_what_to_do_and_the_resumed_run_is_the_uninterrupted_one(done):
+    folder, _, told = done
+    advice = f"resume the run with as many processes: rlsum train --resume {folder / 'killed'}"
+    assert f"rlsum: another process of this job ended, so this one cannot go on; {advice}" in told
+    assert_same(folder / "killed", folder / "mixed-2")
+
+
+def test_two_processes_generate_the_file_that_one_does_also_after_a_kill(done):
+    folder, _, told = done
+    whole = (folder / "one.jsonl").read_bytes()
+    assert [output.id for output in read_outputs(folder / "one.jsonl")] == [str(i) for i in range(70)]
+    assert (folder / "two.jsonl").read_bytes() == whole
+    assert (folder / "cut.jsonl").read_bytes() == whole
+    assert "give the same command again" in told
+    assert f"{folder / 'cut.jsonl'}: 70 summaries by s, 20 of them by an earlier job" in told
+    assert "cut.jsonl.partial" not in {path.name for path in folder.iterdir()}
+
+
+# ---- pretrained models, and a real launcher -----------------------------------------------------------------------
+
+
+def news(count, first=0):
+    return [pretrained.NEWS[i % 3] for i in range(first, first + count)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["bart", "t5"])
+def test_two_processes_equal_one_for_pretrained_models(tmp_path, name):
+    data_of(tmp_path, news)
+    pretrained.save(tmp_path / name, name)
+    options = {"model": {"kind": "seq2seq", "pretrained": str(tmp_path / name), "dropout": False}}
+    grouped = {"kind": "mixed", "reward": "rouge-1", "estimator": "rloo", "samples": 3, "gamma": 0.7, "kl": 0.1}
+    cases = {"mle": {}, "mixed": {"data": "nine", "objective": MIXED}, "rloo": {"objective": grouped}}
+    names = [(f"{case}-{count}", count, options | cases[case]) for case in cases for count in (1, 2)]
+    ended, told = commands(
+        tmp_path, *((count, ["train", written(tmp_path, case, count, **more)], None) for case, count, more in names)
+    )
+    assert ended == [[0], [0, 0]] * 3, told
+    for case in cases:
+        assert_equal(tmp_path / f"{case}-1", tmp_path / f"{case}-2", atol=2e-5)
+
+
+def launch(*arguments, **environment):
+    """`accelerate launch` of two processes on the processor."""
+    command = ["accelerate.commands.launch", "--multi_gpu", "--num_processes", "2", "--main_process_port", "0"]
+    return subprocess.run(
+        [sys.executable, "-m", *command, "-m", "rlsum", *map(str, arguments)],
+        env={**os.environ, "ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1", **environment,
+             "PYTHONPATH": os.pathsep.join([str(SUPPORT.parent.parent), str(SUPPORT)])},
+        capture_output=True, text=True, timeout=900,
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+def test_accelerate_launch_ends_when_a_process_is_killed_and_the_run_goes_on(tmp_path):
+    data_of(tmp_path)
+    objective = MIXED | {"reward": "deadly:deadly"}
+    paths = [written(tmp_path, name, 2, objective=objective) for name in ("whole", "killed")]
+    whole = launch("train", paths[0])
+    assert whole.returncode == 0, whole.stderr
+    killed = launch("train", paths[1], DEADLY="1:5")
+    assert killed.returncode != 0
+    assert "Signal 9 (SIGKILL)" in killed.stderr
+    assert state_of(tmp_path / "killed")[1]["step"] == 3
+    resumed = launch("train", "--resume", tmp_path / "killed")
+    assert resumed.returncode == 0, resumed.stderr
+    assert_same(tmp_path / "killed", tmp_path / "whole")

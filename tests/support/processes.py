@@ -1,77 +1,81 @@
-"""Train runs as one process or as several, without a launcher: ``python processes.py COUNT:CONFIG.yaml...``.
+"""Run `rlsum` commands in one process or in several, without a launcher: ``python processes.py '[{...}, ...]'``.
 
-The processes are forks, so that torch is imported once; they talk through gloo, as `torchrun` would have them do. A run
-that has a state is resumed. ``KILL=rank:update`` in the environment ends a process (SIGKILL) at the start of an update.
-Prints how each process of each run ended, ``rank status``.
+A job has the arguments of a command and the ``count`` of its processes, which talk through gloo, as `torchrun` would
+have them do. They are forks, so that torch is imported once. ``kill: [rank, place, turn]`` ends one process (SIGKILL)
+where it comes to a place for the turn-th time. Prints a line a job: how each process ended.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
 import sys
 from pathlib import Path
+from typing import Any
 
 import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import accelerate  # noqa: F401
-import transformers  # noqa: F401
 
-from rlsum import build, checkpoint
-from rlsum import config as configs
+from rlsum import build, cli, generation  # noqa: F401
 from rlsum.trainer import Trainer
 
+PLACES = {"update": (Trainer, "_update"), "decode": (generation, "decode"), "validation": (Trainer, "_measure")}
 
-def set_trap(rank: int) -> None:
-    """Arrange for this process to be killed where the environment says so."""
-    doomed, number = (int(part) for part in os.environ.get("KILL", "-1:0").split(":"))
-    update = Trainer._update
 
-    def fatal(trainer: Trainer) -> None:
-        if rank == doomed and trainer.progress.step == number:
+def set_trap(place: str, turn: int) -> None:
+    """Arrange for this process to be killed."""
+    owner, name = PLACES[place]
+    action, turns = getattr(owner, name), 0
+
+    def fatal(*arguments: Any) -> Any:
+        nonlocal turns
+        turns += 1
+        if turns == turn:
             os.kill(os.getpid(), signal.SIGKILL)
-        update(trainer)
+        return action(*arguments)
 
-    Trainer._update = fatal
+    setattr(owner, name, fatal)
 
 
-def work(rank: int, count: int, port: int, path: str) -> int:
-    """What one process does; returns its exit status."""
+def work(rank: int, port: int, job: dict[str, Any]) -> None:
+    """What one process does; it ends by itself."""
     os.environ["ACCELERATE_USE_CPU"] = "true"
-    if count > 1:
-        names = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": count, "LOCAL_WORLD_SIZE": count, "MASTER_PORT": port}
-        os.environ.update({name: str(value) for name, value in names.items()}, MASTER_ADDR="127.0.0.1")
-    set_trap(rank)
-    config = configs.load(path)
-    build.trainer(config, resume=(Path(config.run) / checkpoint.STATE).exists()).fit()
-    return 0
+    if job["count"] > 1:
+        place = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": job["count"], "LOCAL_WORLD_SIZE": job["count"]}
+        os.environ.update({name: str(value) for name, value in place.items()})
+        os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
+    if "kill" in job and job["kill"][0] == rank:
+        set_trap(*job["kill"][1:])
+    sys.argv = ["rlsum", *job["arguments"]]
+    cli.main()
 
 
-def train(count: int, path: str) -> None:
-    """A run in ``count`` processes."""
+def run(job: dict[str, Any]) -> list[int]:
+    """How the processes of a job ended."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     children = []
-    for rank in range(count):
+    for rank in range(job["count"]):
         children.append(os.fork())
         if children[-1] == 0:
             status = 1
             try:
-                status = work(rank, count, port, path)
-            except Exception as error:
-                print(f"rank {rank}: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+                work(rank, port, job)
+            except SystemExit as end:
+                status = end.code if isinstance(end.code, int) else int(end.code is not None)
             finally:
+                sys.stderr.flush()
                 os._exit(status)
-    for rank, child in enumerate(children):
-        print(rank, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+    return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
 
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    for argument in sys.argv[1:]:
-        number, _, config_path = argument.partition(":")
-        train(int(number), config_path)
+    for each in json.loads(sys.argv[1]):
+        print(json.dumps(run(each)), flush=True)
