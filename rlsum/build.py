@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import torch
 from accelerate import Accelerator, InitProcessGroupKwargs
+from accelerate.utils import DistributedType
 
 import rewards
 from rewards.specs import as_spec
@@ -319,12 +320,25 @@ def _accelerator(config: Config, run: Path) -> Accelerator:
         raise ConfigError(
             f"training.mixed_precision={training.mixed_precision}, training.tracker={training.tracker}: {error}"
         ) from error
+    check_spreading(built)
     # accelerate goes on without either
     if training.mixed_precision == "fp16" and built.scaler is None:
         raise ConfigError("training.mixed_precision=fp16: not on this device; use bf16 or no")
     if training.tracker is not None and not built.log_with:
         raise ConfigError(f"training.tracker={training.tracker}: not installed; install it, or use tensorboard or null")
     return built
+
+
+def check_spreading(accelerator: Accelerator) -> None:
+    """Raise ConfigError where accelerate was told to spread a model in a way that would train something else."""
+    kind, plugin = accelerator.distributed_type, getattr(accelerator.state, "fsdp_plugin", None)
+    if kind in (DistributedType.DEEPSPEED, DistributedType.MEGATRON_LM, DistributedType.XLA):
+        raise ConfigError(f"accelerate's distributed_type={kind.value} is not supported; use MULTI_GPU or FSDP")
+    if kind == DistributedType.FSDP and (plugin.fsdp_version != 2 or plugin.cpu_ram_efficient_loading):
+        raise ConfigError(
+            "accelerate's FSDP needs fsdp_version: 2 and fsdp_cpu_ram_efficient_loading: false, as in "
+            "configs/accelerate/fsdp.yaml"
+        )
 
 
 def _start_tracker(config: Config, accelerator: Accelerator, step: int) -> None:

@@ -6,6 +6,7 @@ seed and the update's number, so a resumed run needs only weights, optimiser and
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import random
@@ -18,8 +19,9 @@ from typing import TYPE_CHECKING
 
 import torch
 from accelerate import Accelerator
+from accelerate.utils import DistributedType
 
-from rlsum import checkpoint
+from rlsum import checkpoint, sharding
 from rlsum.checkpoint import Progress
 from rlsum.config import Config
 from rlsum.data.batch import Batch, BatchPlan, training_lengths
@@ -71,8 +73,11 @@ class Trainer:
         training = self.config.training
         self.run = Path(self.config.run)
         self.team = Team.of(self.accelerator)
-        optimizer = torch.optim.Adam(self.model.parameters(), lr=training.learning_rate, fused=True)
-        self.wrapped, self.optimizer = self.accelerator.prepare(self.model, optimizer)
+        self.sharded = self.accelerator.distributed_type == DistributedType.FSDP
+        trained = copy.deepcopy(self.model) if self.sharded else self.model
+        optimizer = torch.optim.Adam(trained.parameters(), lr=training.learning_rate, fused=True)
+        self.wrapped, self.optimizer = self.accelerator.prepare(trained, optimizer)
+        self.model.to(self.accelerator.device)
         lengths = training_lengths(self.train_rows)
         self._valid_lengths = [len(tokens) for tokens in self.valid_rows["src_tokens"]]
         together = training.batch_size * training.accumulate * self.team.size
@@ -83,6 +88,8 @@ class Trainer:
     def resume(self) -> None:
         """Continue where the run folder's state stands."""
         self.progress = checkpoint.load_state(self.run, self.model, self.optimizer)
+        if self.sharded:
+            sharding.scatter(self.model, self.wrapped)
         if self.accelerator.scaler is not None and self.progress.scaler is not None:
             self.accelerator.scaler.load_state_dict(self.progress.scaler)
 
@@ -150,6 +157,8 @@ class Trainer:
             self._refuse("gradient norm", float(norm), together)
         self.optimizer.step()
         self.optimizer.zero_grad()
+        if self.sharded:
+            sharding.gather(self.model, self.wrapped)
         every = {"gradient_norm": float(norm), "learning_rate": training.rate_at(number)}
         self._log.append([(articles, {**values, **every}) for articles, values in log])
 
@@ -181,8 +190,7 @@ class Trainer:
             columns = self.train_rows.select_columns(["id", "source", "references"])
             batch = json.dumps([columns[row] for row in rows], ensure_ascii=False, indent=1).encode()
             checkpoint.write_atomically(folder / "batch.json", batch)
-            checkpoint.save_state(folder, self.model, self.optimizer, self.progress)
-        self.accelerator.wait_for_everyone()
+        self._save_state(folder)
         raise TrainingError(
             f"{what} is {value} in update {self.progress.step}; the batch and the state before it are in {folder}. "
             f"Resuming would repeat it; start a new run from the best weights with a lower rate: rlsum train CONFIG "
@@ -209,13 +217,17 @@ class Trainer:
         monitor.samples(progress.step, result.outputs[: training.sample_outputs])
         if self.accelerator.scaler is not None:
             progress.scaler = self.accelerator.scaler.state_dict()
-        if self.accelerator.is_main_process:
-            if better:
-                about = {"step": progress.step, **result.values}
-                checkpoint.save_weights(self.run / "best", self.model, about)
-            checkpoint.save_state(self.run, self.model, self.optimizer, progress)
-        self.accelerator.wait_for_everyone()
+        if better and self.accelerator.is_main_process:
+            about = {"step": progress.step, **result.values}
+            checkpoint.save_weights(self.run / "best", self.model, about)
+        self._save_state(self.run)
         self._since = time.perf_counter()  # validation is no training time
+
+    def _save_state(self, folder: Path) -> None:
+        moments = checkpoint.moments_of(self.optimizer)  # of a sharded model everyone has a part
+        if self.accelerator.is_main_process:
+            checkpoint.save_state(folder, self.model, moments, self.progress)
+        self.accelerator.wait_for_everyone()
 
     def _refuse_undefined(self, result: Validation) -> None:
         """A reward without a value cannot choose the best, and gives no gradient."""

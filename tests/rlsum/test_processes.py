@@ -25,12 +25,16 @@ KILLED = -9
 def commands(folder, *jobs):
     """Run `rlsum` commands, each (processes, arguments, kill or None); returns how the processes ended, and words."""
     told = [
-        {"count": count, "arguments": [str(argument) for argument in arguments], **({"kill": kill} if kill else {})}
-        for count, arguments, kill in jobs
+        {"count": count, "arguments": arguments} | ({"kill": kill} if kill else {}) for count, arguments, kill in jobs
     ]
+    return run_jobs(folder, told)
+
+
+def run_jobs(folder, jobs):
+    """See support/processes.py."""
     paths = {"PYTHONPATH": str(SUPPORT.parent.parent), "HF_DATASETS_CACHE": str(folder / "cache")}
     done = subprocess.run(
-        [sys.executable, str(SUPPORT / "processes.py"), json.dumps(told)],
+        [sys.executable, str(SUPPORT / "processes.py"), json.dumps(jobs, default=str)],
         env={**os.environ, **paths, "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
@@ -222,3 +226,28 @@ def test_accelerate_launch_ends_when_a_process_is_killed_and_the_run_goes_on(tmp
     resumed = launch("train", "--resume", tmp_path / "killed")
     assert resumed.returncode == 0, resumed.stderr
     assert_same(tmp_path / "killed", tmp_path / "whole")
+
+
+@pytest.mark.slow
+def test_a_sharded_model_trains_saves_and_goes_on_as_a_whole_one(tmp_path):
+    """FSDP; accelerate has it for accelerators alone, so the test tells it that this is one."""
+    data_of(tmp_path, news)
+    pretrained.save(tmp_path / "bart", "bart")
+    options = {
+        "model": {"kind": "seq2seq", "pretrained": str(tmp_path / "bart"), "dropout": False},
+        "objective": MIXED | {"kl": 0.1},
+    }
+    whole, cut = (["train", written(tmp_path, name, 2, **options)] for name in ("whole", "sharded"))
+    jobs = [
+        {"count": 2, "arguments": whole},
+        {"count": 2, "arguments": cut, "sharded": "BartEncoderLayer,BartDecoderLayer", "kill": [1, "update", 5]},
+        {"count": 2, "arguments": ["train", "--resume", tmp_path / "sharded"],
+         "sharded": "BartEncoderLayer,BartDecoderLayer"},
+    ]  # fmt: skip
+    ended, told = run_jobs(tmp_path, jobs)
+    assert ended[0] == ended[2] == [0, 0], told
+    assert ended[1][1] == KILLED
+    assert_equal(tmp_path / "whole", tmp_path / "sharded", atol=2e-5)
+    best = [tmp_path / name / "best" / checkpoint.WEIGHTS for name in ("whole", "sharded")]
+    weights, others = (checkpoint._read(path, "about")[0] for path in best)
+    assert {key: tensor.shape for key, tensor in weights.items()} == {key: t.shape for key, t in others.items()}

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import accelerate  # noqa: F401
 
-from rlsum import build, cli, generation  # noqa: F401
+from rlsum import build, cli, generation
 from rlsum.trainer import Trainer
 
 PLACES = {"update": (Trainer, "_update"), "decode": (generation, "decode"), "validation": (Trainer, "_measure")}
@@ -42,6 +42,26 @@ def set_trap(place: str, turn: int) -> None:
     setattr(owner, name, fatal)
 
 
+def shard(layers: str) -> None:
+    """Let accelerate shard models (FSDP) with these layers as units, which it offers for accelerators alone."""
+    from accelerate.state import AcceleratorState
+    from accelerate.utils import DistributedType, FullyShardedDataParallelPlugin
+
+    os.environ.update(ACCELERATE_USE_FSDP="true", FSDP_VERSION="2", FSDP_AUTO_WRAP_POLICY="TRANSFORMER_BASED_WRAP")
+    os.environ.update(FSDP_TRANSFORMER_CLS_TO_WRAP=layers, FSDP_RESHARD_AFTER_FORWARD="true")
+    os.environ.update(FSDP_CPU_RAM_EFFICIENT_LOADING="false")
+    make = build._accelerator
+
+    def sharding(*arguments: Any) -> Any:
+        made = make(*arguments)
+        plugin = FullyShardedDataParallelPlugin()
+        AcceleratorState._shared_state.update(distributed_type=DistributedType.FSDP, fsdp_plugin=plugin)
+        build.check_spreading(made)
+        return made
+
+    build._accelerator = sharding
+
+
 def work(rank: int, port: int, job: dict[str, Any]) -> None:
     """What one process does; it ends by itself."""
     os.environ["ACCELERATE_USE_CPU"] = "true"
@@ -49,9 +69,11 @@ def work(rank: int, port: int, job: dict[str, Any]) -> None:
         place = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": job["count"], "LOCAL_WORLD_SIZE": job["count"]}
         os.environ.update({name: str(value) for name, value in place.items()})
         os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
+    if "sharded" in job:
+        shard(job["sharded"])
     if "kill" in job and job["kill"][0] == rank:
         set_trap(*job["kill"][1:])
-    sys.argv = ["rlsum", *job["arguments"]]
+    sys.argv = ["rlsum", *map(str, job["arguments"])]
     cli.main()
 
 
