@@ -331,10 +331,13 @@ def _accelerator(config: Config, run: Path) -> Accelerator:
 
 def check_spreading(accelerator: Accelerator) -> None:
     """Raise ConfigError where accelerate was told to spread a model in a way that would train something else."""
-    kind, plugin = accelerator.distributed_type, getattr(accelerator.state, "fsdp_plugin", None)
+    kind = accelerator.distributed_type
     if kind in (DistributedType.DEEPSPEED, DistributedType.MEGATRON_LM, DistributedType.XLA):
         raise ConfigError(f"accelerate's distributed_type={kind.value} is not supported; use MULTI_GPU or FSDP")
-    if kind == DistributedType.FSDP and (plugin.fsdp_version != 2 or plugin.cpu_ram_efficient_loading):
+    if kind != DistributedType.FSDP:
+        return
+    plugin = accelerator.state.fsdp_plugin
+    if plugin.fsdp_version != 2 or plugin.cpu_ram_efficient_loading:
         raise ConfigError(
             "accelerate's FSDP needs fsdp_version: 2 and fsdp_cpu_ram_efficient_loading: false, as in "
             "configs/accelerate/fsdp.yaml"

@@ -14,7 +14,8 @@ OF_ADVANTAGES = {"advantage_mean", "advantage_std", "zero_advantage"}  # means o
 def pooled(parts: Sequence[Part]) -> dict[str, float]:
     """Means over the articles of all parts, or over what a name counts; what is undefined in all parts is left out.
 
-    ``tokens`` are added up. A part without articles counts nothing.
+    ``tokens`` are added up. A part without articles counts nothing. Where rewards are undefined, and for
+    ``ranked_right``, whose pairs nobody counts, means of means are a little off.
     """
     counted = [part for part in parts if part[0]]
     if len(counted) == 1:  # as it was logged: no rounding

@@ -17,7 +17,8 @@ import yaml
 from rlsum import checkpoint
 from rlsum.records import read_outputs
 
-SUPPORT = Path(__file__).parent.parent / "support"
+ROOT = Path(__file__).resolve().parent.parent.parent
+SUPPORT = ROOT / "tests" / "support"
 MIXED = {"kind": "mixed", "reward": "rouge-1", "gamma": 0.6, "samples": 2}
 KILLED = -9
 
@@ -32,7 +33,7 @@ def commands(folder, *jobs):
 
 def run_jobs(folder, jobs):
     """See support/processes.py."""
-    paths = {"PYTHONPATH": str(SUPPORT.parent.parent), "HF_DATASETS_CACHE": str(folder / "cache")}
+    paths = {"PYTHONPATH": str(ROOT), "HF_DATASETS_CACHE": str(folder / "cache")}
     done = subprocess.run(
         [sys.executable, str(SUPPORT / "processes.py"), json.dumps(jobs, default=str)],
         env={**os.environ, **paths, "OMP_NUM_THREADS": "1"},
@@ -177,6 +178,23 @@ def test_two_processes_generate_the_file_that_one_does_also_after_a_kill(done):
     assert "cut.jsonl.partial" not in {path.name for path in folder.iterdir()}
 
 
+def test_the_example_configurations_are_accelerates():
+    from accelerate.commands.config.config_args import load_config_from_file
+
+    found = {path.stem: load_config_from_file(str(path)) for path in sorted((ROOT / "configs/accelerate").iterdir())}
+    assert {name: config.distributed_type.value for name, config in found.items()} == {
+        "fsdp": "FSDP",
+        "one_machine": "MULTI_GPU",
+        "several_machines": "MULTI_GPU",
+    }
+    assert found["several_machines"].num_machines == 2
+    sharded = found["fsdp"].fsdp_config
+    assert (sharded["fsdp_version"], sharded["fsdp_cpu_ram_efficient_loading"]) == (2, False)
+    from transformers.models.bart import modeling_bart
+
+    assert all(hasattr(modeling_bart, name) for name in sharded["fsdp_transformer_layer_cls_to_wrap"].split(","))
+
+
 # ---- pretrained models, and a real launcher -----------------------------------------------------------------------
 
 
@@ -207,7 +225,7 @@ def launch(*arguments, **environment):
     return subprocess.run(
         [sys.executable, "-m", *command, "-m", "rlsum", *map(str, arguments)],
         env={**os.environ, "ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1", **environment,
-             "PYTHONPATH": os.pathsep.join([str(SUPPORT.parent.parent), str(SUPPORT)])},
+             "PYTHONPATH": os.pathsep.join([str(ROOT), str(SUPPORT)])},
         capture_output=True, text=True, timeout=900,
     )  # fmt: skip
 
