@@ -70,13 +70,14 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
     check_path(config.data.train, config.data.train_split)
     check_path(config.data.valid, config.data.valid_split)
     accelerator = _accelerator(config, run)
-    held: AbstractContextManager[object] = _claim(run, resume) if accelerator.is_main_process else nullcontext()
-    accelerator.wait_for_everyone()
+    team = Team.of(accelerator)
+    with team.one_first():
+        held: AbstractContextManager[object] = _claim(run, resume) if team.index == 0 else nullcontext()
     signatures = {name: metric.signature for name, metric in metrics.items()}  # reads vectors and encoders
-    with Team.of(accelerator).one_first():
+    with team.one_first():
         train, valid = corpus(config, "train"), corpus(config, "valid")
     facts = {
-        "processes": accelerator.num_processes,
+        "processes": team.size,
         "articles": {"train": digest(train.rows), "valid": digest(valid.rows)},
     }
     if resume:
@@ -85,7 +86,7 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
     model = start_model(config, train, None if resume else init, run if resume else None)
     # from here on the run has its own copy of everything that names could resolve to differently later
     config = replace(config, model=model.config)
-    if accelerator.is_main_process and not resume:
+    if team.index == 0 and not resume:
         if kept.is_kept(config):
             checkpoint.save_start(run, model)
             facts["start"] = checkpoint.start_digest(run)
@@ -98,7 +99,7 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
         model=model,
         train_rows=model.read(train.rows, config.data.max_source, config.data.max_target),
         valid_rows=model.read(valid.rows, config.data.max_source, config.data.max_target),
-        step=training_step(config, model, reward, start, accelerator.num_processes > 1),
+        step=training_step(config, model, reward, start, team.size > 1),
         select=_reward_value if reward is not None else _likelihood(config.objective.coverage_weight),
         metrics=metrics,
         signatures=signatures,

@@ -103,17 +103,14 @@ def draw(
 
 def rewarded(parts: Sequence[Drawn], reward: Reward) -> list[Rollout]:
     """What was drawn with its rewards, which come from one call: those of all samples, then of all greedy texts."""
-    texts, references, sources = [], [], []
-    for kind in ("texts", "greedy_texts"):
-        for part in parts:
-            found = getattr(part, kind)
-            rows = [i * len(part.batch) // len(found) for i in range(len(found))]
-            texts += found
-            references += [part.batch.references[row] for row in rows]
-            sources += [part.batch.sources[row] for row in rows]
-    values = reward(texts, references, sources)
-    sizes = [len(part.texts) for part in parts] + [len(part.greedy_texts) for part in parts]
-    split = np.split(values, np.cumsum(sizes)[:-1])
+    said = [(part.batch, part.texts) for part in parts] + [(part.batch, part.greedy_texts) for part in parts]
+    rows = [(batch, i * len(batch) // len(texts)) for batch, texts in said for i in range(len(texts))]
+    values = reward(
+        [text for _, texts in said for text in texts],
+        [batch.references[row] for batch, row in rows],
+        [batch.sources[row] for batch, row in rows],
+    )
+    split = np.split(values, np.cumsum([len(texts) for _, texts in said])[:-1])
     return [
         Rollout(
             part.samples,

@@ -55,9 +55,10 @@ class Team:
 
     @contextmanager
     def one_first(self) -> Iterator[None]:
-        """Process 0 does it, then the others, who find what it left in a cache."""
+        """Process 0 does it, then the others, who find what it left in a cache. Raises UserError where it failed."""
         if self.index:
-            self.everyone(None)
+            with telling_who_ended("its own message says why"):
+                self.everyone(None)
         yield
         if not self.index:
             self.everyone(None)

@@ -55,7 +55,8 @@ def written(folder, name, count, *, data="eleven", model=None, objective=None, *
     """The path of a configuration for ``count`` processes that together take 4 articles an update."""
     values = {
         "run": str(folder / name),
-        "data": {"train": str(folder / f"{data}.jsonl"), "valid": str(folder / "valid.jsonl")},
+        "data": {"train": str(folder / f"{data}.jsonl"), "valid": str(folder / "valid.jsonl"), "max_source": 64,
+                 "max_target": 20},
         "model": {"embedding": 6, "hidden": 8} if model is None else model,
         "objective": objective or {"kind": "mle"},
         "training": {"steps": 6, "batch_size": 4 // count, "learning_rate": 1e-3, "validate_every": 3, "log_every": 1,
@@ -135,6 +136,7 @@ def done(tmp_path_factory):
         "mixed-2": (2, train["mixed-2"], None),
         "killed": (2, train["killed"], (1, "update", 5)),
         "resumed": (2, ["train", "--resume", folder / "killed"], None),
+        "again": (2, train["mle-2"], None),
         "one": (1, generate["one"], None),
         "two": (2, generate["two"], None),
         "cut": (2, generate["cut"], (1, "decode", 15)),
@@ -147,8 +149,15 @@ def done(tmp_path_factory):
 def test_nobody_failed_but_the_killed(done):
     _, ended, told = done
     for name, status in ended.items():
-        expected = [2, KILLED] if name in ("killed", "cut") else [0] * len(status)
+        expected = {"killed": [2, KILLED], "cut": [2, KILLED], "again": [2, 2]}.get(name, [0] * len(status))
         assert status == expected, f"{name}\n{told}"
+
+
+def test_what_one_process_refuses_ends_all_of_them(done):
+    folder, _, told = done
+    assert f"rlsum: run={folder / 'mle-2'}: holds a run already" in told
+    assert "another process of this job ended, so this one cannot go on; its own message says why" in told
+    assert len(log_of(folder / "mle-2")) == 9
 
 
 @pytest.mark.parametrize("name", ["mle", "mixed"])
