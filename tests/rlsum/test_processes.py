@@ -85,17 +85,20 @@ def state_of(run):
     return checkpoint._read(run / checkpoint.STATE, "progress")
 
 
-def assert_equal(one, two, atol=1e-5):
+def assert_equal(one, two):
     """The runs of one process and of two have the same curves, outputs and weights."""
     for row, other in zip(log_of(one), log_of(two), strict=True):
         assert row.keys() == other.keys()
         for key, value in row.items():
-            wanted = value if value is None or isinstance(value, str) else pytest.approx(value, rel=1e-4, abs=atol)
+            wanted = value if value is None or isinstance(value, str) else pytest.approx(value, rel=1e-4, abs=1e-5)
             assert other[key] == wanted, f"{one.name}, {key} of update {row['step']}"
     assert log_of(one, "samples.jsonl") == log_of(two, "samples.jsonl")
     weights, others = state_of(one)[0], state_of(two)[0]
     for key in weights:
-        torch.testing.assert_close(others[key], weights[key], atol=atol, rtol=0, msg=f"{one.name}, {key}")
+        # a softmax does not see the bias of its keys: the gradient is rounding alone, of which Adam makes whole steps
+        if key.endswith("k_proj.bias"):
+            continue
+        torch.testing.assert_close(others[key], weights[key], atol=1e-5, rtol=0, msg=f"{one.name}, {key}")
 
 
 def assert_same(one, two):
@@ -225,7 +228,7 @@ def test_two_processes_equal_one_for_pretrained_models(tmp_path, name):
     )
     assert ended == [[0], [0, 0]] * 3, told
     for case in cases:
-        assert_equal(tmp_path / f"{case}-1", tmp_path / f"{case}-2", atol=2e-5)
+        assert_equal(tmp_path / f"{case}-1", tmp_path / f"{case}-2")
 
 
 def launch(*arguments, **environment):
@@ -274,7 +277,7 @@ def test_a_sharded_model_trains_saves_and_goes_on_as_a_whole_one(tmp_path):
     ended, told = run_jobs(tmp_path, jobs)
     assert ended[0] == ended[2] == [0, 0], told
     assert ended[1][1] == KILLED
-    assert_equal(tmp_path / "whole", tmp_path / "sharded", atol=2e-5)
+    assert_equal(tmp_path / "whole", tmp_path / "sharded")
     best = [tmp_path / name / "best" / checkpoint.WEIGHTS for name in ("whole", "sharded")]
     weights, others = (checkpoint._read(path, "about")[0] for path in best)
     assert {key: tensor.shape for key, tensor in weights.items()} == {key: t.shape for key, t in others.items()}
