@@ -131,6 +131,7 @@ class Trainer:
         for group in self.optimizer.param_groups:
             group["lr"] = training.rate_at(number)
         self.wrapped.train()
+        self.model.train()  # another one where weights are sharded
         together = self.plan.at(number // self.config.objective.updates_per_sample)
         mine = self.team.mine(together)
         # where an epoch's last batch is smaller than the number of processes, every process still takes part
