@@ -51,25 +51,6 @@ class Rollout:
         }
 
 
-def roll_out(
-    decoder: Summarizer,
-    batch: Batch,
-    reward: Reward,
-    *,
-    samples: int,
-    max_length: int,
-    greedy: bool,
-    start: Scorer | None = None,
-    noise: Tensor | None = None,
-) -> Rollout:
-    """``samples`` samples an article, rewarded; with ``greedy`` in one batch and one call of the reward with baselines.
-
-    ``start`` scores them as the model that the run began with; ``noise`` is what they are drawn with (see Summarizer).
-    """
-    drawn = draw(decoder, batch, samples=samples, max_length=max_length, greedy=greedy, start=start, noise=noise)
-    return rewarded([drawn], reward)[0]
-
-
 @dataclass(frozen=True)
 class Drawn:
     """What a policy wrote for a batch: samples as in Rollout, and texts of samples and of greedy decodings."""
@@ -91,7 +72,10 @@ def draw(
     start: Scorer | None = None,
     noise: Tensor | None = None,
 ) -> Drawn:
-    """Decode a batch; see roll_out."""
+    """``samples`` samples an article; with ``greedy`` in one batch with the greedy decodings.
+
+    ``start`` scores them as the model that the run began with; ``noise`` is what they are drawn with (see Summarizer).
+    """
     if greedy:
         drawn, best = decoder.self_critical(batch, samples, max_length, noise)
         greedy_texts = decoder.to_text(batch, best)
