@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,7 +93,8 @@ def to_markdown_page(card: Card) -> str:
     blocks += ["## Careful", _listed(card.warnings)] if card.warnings else []
     blocks += ["## Verdict", "![Preferences](preferences.png)", to_markdown(card.verdict)]
     blocks += ["## Behind it", *map(to_markdown, card.tables)]
-    return "\n\n".join(blocks) + "\n"
+    page = "\n\n".join(blocks) + "\n"
+    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", page)  # Markdown lets tags through, and names of systems may be tags
 
 
 def _listed(lines: Iterable[str]) -> str:

@@ -26,6 +26,7 @@ def to_json(analysis: Analysis) -> str:
         "settings": asdict(settings),
         "judges_kept": len({row.judge for row in analysis.kept.rows}),
         "equal_texts": len(votes.same),
+        "naming_tasks": votes.naming,
         "excluded": [asdict(each) for each in analysis.excluded],
         "preferences": [_outcome(each, settings.alpha) for each in analysis.outcomes],
         "preferences_all_judges": [_outcome(each, settings.alpha) for each in analysis.everyone],

@@ -283,11 +283,11 @@ def _iso(seconds: float) -> str:
 
 
 def _unusable(path: Path, error: Exception) -> UserError:
-    return UserError(f"{path}: cannot be used as the database of a study ({error}); name another --database")
+    return UserError(f"{path}: cannot be used as the database of a study ({error}); name another")
 
 
 def _other_study(path: Path) -> UserError:
-    return UserError(f"{path}: holds the answers to another build of a study; name another --database")
+    return UserError(f"{path}: holds the answers to another build of a study; name another database")
 
 
 def _state(connection: sqlite3.Connection) -> State:

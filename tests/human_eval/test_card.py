@@ -66,6 +66,12 @@ def test_csv_is_no_program(made):
     assert half["items"] == "13"
 
 
+def test_markdown_holds_no_tags(made):
+    text = (made[1] / "verdict.md").read_text()
+    assert "&lt;script>" in text
+    assert "<script" not in text
+
+
 def test_markdown_and_latex_hold_the_verdict(made):
     assert "no difference detected" in (made[1] / "verdict.md").read_text()
     latex = (made[1] / "verdict.tex").read_text()

@@ -58,6 +58,13 @@ def test_without_a_seed_two_studies_differ(rlsum, files, tmp_path):
     assert read_study(tmp_path / "one").id != read_study(tmp_path / "two").id
 
 
+def test_fewer_articles_than_usual_are_all_judged(rlsum, files, tmp_path):
+    code, out, _ = rlsum("human-eval", "build", *files[:2], "-o", tmp_path / "study")
+    assert code == 0
+    assert "All 11 articles that every system has are judged, fewer than 100" in out
+    assert len({secret.pair for secret in read_key(tmp_path / "study").tasks.values() if secret.kind == "pair"}) == 1
+
+
 def test_a_summary_that_names_a_system_is_pointed_out(rlsum, tmp_path):
     rows = outputs(5, 2)
     rows[0] = rows[0].__class__(**{**rows[0].__dict__, "candidate": f"As {NAMES[0].upper()} , I say : it fell ."})
