@@ -95,7 +95,7 @@ def test_a_run_leaves_what_it_promises(place):
     assert [row["step"] for row in valid] == [0, 2, 4]
     assert valid[-1]["nll"] < valid[0]["nll"]
     names = {path.name for path in (folder / "best").iterdir()}
-    assert names == {"model.safetensors", "config.yaml", "vocab.txt", "rewards.json"}
+    assert names == {"model.safetensors", "config.json", "config.yaml", "vocab.txt", "rewards.json"}
     assert list(folder.rglob("events.out.tfevents*")), "tensorboard is the default tracker"
     environment = json.loads((folder / "environment.json").read_text())
     assert environment["packages"]["torch"] == torch.__version__

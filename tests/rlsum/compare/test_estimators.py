@@ -1,0 +1,120 @@
+"""The comparison of estimators: what it refuses, that each estimator's options are valid, and its report."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import tiny
+
+from rlsum import checkpoint
+from rlsum import config as configs
+from rlsum.compare import estimators
+from rlsum.compare.cells import BEAM, GREEDY, outputs_path
+from rlsum.compare.estimators import ESTIMATORS, Plan
+from rlsum.errors import UserError
+from rlsum.records import Output, write_outputs
+
+ROOT = Path(__file__).resolve().parents[3]
+CONFIGS = ROOT / "configs" / "demo"
+STORIES = {"train": 6, "valid": 2, "test": 4}
+
+
+def started(folder: Path, seed: int = 1) -> Path:
+    """A folder as `rlsum demo` leaves it, as far as this comparison reads it, with a model that learnt nothing."""
+    data = folder / "data"
+    data.mkdir(parents=True)
+    for split, count in STORIES.items():
+        rows = [{"id": f"{split}-{n}", "article": tiny.PAIRS[n % 4][0], "highlights": "ash oak"} for n in range(count)]
+        (data / f"{split}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    config = configs.load(
+        CONFIGS / "mle.yaml",
+        [
+            f"data.train={data / 'train.jsonl'}",
+            f"data.valid={data / 'valid.jsonl'}",
+            f"training.seed={seed}",
+            "vocabulary.embeddings=null",
+            "model.embedding=6",
+            "model.hidden=8",
+            f"run={folder / 'mle'}",
+        ],
+    )
+    model = tiny.copier()
+    checkpoint.create(folder / "mle" / "best", config, model, {})
+    checkpoint.save_weights(folder / "mle" / "best", model, {})
+    (folder / "mle" / "config.yaml").write_text(configs.dump(config))
+    return folder
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_every_estimator_is_a_valid_configuration_with_as_many_texts_to_decode(estimator, tmp_path):
+    plan = Plan((started(tmp_path / "one", seed=7),), CONFIGS, (estimator,))
+    start, control, cell = estimators._cells(plan, plan.folders[0])
+    found = configs.load(cell.config, [*cell.overrides, f"run={cell.run}"])
+    objective = found.objective
+    assert objective.samples + (objective.kind == "mixed" and objective.estimator == "self-critical") == estimators.ROWS
+    assert estimator in (objective.kind, objective.estimator)
+    assert found.training.seed == 7
+    beside = configs.load(control.config, [*control.overrides, f"run={control.run}"])
+    assert beside.objective.gamma == 0
+    assert beside.training == found.training
+    assert (start.reward, control.reward, cell.reward) == (None, None, "rouge-l")
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"estimators": ("grpo", "ppo")}, r"estimators=ppo: unknown; known: self-critical, rloo"),
+        ({"configs": Path("nowhere")}, r"configs=nowhere: no none\.yaml"),
+        ({"folders": (Path("nowhere"),)}, r"nowhere/mle"),
+    ],
+)
+def test_what_cannot_be_compared_is_told_before_anything_starts(change, told, tmp_path):
+    plan = replace(Plan((started(tmp_path / "one"),), CONFIGS), **change)
+    with pytest.raises(UserError, match=told):
+        estimators.run(plan, pytest.fail)
+
+
+def test_articles_of_all_seeds_count_together_and_each_seed_alone(tmp_path):
+    plan = Plan((started(tmp_path / "one"), started(tmp_path / "two")), CONFIGS, ("grpo",))
+    made = {folder: estimators._cells(plan, folder) for folder in plan.folders}
+    texts = {"MLE": "elm", "MLE continued": "ash elm", "grpo": "ash oak"}
+    for folder, cells in made.items():
+        for cell in cells:
+            for way in (BEAM, GREEDY):
+                path = outputs_path(folder / "estimators" / "outputs", cell, way)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                write_outputs(
+                    path, [Output(f"test-{n}", "ash", ("ash oak",), texts[cell.name], cell.name) for n in range(4)]
+                )
+    report = estimators.make_report(made)
+    assert [section.title for section in report.sections] == [
+        "Beam search, width 5, 2 seeds",
+        "Greedy decoding, 2 seeds",
+        f"Beam search, width 5, {tmp_path / 'one'}",
+        f"Beam search, width 5, {tmp_path / 'two'}",
+    ]
+    together, _, alone, _ = report.sections
+    gains = {(found.system, found.baseline): found for found in together.comparisons}
+    assert gains["grpo", "MLE"].interval.mean == pytest.approx(1.0)
+    assert gains["grpo", "MLE continued"].interval.mean == pytest.approx(0.5)
+    assert [found.shared for found in together.comparisons] == [8, 8]
+    assert [found.shared for found in alone.comparisons] == [4, 4]
+
+
+@pytest.mark.slow
+def test_the_script_from_a_start_to_a_report(tmp_path):
+    folder, out = started(tmp_path / "one"), tmp_path / "report"
+    short = tmp_path / "configs"
+    short.mkdir()
+    for name in ("none", "rouge-l"):
+        text = f"base: {CONFIGS / f'{name}.yaml'}\ntraining: {{steps: 2, validate_every: 1}}\n"
+        (short / f"{name}.yaml").write_text(text)
+    command = [sys.executable, "scripts/compare_estimators.py", str(folder), "-o", str(out), f"--configs={short}"]
+    subprocess.run([*command, "--estimators=dr-grpo,ranking"], cwd=ROOT, check=True)
+    text = (out / "report.md").read_text()
+    assert "| dr-grpo | rouge-l |" in text
+    assert "| ranking | rouge-l |" in text
+    assert (out / "index.html").exists()
