@@ -9,25 +9,29 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import torch
-from accelerate import Accelerator
+from accelerate import Accelerator, InitProcessGroupKwargs
+from accelerate.utils import DistributedType
 
 import rewards
-from rlsum import checkpoint
-from rlsum.config import Config, ConfigError
-from rlsum.data.batch import Batch
+from rewards.specs import as_spec
+from rlsum import checkpoint, noise
+from rlsum.config import Config, ConfigError, RewardSpec
 from rlsum.data.corpus import Corpus, load_corpus
 from rlsum.data.sources import check_path
 from rlsum.models.sizes import ModelConfig
 from rlsum.models.summarizer import Scorer, Summarizer
 from rlsum.objectives import PolicyGradient, Ranking
+from rlsum.rewarded import Rewarded
 from rlsum.rollout import Rollouts
 from rlsum.start import kept
-from rlsum.steps import MixedStep, MLEStep, StepResult
+from rlsum.steps import MixedStep, MLEStep
+from rlsum.team import PATIENCE, Team
 from rlsum.trainer import Step, Trainer
 
 if TYPE_CHECKING:
@@ -66,12 +70,14 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
     check_path(config.data.train, config.data.train_split)
     check_path(config.data.valid, config.data.valid_split)
     accelerator = _accelerator(config, run)
-    held: AbstractContextManager[object] = _claim(run, resume) if accelerator.is_main_process else nullcontext()
-    accelerator.wait_for_everyone()
+    team = Team.of(accelerator)
+    with team.one_first():
+        held: AbstractContextManager[object] = _claim(run, resume) if team.index == 0 else nullcontext()
     signatures = {name: metric.signature for name, metric in metrics.items()}  # reads vectors and encoders
-    train, valid = corpus(config, "train"), corpus(config, "valid")
+    with team.one_first():
+        train, valid = corpus(config, "train"), corpus(config, "valid")
     facts = {
-        "processes": accelerator.num_processes,
+        "processes": team.size,
         "articles": {"train": digest(train.rows), "valid": digest(valid.rows)},
     }
     if resume:
@@ -80,7 +86,7 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
     model = start_model(config, train, None if resume else init, run if resume else None)
     # from here on the run has its own copy of everything that names could resolve to differently later
     config = replace(config, model=model.config)
-    if accelerator.is_main_process and not resume:
+    if team.index == 0 and not resume:
         if kept.is_kept(config):
             checkpoint.save_start(run, model)
             facts["start"] = checkpoint.start_digest(run)
@@ -93,7 +99,7 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
         model=model,
         train_rows=model.read(train.rows, config.data.max_source, config.data.max_target),
         valid_rows=model.read(valid.rows, config.data.max_source, config.data.max_target),
-        step=training_step(config, model, reward, start),
+        step=training_step(config, model, reward, start, team.size > 1),
         select=_reward_value if reward is not None else _likelihood(config.objective.coverage_weight),
         metrics=metrics,
         signatures=signatures,
@@ -114,6 +120,8 @@ def check_names(config: Config) -> None:
             rewards.check_spec(spec)
         except rewards.RewardError as error:
             faults.append(f"  {spec}: {error}")
+    if config.training.reward_workers and as_spec(config.objective.reward or "none").name == "limited":
+        faults.append("  training.reward_workers: the reward is limited(...) already, whose workers= says how many")
     if faults:
         raise ConfigError("rewards that cannot be used:\n" + "\n".join(faults))
 
@@ -219,23 +227,29 @@ def load_model(folder: Path, section: ModelConfig | None = None) -> Model:
     return _start_of(checkpoint.read_config(folder), None).load(folder, section)
 
 
-def training_step(config: Config, model: Summarizer, reward: Reward | None, start: Scorer | None = None) -> Step:
+def training_step(
+    config: Config, model: Summarizer, reward: Reward | None, start: Scorer | None = None, several: bool = False
+) -> Step:
     """The loss of one update, as the trainer calls it: (update number, wrapped model, batch).
 
     ``start`` scores as the model that the run began with; it is needed where the objective has a KL penalty.
+    ``several`` processes train.
     """
-    objective = config.objective
+    objective, training, length = config.objective, config.training, config.decoding.max_length
     mle = MLEStep(objective.length, objective.coverage_weight)
     if reward is None:
         return lambda number, wrapped, batch: mle(wrapped, batch)
-    learn, rollouts = _learning(config), Rollouts(objective.updates_per_sample)
+    learn, by_row = _learning(config), training.row_noise
+    if by_row is None:
+        by_row = several or training.decode_batch is not None
+    drawn = partial(noise.of_articles, seed=training.seed, samples=objective.samples, length=length)
 
-    def rewarded(number: int, wrapped: torch.nn.Module, batch: Batch) -> StepResult:
-        gamma = objective.gamma_at(number, config.training.steps)
-        step = MixedStep(reward, gamma, objective.samples, config.decoding.max_length, mle, learn, start)
-        return step.loss(wrapped, batch, lambda: rollouts.of(number, batch, lambda: step.roll_out(model, batch)))
+    def at(number: int) -> MixedStep:
+        own = partial(drawn, update=number) if by_row else None
+        gamma = objective.gamma_at(number, training.steps)
+        return MixedStep(reward, gamma, objective.samples, length, mle, learn, start, own)
 
-    return rewarded
+    return Rewarded(model, at, Rollouts(objective.updates_per_sample), overlap=training.reward_workers > 0)
 
 
 def _learning(config: Config) -> PolicyGradient | Ranking:
@@ -257,9 +271,17 @@ def rewards_of(config: Config) -> tuple[dict[str, Reward], Reward | None]:
     metrics = rewards.from_specs(list(config.metrics))
     if not config.objective.rewarded:
         return metrics, None
-    assert config.objective.reward is not None  # Objective has checked it
-    reward = rewards.from_spec(config.objective.reward)
+    reward = rewards.from_spec(_reward_spec(config))
     return {**metrics, "reward": reward}, reward
+
+
+def _reward_spec(config: Config) -> RewardSpec:
+    """The reward that trains, in processes of its own where the configuration asks for them."""
+    spec, training = config.objective.reward, config.training
+    assert spec is not None  # Objective has checked it
+    if training.reward_workers == 0:
+        return spec
+    return {"name": "limited", "reward": spec, "seconds": training.reward_seconds, "workers": training.reward_workers}
 
 
 def environment(more: Mapping[str, Any]) -> bytes:
@@ -289,17 +311,38 @@ def _claim(run: Path, resume: bool) -> IO[bytes]:
 def _accelerator(config: Config, run: Path) -> Accelerator:
     training = config.training
     try:
-        built = Accelerator(mixed_precision=training.mixed_precision, log_with=training.tracker, project_dir=str(run))
+        built = Accelerator(
+            mixed_precision=training.mixed_precision,
+            log_with=training.tracker,
+            project_dir=str(run),
+            kwargs_handlers=[InitProcessGroupKwargs(timeout=PATIENCE)],
+        )
     except ValueError as error:  # precision that the device lacks, or a tracker that nobody knows
         raise ConfigError(
             f"training.mixed_precision={training.mixed_precision}, training.tracker={training.tracker}: {error}"
         ) from error
+    check_spreading(built)
     # accelerate goes on without either
     if training.mixed_precision == "fp16" and built.scaler is None:
         raise ConfigError("training.mixed_precision=fp16: not on this device; use bf16 or no")
     if training.tracker is not None and not built.log_with:
         raise ConfigError(f"training.tracker={training.tracker}: not installed; install it, or use tensorboard or null")
     return built
+
+
+def check_spreading(accelerator: Accelerator) -> None:
+    """Raise ConfigError where accelerate was told to spread a model in a way that would train something else."""
+    kind = accelerator.distributed_type
+    if kind in (DistributedType.DEEPSPEED, DistributedType.MEGATRON_LM, DistributedType.XLA):
+        raise ConfigError(f"accelerate's distributed_type={kind.value} is not supported; use MULTI_GPU or FSDP")
+    if kind != DistributedType.FSDP:
+        return
+    plugin = accelerator.state.fsdp_plugin
+    if plugin.fsdp_version != 2 or plugin.cpu_ram_efficient_loading:
+        raise ConfigError(
+            "accelerate's FSDP needs fsdp_version: 2 and fsdp_cpu_ram_efficient_loading: false, as in "
+            "configs/accelerate/fsdp.yaml"
+        )
 
 
 def _start_tracker(config: Config, accelerator: Accelerator, step: int) -> None:

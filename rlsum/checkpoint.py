@@ -31,6 +31,7 @@ from rlsum.errors import UserError
 from rlsum.models.summarizer import WEIGHTS
 from rlsum.models.tensors import own_tensors
 from rlsum.records import defined
+from rlsum.sharding import sharded, whole
 
 CONFIG, REWARDS, STATE, START, RESULT, LOCK = (
     "config.yaml",
@@ -193,11 +194,20 @@ def put_weights(model: nn.Module, weights: Mapping[str, Tensor], origin: Path, o
         raise CheckpointError(f"{origin}: weights do not fit; missing {missing}, unexpected {unexpected}")
 
 
-def save_state(run: Path, model: nn.Module, optimizer: torch.optim.Optimizer, progress: Progress) -> None:
+def moments_of(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """What an optimiser remembers, by the number of a parameter and a name. Of a sharded model every process asks."""
+    state = optimizer.state_dict()["state"]
+    return {
+        f"{number}.{name}": whole(torch.as_tensor(value))
+        for number, values in state.items()
+        for name, value in values.items()
+    }
+
+
+def save_state(run: Path, model: nn.Module, moments: Mapping[str, Tensor], progress: Progress) -> None:
     """Write everything a run needs to continue as if it had never stopped."""
     tensors = {f"model.{name}": tensor for name, tensor in own_tensors(model).items()}
-    for number, moments in optimizer.state_dict()["state"].items():
-        tensors |= {f"optimizer.{number}.{name}": torch.as_tensor(value) for name, value in moments.items()}
+    tensors |= {f"optimizer.{name}": tensor for name, tensor in moments.items()}
     write_atomically(run / STATE, save(_cpu(tensors), {"progress": json.dumps(asdict(progress))}))
 
 
@@ -214,6 +224,8 @@ def load_state(run: Path, model: nn.Module, optimizer: torch.optim.Optimizer) ->
             _, number, moment = name.split(".")
             moments.setdefault(int(number), {})[moment] = tensor
     optimizer.load_state_dict({"state": moments, "param_groups": optimizer.state_dict()["param_groups"]})
+    for parameter, values in optimizer.state.items():  # of a sharded model
+        values |= {name: sharded(value, parameter) for name, value in values.items() if value.shape == parameter.shape}
     return Progress(**progress)
 
 

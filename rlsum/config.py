@@ -131,7 +131,16 @@ def _unquoted_no(value: object) -> object:
 
 @dataclass(frozen=True, config=STRICT)
 class Training:
-    """The loop. Counts are in updates; ``batch_size`` is articles an update and process."""
+    """The loop. Counts are in updates; ``batch_size`` is articles a batch and process.
+
+    row_noise       samples of an article are drawn with random numbers of its own; None: where several processes
+                    train, or decode_batch is given
+    decode_batch    samples of so many articles are decoded together, before the batches of an update are learnt from;
+                    None: batch by batch
+    reward_workers  processes beside each that trains, which score samples while it decodes the next; 0: it scores
+                    them itself
+    reward_seconds  of one sample in a worker; a sample over it has no reward
+    """
 
     steps: int = Field(ge=1)
     batch_size: int = Field(default=16, ge=1)
@@ -146,6 +155,10 @@ class Training:
     patience: int | None = Field(default=None, ge=1)
     log_every: int = Field(default=10, ge=1)
     sample_outputs: int = Field(default=3, ge=0)
+    row_noise: bool | None = None
+    decode_batch: int | None = Field(default=None, ge=1)
+    reward_workers: int = Field(default=0, ge=0)
+    reward_seconds: float = Field(default=60.0, gt=0)
     mixed_precision: Annotated[Literal["no", "fp16", "bf16"], BeforeValidator(_unquoted_no)] = "no"
     tracker: str | None = "tensorboard"
 
@@ -183,6 +196,10 @@ class Config:
                 f"training.validate_every={training.validate_every}: must be a multiple of "
                 f"objective.updates_per_sample={objective.updates_per_sample}, so that a run resumes with new samples"
             )
+        if not objective.rewarded:
+            for name, none in (("decode_batch", None), ("reward_workers", 0)):
+                if getattr(training, name) != none:
+                    faults.append(f"training.{name}={getattr(training, name)}: objective.kind=mle draws no samples")
         if faults:
             raise ValueError("; ".join(faults))
 

@@ -14,6 +14,7 @@ from rlsum import checkpoint
 from rlsum.errors import UserError
 from rlsum.models.decoding import Decoding
 from rlsum.records import Output, to_json
+from rlsum.team import ALONE, Team, telling_who_ended
 from rlsum.validation import decode
 
 if TYPE_CHECKING:
@@ -76,17 +77,30 @@ def check_ids(ids: Iterable[str], corpus: str) -> None:
 
 
 def summarize(
-    model: Model, rows: datasets.Dataset, decoding: Decoding, system: str, batch_size: int, device: str
+    model: Model,
+    rows: datasets.Dataset,
+    decoding: Decoding,
+    system: str,
+    batch_size: int,
+    device: str,
+    team: Team = ALONE,
 ) -> Iterator[list[Output]]:
-    """Outputs for all rows, chunk by chunk, in the order of the rows. One candidate an article."""
+    """Outputs for all rows, chunk by chunk, in the order of the rows. One candidate an article.
+
+    The processes of a team decode every chunk together, batch by batch in turn, and each has all the outputs.
+    """
     model.to(device).eval()
     chunk = batch_size * CHUNK_BATCHES
     for start in range(0, len(rows), chunk):
         block = rows.select(range(start, min(start + chunk, len(rows))))
         lengths = [len(tokens) for tokens in block["src_tokens"]]
         order = sorted(range(len(block)), key=lambda row: lengths[row])
-        batches = (model.collate(block[order[i : i + batch_size]]).to(device) for i in range(0, len(order), batch_size))
-        outputs = decode(model, batches, decoding, system)
+        batches = (
+            model.collate(block[order[i : i + batch_size]]).to(device)
+            for i in team.mine(range(0, len(order), batch_size))
+        )
+        found = team.together([list(decode(model, [batch], decoding, system)) for batch in batches])
+        outputs = [output for batch in found for output in batch]
         yield [output for _, output in sorted(zip(order, outputs, strict=True), key=lambda pair: pair[0])]
 
 
@@ -99,28 +113,37 @@ def write_summaries(
     batch_size: int,
     device: str,
     advance: Callable[[int], None] = lambda done: None,
+    team: Team = ALONE,
 ) -> int:
     """Write outputs to ``out``; returns how many an earlier, stopped job with the same task had written already.
 
     Finished chunks lie in ``out.partial`` with the task they belong to in ``out.partial.task``; the file takes its
-    final name once it is complete.
+    final name once it is complete. Of a team, process 0 writes.
     """
     partial, note = out.with_name(out.name + ".partial"), out.with_name(out.name + ".partial.task")
-    out.parent.mkdir(parents=True, exist_ok=True)
     task = _task(model, rows, decoding, system, batch_size)
+    with telling_who_ended("give the same command again: it goes on where it stood"):
+        whole = team.everyone(_begin(partial, note, task, batch_size) if team.index == 0 else 0)[0]
+        advance(whole)
+        remaining = rows.select(range(whole, len(rows)))
+        for outputs in summarize(model, remaining, decoding, system, batch_size, device, team):
+            if team.index == 0:
+                with partial.open("a", encoding="utf-8") as file:
+                    file.write("".join(to_json(output) + "\n" for output in outputs))
+            advance(len(outputs))
+    if team.index == 0:
+        partial.replace(out)
+        note.unlink()
+    return whole
+
+
+def _begin(partial: Path, note: Path, task: str, batch_size: int) -> int:
+    """Prepare the files; returns how many lines they keep of an earlier job with the same task."""
+    partial.parent.mkdir(parents=True, exist_ok=True)
     done = _finished_lines(partial, note, task)
     whole = done - done % (batch_size * CHUNK_BATCHES)
     _keep_lines(partial, whole)  # before the note, which would make another task's lines look like this one's
     checkpoint.write_atomically(note, task.encode())
-    advance(whole)
-    with partial.open("a", encoding="utf-8") as file:
-        remaining = rows.select(range(whole, len(rows)))
-        for outputs in summarize(model, remaining, decoding, system, batch_size, device):
-            file.write("".join(to_json(output) + "\n" for output in outputs))
-            file.flush()
-            advance(len(outputs))
-    partial.replace(out)
-    note.unlink()
     return whole
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from rlsum.data.batch import Batch
@@ -50,35 +51,91 @@ class Rollout:
         }
 
 
-def roll_out(
+@dataclass(frozen=True)
+class Drawn:
+    """What a policy wrote for a batch: samples as in Rollout, and texts of samples and of greedy decodings."""
+
+    batch: Batch
+    samples: Tokens
+    texts: list[str]
+    greedy_texts: list[str]
+    start_log_prob: Tensor | None
+
+
+def draw(
     decoder: Summarizer,
     batch: Batch,
-    reward: Reward,
     *,
     samples: int,
     max_length: int,
     greedy: bool,
     start: Scorer | None = None,
-) -> Rollout:
-    """``samples`` samples an article, rewarded; with ``greedy`` in one batch and one call of the reward with baselines.
+    noise: Tensor | None = None,
+) -> Drawn:
+    """``samples`` samples an article; with ``greedy`` in one batch with the greedy decodings.
 
-    ``start`` scores them as the model that the run began with.
+    ``start`` scores them as the model that the run began with; ``noise`` is what they are drawn with (see Summarizer).
     """
     if greedy:
-        drawn, best = decoder.self_critical(batch, samples, max_length)
-        texts = decoder.to_text(batch, drawn) + decoder.to_text(batch, best)
+        drawn, best = decoder.self_critical(batch, samples, max_length, noise)
+        greedy_texts = decoder.to_text(batch, best)
     else:
-        drawn = decoder.sample(batch, samples, max_length)
-        texts = decoder.to_text(batch, drawn)
-    size = len(batch)
-    rows = [i // samples for i in range(size * samples)] + list(range(size)) * greedy
-    values = reward(texts, [batch.references[i] for i in rows], [batch.sources[i] for i in rows])
-    return Rollout(
-        drawn,
-        values[: size * samples].reshape(size, samples),
-        values[size * samples :] if greedy else None,
-        None if start is None else start(batch, drawn.ids).log_prob,
+        drawn, greedy_texts = decoder.sample(batch, samples, max_length, noise), []
+    start_log_prob = None if start is None else start(batch, drawn.ids).log_prob
+    return Drawn(batch, drawn, decoder.to_text(batch, drawn), greedy_texts, start_log_prob)
+
+
+def rewarded(parts: Sequence[Drawn], reward: Reward) -> list[Rollout]:
+    """What was drawn with its rewards, which come from one call: those of all samples, then of all greedy texts."""
+    said = [(part.batch, part.texts) for part in parts] + [(part.batch, part.greedy_texts) for part in parts]
+    rows = [(batch, i * len(batch) // len(texts)) for batch, texts in said for i in range(len(texts))]
+    values = reward(
+        [text for _, texts in said for text in texts],
+        [batch.references[row] for batch, row in rows],
+        [batch.sources[row] for batch, row in rows],
     )
+    split = np.split(values, np.cumsum([len(texts) for _, texts in said])[:-1])
+    return [
+        Rollout(
+            part.samples,
+            of_samples.reshape(len(part.batch), -1),
+            of_greedy if part.greedy_texts else None,
+            part.start_log_prob,
+        )
+        for part, of_samples, of_greedy in zip(parts, split[: len(parts)], split[len(parts) :], strict=True)
+    ]
+
+
+def divided(parts: Sequence[Rollout], sizes: Sequence[int], pad: int) -> list[Rollout]:
+    """The same articles in other parts, of ``sizes`` articles, each as wide as its samples."""
+    samples = parts[0].rewards.shape[1]
+    ids = _stacked([part.samples.ids for part in parts], pad).split([size * samples for size in sizes])
+    log_prob = _stacked([part.samples.log_prob for part in parts], 0).split([size * samples for size in sizes])
+    start = [part.start_log_prob for part in parts if part.start_log_prob is not None]
+    start_parts = _stacked(start, 0).split([size * samples for size in sizes]) if start else [None] * len(sizes)
+    cuts = np.cumsum(sizes)[:-1]
+    rewards = np.split(np.concatenate([part.rewards for part in parts]), cuts)
+    greedy = [part.greedy_rewards for part in parts if part.greedy_rewards is not None]
+    greedy_parts = np.split(np.concatenate(greedy), cuts) if greedy else [None] * len(sizes)
+    made = []
+    for number, rows in enumerate(ids):
+        width = max(1, int(target_lengths(rows, pad).max()))
+        before = start_parts[number]
+        made.append(
+            Rollout(
+                Tokens(rows[:, :width], log_prob[number][:, :width]),
+                rewards[number],
+                greedy_parts[number],
+                None if before is None else before[:, :width],
+            )
+        )
+    return made
+
+
+def _stacked(parts: Sequence[Tensor], value: float) -> Tensor:
+    """(R, L) tensors as one, padded with ``value`` to the widest."""
+    width = max(part.shape[1] for part in parts)
+    return torch.cat([F.pad(part, (0, width - part.shape[1]), value=value) for part in parts])
 
 
 class Rollouts:
@@ -91,14 +148,25 @@ class Rollouts:
 
     def of(self, number: int, batch: Batch, make: Callable[[], Rollout]) -> Rollout:
         """The rollout of a batch in update ``number`` (from 0)."""
-        if self.updates == 1:
-            return make()
+        self._begin(number)
+        key = (batch.ids, batch.sources)
+        if key in self._kept:
+            return self._kept[key]
+        made = make()
+        if self.updates > 1:
+            self._kept[key] = made
+        return made
+
+    def prepare(self, number: int, batches: Sequence[Batch], make: Callable[[], Sequence[Rollout]]) -> None:
+        """Have the rollouts of all batches of update ``number`` made together, unless they are there."""
+        self._begin(number)
+        if not self._kept:
+            keys = [(batch.ids, batch.sources) for batch in batches]
+            self._kept = dict(zip(keys, make(), strict=True))
+
+    def _begin(self, number: int) -> None:
         if number // self.updates != self._round:
             self._round, self._kept = number // self.updates, {}
-        key = (batch.ids, batch.sources)
-        if key not in self._kept:
-            self._kept[key] = make()
-        return self._kept[key]
 
 
 def mean_defined(values: Sequence[float] | np.ndarray) -> float:

@@ -15,7 +15,7 @@ from rlsum.data.batch import Batch
 from rlsum.data.vocabulary import PAD
 from rlsum.models.summarizer import Scored, Scorer, Summarizer
 from rlsum.objectives import PolicyGradient, Ranking
-from rlsum.rollout import Rollout, roll_out
+from rlsum.rollout import Drawn, Rollout, draw, rewarded
 
 if TYPE_CHECKING:
     from rewards.base import Reward
@@ -60,7 +60,7 @@ class MixedStep:
 
     Samples, and greedy decodings where they are the baseline, come out of one decoding without gradient; samples and
     references are then scored in one pass with gradient, and ``learn`` makes L_reward of the samples' part.
-    ``start`` scores as the model that the run began with.
+    ``start`` scores as the model that the run began with; ``noise`` is what the samples of a batch are drawn with.
     """
 
     reward: Reward
@@ -70,6 +70,7 @@ class MixedStep:
     mle: MLEStep
     learn: PolicyGradient | Ranking
     start: Scorer | None = None
+    noise: Callable[[Batch], Tensor] | None = None
 
     def __call__(self, model: Scorer, decoder: Summarizer, batch: Batch) -> StepResult:
         """Loss of one batch. ``decoder`` is the model itself, free of any wrapper that accelerate put around it."""
@@ -77,14 +78,18 @@ class MixedStep:
 
     def roll_out(self, decoder: Summarizer, batch: Batch) -> Rollout:
         """Samples of a batch, rewarded."""
-        return roll_out(
+        return rewarded([self.draw(decoder, batch)], self.reward)[0]
+
+    def draw(self, decoder: Summarizer, batch: Batch) -> Drawn:
+        """Samples of a batch."""
+        return draw(
             decoder,
             batch,
-            self.reward,
             samples=self.samples,
             max_length=self.max_length,
             greedy=self.learn.needs_greedy,
             start=self.start,
+            noise=None if self.noise is None else self.noise(batch),
         )
 
     def loss(self, model: Scorer, batch: Batch, sampled: Callable[[], Rollout]) -> StepResult:

@@ -6,11 +6,12 @@ seed and the update's number, so a resumed run needs only weights, optimiser and
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -18,14 +19,18 @@ from typing import TYPE_CHECKING
 
 import torch
 from accelerate import Accelerator
+from accelerate.utils import DistributedType
 
-from rlsum import checkpoint
+from rlsum import checkpoint, sharding
 from rlsum.checkpoint import Progress
 from rlsum.config import Config
 from rlsum.data.batch import Batch, BatchPlan, training_lengths
 from rlsum.errors import UserError
 from rlsum.monitor import Monitor
+from rlsum.pooling import pooled
+from rlsum.rewarded import Rewarded
 from rlsum.steps import StepResult
+from rlsum.team import Team, telling_who_ended
 from rlsum.validation import Validation, validate
 
 if TYPE_CHECKING:
@@ -67,25 +72,33 @@ class Trainer:
         """Place the model and make its optimiser."""
         training = self.config.training
         self.run = Path(self.config.run)
-        optimizer = torch.optim.Adam(self.model.parameters(), lr=training.learning_rate, fused=True)
-        self.wrapped, self.optimizer = self.accelerator.prepare(self.model, optimizer)
+        self.team = Team.of(self.accelerator)
+        self.sharded = self.accelerator.distributed_type == DistributedType.FSDP
+        trained = copy.deepcopy(self.model) if self.sharded else self.model
+        optimizer = torch.optim.Adam(trained.parameters(), lr=training.learning_rate, fused=True)
+        self.wrapped, self.optimizer = self.accelerator.prepare(trained, optimizer)
+        self.model.to(self.accelerator.device)
         lengths = training_lengths(self.train_rows)
         self._valid_lengths = [len(tokens) for tokens in self.valid_rows["src_tokens"]]
-        together = training.batch_size * training.accumulate * self.accelerator.num_processes
+        together = training.batch_size * training.accumulate * self.team.size
         self.plan = BatchPlan(lengths, together, training.seed)  # of whole updates, however they are divided
-        self._log: dict[str, list[float]] = {}  # since the last line of the log, which holds their means
-        self._tokens, self._since = 0.0, time.perf_counter()
+        self._log: list[list[tuple[int, Mapping[str, float]]]] = []  # of the updates since the last line of the log
+        self._since = time.perf_counter()
 
     def resume(self) -> None:
         """Continue where the run folder's state stands."""
         self.progress = checkpoint.load_state(self.run, self.model, self.optimizer)
+        if self.sharded:
+            sharding.scatter(self.model, self.wrapped)
         if self.accelerator.scaler is not None and self.progress.scaler is not None:
             self.accelerator.scaler.load_state_dict(self.progress.scaler)
 
     def fit(self) -> Progress:
         """Train to the end. Raises TrainingError when a loss or a gradient is not finite."""
         steps = self.config.training.steps
-        with self.held, Monitor(self.run, self.accelerator, self.progress.step, steps) as monitor:
+        again = f"resume the run with as many processes: rlsum train --resume {self.run}"
+        monitored = Monitor(self.run, self.accelerator, self.progress.step, steps)
+        with self.held, telling_who_ended(again), monitored as monitor:
             if self.progress.step == 0 and self.progress.best is None:
                 monitor.forget_after(-1)  # a run that was killed before its first state begins anew
                 if self.accelerator.is_main_process:
@@ -114,60 +127,71 @@ class Trainer:
 
     def _update(self) -> None:
         training, number = self.config.training, self.progress.step
-        torch.manual_seed(hash((training.seed, number, self.accelerator.process_index)) % 2**63)
+        torch.manual_seed(hash((training.seed, number, self.team.index)) % 2**63)
         for group in self.optimizer.param_groups:
             group["lr"] = training.rate_at(number)
         self.wrapped.train()
-        batches = self._batches(number // self.config.objective.updates_per_sample)
-        articles = sum(len(batch) for batch in batches)
+        self.model.train()  # another one where weights are sharded
+        together = self.plan.at(number // self.config.objective.updates_per_sample)
+        mine = self.team.mine(together)
+        # where an epoch's last batch is smaller than the number of processes, every process still takes part
+        batches = self._batches(mine or together[:1], training.batch_size)
+        if training.decode_batch is not None and isinstance(self.step, Rewarded):
+            with self.accelerator.autocast():
+                self.step.prepare(number, self._batches(mine or together[:1], training.decode_batch), batches)
+        share = len(together) / self.team.size  # what a process has on average, and gradients are averages
+        total, log = torch.zeros((), device=self.accelerator.device), []
         for i, batch in enumerate(batches):
             last = i == len(batches) - 1
             with nullcontext() if last else self.accelerator.no_sync(self.wrapped), self.accelerator.autocast():
                 result = self.step(number, self.wrapped, batch)
-            if not torch.isfinite(result.loss):
-                self._refuse("loss", result.loss.item(), batches)
-            self.accelerator.backward(result.loss / (articles / len(batch)))  # every article counts the same
-            self._remember(result.log)
+            # every article counts the same, and one that only takes part counts nothing
+            self.accelerator.backward(result.loss / (share / len(batch)) if mine else 0.0 * result.loss)
+            total += result.loss.detach()
+            log.append((len(batch) if mine else 0, result.log))
+        total = self.accelerator.reduce(total, "sum")  # not finite where any is not
+        if not torch.isfinite(total):
+            self._refuse("loss", total.item(), together)
         norm = self.accelerator.clip_grad_norm_(self.wrapped.parameters(), training.clip)
         # in fp16 the gradient scaler skips such an update by itself and lowers the scale
         if training.mixed_precision != "fp16" and not torch.isfinite(norm):
-            self._refuse("gradient norm", float(norm), batches)
+            self._refuse("gradient norm", float(norm), together)
         self.optimizer.step()
         self.optimizer.zero_grad()
-        self._remember({"gradient_norm": float(norm), "learning_rate": training.rate_at(number)})
+        if self.sharded:
+            sharding.gather(self.model, self.wrapped)
+        every = {"gradient_norm": float(norm), "learning_rate": training.rate_at(number)}
+        self._log.append([(articles, {**values, **every}) for articles, values in log])
 
-    def _batches(self, number: int) -> list[Batch]:
-        """The articles of an update that are this process's, ``batch_size`` at a time."""
-        together, size = self.plan.at(number), self.config.training.batch_size
-        # where an epoch's last batch is smaller than the number of processes, every process still takes part
-        rows = together[self.accelerator.process_index :: self.accelerator.num_processes] or together[:1]
+    def _batches(self, rows: Sequence[int], size: int) -> list[Batch]:
+        """Articles, ``size`` at a time."""
         parts = [rows[start : start + size] for start in range(0, len(rows), size)]
         return [self.model.collate(self.train_rows[part]).to(self.accelerator.device) for part in parts]
 
-    def _remember(self, log: Mapping[str, float]) -> None:
-        self._tokens += log.get("tokens", 0.0)
-        for name, value in log.items():
-            if name != "tokens" and not math.isnan(value):
-                self._log.setdefault(name, []).append(value)
-
     def _flush_log(self) -> dict[str, float]:
+        """Means over the updates since the last line, of all processes."""
+        everyone = self.team.everyone(self._log)
+        updates = [pooled([batch for batches in update for batch in batches]) for update in zip(*everyone, strict=True)]
         now = time.perf_counter()
-        log = {name: sum(values) / len(values) for name, values in self._log.items()}
-        log["tokens_per_second"] = self._tokens / (now - self._since)
-        self._log, self._tokens, self._since = {}, 0.0, now
+        tokens = sum(update.pop("tokens", 0.0) for update in updates)
+        names = dict.fromkeys(name for update in updates for name in update)
+        log = {}
+        for name in names:
+            values = [update[name] for update in updates if name in update]
+            log[name] = sum(values) / len(values)
+        log["tokens_per_second"] = tokens / (now - self._since)
+        self._log, self._since = [], now
         return log
 
-    def _refuse(self, what: str, value: float, batches: list[Batch]) -> None:
+    def _refuse(self, what: str, value: float, rows: list[int]) -> None:
         """Save the evidence of a non-finite number, and stop."""
         folder = self.run / f"failed-at-{self.progress.step}"
-        folder.mkdir(parents=True, exist_ok=True)
-        rows = [
-            {"id": i, "source": source, "references": references}
-            for batch in batches
-            for i, source, references in zip(batch.ids, batch.sources, batch.references, strict=True)
-        ]
-        checkpoint.write_atomically(folder / "batch.json", json.dumps(rows, ensure_ascii=False, indent=1).encode())
-        checkpoint.save_state(folder, self.model, self.optimizer, self.progress)
+        if self.accelerator.is_main_process:
+            folder.mkdir(parents=True, exist_ok=True)
+            columns = self.train_rows.select_columns(["id", "source", "references"])
+            batch = json.dumps([columns[row] for row in rows], ensure_ascii=False, indent=1).encode()
+            checkpoint.write_atomically(folder / "batch.json", batch)
+        self._save_state(folder)
         raise TrainingError(
             f"{what} is {value} in update {self.progress.step}; the batch and the state before it are in {folder}. "
             f"Resuming would repeat it; start a new run from the best weights with a lower rate: rlsum train CONFIG "
@@ -194,13 +218,17 @@ class Trainer:
         monitor.samples(progress.step, result.outputs[: training.sample_outputs])
         if self.accelerator.scaler is not None:
             progress.scaler = self.accelerator.scaler.state_dict()
-        if self.accelerator.is_main_process:
-            if better:
-                about = {"step": progress.step, **result.values}
-                checkpoint.save_weights(self.run / "best", self.model, about)
-            checkpoint.save_state(self.run, self.model, self.optimizer, progress)
-        self.accelerator.wait_for_everyone()
+        if better and self.accelerator.is_main_process:
+            about = {"step": progress.step, **result.values}
+            checkpoint.save_weights(self.run / "best", self.model, about)
+        self._save_state(self.run)
         self._since = time.perf_counter()  # validation is no training time
+
+    def _save_state(self, folder: Path) -> None:
+        moments = checkpoint.moments_of(self.optimizer)  # of a sharded model everyone has a part
+        if self.accelerator.is_main_process:
+            checkpoint.save_state(folder, self.model, moments, self.progress)
+        self.accelerator.wait_for_everyone()
 
     def _refuse_undefined(self, result: Validation) -> None:
         """A reward without a value cannot choose the best, and gives no gradient."""
@@ -224,11 +252,12 @@ class Trainer:
                 self.config.decoding,
                 self.metrics,
                 self.run.name,
+                self.team,
             )
 
     def _valid_batches(self, rows: range | list[int]) -> Iterator[Batch]:
-        """Batches of similar length; scores do not depend on the company (see the tests of padding)."""
+        """This process's batches of similar length; scores do not depend on the company (see the tests of padding)."""
         by_length = sorted(rows, key=lambda row: self._valid_lengths[row])
         size = 2 * self.config.training.batch_size  # no gradients to keep
-        for start in range(0, len(by_length), size):
+        for start in self.team.mine(range(0, len(by_length), size)):
             yield self.model.collate(self.valid_rows[by_length[start : start + size]]).to(self.accelerator.device)

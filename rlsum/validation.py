@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 
 from rlsum.data.batch import Batch
@@ -14,6 +15,7 @@ from rlsum.models.decoding import Decoding
 from rlsum.models.summarizer import Summarizer
 from rlsum.records import Output
 from rlsum.rollout import mean_defined
+from rlsum.team import ALONE, Team
 
 if TYPE_CHECKING:
     from rewards.base import Reward
@@ -27,19 +29,22 @@ class Validation:
     outputs: list[Output]
 
 
+BLOCK = 32  # outputs that one process scores together; as many as batch centering groups
+
+
 @torch.no_grad()
-def likelihood(model: Summarizer, batches: Iterable[Batch]) -> dict[str, float]:
+def likelihood(model: Summarizer, batches: Iterable[Batch], team: Team = ALONE) -> dict[str, float]:
     """``nll``: -log p per token of the references, the end token counted: cross-entropy in nats.
 
     ``coverage``, where the model has it: the penalty per token that training adds to it (See et al. 2017, equation 12).
     """
-    nll, coverage, tokens = 0.0, 0.0, 0
+    sums = []
     for batch in batches:
         scored = model(batch, batch.target)
-        nll -= scored.log_prob.sum().item()
-        coverage += scored.coverage.sum().item()
-        tokens += int((batch.target != batch.pad).sum())
-    return {"nll": nll / tokens} | ({"coverage": coverage / tokens} if coverage else {})
+        tokens = int((batch.target != batch.pad).sum())
+        sums.append((-scored.log_prob.sum().item(), scored.coverage.sum().item(), tokens))
+    nll, coverage, total = (sum(column) for column in zip(*team.together(sums), strict=True))
+    return {"nll": nll / total} | ({"coverage": coverage / total} if coverage else {})
 
 
 def decode(model: Summarizer, batches: Iterable[Batch], decoding: Decoding, system: str) -> Iterable[Output]:
@@ -52,15 +57,28 @@ def decode(model: Summarizer, batches: Iterable[Batch], decoding: Decoding, syst
             yield Output(batch.ids[row], batch.sources[row], batch.references[row], text, system)
 
 
-def measure(outputs: Sequence[Output], rewards: Mapping[str, Reward]) -> dict[str, float]:
-    """Mean of every reward and of every property over the outputs where it is defined."""
-    candidates = [output.candidate for output in outputs]
-    references = [output.references for output in outputs]
-    sources = [output.source for output in outputs]
-    values = {name: mean_defined(reward(candidates, references, sources)) for name, reward in rewards.items()}
+def measure(outputs: Sequence[Output], rewards: Mapping[str, Reward], team: Team = ALONE) -> dict[str, float]:
+    """Mean of every reward and of every property over the outputs where it is defined.
+
+    The outputs are everyone's; every process scores some of them.
+    """
+    size = BLOCK if team.size > 1 else len(outputs)
+    blocks = [outputs[start : start + size] for start in range(0, len(outputs), size)]
+    values = {}
+    for name, reward in rewards.items():
+        found = team.together([_scores(block, reward) for block in team.mine(blocks)])
+        values[name] = mean_defined(np.concatenate(found))
     for name, measure_one in PROPERTIES.items():
         values[name] = mean_defined([measure_one(o.candidate, o.source) for o in outputs])
     return values
+
+
+def _scores(outputs: Sequence[Output], reward: Reward) -> np.ndarray:
+    return reward(
+        [output.candidate for output in outputs],
+        [output.references for output in outputs],
+        [output.source for output in outputs],
+    )
 
 
 def validate(
@@ -70,8 +88,13 @@ def validate(
     decoding: Decoding,
     rewards: Mapping[str, Reward],
     system: str,
+    team: Team = ALONE,
 ) -> Validation:
-    """Likelihood of the ``scored`` batches; rewards and properties of what the model writes for the ``decoded``."""
-    outputs = list(decode(model, decoded, decoding, system))
-    values = likelihood(model, scored)
-    return Validation(values | (measure(outputs, rewards) if outputs else {}), outputs)
+    """Likelihood of the ``scored`` batches; rewards and properties of what the model writes for the ``decoded``.
+
+    In a team the batches are this process's, and the result is everyone's.
+    """
+    written = team.together([list(decode(model, [batch], decoding, system)) for batch in decoded])
+    outputs = [output for batch in written for output in batch]
+    values = likelihood(model, scored, team)
+    return Validation(values | (measure(outputs, rewards, team) if outputs else {}), outputs)

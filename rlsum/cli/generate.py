@@ -39,7 +39,8 @@ def generate(
     reference summaries.
 
     Writes one record an article, `{"id", "source", "references", "candidate", "system"}`. A job that was stopped goes
-    on where it stood when the same command is given again.
+    on where it stood when the same command is given again. Started by `accelerate launch` or `torchrun`, several
+    processes decode, and the file is the same.
 
     **Examples**
 
@@ -48,6 +49,8 @@ def generate(
     rlsum generate runs/cnndm/mle/best test.jsonl -o out.jsonl --beam 5 --block-ngrams 3
 
     rlsum generate runs/cnndm/mle mine.csv -o mine.jsonl --source-column text --id-column key
+
+    accelerate launch --num_processes 4 -m rlsum generate runs/cnndm/mle test.jsonl -o out.jsonl
     """
     from rich.progress import Progress
 
@@ -58,28 +61,32 @@ def generate(
     from rlsum import checkpoint as checkpoints
     from rlsum.data.corpus import load_corpus
     from rlsum.generation import check_device, check_ids, decoding_of, write_summaries
+    from rlsum.team import launched
 
     folder = checkpoints.find(checkpoint)
     config = checkpoints.read_config(folder)
     decoding = decoding_of(config.decoding, beam, max_length, min_length, length_penalty, block_ngrams)
-    target = check_device(device)
+    team, own_device = launched(device)
+    target = check_device(own_device)
     columns = {"id_column": id_column, "source_column": source_column, "reference_column": reference_column}
     given = {name: column for name, column in columns.items() if column is not None}
-    rows = load_corpus(
-        corpus,
-        split=split,
-        limit=limit,
-        references_optional=reference_column is None,
-        **{**build.reading(config), **given},
-    ).rows
+    with team.one_first():
+        rows = load_corpus(
+            corpus,
+            split=split,
+            limit=limit,
+            references_optional=reference_column is None,
+            **{**build.reading(config), **given},
+        ).rows
     check_ids(rows["id"], corpus)
     model = build.load_model(folder)
     rows = model.read(rows, config.data.max_source, config.data.max_target)
     name = system or Path(config.run).name
-    with Progress() as progress:
+    with Progress(disable=team.index > 0) as progress:
         task = progress.add_task(name, total=len(rows))
         before = write_summaries(
-            out, model, rows, decoding, name, batch_size, target, lambda done: progress.advance(task, done)
+            out, model, rows, decoding, name, batch_size, target, lambda done: progress.advance(task, done), team
         )
-    went_on = f", {before:,} of them by an earlier job" if before else ""
-    typer.echo(f"{out}: {len(rows):,} summaries by {name}{went_on}")
+    if team.index == 0:
+        went_on = f", {before:,} of them by an earlier job" if before else ""
+        typer.echo(f"{out}: {len(rows):,} summaries by {name}{went_on}")

@@ -25,6 +25,8 @@ def train(
     rlsum train configs/demo/mle.yaml training.steps=50 run=runs/quick
 
     rlsum train --resume runs/demo/mle
+
+    accelerate launch --num_processes 4 -m rlsum train configs/cnndm/mle.yaml
     """
     from rlsum import checkpoint
     from rlsum import config as configs
@@ -45,8 +47,10 @@ def train(
     if init is not None:
         checkpoint.find(init)
     from rlsum import build
+    from rlsum.team import telling_who_ended
 
-    build.trainer(resolved, init=init, resume=resume is not None).fit()
+    with telling_who_ended("its own message says why"):
+        build.trainer(resolved, init=init, resume=resume is not None).fit()
 
 
 def _resumed(run: Path, config: str | None, overrides: list[str]):  # type: ignore[no-untyped-def]

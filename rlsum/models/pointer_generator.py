@@ -256,11 +256,13 @@ class PointerGenerator(nn.Module):
         return search.rollout(self, encoded, search.sampler(decoding.temperature), decoding)
 
     @torch.no_grad()
-    def self_critical(self, batch: Batch, samples: int, max_length: int) -> tuple[Tokens, Tokens]:
+    def self_critical(
+        self, batch: Batch, samples: int, max_length: int, noise: Tensor | None = None
+    ) -> tuple[Tokens, Tokens]:
         """Samples and the greedy baseline in one batch of (samples + 1) B rows; see Summarizer.self_critical."""
         encoded, size = self.encode(batch), len(batch)
         rows = torch.cat([repeat_rows(size, samples), torch.arange(size)]).to(batch.src.device)
-        choose = search.split_at(size * samples, search.sampler(1.0), search.greedy)
+        choose = search.split_at(size * samples, search.sampler(1.0, noise), search.greedy)
         tokens = search.rollout(self, encoded.select(rows), choose, Decoding(max_length=max_length))
         cut = size * samples
         return (
@@ -268,9 +270,11 @@ class PointerGenerator(nn.Module):
             Tokens(tokens.ids[cut:], tokens.log_prob[cut:]),
         )
 
-    def sample(self, batch: Batch, samples: int, max_length: int) -> Tokens:
+    @torch.no_grad()
+    def sample(self, batch: Batch, samples: int, max_length: int, noise: Tensor | None = None) -> Tokens:
         """Samples alone; see Summarizer.sample."""
-        return self.generate(batch, Decoding(method="sample", samples=samples, max_length=max_length))
+        encoded = self.encode(batch).select(repeat_rows(len(batch), samples).to(batch.src.device))
+        return search.rollout(self, encoded, search.sampler(1.0, noise), Decoding(max_length=max_length))
 
     def to_text(self, batch: Batch, tokens: Tokens) -> list[str]:
         """One text a row, words joined by a space, the end token left out."""

@@ -5,8 +5,7 @@ Notation: R rows being decoded, W beam width, V' = V + unknown words of the batc
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -20,36 +19,55 @@ if TYPE_CHECKING:
     from rlsum.models.pointer_generator import Encoded, PointerGenerator, State
     from rlsum.models.word_scores import WordColumns
 
-Chooser = Callable[[Tensor, Tensor], Tensor]  # p (R, V') and the numbers of its rows (R,) -> chosen ids (R,)
 WORTH_DROPPING = 0.75  # ended rows are dropped once so few are left: dropping copies the articles of the others
 BLOCKED = float("-inf")
 NEVER = -1e9  # log of "impossible": finite, so that no inf - inf appears in a gradient
 
 
-def greedy(p: Tensor, rows: Tensor) -> Tensor:
+class Chooser(Protocol):
+    """How the next words are chosen."""
+
+    def __call__(self, p: Tensor, rows: Tensor, t: int) -> Tensor:
+        """Ids (R,) chosen by p (R, V') as token ``t`` of the rows with these numbers (R,)."""
+
+
+def greedy(p: Tensor, rows: Tensor, t: int) -> Tensor:
     """The most probable id; never UNK, which is no word a reader could use. PAD, the one id below it, never has p."""
     return p[:, UNK + 1 :].argmax(-1) + UNK + 1
 
 
-def sampler(temperature: float) -> Chooser:
-    """Draw from p ** (1 / temperature), made to sum to 1, by inverting the cumulative distribution."""
+def sampler(temperature: float, noise: Tensor | None = None) -> Chooser:
+    """Draw from p ** (1 / temperature), made to sum to 1, with the numbers that ``noise`` (all rows, L) has of a row.
 
-    def sample(p: Tensor, rows: Tensor) -> Tensor:
+    Without it the numbers come from torch's generator, for the rows that are left at each step.
+    """
+    own = None if noise is None else noise.unsqueeze(-1)
+
+    def sample(p: Tensor, rows: Tensor, t: int) -> Tensor:
         weight = p if temperature == 1 else (p / p.amax(-1, keepdim=True)) ** (1 / temperature)
-        cumulative = weight.cumsum(-1, dtype=torch.float64)
-        total = cumulative[:, -1:]
-        point = torch.rand(total.shape, dtype=total.dtype, device=total.device) * total
-        return torch.searchsorted(cumulative, point, right=True).clamp(max=p.shape[-1] - 1).squeeze(-1)
+        if own is None:
+            return draw(weight, torch.rand((len(p), 1), dtype=torch.float64, device=p.device))
+        return draw(weight, own[rows, t])
 
     return sample
+
+
+def draw(weight: Tensor, uniform: Tensor) -> Tensor:
+    """Ids (R,) with probabilities in proportion to ``weight`` (R, V), by inverting the cumulative distribution.
+
+    ``uniform`` (R, 1) float64 in [0, 1).
+    """
+    cumulative = weight.cumsum(-1, dtype=torch.float64)
+    point = uniform * cumulative[:, -1:]
+    return torch.searchsorted(cumulative, point, right=True).clamp(max=weight.shape[-1] - 1).squeeze(-1)
 
 
 def split_at(cut: int, first: Chooser, rest: Chooser) -> Chooser:
     """One chooser for rows before ``cut``, another for the rows from there on."""
 
-    def choose(p: Tensor, rows: Tensor) -> Tensor:
+    def choose(p: Tensor, rows: Tensor, t: int) -> Tensor:
         before = int((rows < cut).sum())  # rows come in ascending order
-        return torch.cat([first(p[:before], rows[:before]), rest(p[before:], rows[before:])])
+        return torch.cat([first(p[:before], rows[:before], t), rest(p[before:], rows[before:], t)])
 
     return choose
 
@@ -66,7 +84,7 @@ def rollout(model: PointerGenerator, encoded: Encoded, choose: Chooser, decoding
     for t in range(decoding.max_length):
         p, state = _advance(model, encoded, state, previous, columns)
         allowed = _constrain(_log(p), ids[alive, :t], t, decoding).softmax(-1) if _constrained(t, decoding) else p
-        previous = choose(allowed, alive).masked_fill(~running, PAD)
+        previous = choose(allowed, alive, t).masked_fill(~running, PAD)
         ids[alive, t] = previous
         log_probs[alive, t] = _log(p.gather(1, previous.unsqueeze(1)).squeeze(1)).masked_fill(~running, 0.0)
         running = running & (previous != EOS)

@@ -91,18 +91,20 @@ class Seq2Seq(nn.Module):
             return Tokens(ids, self(batch, ids).log_prob)
 
     @torch.no_grad()
-    def self_critical(self, batch: Batch, samples: int, max_length: int) -> tuple[Tokens, Tokens]:
+    def self_critical(
+        self, batch: Batch, samples: int, max_length: int, noise: Tensor | None = None
+    ) -> tuple[Tokens, Tokens]:
         """Samples and the greedy baseline in one batch of (samples + 1) B rows; see Summarizer.self_critical."""
         size, cut = len(batch), len(batch) * samples
         rows = torch.cat([repeat_rows(size, samples), torch.arange(size)])
-        both = self._drawn(batch, rows, cut, max_length)
+        both = self._drawn(batch, rows, SelfCritical(cut, noise), max_length)
         return Tokens(both.ids[:cut], both.log_prob[:cut]), Tokens(both.ids[cut:], both.log_prob[cut:])
 
     @torch.no_grad()
-    def sample(self, batch: Batch, samples: int, max_length: int) -> Tokens:
+    def sample(self, batch: Batch, samples: int, max_length: int, noise: Tensor | None = None) -> Tokens:
         """Samples alone; see Summarizer.sample."""
         rows = repeat_rows(len(batch), samples)
-        return self._drawn(batch, rows, len(rows), max_length)
+        return self._drawn(batch, rows, SelfCritical(len(rows), noise), max_length)
 
     def to_text(self, batch: Batch, tokens: Tokens) -> list[str]:
         """One text a row, special tokens left out."""
@@ -119,10 +121,9 @@ class Seq2Seq(nn.Module):
         states = BaseModelOutput(last_hidden_state=encoded.last_hidden_state[rows])
         return {"encoder_outputs": states, "attention_mask": mask[rows]}
 
-    def _drawn(self, batch: Batch, rows: Tensor, cut: int, max_length: int) -> Tokens:
-        """Texts for the articles that ``rows`` (R,) names: sampled before row ``cut``, greedy from there on."""
-        choose, decoding = SelfCritical(cut), Decoding(method="sample", max_length=max_length)
-        config = self.rules.generation_config(decoding)
+    def _drawn(self, batch: Batch, rows: Tensor, choose: SelfCritical, max_length: int) -> Tokens:
+        """Texts for the articles that ``rows`` (R,) names: sampled or greedy, as ``choose`` has it."""
+        config = self.rules.generation_config(Decoding(method="sample", max_length=max_length))
         with self._no_dropout():
             chosen = self._decode(batch, rows.to(batch.src.device), config, logits_processor=[choose])
         ids = self.rules.ends_of(chosen, max_length)

@@ -60,11 +60,17 @@ class Summarizer(Protocol):
     def generate(self, batch: Batch, decoding: Decoding) -> Tokens:
         """Decode without gradient; with k samples an article, rows i*k .. i*k+k-1 belong to article i."""
 
-    def self_critical(self, batch: Batch, samples: int, max_length: int) -> tuple[Tokens, Tokens]:
-        """``samples`` samples an article and its greedy decoding, in one batch, without gradient."""
+    def self_critical(
+        self, batch: Batch, samples: int, max_length: int, noise: Tensor | None = None
+    ) -> tuple[Tokens, Tokens]:
+        """``samples`` samples an article and its greedy decoding, in one batch, without gradient.
 
-    def sample(self, batch: Batch, samples: int, max_length: int) -> Tokens:
-        """``samples`` samples an article alone, without gradient."""
+        ``noise`` (B*k, max_length) float64 in [0, 1) is what the samples are drawn with, token by token; without it
+        torch's generator is asked.
+        """
+
+    def sample(self, batch: Batch, samples: int, max_length: int, noise: Tensor | None = None) -> Tokens:
+        """``samples`` samples an article alone, without gradient; ``noise`` as above."""
 
     def to_text(self, batch: Batch, tokens: Tokens) -> list[str]:
         """One text a row; copied unknown words in their surface form."""

@@ -16,6 +16,7 @@ from torch import Tensor
 from rlsum.data.subwords import IGNORED
 from rlsum.errors import UserError
 from rlsum.models.decoding import Decoding
+from rlsum.models.search import draw
 
 if TYPE_CHECKING:
     from transformers import GenerationConfig
@@ -136,11 +137,12 @@ class SelfCritical:
     """Makes one decoding of samples and greedy texts, and keeps the log-probability of each token chosen.
 
     A logits processor of transformers: called with ids so far (R, t) and scores (R, V), it leaves rows before ``cut``
-    as they are, to be sampled, and gives all probability to the best id of the others.
+    as they are, to be sampled, and gives all probability to the best id of the others. With ``noise`` (cut, L) the
+    samples are drawn here, and all probability is theirs, too.
     """
 
-    def __init__(self, cut: int) -> None:
-        self.cut = cut
+    def __init__(self, cut: int, noise: Tensor | None = None) -> None:
+        self.cut, self.noise = cut, noise
         self.chosen: list[Tensor] = []  # (R,) a step
         self._last: Tensor | None = None
 
@@ -148,9 +150,12 @@ class SelfCritical:
         """The scores to sample from."""
         self._remember(input_ids[:, -1])
         self._last = scores.float().log_softmax(-1)
-        best = scores[self.cut :].argmax(-1, keepdim=True)
-        certain = torch.full_like(scores[self.cut :], float("-inf")).scatter_(-1, best, 0.0)
-        return torch.cat([scores[: self.cut], certain])
+        best = _certainly(scores[self.cut :].argmax(-1), scores[self.cut :])
+        sampled = scores[: self.cut]
+        if self.noise is not None:
+            place = input_ids.shape[1] - 1  # behind the start token
+            sampled = _certainly(draw(self._last[: self.cut].exp(), self.noise[:, place : place + 1]), sampled)
+        return torch.cat([sampled, best])
 
     def log_prob(self, ids: Tensor) -> Tensor:
         """Log-probabilities (R, L) of the ids that were decoded."""
@@ -161,3 +166,8 @@ class SelfCritical:
     def _remember(self, ids: Tensor) -> None:
         if self._last is not None:
             self.chosen.append(self._last.gather(1, ids.unsqueeze(1)).squeeze(1))
+
+
+def _certainly(ids: Tensor, scores: Tensor) -> Tensor:
+    """Scores (R, V) that leave no choice but ``ids`` (R,)."""
+    return torch.full_like(scores, float("-inf")).scatter_(-1, ids.unsqueeze(-1), 0.0)

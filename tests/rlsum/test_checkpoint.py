@@ -179,7 +179,7 @@ def test_a_state_comes_back_with_moments_and_progress(tmp_path):
     optimizer = adam(model)
     stepped(model, optimizer, 3)
     progress = Progress(step=3, best=-1.25, best_step=2, without_gain=1, finished=True)
-    checkpoint.save_state(tmp_path, model, optimizer, progress)
+    checkpoint.save_state(tmp_path, model, checkpoint.moments_of(optimizer), progress)
     other = tiny.model(seed=9)
     other_optimizer = adam(other)
     assert checkpoint.load_state(tmp_path, other, other_optimizer) == progress
@@ -191,7 +191,7 @@ def test_a_state_comes_back_with_moments_and_progress(tmp_path):
 
 def test_a_state_before_any_update_comes_back(tmp_path):
     model = tiny.model()
-    checkpoint.save_state(tmp_path, model, adam(model), Progress())
+    checkpoint.save_state(tmp_path, model, checkpoint.moments_of(adam(model)), Progress())
     assert checkpoint.load_state(tmp_path, model, adam(model)) == Progress()
 
 
@@ -203,7 +203,7 @@ def test_no_state_to_resume_from_is_a_clear_error(tmp_path):
 
 def test_a_state_of_other_sizes_is_a_clear_error(tmp_path):
     model = tiny.model()
-    checkpoint.save_state(tmp_path, model, adam(model), Progress())
+    checkpoint.save_state(tmp_path, model, checkpoint.moments_of(adam(model)), Progress())
     other = tiny.model(words=("ash",))
     with pytest.raises(CheckpointError, match=r"state\.safetensors: weights do not fit"):
         checkpoint.load_state(tmp_path, other, adam(other))

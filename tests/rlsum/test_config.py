@@ -279,8 +279,11 @@ def test_what_is_dumped_loads_as_the_same(tmp_path, minimal):
     assert configs.dump(again) == configs.dump(config)
 
 
+SHIPPED = sorted((Path(__file__).parents[2] / "configs").rglob("*.yaml"))
+
+
 @pytest.mark.parametrize(
-    "path", sorted((Path(__file__).parents[2] / "configs").rglob("*.yaml")), ids=lambda p: f"{p.parent.name}/{p.stem}"
+    "path", [p for p in SHIPPED if p.parent.name != "accelerate"], ids=lambda p: f"{p.parent.name}/{p.stem}"
 )
 def test_the_configs_that_we_ship_load_and_name_rewards_that_exist(path):
     import rewards

@@ -82,7 +82,7 @@ def test_a_pointer_generator_in_fp16_with_a_scaled_loss(tmp_path, name):
     optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
     for number in range(UPDATES):
         torch.manual_seed(number)
-        (batch,) = trainer._batches(number // trainer.config.objective.updates_per_sample)
+        (batch,) = trainer._batches(trainer.plan.at(number // trainer.config.objective.updates_per_sample), 4)
         with torch.autocast("cpu", dtype=torch.float16):
             loss = trainer.step(number, model, batch).loss
         assert loss.isfinite()

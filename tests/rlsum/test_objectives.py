@@ -8,7 +8,7 @@ import torch
 from rlsum.data.vocabulary import BOS, EOS, PAD
 from rlsum.models.summarizer import Tokens
 from rlsum.objectives import PolicyGradient, Ranking
-from rlsum.rollout import Rollout, Rollouts, roll_out
+from rlsum.rollout import Rollout, Rollouts, draw, rewarded
 
 NAN = float("nan")
 ESTIMATORS = ["self-critical", "rloo", "grpo", "dr-grpo"]
@@ -129,7 +129,7 @@ def test_without_a_greedy_baseline_nothing_greedy_is_decoded_or_rewarded():
         return np.arange(len(candidates), dtype=np.float64)
 
     model.self_critical = None
-    found = roll_out(model, batch, reward, samples=3, max_length=6, greedy=False)
+    (found,) = rewarded([draw(model, batch, samples=3, max_length=6, greedy=False)], reward)
     texts = model.to_text(batch, found.samples)
     assert asked == [(text, batch.references[i // 3], batch.sources[i // 3]) for i, text in enumerate(texts)]
     assert found.rewards.tolist() == np.arange(12).reshape(4, 3).tolist()
@@ -143,8 +143,8 @@ def test_the_entropy_logged_is_that_of_the_distributions():
     """One step: the mean of -log p over many samples against the sum over all words."""
     model, batch = tiny.copier(), tiny.batch(tiny.PAIRS[:1])
     torch.manual_seed(0)
-    reward = tiny.Overlap()
-    found = roll_out(model, batch, reward, samples=20_000, max_length=1, greedy=False).log(batch)["entropy"]
+    drawn = draw(model, batch, samples=20_000, max_length=1, greedy=False)
+    found = rewarded([drawn], tiny.Overlap())[0].log(batch)["entropy"]
     with torch.no_grad():
         encoded = model.encode(batch)
         out, _ = model.step(encoded, model.start(encoded), model.embed(torch.tensor([BOS])))

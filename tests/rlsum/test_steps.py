@@ -42,7 +42,7 @@ class Scripted:
     samples: torch.Tensor
     greedy: torch.Tensor
 
-    def self_critical(self, batch, samples, max_length):
+    def self_critical(self, batch, samples, max_length, noise=None):
         return Tokens(self.samples, torch.zeros(self.samples.shape)), Tokens(
             self.greedy, torch.zeros(self.greedy.shape)
         )

@@ -6,7 +6,6 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,7 +14,6 @@ import torch
 
 import rewards
 from rlsum import checkpoint
-from rlsum.data.batch import BatchPlan
 from rlsum.data.vocabulary import PAD
 from rlsum.errors import UserError
 from rlsum.models.summarizer import Tokens
@@ -452,16 +450,6 @@ def test_bf16_trains(tmp_path):
     assert len(rows) == 3
     assert all(math.isfinite(row["loss"]) for row in rows)
     assert all(p.dtype == torch.float32 and p.isfinite().all() for p in trainer.model.parameters())
-
-
-def test_where_the_last_batch_is_smaller_than_the_processes_every_one_has_an_article(tmp_path):
-    trainer = tiny.trainer(tiny.config(tmp_path / "r"), train=tiny.stories(5))
-    trainer.plan = BatchPlan([1] * 5, 4, seed=1)
-    alone = next(i for i in range(2) if len(trainer.plan.at(i)) == 1)
-    for process in range(2):
-        trainer.accelerator = SimpleNamespace(process_index=process, num_processes=2, device="cpu")
-        assert [len(batch) for batch in trainer._batches(alone)] == [1]
-        assert [len(batch) for batch in trainer._batches(1 - alone)] == [2]
 
 
 # ---- refusing to go on --------------------------------------------------------------------------------------------
