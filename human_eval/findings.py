@@ -72,7 +72,7 @@ def material(analysis: Analysis) -> list[str]:
     if votes.same:
         lines.append(f"{counted(len(votes.same), 'comparison')} of equal texts count as no difference, unjudged.")
     if votes.naming == ():
-        lines.append("Nothing that judges were shown names a system.")
+        lines.append("No summary that judges were shown names a system.")
     family = (
         f"within {analysis.settings.primary}, the primary criterion, and within the others"
         if analysis.settings.primary
