@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import Literal
 
 from human_eval import balance, checks
+from human_eval.blindness import named_in
 from human_eval.criteria import DEFAULT, INSTRUCTIONS, TITLE
 from human_eval.outputs import Aligned, check_unicode
 from human_eval.study import Answer, Criterion, Key, Secret, Study, StudyError, Task, Tie
@@ -79,11 +79,6 @@ def pairs_of(systems: Sequence[str], baseline: str | None) -> list[Pair]:
     if baseline not in systems:
         raise StudyError(f"--baseline {baseline}: no such system; the outputs are of {', '.join(systems)}")
     return [(baseline, system) for system in systems if system != baseline]
-
-
-def named_in(text: str, systems: Sequence[str]) -> list[str]:
-    """The systems whose names stand in a text as words of their own, whatever the case."""
-    return [name for name in systems if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE)]
 
 
 def _check(aligned: Aligned, design: Design, wording: Wording) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import csv
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,7 @@ from human_eval import results
 from human_eval.analysis import Analysis
 from human_eval.findings import findings, material, warnings
 from human_eval.pictures import preferences_picture
+from human_eval.spreadsheet import csv_text
 from human_eval.tables import all_tables, verdict_table
 from rlsum.evaluation.table import Table, show, to_latex, to_markdown
 from rlsum.pages.page import render
@@ -82,7 +83,7 @@ def write_card(analysis: Analysis, folder: Path) -> list[Path]:
     (folder / "preferences.png").write_bytes(picture.light)
     for name, rows in ROWS.items():
         with (folder / name).open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file).writerows(rows(analysis))
+            file.write(csv_text(rows(analysis)))
     return [folder / name for name in FILES]
 
 
@@ -92,7 +93,8 @@ def to_markdown_page(card: Card) -> str:
     blocks += ["## Careful", _listed(card.warnings)] if card.warnings else []
     blocks += ["## Verdict", "![Preferences](preferences.png)", to_markdown(card.verdict)]
     blocks += ["## Behind it", *map(to_markdown, card.tables)]
-    return "\n\n".join(blocks) + "\n"
+    page = "\n\n".join(blocks) + "\n"
+    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", page)  # Markdown lets tags through, and names of systems may be tags
 
 
 def _listed(lines: Iterable[str]) -> str:

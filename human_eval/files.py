@@ -84,7 +84,7 @@ def read_study(folder: str | Path) -> Study:
     """Read the public files; the key is not looked at. Raises StudyError naming the first thing wrong."""
     folder = Path(folder)
     path = folder / STUDY
-    head = _read_object(path, "give the folder that `rlsum human-eval build` made")
+    head = read_object(path, "give the folder that `rlsum human-eval build` made")
     if head.get("format") != FORMAT:
         raise StudyError(f"{path}: format {head.get('format')!r} is not {FORMAT}; build the study again")
     texts: dict[str, type] = dict.fromkeys(("study", "title", "instructions"), str)
@@ -115,7 +115,7 @@ def read_study(folder: str | Path) -> Study:
 def read_key(path: str | Path) -> Key:
     """Read a key, given its file or the folder of a study that still holds it. Raises StudyError."""
     path = Path(path) / KEY if Path(path).is_dir() else Path(path)
-    row = _read_object(path, "give the key file that `rlsum human-eval build` wrote")
+    row = read_object(path, "give the key file that `rlsum human-eval build` wrote")
     checked(row, {"study": str, "seed": int, "systems": list, "items": dict, "tasks": dict, "ties": list}, str(path))
     tasks = {}
     for task, secret in row["tasks"].items():
@@ -128,6 +128,19 @@ def read_key(path: str | Path) -> Key:
     rows = [checked(tie, {"item": str, "pair": list}, f"{path}: tie {n}") for n, tie in enumerate(row["ties"], 1)]
     ties = tuple(Tie(tie["item"], _pair(tie, f"{path}: tie of {tie['item']}")) for tie in rows)
     return Key(row["study"], row["seed"], tuple(row["systems"]), row.get("baseline"), row["items"], tasks, ties)
+
+
+def read_object(path: Path, fix: str) -> dict[str, Any]:
+    """The object of a JSON file. Raises StudyError, ending in the ``fix``."""
+    try:
+        row = json.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise StudyError(f"{path}: cannot be read ({error.strerror}); {fix}") from error
+    except (ValueError, RecursionError) as error:
+        raise StudyError(f"{path}: not JSON; {fix}") from error
+    if not isinstance(row, dict):
+        raise StudyError(f"{path}: not a JSON object; {fix}")
+    return row
 
 
 def checked(row: Any, kinds: Mapping[str, type], where: str) -> dict[str, Any]:
@@ -154,18 +167,6 @@ def _check_whole(study: Study, booklets: int, tasks: int, folder: Path) -> None:
         raise StudyError(f"{folder / TASKS}: not the {booklets} whole booklets of {STUDY}; build the study again")
     if not study.criteria or len({criterion.id for criterion in study.criteria}) < len(study.criteria):
         raise StudyError(f"{folder / STUDY}: criteria must be one or more, each with an id of its own")
-
-
-def _read_object(path: Path, fix: str) -> dict[str, Any]:
-    try:
-        row = json.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise StudyError(f"{path}: cannot be read ({error.strerror}); {fix}") from error
-    except (ValueError, RecursionError) as error:
-        raise StudyError(f"{path}: not JSON; {fix}") from error
-    if not isinstance(row, dict):
-        raise StudyError(f"{path}: not a JSON object; {fix}")
-    return row
 
 
 def _lines(path: Path, kinds: Mapping[str, type]) -> Iterable[Read]:

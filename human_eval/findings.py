@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from human_eval.analysis import Analysis, Outcome
+from human_eval.blindness import told
 from human_eval.control_variate import ControlVariate
 from human_eval.metric_agreement import JUDGE, LENGTH
 from human_eval.preference import Preference
@@ -47,9 +48,10 @@ def findings(analysis: Analysis) -> list[str]:
 
 def warnings(analysis: Analysis) -> list[str]:
     """What a reader should know before believing it."""
-    alpha = analysis.settings.alpha
+    alpha, naming = analysis.settings.alpha, analysis.votes.naming
     return [
         *analysis.votes.notes,
+        *([f"blinding: {told(naming)}; whoever read it may have known"] if naming else []),
         *(f"{each.judge} is left out with {each.votes} votes: {each.reason}" for each in analysis.excluded),
         *_changed_by_exclusion(analysis),
         *_too_few(analysis, alpha),
@@ -69,6 +71,8 @@ def material(analysis: Analysis) -> list[str]:
     lines = [f"{counted(tasks, 'judgment')} by {counted(judges, 'judge')} about {counted(items, 'item')}."]
     if votes.same:
         lines.append(f"{counted(len(votes.same), 'comparison')} of equal texts count as no difference, unjudged.")
+    if votes.naming == ():
+        lines.append("No summary that judges were shown names a system.")
     family = (
         f"within {analysis.settings.primary}, the primary criterion, and within the others"
         if analysis.settings.primary

@@ -9,6 +9,8 @@ from human_eval.analysis import Analysis
 from human_eval.plan import Plan
 from rlsum.pages.pictures import COLOURS, INKS, Mode, Picture, drawn
 
+LONGEST = 40  # letters of a system's name in a picture; the tables have it whole
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -26,9 +28,8 @@ def preferences_picture(analysis: Analysis) -> Picture:
             if not math.isnan(each.half.low):
                 axes.plot([100 * each.half.low, 100 * each.half.high], [place, place], color=colour, linewidth=2.5)
             axes.plot(100 * each.half.share, place, "o", color=colour, markersize=7)
-        axes.set_yticks(
-            range(len(outcomes)), [f"{each.criterion}\n{each.pair[0]} / {each.pair[1]}" for each in outcomes]
-        )
+        told = [f"{each.criterion}\n{' / '.join(map(_name, each.pair))}" for each in outcomes]
+        axes.set_yticks(range(len(outcomes)), told)
         axes.set_ylim(-0.6, len(outcomes) - 0.4)
         axes.set_xlim(0, 100)
         axes.set_xlabel("votes for the second system, %")
@@ -42,6 +43,13 @@ def preferences_picture(analysis: Analysis) -> Picture:
         (7.2, 1.0 + 0.5 * max(1, len(outcomes))),
         draw,
     )
+
+
+def _name(system: str) -> str:
+    """A name that fits a picture; dollars would else begin a formula, and one that is none stops the drawing."""
+    text = " ".join(system.split())
+    short = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return short.replace("$", r"\$")
 
 
 def power_picture(plan: Plan) -> Picture:

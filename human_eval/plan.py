@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from textwrap import fill
-from typing import Any
 
 import numpy as np
 
 from human_eval.analysis import ALPHA, Settings
 from human_eval.exclusion import Rules
+from human_eval.files import read_object
 from human_eval.simulation import Assumptions, rejections
 from rlsum.errors import UserError
 
@@ -114,7 +114,7 @@ def from_pilot(path: Path, criterion: str, preference: float) -> tuple[Assumptio
 
     Raises UserError where the file has no such criterion, or too few votes to tell.
     """
-    data = read_json(path, "give the results.json that `rlsum human-eval analyse` wrote")
+    data = read_object(path, "give the results.json that `rlsum human-eval analyse` wrote")
     try:
         votes = [row["ties_half"] for row in data["preferences"] if row["criterion"] == criterion]
         found = [row["correlation"]["value"] for row in data["agreement"] if row["criterion"] == criterion]
@@ -142,26 +142,17 @@ def write_plan(path: Path, made: Plan) -> None:
 
 def settings_of(path: Path, resamples: int, seed: int) -> Settings:
     """How a study is to be analysed according to its plan.json. Raises UserError for a file that is none."""
-    data = read_json(path, "give the plan.json that `rlsum human-eval plan` wrote")
+    data = read_object(path, "give the plan.json that `rlsum human-eval plan` wrote")
     try:
+        if data["format"] != FORMAT:
+            raise ValueError(f"format {data['format']!r} is not {FORMAT}")
         design = data["design"]
-        rules = Rules(**design["rules"])
-        return Settings(str(design["primary"]), rules, float(design["alpha"]), resamples, seed)
+        alpha = float(design["alpha"])
+        if not 0 < alpha < 1:
+            raise ValueError(f"alpha {alpha} is not between 0 and 1")
+        return Settings(str(design["primary"]), Rules(**design["rules"]), alpha, resamples, seed)
     except (KeyError, TypeError, ValueError) as error:
         raise UserError(f"{path}: not a plan ({error}); give the plan.json of `rlsum human-eval plan`") from error
-
-
-def read_json(path: Path, fix: str) -> Mapping[str, Any]:
-    """The object of a JSON file. Raises UserError, ending in the ``fix``."""
-    try:
-        data = json.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise UserError(f"{path}: cannot be read ({error.strerror}); {fix}") from error
-    except ValueError as error:
-        raise UserError(f"{path}: not JSON ({error}); {fix}") from error
-    if not isinstance(data, dict):
-        raise UserError(f"{path}: not a JSON object; {fix}")
-    return data
 
 
 def preregistration(made: Plan, criteria: Sequence[str]) -> str:

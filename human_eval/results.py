@@ -13,7 +13,6 @@ from human_eval.findings import findings, warnings
 from rlsum.records import finite
 
 FORMAT = 1
-FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # what makes a spreadsheet compute a text
 
 
 def to_json(analysis: Analysis) -> str:
@@ -27,6 +26,7 @@ def to_json(analysis: Analysis) -> str:
         "settings": asdict(settings),
         "judges_kept": len({row.judge for row in analysis.kept.rows}),
         "equal_texts": len(votes.same),
+        "naming_tasks": votes.naming,
         "excluded": [asdict(each) for each in analysis.excluded],
         "preferences": [_outcome(each, settings.alpha) for each in analysis.outcomes],
         "preferences_all_judges": [_outcome(each, settings.alpha) for each in analysis.everyone],
@@ -74,7 +74,7 @@ def agreement_rows(analysis: Analysis) -> Iterator[Sequence[Any]]:
     yield ("criterion", "first_system", "second_system", "measure", *fields)
     for (criterion, pair), found in analysis.agreement.items():
         for name, each in found.items():
-            yield criterion, *map(_cell, pair), name, *(_cell(getattr(each, field)) for field in fields)
+            yield criterion, *pair, name, *(_cell(getattr(each, field)) for field in fields)
 
 
 def metric_rows(analysis: Analysis) -> Iterator[Sequence[Any]]:
@@ -84,7 +84,7 @@ def metric_rows(analysis: Analysis) -> Iterator[Sequence[Any]]:
     yield ("criterion", "metric", *names)
     for criterion, found in analysis.metrics.items():
         for name, each in found.items():
-            yield criterion, _cell(name), *(_cell(getattr(each, field)) for field in fields)
+            yield criterion, name, *(_cell(getattr(each, field)) for field in fields)
 
 
 def judge_rows(analysis: Analysis) -> Iterator[Sequence[Any]]:
@@ -93,7 +93,7 @@ def judge_rows(analysis: Analysis) -> Iterator[Sequence[Any]]:
     out = {each.judge: each.reason for each in analysis.excluded}
     yield ("judge", *fields, "left_out")
     for each in analysis.judges:
-        yield _cell(each.judge), *(_cell(getattr(each, field)) for field in fields), out.get(each.judge, "")
+        yield each.judge, *(_cell(getattr(each, field)) for field in fields), out.get(each.judge, "")
 
 
 def vote_rows(analysis: Analysis) -> Iterator[Sequence[Any]]:
@@ -102,7 +102,7 @@ def vote_rows(analysis: Analysis) -> Iterator[Sequence[Any]]:
     out = {each.judge for each in analysis.excluded}
     yield ("first_system", "second_system", *fields, "left_out")
     for row in analysis.votes.rows:
-        yield *map(_cell, row.pair), *(_cell(getattr(row, field)) for field in fields), int(row.judge in out)
+        yield *row.pair, *(_cell(getattr(row, field)) for field in fields), int(row.judge in out)
 
 
 def _outcome(outcome: Outcome, alpha: float) -> dict[str, Any]:
@@ -117,7 +117,5 @@ def _outcome(outcome: Outcome, alpha: float) -> dict[str, Any]:
 
 
 def _cell(value: Any) -> Any:
-    """A value for CSV: nothing for NaN and None; text that a spreadsheet would compute is made plain text."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return ""
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULAS) else value
+    """A value for CSV: nothing for NaN and None."""
+    return "" if value is None or (isinstance(value, float) and math.isnan(value)) else value

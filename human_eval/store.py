@@ -14,7 +14,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -283,11 +283,11 @@ def _iso(seconds: float) -> str:
 
 
 def _unusable(path: Path, error: Exception) -> UserError:
-    return UserError(f"{path}: cannot be used as the database of a study ({error}); name another --database")
+    return UserError(f"{path}: cannot be used as the database of a study ({error}); name another")
 
 
 def _other_study(path: Path) -> UserError:
-    return UserError(f"{path}: holds the answers to another build of a study; name another --database")
+    return UserError(f"{path}: holds the answers to another build of a study; name another database")
 
 
 def _state(connection: sqlite3.Connection) -> State:
@@ -315,7 +315,10 @@ def _latest(connection: sqlite3.Connection, where: str = "", *values: str) -> li
 def _connect(path: Path) -> sqlite3.Connection:
     """The file, readable by its owner alone (it holds the key that signs links); made when missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    # Only ever made here, not opened: to close a file that SQLite has open gives up all of this process's locks on it,
+    # and the next process that closes it would then take the write-ahead log away.
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")  # WAL would else lose the last commits when the power goes

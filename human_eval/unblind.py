@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from human_eval.blindness import naming_tasks
 from human_eval.checks import passed
 from human_eval.files import read_key, read_study
 from human_eval.judgments import Judgment, read_judgments
@@ -53,7 +54,8 @@ def unblind(study: Study, key: Key, judgments: Sequence[Judgment]) -> Votes:
     pairs = tuple(sorted(compared, key=lambda pair: [key.systems.index(system) for system in pair]))
     notes = (f"{twice} judgments of texts that the same judge had judged before are left out",) if twice else ()
     criteria = tuple(criterion.id for criterion in study.criteria)
-    return Votes(study.title, criteria, pairs, tuple(rows), tuple(checks), same, notes)
+    naming = naming_tasks(study, key.systems)
+    return Votes(study.title, criteria, pairs, tuple(rows), tuple(checks), same, notes, naming)
 
 
 def _vote(judgment: Judgment, task: Task, secret: Secret, key: Key, criterion: str) -> Vote:

@@ -56,7 +56,8 @@ class Check:
 class Votes:
     """The votes of a study, and its checks. ``same`` holds (pair, item) whose two texts are equal: ties unjudged.
 
-    ``notes`` say what was left out, and why.
+    ``notes`` say what was left out, and why. ``naming``: the tasks shown in which a text names a system, () for none,
+    None where nobody knows what was shown.
     """
 
     title: str
@@ -66,6 +67,7 @@ class Votes:
     checks: tuple[Check, ...] = ()
     same: tuple[tuple[Pair, str], ...] = ()
     notes: tuple[str, ...] = ()
+    naming: tuple[str, ...] | None = None
 
     @property
     def systems(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from human_eval.exports.sheets import csv_text
+from human_eval.spreadsheet import csv_text
 from human_eval.study import Study
 from rlsum.pages.page import render
 
@@ -26,7 +26,7 @@ def mturk(study: Study) -> dict[str, str]:
         for task in booklet
     )
     return {
-        "tasks.csv": csv_text(HEADER, rows),
+        "tasks.csv": csv_text([HEADER, *rows]),
         "template.html": render("exports/mturk.html", {"study": study}, "human_eval"),
     }
 

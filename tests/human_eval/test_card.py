@@ -66,6 +66,12 @@ def test_csv_is_no_program(made):
     assert half["items"] == "13"
 
 
+def test_markdown_holds_no_tags(made):
+    text = (made[1] / "verdict.md").read_text()
+    assert "&lt;script>" in text
+    assert "<script" not in text
+
+
 def test_markdown_and_latex_hold_the_verdict(made):
     assert "no difference detected" in (made[1] / "verdict.md").read_text()
     latex = (made[1] / "verdict.tex").read_text()
@@ -93,3 +99,10 @@ def test_a_card_of_next_to_nothing(tmp_path):
     analysis = analyse(study_of(votes_of([[0]], left=None)), Settings(resamples=50))
     write_card(analysis, tmp_path)
     assert "nan" not in (tmp_path / "verdict.md").read_text().lower().replace("dominan", "")
+
+
+@pytest.mark.parametrize("pair", [("$\\frac{$", "a$b$c$"), ("x" * 300, "two\nlines")])
+def test_a_name_is_no_formula_to_the_picture(pair, tmp_path, recwarn):
+    write_card(analyse(study_of(votes_of([[1, 0]] * 6, pair=pair)), Settings(resamples=50)), tmp_path)
+    assert (tmp_path / "preferences.png").stat().st_size > 5_000
+    assert not [warning for warning in recwarn if "collapsed" in str(warning.message)]

@@ -55,7 +55,9 @@ def test_analyse_reads_what_plan_wrote(made, tmp_path):
     write_plan(tmp_path / "plan.json", replace(made, design=replace(made.design, rules=rules, alpha=0.01)))
     settings = settings_of(tmp_path / "plan.json", 100, 7)
     assert settings == Settings("overall", rules, 0.01, 100, 7)
-    for text in ("[]", "{}", "{", '{"design": {"rules": {"speed": 1}}}'):
+    kept = json.loads((tmp_path / "plan.json").read_text())
+    old = [{**kept, "format": 0}, {**kept, "design": {**kept["design"], "alpha": 7}}]
+    for text in ("[]", "{}", "{", '{"format": 1, "design": {"rules": {"speed": 1}}}', *map(json.dumps, old)):
         (tmp_path / "other.json").write_text(text)
         with pytest.raises(UserError, match=r"other\.json"):
             settings_of(tmp_path / "other.json", 100, 7)

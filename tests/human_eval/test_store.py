@@ -242,6 +242,20 @@ for task in store.place("anna").open:
 """
 
 
+def test_another_process_that_comes_and_goes_takes_nothing_with_it(tmp_path, study, store):
+    """`links` does so while `serve` runs. Had the server lost its locks, the other would remove the write-ahead log."""
+    store.claim("anna")
+    code = f"""import sys; sys.path[:0] = {sys.path!r}
+from pathlib import Path
+from served import make_store, make_study
+make_store(Path({str(tmp_path)!r}), make_study()).close()"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+    store.record("anna", "t0-0", 0, ANSWERS, "", 1.0)
+    code = code.replace("make_store(Path", "print(len(make_store(Path").replace(".close()", ".answers()))")
+    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert found.stdout.strip() == "1"
+
+
 def test_killed_in_the_middle_of_writing_everything_acknowledged_is_there(tmp_path):
     support = os.path.join(os.path.dirname(__file__), "..", "support")
     acknowledged = []

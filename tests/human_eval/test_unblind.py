@@ -5,7 +5,10 @@ from dataclasses import replace
 import pytest
 from studies import study as small_study
 
+from human_eval.analysis import Settings, analyse
+from human_eval.exclusion import Rules
 from human_eval.files import save
+from human_eval.findings import material, warnings
 from human_eval.judgments import Judgment, write_judgments
 from human_eval.study import StudyError, Tie
 from human_eval.unblind import read_votes, unblind
@@ -97,3 +100,16 @@ def test_files_and_keys_that_do_not_belong_together(tmp_path):
         read_votes(tmp_path / "study", tmp_path / "judgments.jsonl", tmp_path / "other.json")
     with pytest.raises(StudyError, match="of another study"):
         read_votes(tmp_path / "other", tmp_path / "judgments.jsonl", tmp_path / "other.json")
+
+
+def test_texts_that_name_a_system_are_on_the_card():
+    study, key = small_study()
+    named = [
+        replace(task, left=f"{task.left} {key.systems[0]}") if n == 2 else task for n, task in enumerate(study.tasks)
+    ]
+    study = replace(study, tasks=tuple(named))
+    votes = unblind(study, key, judged(study, key, for_system(key.systems[1])))
+    assert votes.naming == (named[2].id,)
+    found = analyse(votes, Settings(rules=Rules(max_failed=1), resamples=50))
+    assert any("blinding" in line and named[2].id in line for line in warnings(found))
+    assert not any("names a system" in line for line in material(found))

@@ -19,7 +19,10 @@ def build(
     baseline: Annotated[
         str | None, typer.Option(help="System to compare with each other one (default: all with all).")
     ] = None,
-    items: Annotated[int, typer.Option(help="Articles, sampled from those that every system has.")] = 100,
+    items: Annotated[
+        int | None,
+        typer.Option(help="Articles, sampled from those that every system has (default: 100, or all if fewer)."),
+    ] = None,
     judges: Annotated[int, typer.Option(help="Judges of each pair on each article.")] = 3,
     booklet: Annotated[int, typer.Option(help="Most pairs that one judge gets, checks not counted.")] = 20,
     criteria: Annotated[
@@ -56,10 +59,20 @@ def build(
     check_places(out, key)
     wording = _wording(title, instructions, criteria)
     aligned = read_aligned(outputs)
-    design = Design(items, baseline, judges, booklet, identical, shuffled, swapped)
+    design = Design(_items(items, aligned), baseline, judges, booklet, identical, shuffled, swapped)
     study, secret = build(aligned, design, wording, _drawn() if seed is None else seed)
     save(out, study, key, secret)
     _report(aligned, study, secret, out, key)
+
+
+def _items(given: int | None, aligned: Aligned) -> int:
+    """How many articles: as asked for, else the usual number where there are as many."""
+    from human_eval.build import Design
+
+    if given is not None or len(aligned.articles) >= Design.items:
+        return Design.items if given is None else given
+    typer.echo(f"All {len(aligned.articles)} articles that every system has are judged, fewer than {Design.items}")
+    return len(aligned.articles)
 
 
 def _drawn() -> int:
@@ -88,15 +101,15 @@ def _wording(title: str | None, instructions: Path | None, criteria: Path | None
 
 
 def _report(aligned: Aligned, study: Study, key: Key, out: Path, key_path: Path) -> None:
-    from human_eval.build import named_in
+    from human_eval.blindness import naming_tasks, told
+    from human_eval.files import TASKS
 
     for system, count in aligned.left_out.items():
         typer.echo(f"{system}: {count} outputs left out, another system has none for their ids")
     if key.ties:
         typer.echo(f"{len(key.ties)} pairs of identical outputs are not judged: they count as no difference")
-    naming = sum(bool(named_in(f"{task.left} {task.right}", key.systems)) for task in study.tasks)
-    if naming:
-        typer.echo(f"Attention: in {naming} tasks a summary has the name of a system in its text; look at them")
+    if naming := naming_tasks(study, key.systems):
+        typer.echo(f"Attention: {told(naming)}; look at them in {out / TASKS}")
     sizes = [len(booklet) for booklet in study.booklets]
     extra = sum(secret.kind != "pair" for secret in key.tasks.values())
     typer.echo(

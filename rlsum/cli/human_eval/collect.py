@@ -55,16 +55,17 @@ def collect(
 
 def _print(found: Collected, study: Study) -> None:
     from rich.console import Console
-    from rich.table import Table
+    from rich.markup import escape
+    from rich.table import Column, Table
 
     from human_eval.collect import reasons
 
     judged = {judgment.task for judgment in found.judgments}
     judges = {judgment.judge for judgment in found.judgments}
-    table = Table("rows", "count", "first")
+    table = Table("rows", "count", Column("first", overflow="fold"))
     table.add_row("kept", str(len(found.judgments)), "")
     for kind, count, first in reasons(found.rejects):
-        table.add_row(f"not kept, {kind}", str(count), first)
+        table.add_row(escape(f"not kept, {kind}"), str(count), escape(first))  # files are called [anything]
     console = Console()
     console.print(table)
     whole = sum(all(task.id in judged for task in booklet) for booklet in study.booklets)

@@ -1,5 +1,6 @@
 import csv
 import json
+import re
 import subprocess
 import sys
 
@@ -56,6 +57,13 @@ def test_without_a_seed_two_studies_differ(rlsum, files, tmp_path):
     for name in ("one", "two"):
         assert rlsum("human-eval", "build", *files, "-o", tmp_path / name, "--items", 5)[0] == 0
     assert read_study(tmp_path / "one").id != read_study(tmp_path / "two").id
+
+
+def test_fewer_articles_than_usual_are_all_judged(rlsum, files, tmp_path):
+    code, out, _ = rlsum("human-eval", "build", *files[:2], "-o", tmp_path / "study")
+    assert code == 0
+    assert "All 11 articles that every system has are judged, fewer than 100" in out
+    assert len({secret.pair for secret in read_key(tmp_path / "study").tasks.values() if secret.kind == "pair"}) == 1
 
 
 def test_a_summary_that_names_a_system_is_pointed_out(rlsum, tmp_path):
@@ -124,7 +132,7 @@ def answered(study, number, judge, answer="left"):
 def test_collect_keeps_what_counts_and_says_what_does_not(rlsum, study, tmp_path):
     (tmp_path / "one.json").write_text(json.dumps(answered(study, 0, "ann")))
     (tmp_path / "two.json").write_text(json.dumps(answered(study, 1, "bo", "A")))
-    (tmp_path / "three.json").write_text("{")
+    (tmp_path / "three[red].json").write_text("{")
     out = tmp_path / "judgments.jsonl"
     code, printed, _ = rlsum("human-eval", "collect", study, *sorted(tmp_path.glob("*.json")), "-o", out)
     assert code == 0
@@ -135,6 +143,7 @@ def test_collect_keeps_what_counts_and_says_what_does_not(rlsum, study, tmp_path
     assert {row["judge"] for row in kept} == {"ann"}
     assert [row["reason"].split(":")[0] for row in rejects] == ["not JSON", *["unknown answer"] * size]
     assert "not kept, unknown answer" in printed
+    assert "three[red].json:1" in re.sub(r"[\s│]", "", printed)  # whole, however narrow the terminal
     assert f"1 judges; {size} of" in printed
     assert "1 of 4 booklets complete" in printed
     assert rlsum("human-eval", "collect", study, tmp_path / "one.json", "-o", out)[0] == 2

@@ -1,0 +1,41 @@
+from dataclasses import replace
+
+import pytest
+from studies import NAMES, aligned, study
+
+from human_eval.blindness import named_in, naming_tasks, told
+from human_eval.build import Design, Wording, build
+
+
+@pytest.mark.parametrize("text", ["by SMS model", "(sms model)", "sms model: it fell"])
+def test_a_name_is_found_as_a_word_of_its_own(text):
+    assert named_in(text, ["sms model", "other"]) == ["sms model"]
+
+
+@pytest.mark.parametrize("text", ["sms models", "models of sms", "", "x(y"])
+def test_parts_of_words_are_no_names(text):
+    assert named_in(text, ["sms model", "(("]) == []
+
+
+def test_very_short_names_forbid_no_wording():
+    outputs = aligned(8, 2)
+    letters = dict(zip(outputs.systems, "AB", strict=True))
+    short = replace(
+        outputs,
+        systems=tuple(letters.values()),
+        candidates={
+            item: {letters[name]: text for name, text in texts.items()} for item, texts in outputs.candidates.items()
+        },
+    )
+    made, key = build(short, Design(items=4), Wording(title="A study of summaries A and B"), 1)
+    assert key.systems == ("A", "B")
+    assert naming_tasks(made, key.systems) == ()
+
+
+def test_tasks_that_name_a_system_are_told():
+    made, key = study()
+    assert naming_tasks(made, key.systems) == ()
+    named = [replace(task, right=f"As {NAMES[0]} I say") if n < 4 else task for n, task in enumerate(made.tasks)]
+    found = naming_tasks(replace(made, tasks=tuple(named)), key.systems)
+    assert found == tuple(task.id for task in made.tasks[:4])
+    assert told(found) == f"in 4 tasks a summary has the name of a system in its text ({', '.join(found[:3])}, ...)"
