@@ -31,6 +31,8 @@ def main() -> None:
     options = parser.parse_args()
     if options.out.exists():
         parser.error(f"{options.out} is there already; choose another folder")
+    if not options.articles.is_file():
+        parser.error(f"{options.articles}: no such file; `rlsum data simulate FOLDER` writes a train.jsonl")
     tokenizer = trained_tokenizer(options.articles, options.vocabulary)
     torch.manual_seed(options.seed)
     model = T5ForConditionalGeneration(sizes(tokenizer, options.width, options.layers))
