@@ -10,11 +10,14 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from rlsum.checkpoint import RESULT, STATE
 from rlsum.errors import UserError
 
 Say = Callable[[str], None]
+Item = TypeVar("Item")
+Made = TypeVar("Made")
 
 
 class CellError(UserError):
@@ -45,42 +48,35 @@ BEAM = Decoded("Beam search, width 5", "beam", ("--beam", "5", "--batch-size", "
 GREEDY = Decoded("Greedy decoding", "greedy", ("--beam", "1", "--batch-size", "32"))
 
 
-def train(cells: Sequence[Cell], init: Path | None, jobs: int, say: Say) -> None:
-    """Train the cells, ``jobs`` at a time; a finished run is kept, a stopped one is continued. Raises CellError."""
-    commands = [command for cell in cells if (command := _training_command(cell, init)) is not None]
-    _run_all(commands, jobs, say)
+def side_by_side(work: Callable[[Item], Made], items: Iterable[Item], jobs: int) -> list[Made]:
+    """``work`` of every item, ``jobs`` at a time; the first error stops those that have not begun."""
+    with ThreadPoolExecutor(jobs) as pool:
+        return list(pool.map(work, items))
 
 
-def decode(cells: Sequence[Cell], articles: Path, folder: Path, ways: Sequence[Decoded], jobs: int, say: Say) -> None:
-    """Summarize ``articles`` with the best checkpoint of each cell, in each way; files that exist are kept."""
-    commands = []
-    for cell in cells:
-        for way in ways:
-            out = outputs_path(folder, cell, way)
-            if not out.exists():
-                names = ["-o", str(out), "--system", cell.name]
-                commands.append(["generate", str(cell.run), str(articles), *names, *way.options])
-    _run_all(commands, jobs, say)
+def train(cell: Cell, init: Path | None, say: Say) -> None:
+    """Train the cell; a finished run is kept, a stopped one is continued. Raises CellError."""
+    if (cell.run / RESULT).exists():
+        return
+    if (cell.run / STATE).exists():
+        _run(["train", "--resume", str(cell.run)], say)
+    else:
+        start = ["--init", str(init)] if init is not None else []
+        _run(["train", str(cell.config), f"run={cell.run}", *cell.overrides, *start], say)
+
+
+def decode(cell: Cell, articles: Path, folder: Path, ways: Sequence[Decoded], say: Say) -> None:
+    """Summarize ``articles`` with the cell's best checkpoint, in each way; files that exist are kept."""
+    for way in ways:
+        out = outputs_path(folder, cell, way)
+        if not out.exists():
+            names = ["-o", str(out), "--system", cell.name]
+            _run(["generate", str(cell.run), str(articles), *names, *way.options], say)
 
 
 def outputs_path(folder: Path, cell: Cell, way: Decoded) -> Path:
     """Where the outputs of a cell lie."""
     return folder / f"{cell.run.name}.{way.suffix}.jsonl"
-
-
-def _training_command(cell: Cell, init: Path | None) -> list[str] | None:
-    if (cell.run / RESULT).exists():
-        return None
-    if (cell.run / STATE).exists():
-        return ["train", "--resume", str(cell.run)]
-    start = ["--init", str(init)] if init is not None else []
-    return ["train", str(cell.config), f"run={cell.run}", *cell.overrides, *start]
-
-
-def _run_all(commands: Iterable[list[str]], jobs: int, say: Say) -> None:
-    with ThreadPoolExecutor(jobs) as pool:
-        for _ in pool.map(lambda command: _run(command, say), commands):
-            pass
 
 
 def _run(command: list[str], say: Say) -> None:

@@ -6,14 +6,14 @@ import json
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import partial
+from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rlsum.checkpoint import write_atomically
 from rlsum.compare import cells, report
-from rlsum.compare.cells import Cell, Decoded, Say
+from rlsum.compare.cells import BEAM, GREEDY, Cell, Decoded, Say
 from rlsum.compare.examples import draw_samples
 from rlsum.compare.report import CellResult, Report
 from rlsum.data.simulator import stories, write_corpus
@@ -21,13 +21,17 @@ from rlsum.data.story_policies import lead, oracle
 from rlsum.data.train_vectors import train_from_corpus
 from rlsum.data.vocabulary import Vocabulary
 from rlsum.errors import UserError
-from rlsum.evaluation.scoring import load_available
+from rlsum.evaluation.scoring import SystemScores, load_available
 from rlsum.records import Output
+
+if TYPE_CHECKING:
+    from rewards.base import Reward
 
 START, CONTROL = "MLE", "MLE continued"
 TRAIN, VALID, TEST = 4000, 200, 500
 REWARDS = ("rouge-l", "sms")
 RECORD = "plan.json"
+WAYS = (BEAM, GREEDY)
 
 
 @dataclass(frozen=True)
@@ -49,20 +53,32 @@ class Plan:
 
 
 def run(plan: Plan, say: Say) -> Report:
-    """Simulate, pretrain, train every cell, decode, score. Finished parts of an earlier call are kept."""
+    """Simulate, pretrain; train, decode and score every system. Finished parts of an earlier call are kept.
+
+    Pretraining keeps one core busy: what needs no model is scored meanwhile.
+    """
     check(plan)
     data = plan.folder / "data"
     simulate(plan, say)
     start, others = start_cell(plan), other_cells(plan)
-    say(f"pretraining with maximum likelihood: {start.run}")
-    cells.train([start], None, 1, say)
-    say(f"training from it: {', '.join(cell.name for cell in others)}")
-    cells.train(others, start.run, plan.jobs, say)
-    every = [start, *others]
-    ways = (cells.BEAM, cells.GREEDY)
-    say("decoding the test stories: " + ", ".join(way.title for way in ways))
-    cells.decode(every, data / "test.jsonl", plan.folder / "outputs", ways, plan.jobs, say)
-    return make_report(plan, every, ways)
+    with ProcessPoolExecutor(plan.jobs, get_context("spawn")) as pool:  # a fork would inherit torch's locks
+        marks = pool.submit(score, baselines(plan), data)
+        say(f"pretraining with maximum likelihood: {start.run}")
+        cells.train(start, None, say)
+
+        def finish(cell: Cell) -> list[SystemScores]:
+            cells.train(cell, start.run, say)
+            cells.decode(cell, data / "test.jsonl", plan.folder / "outputs", WAYS, say)
+            say(f"scoring: {cell.name}")
+            return pool.submit(score, [result(plan, cell, way) for way in WAYS], data).result()
+
+        say(f"training from it, decoding, scoring: {', '.join(cell.name for cell in others)}")
+        longest_first = [*reversed(others), start]
+        scored = dict(zip(longest_first, cells.side_by_side(finish, longest_first, plan.jobs), strict=True))
+        every = [start, *others]
+        return make_report(
+            plan, every, [[*marks.result(), *(scored[cell][n] for cell in every)] for n in range(len(WAYS))]
+        )
 
 
 def check(plan: Plan) -> None:
@@ -158,31 +174,39 @@ def baselines(plan: Plan) -> list[CellResult]:
     ]
 
 
-def make_report(plan: Plan, every: Sequence[Cell], ways: Sequence[Decoded]) -> Report:
-    """Score every system, decoded in each way."""
-    data, outputs = plan.folder / "data", plan.folder / "outputs"
-    scorers, missing = load_available(list(metric_specs(data).values()))
-    marks = baselines(plan)
-    decoded = {
-        way.title: [
-            *marks,
-            *(CellResult(cell.name, cells.outputs_path(outputs, cell, way), cell.run, cell.reward) for cell in every),
-        ]
-        for way in ways
-    }
-    shown = decoded[ways[0].title]
+def result(plan: Plan, cell: Cell, way: Decoded) -> CellResult:
+    """A cell's outputs, decoded in one way."""
+    return CellResult(cell.name, cells.outputs_path(plan.folder / "outputs", cell, way), cell.run)
+
+
+def score(results: Sequence[CellResult], data: Path) -> list[SystemScores]:
+    """Each of the results by the five metrics; runs in a process of its own."""
+    found, missing = scorers(data)
+    return [report.score_cell(each, found, missing) for each in results]
+
+
+@cache
+def scorers(data: Path) -> tuple[dict[str, Reward], dict[str, str]]:
+    """The five metrics, and why one is missing: loaded once in a process, so that references are analysed once."""
+    return load_available(list(metric_specs(data).values()))
+
+
+def make_report(plan: Plan, every: Sequence[Cell], scored: Sequence[Sequence[SystemScores]]) -> Report:
+    """A section for each way of decoding: ``scored`` holds the scores of its systems."""
+    trained = {cell.name: cell.reward for cell in every if cell.reward is not None}
+    shown = [*baselines(plan), *(result(plan, cell, WAYS[0]) for cell in every)]
     vocabulary = Vocabulary.load(plan.folder / "mle" / "best" / "vocab.txt")
-    build = partial(report.build_section, rewards=scorers, start=START, control=CONTROL, missing=missing)
-    with ProcessPoolExecutor(plan.jobs, get_context("spawn")) as pool:  # a fork would inherit torch's locks
-        sections = tuple(pool.map(build, decoded, decoded.values()))
     return Report(
         title="Did the reward help?",
-        sections=sections,
+        sections=tuple(
+            report.build_section(way.title, scores, trained, start=START, control=CONTROL)
+            for way, scores in zip(WAYS, scored, strict=True)
+        ),
         pictures=tuple(report.draw_cells(shown, ["rouge-l", "sms"], START)),
         samples=tuple(
             draw_samples({cell.name: report.read_cell(cell) for cell in shown}, set(vocabulary.words), 4, plan.seed)
         ),
-        signatures={name: scorer.signature for name, scorer in scorers.items()},
+        signatures={name: scorer.signature for name, scorer in scorers(plan.folder / "data")[0].items()},
         notes=(
             f"{TRAIN:,} simulated training stories, {VALID} for validation, {TEST} held out for this page; seed "
             f"{plan.seed}. Every model starts from the same likelihood model ({START}) and gets equally many updates; "

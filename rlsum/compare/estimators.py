@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import rewards
@@ -11,7 +12,7 @@ from rlsum import checkpoint
 from rlsum.compare import cells
 from rlsum.compare.cells import BEAM, GREEDY, Cell, Decoded, Say
 from rlsum.compare.demo import CONTROL, START
-from rlsum.compare.report import CellResult, Report, build_section, read_cell
+from rlsum.compare.report import CellResult, Report, build_section, read_cell, score_cell
 from rlsum.errors import UserError
 from rlsum.records import Output
 
@@ -46,11 +47,17 @@ def run(plan: Plan, say: Say) -> Report:
     """Train every estimator from every start, decode, score. Finished parts of an earlier call are kept."""
     check(plan)
     made = {folder: _cells(plan, folder) for folder in plan.folders}
-    for folder, (_, *others) in made.items():
+    for folder, (start, *others) in made.items():
         say(f"{folder}: training {', '.join(cell.name for cell in others)}")
-        cells.train(others, folder / "mle", plan.jobs, say)
-        cells.decode(made[folder], test_articles(folder), _outputs(folder), (BEAM, GREEDY), plan.jobs, say)
+        finish = partial(_finish, folder=folder, say=say)
+        cells.side_by_side(finish, [*others, start], plan.jobs)
     return make_report(made)
+
+
+def _finish(cell: Cell, folder: Path, say: Say) -> None:
+    """Train a cell from the folder's likelihood model, and let it write; the likelihood model itself is trained."""
+    cells.train(cell, folder / "mle", say)
+    cells.decode(cell, test_articles(folder), _outputs(folder), (BEAM, GREEDY), say)
 
 
 def check(plan: Plan) -> None:
@@ -92,17 +99,19 @@ def _cells(plan: Plan, folder: Path) -> list[Cell]:
 def make_report(made: Mapping[Path, Sequence[Cell]]) -> Report:
     """All seeds together, article by article, and each seed by itself."""
     scorers = {name: rewards.load(name) for name in METRICS}
+    listed = next(iter(made.values()))
+    trained = {cell.name: cell.reward for cell in listed if cell.reward is not None}
     sections = []
     for way in (BEAM, GREEDY):
-        together = [_together(made, number, way) for number in range(len(next(iter(made.values()))))]
+        together = [score_cell(_together(made, number, way), scorers) for number in range(len(listed))]
         title = f"{way.title}, {len(made)} seeds" if len(made) > 1 else way.title
-        sections.append(build_section(title, together, scorers, start=START, control=CONTROL))
-    for folder, listed in made.items() if len(made) > 1 else ():
+        sections.append(build_section(title, together, trained, start=START, control=CONTROL))
+    for folder in made if len(made) > 1 else ():
         alone = [
-            CellResult(cell.name, cells.outputs_path(_outputs(folder), cell, BEAM), reward=cell.reward)
-            for cell in listed
+            score_cell(CellResult(cell.name, cells.outputs_path(_outputs(folder), cell, BEAM)), scorers)
+            for cell in made[folder]
         ]
-        sections.append(build_section(f"{BEAM.title}, {folder}", alone, scorers, start=START, control=CONTROL))
+        sections.append(build_section(f"{BEAM.title}, {folder}", alone, trained, start=START, control=CONTROL))
     return Report(
         title="Which estimator?",
         sections=tuple(sections),
@@ -122,7 +131,7 @@ def _together(made: Mapping[Path, Sequence[Cell]], number: int, way: Decoded) ->
     for folder, listed in made.items():
         each = read_cell(CellResult(first.name, cells.outputs_path(_outputs(folder), listed[number], way)))
         outputs += [replace(output, id=f"{folder}/{output.id}") for output in each]
-    return CellResult(first.name, outputs, reward=first.reward)
+    return CellResult(first.name, outputs)
 
 
 def _outputs(folder: Path) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from rlsum.compare import examples
@@ -36,15 +37,11 @@ CONVINCING = 0.01  # a gain counts as shown below this p-value
 
 @dataclass(frozen=True)
 class CellResult:
-    """One system of a comparison: its outputs (or their file), the run that trained it, the reward it was trained on.
-
-    ``reward`` is the label of a metric of the comparison; None for systems not trained on any (lead, oracle, MLE).
-    """
+    """One system of a comparison: its outputs (or their file), and the run that trained it, if one did."""
 
     name: str
     outputs: Path | Sequence[Output]
     run: Path | None = None
-    reward: str | None = None
 
 
 @dataclass(frozen=True)
@@ -74,8 +71,14 @@ def read_cell(cell: CellResult) -> list[Output]:
     return read_outputs(cell.outputs) if isinstance(cell.outputs, Path) else list(cell.outputs)
 
 
-def score_cell(cell: CellResult, rewards: Mapping[str, Reward], missing: Mapping[str, str]) -> SystemScores:
-    """Metrics and properties of one cell; metrics whose encoder is missing are named, not scored."""
+def score_cell(
+    cell: CellResult, rewards: Mapping[str, Reward], missing: Mapping[str, str] = MappingProxyType({})
+) -> SystemScores:
+    """Metrics and properties of one cell; metrics whose encoder is missing are named, not scored.
+
+    ``missing`` maps metric -> reason for metrics that could not even be loaded. Raises RecordError for unreadable
+    outputs.
+    """
     outputs = read_cell(cell)
     metrics, not_here = score_available(outputs, rewards)
     ids = tuple(output.id for output in outputs)
@@ -84,32 +87,28 @@ def score_cell(cell: CellResult, rewards: Mapping[str, Reward], missing: Mapping
 
 def build_section(
     title: str,
-    cells: Sequence[CellResult],
-    rewards: Mapping[str, Reward],
+    scored: Sequence[SystemScores],
+    trained: Mapping[str, str],
     *,
     start: str,
     control: str,
     resampling: Resampling | None = None,
-    missing: Mapping[str, str] | None = None,
 ) -> Section:
-    """Score the cells and set them beside each other.
+    """Systems beside each other.
 
-    Every cell trained on a reward is compared on that reward, item by item, with the cell it started from
-    (``start``) and with the one trained on as long without the reward (``control``); p-values are two-sided.
-    ``missing`` maps metric -> reason for metrics that could not even be loaded. Raises ValueError where ``start`` or
-    ``control`` is not a cell, and RecordError for unreadable outputs.
+    ``trained`` maps a system -> the reward it was trained on. Each of these is compared on that reward, item by item,
+    with the system it started from (``start``) and with the one trained on as long without the reward (``control``);
+    p-values are two-sided. Raises ValueError where ``start`` or ``control`` is not a system.
     """
-    names = [cell.name for cell in cells]
+    scores = {score.system: score for score in scored}
     for role, name in (("start", start), ("control", control)):
-        if name not in names:
-            raise ValueError(f"{role}={name!r} is not among the cells: {', '.join(names)}")
+        if name not in scores:
+            raise ValueError(f"{role}={name!r} is not among the systems: {', '.join(scores)}")
     resampling = resampling or Resampling()
-    scores = {cell.name: score_cell(cell, rewards, missing or {}) for cell in cells}
-    trained = {cell.name: cell.reward for cell in cells if cell.reward in scores[cell.name].metrics}
     comparisons = adjusted(
         compare(scores[name], scores[other], reward, resampling)
         for name, reward in trained.items()
-        if reward is not None
+        if reward in scores[name].metrics
         for other in (start, control)
     )
     absent = {name: reason for score in scores.values() for name, reason in score.missing.items()}

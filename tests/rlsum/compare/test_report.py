@@ -18,6 +18,7 @@ from rlsum.compare.report import (
     page_html,
     print_report,
     report_markdown,
+    score_cell,
     write_page,
 )
 from rlsum.evaluation.comparison import Resampling
@@ -43,6 +44,7 @@ class Absent(Marks):
 
 
 REWARDS = {"marks": Marks(), "twmd": Absent()}
+TRAINED = {"RL up": "marks", "RL same": "marks", "RL down": "marks", "RL twmd": "twmd"}
 
 
 def outputs(name: str, good: int, items: int = 12) -> list[Output]:
@@ -64,17 +66,18 @@ def cells(tmp_path):
         CellResult(NASTY, outputs("lead", 2)),
         CellResult("MLE", tmp_path / "mle.jsonl", run),
         CellResult("MLE continued", outputs("c", 3)),
-        CellResult("RL up", outputs("u", 5), run, "marks"),
-        CellResult("RL same", outputs("s", 3), None, "marks"),
-        CellResult("RL down", outputs("d", 1), None, "marks"),
-        CellResult("RL twmd", outputs("t", 3), None, "twmd"),
+        CellResult("RL up", outputs("u", 5), run),
+        CellResult("RL same", outputs("s", 3)),
+        CellResult("RL down", outputs("d", 1)),
+        CellResult("RL twmd", outputs("t", 3)),
     ]
 
 
 @pytest.fixture
 def section(cells):
+    scored = [score_cell(cell, REWARDS) for cell in cells]
     return build_section(
-        "Beam", cells, REWARDS, start="MLE", control="MLE continued", resampling=Resampling(resamples=5000)
+        "Beam", scored, TRAINED, start="MLE", control="MLE continued", resampling=Resampling(resamples=5000)
     )
 
 
@@ -107,15 +110,19 @@ def test_a_missing_encoder_has_a_column_and_no_verdict(section):
 
 
 def test_a_metric_that_could_not_be_loaded_has_its_column_too(cells):
-    found = build_section("Beam", cells, {"marks": Marks()}, start="MLE", control="MLE", missing={"twmd": "no encoder"})
+    scored = [score_cell(cell, {"marks": Marks()}, {"twmd": "no encoder"}) for cell in cells]
+    found = build_section("Beam", scored, {}, start="MLE", control="MLE")
     assert found.tables[1].header[-1] == "twmd"
 
 
-def test_start_and_control_must_be_cells(cells):
-    with pytest.raises(ValueError, match="control='nobody' is not among the cells"):
-        build_section("Beam", cells, REWARDS, start="MLE", control="nobody")
+def test_start_and_control_must_be_systems(cells):
+    with pytest.raises(ValueError, match="control='nobody' is not among the systems"):
+        build_section("Beam", [score_cell(cell, REWARDS) for cell in cells], {}, start="MLE", control="nobody")
+
+
+def test_outputs_that_are_gone_are_told(cells):
     with pytest.raises(RecordError, match="cannot be read"):
-        build_section("Beam", [CellResult("MLE", cells[1].outputs.with_name("gone"))], {}, start="MLE", control="MLE")
+        score_cell(CellResult("MLE", cells[1].outputs.with_name("gone")), REWARDS)
 
 
 def test_terminal_and_markdown_hold_the_whole_report(report):
