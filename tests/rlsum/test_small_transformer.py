@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "small_transformer.py"
@@ -43,6 +44,21 @@ def test_same_seed_same_bytes_other_seed_other_weights(make, articles, tmp_path)
     ids = tokenizer("Zelkova saw a storm .")["input_ids"]
     assert tokenizer.decode(ids, skip_special_tokens=True) == "Zelkova saw a storm ."
     assert ids[-1] == AutoModelForSeq2SeqLM.from_pretrained(tmp_path / "a").config.eos_token_id
+
+
+def test_attention_begins_as_a_copier_or_as_t5_has_it(make, articles, tmp_path):
+    products = {}
+    for name in ("mimetic", "t5"):
+        make(articles, "-o", tmp_path / name, "--attention", name)
+        model = AutoModelForSeq2SeqLM.from_pretrained(tmp_path / name)
+        crossing = model.decoder.block[0].layer[1].EncDecAttention
+        offsets = model.encoder.block[0].layer[0].SelfAttention.relative_attention_bias.weight
+        products[name] = (crossing.o.weight @ crossing.v.weight, crossing.q.weight - crossing.k.weight, offsets)
+    passed, difference, offsets = products["mimetic"]
+    assert torch.allclose(passed, torch.eye(8) / 2, atol=1e-6)
+    assert not difference.any()
+    assert (offsets[1, :2] > offsets[1, 2:] + 1).all()
+    assert not torch.allclose(products["t5"][0], torch.eye(8) / 2, atol=0.2)
 
 
 def test_nothing_is_replaced_and_a_missing_file_is_told(make, articles, tmp_path, capsys):
