@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+import resource
+import sys
 from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import torch
 from accelerate import Accelerator
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -18,6 +21,7 @@ from rlsum.records import Output, defined, to_json
 
 METRICS, SAMPLES = "metrics.jsonl", "samples.jsonl"
 SHOWN = ("loss", "nll", "reward", "baseline_reward", "tokens_per_second")
+MACHINE = ("tokens_per_second", "updates_per_second", "memory_gib")  # depend on it; all else repeats
 SMOOTHED = 20  # log entries the terminal's figures are averaged over
 
 
@@ -95,6 +99,14 @@ class Monitor:
         if self.active:
             with (self.run / name).open("a", encoding="utf-8") as file:
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def peak_memory(device: torch.device) -> float:
+    """GiB at most since the process began: what torch held on a GPU, or the resident set where there is none."""
+    if device.type == "cuda":
+        return torch.cuda.max_memory_allocated(device) / 2**30
+    unit = 1 if sys.platform == "darwin" else 1024  # bytes there, KiB elsewhere
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**30
 
 
 def forget_after(path: Path, step: int) -> None:

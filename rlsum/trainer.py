@@ -26,7 +26,7 @@ from rlsum.checkpoint import Progress
 from rlsum.config import Config
 from rlsum.data.batch import Batch, BatchPlan, training_lengths
 from rlsum.errors import UserError
-from rlsum.monitor import Monitor
+from rlsum.monitor import Monitor, peak_memory
 from rlsum.pooling import pooled
 from rlsum.rewarded import Rewarded
 from rlsum.steps import StepResult
@@ -180,6 +180,8 @@ class Trainer:
             values = [update[name] for update in updates if name in update]
             log[name] = sum(values) / len(values)
         log["tokens_per_second"] = tokens / (now - self._since)
+        log["updates_per_second"] = len(updates) / (now - self._since)
+        log["memory_gib"] = peak_memory(self.accelerator.device)
         self._log, self._since = [], now
         return log
 

@@ -15,6 +15,7 @@ import torch
 import yaml
 
 from rlsum import checkpoint
+from rlsum.monitor import MACHINE
 from rlsum.records import read_outputs
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -78,7 +79,7 @@ def data_of(folder, pairs=tiny.stories):
 
 def log_of(run, name="metrics.jsonl"):
     rows = [json.loads(line) for line in (run / name).read_text(encoding="utf-8").splitlines()]
-    return [{key: value for key, value in row.items() if key not in ("tokens_per_second", "system")} for row in rows]
+    return [{key: value for key, value in row.items() if key not in (*MACHINE, "system")} for row in rows]
 
 
 def state_of(run):

@@ -11,7 +11,7 @@ import torch
 import rewards
 from rlsum import checkpoint
 from rlsum.config import ConfigError
-from rlsum.monitor import METRICS
+from rlsum.monitor import MACHINE, METRICS
 
 SELF_CRITICAL = {"samples": 2, "gamma": 0.6}
 CLIPPED = {"estimator": "rloo", "samples": 3, "clip": 0.2, "updates_per_sample": 2, "kl": 0.2}
@@ -27,7 +27,7 @@ def trained(run, objective=SELF_CRITICAL, reward=None, **training):
     )
     trainer.fit()
     rows = [json.loads(line) for line in (run / METRICS).read_text().splitlines()]
-    train = [{name: v for name, v in row.items() if name != "tokens_per_second"} for row in rows if "loss" in row]
+    train = [{name: v for name, v in row.items() if name not in MACHINE} for row in rows if "loss" in row]
     return trainer.model.state_dict(), train
 
 

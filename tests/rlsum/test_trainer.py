@@ -17,7 +17,7 @@ from rlsum import checkpoint
 from rlsum.data.vocabulary import PAD
 from rlsum.errors import UserError
 from rlsum.models.summarizer import Tokens
-from rlsum.monitor import METRICS, SAMPLES, forget_after
+from rlsum.monitor import MACHINE, METRICS, SAMPLES, forget_after
 from rlsum.steps import StepResult
 from rlsum.trainer import TrainingError
 
@@ -38,7 +38,7 @@ MOMENTS = {
 def log_of(run, name=METRICS):
     """A log without its times."""
     rows = [json.loads(line) for line in (run / name).read_text(encoding="utf-8").splitlines()]
-    return [{key: value for key, value in row.items() if key != "tokens_per_second"} for row in rows]
+    return [{key: value for key, value in row.items() if key not in MACHINE} for row in rows]
 
 
 def weights_of(path):

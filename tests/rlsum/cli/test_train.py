@@ -17,6 +17,7 @@ from rlsum import checkpoint
 from rlsum import config as configs
 from rlsum.cli.app import USER_ERRORS, app
 from rlsum.data.simulator import write_corpus
+from rlsum.monitor import MACHINE
 from rlsum.records import read_outputs
 
 TINY = {
@@ -85,7 +86,7 @@ def rows_of(folder):
 
 
 def timeless(rows):
-    return [{name: value for name, value in row.items() if name != "tokens_per_second"} for row in rows]
+    return [{name: value for name, value in row.items() if name not in MACHINE} for row in rows]
 
 
 def test_a_run_leaves_what_it_promises(place):
