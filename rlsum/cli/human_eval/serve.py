@@ -180,7 +180,7 @@ def _print(made: Links, study: Study) -> None:
     for judge, link in made.judges.items():
         typer.echo(f"  {judge}  {link}")
     if len(made.judges) > len(study.booklets):
-        typer.echo(f"These are {counted(len(made.judges), 'judge')}: when {booklets} are lent, the rest get none.")
+        typer.echo(f"{counted(len(made.judges), 'judge')}, {booklets}: who comes when all are lent gets none")
     typer.echo("\nOr one for everyone who comes (panels add PROLIFIC_PID or participant):")
     typer.echo(f"  {made.everyone}")
     typer.echo("\nYours, secret (progress, agreement, pause, export):")

@@ -190,6 +190,13 @@ def test_short_outputs_get_no_checks_by_shuffled_words_unless_asked_for(rlsum, s
     assert (code, "turn it off with --shuffled 0" in err) == (2, True)
 
 
+def test_more_links_than_booklets_are_pointed_out(rlsum, short, tmp_path):
+    assert rlsum("human-eval", "build", *short, "-o", tmp_path / "study", "--judges", 1)[0] == 0
+    code, out, _ = rlsum("human-eval", "links", tmp_path / "study", "--judges", 2)
+    assert (code, "2 judges, 1 booklet: who comes when all are lent gets none" in out) == (0, True)
+    assert "gets none" not in rlsum("human-eval", "links", tmp_path / "study", "--judges", 1)[1]
+
+
 def test_one_judge_one_item_one_pair_reads_well(rlsum, short, tmp_path):
     """From outputs to a verdict: no message and no file says "1 items"."""
     study = tmp_path / "study"
