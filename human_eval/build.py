@@ -15,6 +15,7 @@ from human_eval.blindness import named_in
 from human_eval.criteria import DEFAULT, INSTRUCTIONS, TITLE
 from human_eval.outputs import Aligned, check_unicode
 from human_eval.study import Answer, Criterion, Key, Secret, Study, StudyError, Task, Tie
+from human_eval.wording import counted
 
 Pair = tuple[str, str]
 Unit = tuple[str, Pair]  # a pair on an item
@@ -65,7 +66,9 @@ def build(aligned: Aligned, design: Design, wording: Wording, seed: int) -> tupl
     sampled = rng.sample(sorted(aligned.articles), design.items)
     comparisons, ties = _comparisons(aligned, sampled, pairs)
     if not comparisons:
-        raise StudyError("all outputs of the sampled items are identical: there is nothing to judge")
+        raise StudyError(
+            "the systems wrote the same about every sampled item: there is nothing to judge; give outputs that differ"
+        )
     booklets = _booklets(comparisons, design, rng)
     drafts = [_shown(aligned, units, lefts) for units, lefts in zip(booklets, _sides(booklets, rng), strict=True)]
     checked = [_with_checks(aligned, drafted, sampled, design, rng) for drafted in drafts]
@@ -87,8 +90,9 @@ def _check(aligned: Aligned, design: Design, wording: Wording) -> None:
         if getattr(design, name) < lowest:
             raise StudyError(f"--{name} {getattr(design, name)}: expected {lowest} or more")
     if design.items > len(aligned.articles):
+        there = counted(len(aligned.articles), "article")
         raise StudyError(
-            f"--items {design.items}: only {len(aligned.articles)} articles have an output of every system; "
+            f"--items {design.items}: there is an output of every system for {there}; "
             f"give --items {len(aligned.articles)} or less, or more outputs"
         )
     asked = [text for criterion in wording.criteria for text in (criterion.id, criterion.question, criterion.help)]
@@ -165,21 +169,33 @@ def _with_checks(
 def _check_of(
     kind: Literal["identical", "shuffled"], aligned: Aligned, used: set[str], sampled: Sequence[str], rng: random.Random
 ) -> _Draft:
-    """A check on an article that nobody judges, else on one that is new in this booklet, else on any."""
+    """A check on an article that nobody judges, else on one that is new in this booklet, else on any.
+
+    Raises StudyError where no output at all will do.
+    """
     judged = set(sampled)
     spare = [item for item in aligned.articles if item not in judged and item not in used]
     new = [item for item in sampled if item not in used]
-    for item in (item for pool in (spare, new, sampled) for item in rng.sample(pool, len(pool))):
-        system = rng.choice(aligned.systems)
-        text = aligned.candidates[item][system]
-        if kind == "identical" and text.strip():
-            return _Draft(item, text, text, Secret((system, system), system, system, kind, expected="none"))
-        if kind == "shuffled" and checks.can_be_shuffled(text):
-            mixed = checks.shuffled(text, rng)
-            readable: Answer = rng.choice(SIDES)
-            left, right = (text, mixed) if readable == "left" else (mixed, text)
-            return _Draft(item, left, right, Secret((system, system), system, system, kind, expected=readable))
+    for pool in (spare, new, sorted(aligned.articles)):
+        for item in rng.sample(pool, len(pool)):
+            for system in rng.sample(aligned.systems, len(aligned.systems)):
+                if draft := _check_on(kind, item, system, aligned.candidates[item][system], rng):
+                    return draft
     raise StudyError(f"no output is long enough for a check ({kind}); turn it off with --{kind} 0")
+
+
+def _check_on(
+    kind: Literal["identical", "shuffled"], item: str, system: str, text: str, rng: random.Random
+) -> _Draft | None:
+    """The check that a text is good for, if any."""
+    if kind == "identical" and text.strip():
+        return _Draft(item, text, text, Secret((system, system), system, system, kind, expected="none"))
+    if kind == "shuffled" and checks.can_be_shuffled(text):
+        mixed = checks.shuffled(text, rng)
+        readable: Answer = rng.choice(SIDES)
+        left, right = (text, mixed) if readable == "left" else (mixed, text)
+        return _Draft(item, left, right, Secret((system, system), system, system, kind, expected=readable))
+    return None
 
 
 def _blind(

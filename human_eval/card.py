@@ -16,6 +16,7 @@ from human_eval.spreadsheet import csv_text
 from human_eval.tables import all_tables, verdict_table
 from rlsum.evaluation.table import Table, show, to_latex, to_markdown
 from rlsum.pages.page import render
+from rlsum.pages.pictures import Picture
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -74,7 +75,7 @@ def write_card(analysis: Analysis, folder: Path) -> list[Path]:
     tables = [card.verdict, *card.tables]
     texts = {
         "verdict.html": render("card.html", {"card": card, "picture": picture}, "human_eval"),
-        "verdict.md": to_markdown_page(card),
+        "verdict.md": to_markdown_page(card, picture),
         "verdict.tex": "\n\n".join(map(to_latex, tables)) + "\n",
         "results.json": results.to_json(analysis) + "\n",
     }
@@ -87,11 +88,11 @@ def write_card(analysis: Analysis, folder: Path) -> list[Path]:
     return [folder / name for name in FILES]
 
 
-def to_markdown_page(card: Card) -> str:
+def to_markdown_page(card: Card, picture: Picture) -> str:
     """The card as Markdown; the picture lies beside it."""
     blocks = [f"# {card.title}", *card.material, "## What people said", _listed(card.findings)]
     blocks += ["## Careful", _listed(card.warnings)] if card.warnings else []
-    blocks += ["## Verdict", "![Preferences](preferences.png)", to_markdown(card.verdict)]
+    blocks += ["## Verdict", picture.markdown(), to_markdown(card.verdict)]
     blocks += ["## Behind it", *map(to_markdown, card.tables)]
     page = "\n\n".join(blocks) + "\n"
     return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", page)  # Markdown lets tags through, and names of systems may be tags

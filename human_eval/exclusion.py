@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from human_eval.votes import Vote, Votes
+from human_eval.wording import counted
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,6 @@ def _reason(votes: Votes, judge: str, rules: Rules) -> str:
     checks = [check for check in votes.checks if check.judge == judge]
     failed = sum(check.failed for check in checks)
     if len(checks) >= rules.min_checks and failed > rules.max_failed * len(checks):
-        return f"failed {failed} of {len(checks)} checks"
+        return f"failed {failed} of {counted(len(checks), 'check')}"
     seconds = median_seconds([row for row in votes.rows if row.judge == judge])
     return f"median time {seconds:.1f} s a task" if seconds < rules.min_seconds else ""

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from human_eval.study import ANSWERS, KINDS, Criterion, Key, Secret, Study, StudyError, Task, Tie
+from human_eval.wording import counted
 from rlsum.data.readers import Read, jsonl
 
 FORMAT = 1
@@ -38,7 +39,7 @@ def check_places(folder: str | Path, key: str | Path) -> None:
             with tempfile.NamedTemporaryFile(dir=parent):
                 pass
     except OSError as error:
-        raise StudyError(f"{folder}: cannot be written ({error}); choose a folder you may write to") from error
+        raise StudyError(f"{folder}: cannot be written ({error.strerror}); choose a folder you may write to") from error
 
 
 def save(folder: str | Path, study: Study, key_path: str | Path, key: Key) -> None:
@@ -164,7 +165,8 @@ def _check_whole(study: Study, booklets: int, tasks: int, folder: Path) -> None:
     places = [(task.booklet, task.position) for booklet in study.booklets for task in booklet]
     whole = [(n, position) for n, booklet in enumerate(study.booklets) for position in range(len(booklet))]
     if (len(study.booklets), len(study.tasks)) != (booklets, tasks) or places != whole:
-        raise StudyError(f"{folder / TASKS}: not the {booklets} whole booklets of {STUDY}; build the study again")
+        told = counted(booklets, "whole booklet")
+        raise StudyError(f"{folder / TASKS}: not the {told} of {STUDY}; build the study again")
     if not study.criteria or len({criterion.id for criterion in study.criteria}) < len(study.criteria):
         raise StudyError(f"{folder / STUDY}: criteria must be one or more, each with an id of its own")
 

@@ -10,6 +10,7 @@ from human_eval.blindness import told
 from human_eval.control_variate import ControlVariate
 from human_eval.metric_agreement import JUDGE, LENGTH
 from human_eval.preference import Preference
+from human_eval.wording import counted
 
 FEW_JUDGES = 3  # below this many judges, what they say is about them
 CLEAR = 0.05  # p below which an effect of order or length is worth a warning
@@ -52,7 +53,7 @@ def warnings(analysis: Analysis) -> list[str]:
     return [
         *analysis.votes.notes,
         *([f"blinding: {told(naming)}; whoever read it may have known"] if naming else []),
-        *(f"{each.judge} is left out with {each.votes} votes: {each.reason}" for each in analysis.excluded),
+        *(f"{each.judge} is left out with {counted(each.votes, 'vote')}: {each.reason}" for each in analysis.excluded),
         *_changed_by_exclusion(analysis),
         *_too_few(analysis, alpha),
         *_naive(analysis.outcomes, alpha),
@@ -70,7 +71,7 @@ def material(analysis: Analysis) -> list[str]:
     judges = len({row.judge for row in kept.rows})
     lines = [f"{counted(tasks, 'judgment')} by {counted(judges, 'judge')} about {counted(items, 'item')}."]
     if votes.same:
-        lines.append(f"{counted(len(votes.same), 'comparison')} of equal texts count as no difference, unjudged.")
+        lines.append(f"Unjudged, counted as no difference: {counted(len(votes.same), 'comparison')} of equal texts.")
     if votes.naming == ():
         lines.append("No summary that judges were shown names a system.")
     family = (
@@ -84,11 +85,6 @@ def material(analysis: Analysis) -> list[str]:
         f"Intervals: 95%, bootstrap of items. Rules fixed beforehand: {analysis.settings.rules.told()}.",
     ]
     return lines
-
-
-def counted(number: int, noun: str) -> str:
-    """A number with its noun, in the plural unless it is one."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def percent(share: float) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from human_eval.study import StudyError
+from human_eval.wording import counted
 from rlsum.records import Output, read_outputs
 
 
@@ -51,8 +52,8 @@ def align(outputs: Sequence[tuple[str, Output]]) -> Aligned:
         raise StudyError(f"only one system ({', '.join(systems)}); give the outputs of two or more to compare")
     common = sorted(set.intersection(*(set(rows) for rows in by_system.values())))
     if not common:
-        counts = ", ".join(f"{system} {len(rows)}" for system, rows in sorted(by_system.items()))
-        raise StudyError(f"no id has an output of every system ({counts} outputs); ids must name the same articles")
+        counts = ", ".join(f"{system}: {counted(len(rows), 'output')}" for system, rows in sorted(by_system.items()))
+        raise StudyError(f"no id has an output of every system ({counts}); ids must name the same articles")
     articles = {id: _article([by_system[system][id] for system in systems]) for id in common}
     candidates = {id: {system: by_system[system][id][1].candidate for system in systems} for id in common}
     left_out = {system: len(by_system[system]) - len(common) for system in systems}

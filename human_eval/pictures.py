@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from human_eval.analysis import Analysis
 from human_eval.plan import Plan
-from rlsum.pages.pictures import COLOURS, INKS, Mode, Picture, drawn
-
-LONGEST = 40  # letters of a system's name in a picture; the tables have it whole
+from human_eval.preregistration import needed
+from human_eval.wording import counted, percentage, versus
+from rlsum.pages.pictures import COLOURS, INKS, Mode, Picture, drawn, short_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+LINES = ("-", "--", ":")  # of one colour, where there are more curves than colours
 
 
 def preferences_picture(analysis: Analysis) -> Picture:
@@ -28,7 +30,8 @@ def preferences_picture(analysis: Analysis) -> Picture:
             if not math.isnan(each.half.low):
                 axes.plot([100 * each.half.low, 100 * each.half.high], [place, place], color=colour, linewidth=2.5)
             axes.plot(100 * each.half.share, place, "o", color=colour, markersize=7)
-        told = [f"{each.criterion}\n{' / '.join(map(_name, each.pair))}" for each in outcomes]
+        pairs = [versus((short_name(each.pair[0]), short_name(each.pair[1]))) for each in outcomes]
+        told = [f"{each.criterion}\n{pair}" for each, pair in zip(outcomes, pairs, strict=True)]
         axes.set_yticks(range(len(outcomes)), told)
         axes.set_ylim(-0.6, len(outcomes) - 0.4)
         axes.set_xlim(0, 100)
@@ -45,24 +48,27 @@ def preferences_picture(analysis: Analysis) -> Picture:
     )
 
 
-def _name(system: str) -> str:
-    """A name that fits a picture; dollars would else begin a formula, and one that is none stops the drawing."""
-    text = " ".join(system.split())
-    short = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
-    return short.replace("$", r"\$")
-
-
 def power_picture(plan: Plan) -> Picture:
-    """Power against items, a curve for each number of judges."""
+    """Power against items, a curve for each number of judges, or for each scenario of a table of assumptions."""
     design, assumed = plan.design, plan.assumptions
+    curves = [(f"{counted(curve.judges, 'judge')} an item", curve) for curve in plan.curves]
+    what = f"a preference of {percentage(assumed.preference)} is found, with {percentage(assumed.ties)} ties and a "
+    told = f"How often {what}correlation of {assumed.correlation:.2f} within items"
+    if plan.outlooks:
+        names = [short_name(each.scenario.name, 30) for each in plan.outlooks]
+        curves = [
+            (f"{name}: {needed(each, design.power)}", each.curve)
+            for name, each in zip(names, plan.outlooks, strict=True)
+        ]
+        told = "How often the preference of each scenario is found; beside its name the items it needs"
 
     def draw(figure: Figure, mode: Mode) -> None:
         axes = figure.add_subplot()
         axes.axhline(100 * design.power, color=INKS[mode], linewidth=0.8, linestyle="--")
-        for curve, colour in zip(plan.curves, COLOURS, strict=False):
+        for place, (label, curve) in enumerate(curves):
+            line = LINES[place // len(COLOURS)]
             power = [100 * each for each in curve.power]
-            label = f"{curve.judges} judge{'s' if curve.judges > 1 else ''} an item"
-            axes.plot(curve.items, power, marker=".", color=colour, label=label)
+            axes.plot(curve.items, power, line, marker=".", color=COLOURS[place % len(COLOURS)], label=label)
         axes.plot([float(design.items or 0)], [100 * plan.power], "D", color=INKS[mode], label="the plan")
         axes.set_xscale("log")
         ticks = plan.curves[0].items
@@ -71,13 +77,11 @@ def power_picture(plan: Plan) -> Picture:
         axes.set_ylim(0, 102)
         axes.set_xlabel("items")
         axes.set_ylabel("power, %")
-        axes.legend(frameon=False, loc="lower right")
+        if plan.outlooks:  # names may be long: beneath, where they hide no curve
+            title = f"scenario: items for a power of {design.power:.0%}"
+            figure.legend(loc="outside lower left", ncols=2, frameon=False, title=title, alignment="left")
+        else:
+            axes.legend(frameon=False, loc="lower right")
 
-    return drawn(
-        "power",
-        "Power",
-        f"How often a preference of {assumed.preference:.0%} is found, with {assumed.ties:.0%} ties and a correlation "
-        f"of {assumed.correlation:.2f} within items, at {design.alpha / design.pairs:.3g}.",
-        (6.4, 4.2),
-        draw,
-    )
+    height = 4.2 + (0.3 + 0.1 * len(plan.outlooks) if plan.outlooks else 0)
+    return drawn("power", "Power", f"{told}, tested at {design.alpha / design.pairs:.3g}.", (6.4, height), draw)

@@ -6,20 +6,20 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from textwrap import fill
 
 import numpy as np
 
 from human_eval.analysis import ALPHA, Settings
 from human_eval.exclusion import Rules
 from human_eval.files import read_object
+from human_eval.scenarios import Scenario, check_range
 from human_eval.simulation import Assumptions, rejections
+from human_eval.wording import counted, percentage
 from rlsum.errors import UserError
 
 ITEMS = (10, 20, 30, 50, 75, 100, 150, 200, 300, 500)
 JUDGES = (1, 2, 3, 5)
 DRAWS = 2_000
-WIDTH = 100  # characters a line of the text to deposit
 FORMAT = 1
 
 
@@ -57,11 +57,20 @@ class Curve:
 
 
 @dataclass(frozen=True)
+class Outlook:
+    """What the plan's items find in a ``scenario``, and the ``curve`` of its power over other numbers of items."""
+
+    scenario: Scenario
+    curve: Curve
+    power: float
+
+
+@dataclass(frozen=True)
 class Plan:
     """A design with its ``items`` fixed, the power that it has, and the curves behind it.
 
     ``source`` says where the assumptions are from. ``needed``: judges an item -> the fewest items, None where more than
-    the largest number tried.
+    the largest number tried. ``outlooks``: the scenarios of a table of assumptions, the one planned for first.
     """
 
     design: Design
@@ -71,6 +80,7 @@ class Plan:
     power: float
     draws: int
     seed: int
+    outlooks: tuple[Outlook, ...] = ()
 
     @property
     def needed(self) -> dict[int, int | None]:
@@ -92,13 +102,26 @@ def plan(
     chosen = next(curve for curve in curves if curve.judges == design.judges)
     items = design.items or chosen.needed(design.power)
     if items is None:
+        asked = f"a preference of {percentage(assumptions.preference)} with {counted(design.judges, 'judge')} an item"
         raise UserError(
-            f"a preference of {assumptions.preference:.0%} with {design.judges} judges an item is found with a "
-            f"probability of {max(chosen.power):.0%} at {ITEMS[-1]} items; ask for a larger preference, more judges or "
-            f"less power than {design.power:.0%}, or fix --items"
+            f"{asked} is found with a probability of {max(chosen.power):.0%} at {ITEMS[-1]} items; ask for a larger "
+            f"preference, more judges or less power than {design.power:.0%}, or fix --items"
         )
     found = rejections(assumptions, items, design.judges, alpha=alpha, draws=draws, seed=seed)
     return Plan(replace(design, items=items), assumptions, source, curves, found.sign_flip, draws, seed)
+
+
+def reckoned(made: Plan, scenarios: Sequence[Scenario]) -> Plan:
+    """The plan with what it finds in each of ``scenarios``."""
+    design, draws, seed = made.design, made.draws, made.seed
+    assert design.items is not None  # a plan has fixed them
+    alpha = design.alpha / design.pairs
+    outlooks = []
+    for each in scenarios:
+        curve = power_curve(each.assumptions, each.judges, alpha=alpha, draws=draws, seed=seed)
+        found = rejections(each.assumptions, design.items, each.judges, alpha=alpha, draws=draws, seed=seed)
+        outlooks.append(Outlook(each, curve, found.sign_flip))
+    return replace(made, outlooks=tuple(outlooks))
 
 
 def power_curve(
@@ -130,7 +153,7 @@ def from_pilot(path: Path, criterion: str, preference: float) -> tuple[Assumptio
             f"{path}: too few votes on {criterion} to tell how judges of an item agree; state --correlation"
         )
     ties = counts[1] / sum(counts)
-    source = f"ties and correlation of {sum(counts)} votes on {criterion} in {path.name}"
+    source = f"ties and correlation of {counted(sum(counts), 'vote')} on {criterion} in {path.name}"
     return Assumptions(preference, ties, float(np.clip(np.mean(known), 0, 1))), source
 
 
@@ -155,60 +178,15 @@ def settings_of(path: Path, resamples: int, seed: int) -> Settings:
         raise UserError(f"{path}: not a plan ({error}); give the plan.json of `rlsum human-eval plan`") from error
 
 
-def preregistration(made: Plan, criteria: Sequence[str]) -> str:
-    """The text to deposit before the first judgment, as Markdown; what only the authors know stands in brackets."""
-    design, assumed = made.design, made.assumptions
-    others = [criterion for criterion in criteria if criterion != design.primary]
-    tested = "one comparison" if design.pairs == 1 else f"{design.pairs} comparisons"
-    text = f"""# Pre-registration of a study with human judges
-
-Fill in what stands in [brackets] and deposit this before the first judgment is made.
-
-**Question.** Which of the systems [names] do people prefer? [Why this is asked.]
-
-**Design.** {design.items} items, drawn at random with a seed from [the test set]; {tested} of two systems on each;
-{design.judges} judges for each. Judges see the article and both texts without names, left and right balanced at random,
-and answer: left, right, or no difference. Where both texts are equal nobody is asked and it counts as no difference.
-Judges: [who, how found, how paid].
-
-**Primary criterion.** {design.primary}: [its question, word for word]. Secondary: {", ".join(others) or "none"}.
-
-**Test.** The item is the unit: its mean preference over its judges, a vote for no difference being half a vote for
-each system. Two-sided sign-flip permutation test of these means at {design.alpha:g}; Holm's correction over all
-comparisons on the primary criterion, and over those on all secondary criteria together. Reported with it: the share of
-each system with a 95% interval (bootstrap of items), the same without the votes for no difference, and the agreement of
-the judges. A p-value above {design.alpha:g} is reported as no difference detected, with the interval that says how
-large a difference remains possible.
-
-**Exclusions.** {_sentence(design.rules.told())} All preferences are also reported with nobody left out.
-
-**Number of items.** {design.items} items with {design.judges} judges find a preference of
-{assumed.preference:.0%} against {1 - assumed.preference:.0%} among votes for one of the two with a probability of
-{made.power:.0%}, where {assumed.ties:.0%} of the votes are for neither and two votes on one item correlate by
-{assumed.correlation:.2f} ({made.source}; {made.draws:,} simulated studies, seed {made.seed}, tested at
-{design.alpha / design.pairs:.4g}).
-
-**Stopping.** Judgments are collected until every comparison has its {design.judges} judges, and no later. Nobody looks
-at which system is ahead before that.
-
-**Date.** [date]"""
-    return "\n\n".join(fill(paragraph, WIDTH) for paragraph in text.split("\n\n")) + "\n"
-
-
-def _sentence(text: str) -> str:
-    return text[0].upper() + text[1:] + "."
-
-
 def _check(design: Design, assumptions: Assumptions) -> None:
     """Raise UserError naming the first option that makes no sense."""
+    for name in ("preference", "ties", "correlation"):
+        check_range(f"--{name}", name, getattr(assumptions, name))
+    check_range("--judges", "judges", design.judges)
     asked = (
-        ("--preference", assumptions.preference, 0.5 < assumptions.preference < 1, "above .5 and below 1"),
-        ("--ties", assumptions.ties, 0 <= assumptions.ties < 1, "from 0 to below 1"),
-        ("--correlation", assumptions.correlation, 0 <= assumptions.correlation <= 1, "from 0 to 1"),
         ("--power", design.power, 0 < design.power < 1, "between 0 and 1"),
         ("--alpha", design.alpha, 0 < design.alpha < 1, "between 0 and 1"),
         ("--pairs", design.pairs, design.pairs >= 1, "1 or more"),
-        ("--judges", design.judges, design.judges >= 1, "1 or more"),
         ("--items", design.items, design.items is None or design.items >= 1, "1 or more"),
     )
     for option, value, right, expected in asked:

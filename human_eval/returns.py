@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from human_eval.judgments import Judgment, judgment_of, read_rows
+from human_eval.spreadsheet import delimiter_of
 from human_eval.store import read_database
 from human_eval.study import Study, StudyError
 from rlsum.data.readers import FIELD_LIMIT
@@ -51,7 +52,7 @@ def read_returned(path: str | Path, study: Study) -> Iterator[Returned]:
     try:
         yield from reader(path, study)
     except OSError as error:
-        raise StudyError(f"{path}: cannot be read ({error.strerror})") from error
+        raise StudyError(f"{path}: cannot be read ({error.strerror}); give files that came back from judges") from error
 
 
 def _jsonl(path: Path, study: Study) -> Iterator[Returned]:
@@ -89,7 +90,7 @@ def _csv(path: Path, study: Study) -> Iterator[Returned]:
         yield Returned(f"{path}:1", "not UTF-8: save it as 'CSV UTF-8'", {})
         return
     csv.field_size_limit(max(FIELD_LIMIT, csv.field_size_limit()))  # process-wide; only ever raised
-    delimiter = _delimiter(text)
+    delimiter = delimiter_of(text)
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
         header = [name.strip() for name in next(rows, [])]
@@ -117,12 +118,6 @@ def _csv(path: Path, study: Study) -> Iterator[Returned]:
             continue
         row = dict(zip(header, cells, strict=True))
         yield Returned(where, _mturk_row(row, study, nameless) if turk else _sheet_row(row, study), row)
-
-
-def _delimiter(text: str) -> str:
-    """Spreadsheets write semicolons where the comma is the decimal mark."""
-    header = text.split("\n", 1)[0]
-    return max((",", ";", "\t"), key=header.count)
 
 
 def _sheet_row(row: Mapping[str, str], study: Study) -> Judgment | str:

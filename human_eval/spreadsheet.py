@@ -1,4 +1,4 @@
-"""Texts for spreadsheets: CSV whose cells none of them calculates."""
+"""What spreadsheets make of CSV: cells that none of them calculates, and the marks that they write between cells."""
 
 from __future__ import annotations
 
@@ -21,3 +21,9 @@ def csv_text(rows: Iterable[Sequence[Any]]) -> str:
 def neutral(cell: str) -> str:
     """The cell, or the cell behind an apostrophe where a spreadsheet would calculate it."""
     return f"'{cell}" if cell.lstrip(" \u00a0\ufeff").startswith(FORMULA_STARTS) else cell
+
+
+def delimiter_of(text: str) -> str:
+    """What stands between the cells of a CSV: spreadsheets write semicolons where the comma is the decimal mark."""
+    header = text.split("\n", 1)[0]
+    return max((",", ";", "\t"), key=header.count)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from human_eval.analysis import Analysis, Outcome
 from human_eval.bradley_terry import Ranking
 from human_eval.preference import Preference
+from human_eval.wording import versus
 from rlsum.evaluation.agreement import Agreement
 from rlsum.evaluation.table import DASH, UNDEFINED, Cell, Table, p_text
 
@@ -25,7 +26,7 @@ def verdict_table(analysis: Analysis) -> Table:
     rows = tuple(
         (
             Cell(each.criterion),
-            Cell(f"{each.pair[0]} / {each.pair[1]}"),
+            Cell(versus(each.pair)),
             Cell(_verdict(each, alpha), mark=each.preferred(alpha) is not None),
             share_cell(each.half),
             Cell(p_text(each.p_holm), f"raw {p_text(each.half.p)}"),
@@ -44,7 +45,7 @@ def sensitivity_table(analysis: Analysis) -> Table:
     rows = tuple(
         (
             Cell(each.criterion),
-            Cell(f"{each.pair[0]} / {each.pair[1]}"),
+            Cell(versus(each.pair)),
             share_cell(each.half),
             Cell(p_text(each.half.p)),
             share_cell(each.dropped),
@@ -68,7 +69,7 @@ def agreement_table(analysis: Analysis) -> Table:
     rows = tuple(
         (
             Cell(criterion),
-            Cell(f"{pair[0]} / {pair[1]}"),
+            Cell(versus(pair)),
             *(agreement_cell(found[name], 100 if name == "pairwise" else 1) for name in AGREEMENTS),
             Cell(f"{found['alpha'].n:,}"),
         )
@@ -157,7 +158,7 @@ def controls_table(analysis: Analysis) -> Table:
     rows = tuple(
         (
             Cell(criterion),
-            Cell(f"{pair[0]} / {pair[1]}"),
+            Cell(versus(pair)),
             Cell(metric),
             Cell(UNDEFINED, each.reason) if each.reason else _share(each.share, each.low, each.high),
             Cell(_number(100 * (1 - each.width), "+.1f")),

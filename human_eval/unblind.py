@@ -13,6 +13,7 @@ from human_eval.files import read_key, read_study
 from human_eval.judgments import Judgment, read_judgments
 from human_eval.study import Answer, Key, Secret, Study, StudyError, Task
 from human_eval.votes import Check, Pair, Vote, Votes
+from human_eval.wording import counted
 
 
 def read_votes(study_folder: Path, judgments: Path, key: Path) -> Votes:
@@ -52,7 +53,7 @@ def unblind(study: Study, key: Key, judgments: Sequence[Judgment]) -> Votes:
     same = tuple((tie.pair, key.items[tie.item]) for tie in key.ties)
     compared = {secret.pair for secret in key.tasks.values() if secret.kind == "pair"} | {pair for pair, _ in same}
     pairs = tuple(sorted(compared, key=lambda pair: [key.systems.index(system) for system in pair]))
-    notes = (f"{twice} judgments of texts that the same judge had judged before are left out",) if twice else ()
+    notes = (f"left out: {counted(twice, 'judgment')} of texts that the same judge had judged before",) if twice else ()
     criteria = tuple(criterion.id for criterion in study.criteria)
     naming = naming_tasks(study, key.systems)
     return Votes(study.title, criteria, pairs, tuple(rows), tuple(checks), same, notes, naming)

@@ -32,4 +32,4 @@ def write_files(folder: str | Path, files: Mapping[str, str]) -> None:
                 (made / name).write_text(text, encoding="utf-8", newline="")
             made.replace(folder)
     except OSError as error:
-        raise StudyError(f"{folder}: cannot be written ({error}); choose a folder you may write to") from error
+        raise StudyError(f"{folder}: cannot be written ({error.strerror}); choose a folder you may write to") from error

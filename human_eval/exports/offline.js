@@ -100,12 +100,16 @@ function showEnd() {
   keep();
   const left = data.tasks.length - answered().length;
   at("summary").textContent = left
-    ? `You answered ${answered().length} of ${data.tasks.length} comparisons; ${left} are still open.`
-    : `You answered all ${data.tasks.length} comparisons.`;
+    ? `You answered ${answered().length} of ${counted(data.tasks.length)}; ${left} ${left === 1 ? "is" : "are"} still open.`
+    : `All done: ${counted(data.tasks.length)} answered.`;
   at("open").hidden = left === 0;
   at("file").textContent = fileName();
   at("copy").value = result();
   at("end-title").focus();
+}
+
+function counted(number) {
+  return `${number} comparison${number === 1 ? "" : "s"}`;
 }
 
 function fileName() {
@@ -166,7 +170,7 @@ function press(event) {
   event.preventDefault();
 }
 
-at("count").textContent = data.tasks.length;
+at("count").textContent = counted(data.tasks.length);
 at("judge").value = state.judge;
 at("shortcuts").checked = state.shortcuts;
 at("begin").addEventListener("submit", (event) => {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from human_eval.study import Study, StudyError
+from human_eval.wording import spread
 
 # Prolific puts the participant's values in place of these.
 FIELDS = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
@@ -21,7 +22,7 @@ def prolific(study: Study, invitation: str) -> dict[str, str]:
         f"How to record Prolific IDs\n    by URL parameters\n"
         f"Number of participants\n    {len(sizes)}, one for each booklet; what one leaves undone goes to another\n"
         f"Submissions per participant\n    1\n"
-        f"Work of one participant\n    {min(sizes)} to {max(sizes)} comparisons; time a few before you set the pay\n"
+        f"Work of one participant\n    {spread(sizes, 'comparison')}; time a few before you set the pay\n"
     )
     return {"prolific.txt": settings}
 

@@ -22,6 +22,7 @@ from human_eval.store import Store
 from human_eval.study import Key, Study
 from human_eval.web.access import Access, NoAccess, Role, Visitor
 from human_eval.web.guard import Limiter
+from human_eval.wording import counted
 
 BODY_LIMIT = 64 * 1024  # bytes of a form; comments are far shorter
 FIELD_LIMIT = 100
@@ -153,5 +154,5 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals["static"] = _static_url
+    environment.globals |= {"static": _static_url, "counted": counted}
     return environment

@@ -163,7 +163,7 @@ def report_markdown(report: Report, pictures: str | None = None) -> str:
     for section in report.sections:
         blocks += [f"## {section.title}", *(to_markdown(table) for table in section.tables)]
     if pictures is not None:
-        blocks += [f"![{picture.title}]({pictures}/{picture.name}.png)" for picture in report.pictures]
+        blocks += [picture.markdown(f"{pictures}/") for picture in report.pictures]
     if report.samples:
         blocks += ["## Examples", examples.to_markdown(report.samples)]
     if report.signatures:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rewards.explain import Explanation
 from rlsum.explain.layout import BAR, CELL, FONT, LINE, Band, Flows, Node, lay_out, matrix, number, short
+from rlsum.pages import fonts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,30 +23,14 @@ SOFT = {"light": "#5d6670", "dark": "#a0a9b2"}
 PAPERS = {"light": "#ffffff", "dark": "#1c1f24"}
 COLOURS = {"word": "#E08A00", "sentence": "#2E86C9", "mixed": "#8B6FB8", "token": "#2E86C9"}  # orange, blue: Figure 1
 OPPOSITE = "#D55E00"  # of a cosine below 0
-# Letters beyond Latin, Greek and Cyrillic, where one of these is installed.
-FONTS = [
-    "DejaVu Sans",
-    "Noto Sans",
-    "Noto Sans CJK SC",
-    "Noto Sans CJK JP",
-    "WenQuanYi Zen Hei",
-    "Droid Sans Fallback",
-    "Noto Sans Arabic",
-    "Noto Sans Hebrew",
-    "Noto Sans Devanagari",
-    "Noto Emoji",
-    "Symbola",
-]
 TITLE = 58.0  # pixels above the picture
 
 
 def png(explanation: Explanation, theme: str = "light") -> tuple[bytes, bool]:
     """The picture, and whether every letter could be drawn (False: no installed font has some of them)."""
     import matplotlib as mpl
-    from matplotlib import font_manager
 
-    installed = set(font_manager.get_font_names())
-    settings: Any = {"font.family": [name for name in FONTS if name in installed], "text.parse_math": False}
+    settings: Any = {"font.family": list(fonts.families()), "text.parse_math": False}
     with mpl.rc_context(settings), warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         figure = (_flow_figure if explanation.form == "flow" else _matrix_figure)(explanation, theme)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rlsum.evaluation.significance import MetricTest
 from rlsum.meta_evaluation.evaluation import MetaEvaluation, Result
 from rlsum.meta_evaluation.scores import ScoreTable
-from rlsum.pages.pictures import COLOURS, INKS, PAPERS, Mode, Picture, drawn
+from rlsum.pages.pictures import COLOURS, INKS, PAPERS, Mode, Picture, drawn, short_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 PANEL = (3.7, 2.9)  # inches
+LONGEST = 34  # letters of a metric's label
 COLUMNS = 3
 BINS = 10
 LEGIBLE = 16  # metrics up to which the cells of a heat map hold numbers
@@ -37,7 +38,7 @@ def heat_map(result: Result) -> Picture:
     """Rows against columns: blue where the row is closer to people, orange where the column is, by p after Holm."""
     labels = list(result.correlations)
     side = 0.62 * len(labels) + 2.6
-    width = side + 0.09 * max(len(_short(label)) for label in labels)
+    width = side + 0.09 * max(len(short_name(label, LONGEST)) for label in labels)
 
     def draw(figure: Figure, mode: Mode) -> None:
         _draw_map(figure.add_subplot(), labels, result.tests, mode)
@@ -62,7 +63,7 @@ def scatter(table: ScoreTable) -> Picture:
         for place, label in enumerate(labels, 1):
             axes = figure.add_subplot(rows, columns, place)
             _draw_scatter(axes, table.scores(label), table.human, mode)
-            axes.set_title(_short(label), loc="left")
+            axes.set_title(short_name(label, LONGEST), loc="left")
             axes.set_xlabel("score" if table.columns[label].kind == "metric" else "length")
             axes.set_ylabel(f"people: {table.score}")
 
@@ -116,7 +117,7 @@ def _draw_map(axes: Axes, labels: Sequence[str], tests: Sequence[MetricTest], mo
     axes.imshow(shades, aspect="equal")
     axes.grid(False)
     axes.tick_params(length=0)
-    short = [_short(label) for label in labels]
+    short = [short_name(label, LONGEST) for label in labels]
     axes.set_xticks(range(len(labels)), short, rotation=40, ha="right", rotation_mode="anchor")
     axes.set_yticks(range(len(labels)), short)
     for spine in axes.spines.values():
@@ -136,7 +137,3 @@ def _strength(p: float) -> int:
 
 def _small(p: float) -> str:
     return "p<.001" if p < 0.001 else f"p={p:.3f}".replace("=0.", "=.")
-
-
-def _short(label: str, most: int = 34) -> str:
-    return label if len(label) <= most else f"{label[: most - 1]}\N{HORIZONTAL ELLIPSIS}"

@@ -107,7 +107,7 @@ def to_markdown_page(report: Report, pictures: Sequence[Picture] = ()) -> str:
     blocks = [f"# {report.title}", *report.material, "## What it says", _listed(report.findings)]
     blocks += ["## Careful", _listed(report.warnings)] if report.warnings else []
     blocks += ["## Correlations", *(to_markdown(table) for table in report.correlations)]
-    blocks += [f"![{picture.title}]({picture.name}.png)" for picture in pictures]
+    blocks += [picture.markdown() for picture in pictures]
     blocks += ["## Between metrics", *(to_markdown(table) for table in report.pairs)]
     blocks += ["## Signatures", _listed(f"`{signature}`" for signature in report.signatures)]
     return "\n\n".join(blocks) + "\n"

@@ -126,7 +126,7 @@ def _matrices(metric: Comparison, base: float, example: tuple[str, str]) -> list
     return [
         Picture(
             f"rescaling-matrix-{when}", "Matrix", f"Cosines between two sentences {when} rescaling", 600,
-            *(png(each, theme)[0] for theme in ("light", "dark")),
+            png(each, "light")[0], png(each, "dark")[0],
         )
         for when, each in (("before", before), ("after", after))
     ]  # fmt: skip

@@ -17,6 +17,11 @@ def test_parts_of_words_are_no_names(text):
     assert named_in(text, ["sms model", "(("]) == []
 
 
+def test_a_name_in_a_script_without_spaces_is_found_anywhere():
+    assert named_in("据甲系统报道", ["甲系统", "乙系统"]) == ["甲系统"]
+    assert named_in("乙亥年", ["乙"]) == []  # as short as a letter
+
+
 def test_very_short_names_forbid_no_wording():
     outputs = aligned(8, 2)
     letters = dict(zip(outputs.systems, "AB", strict=True))

@@ -142,7 +142,7 @@ def test_pairs_of_one_item_are_spread_over_booklets():
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"items": 10}, "--items 10: only 9 articles"),
+        ({"items": 10}, "--items 10: there is an output of every system for 9 articles"),
         ({"items": 0}, "--items 0: expected 1 or more"),
         ({"judges": 0}, "--judges 0"),
         ({"booklet": 0}, "--booklet 0"),

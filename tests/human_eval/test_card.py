@@ -11,6 +11,7 @@ from votes import study_of, votes_of
 
 from human_eval.analysis import Settings, analyse
 from human_eval.card import FILES, build_card, write_card
+from rlsum.pages import fonts
 
 HOSTILE = "<script>alert(1)</script> & {{ 7 * 7 }} | _x_ \\end{table}"
 
@@ -106,3 +107,10 @@ def test_a_name_is_no_formula_to_the_picture(pair, tmp_path, recwarn):
     write_card(analyse(study_of(votes_of([[1, 0]] * 6, pair=pair)), Settings(resamples=50)), tmp_path)
     assert (tmp_path / "preferences.png").stat().st_size > 5_000
     assert not [warning for warning in recwarn if "collapsed" in str(warning.message)]
+
+
+def test_names_that_no_font_can_draw_are_said_on_the_card(tmp_path, monkeypatch):
+    monkeypatch.setattr(fonts, "families", lambda: ("DejaVu Sans",))
+    write_card(analyse(study_of(votes_of([[1, 0]] * 6, pair=("甲系统", "ours"))), Settings(resamples=50)), tmp_path)
+    for name in ("verdict.html", "verdict.md"):
+        assert "[1] is 甲系统: no installed font has these letters" in (tmp_path / name).read_text()

@@ -1,12 +1,14 @@
 import random
 from collections import Counter
+from itertools import product
+from math import prod
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from human_eval.checks import can_be_shuffled, passed, shuffled
-from human_eval.study import Secret
+from human_eval.study import ANSWERS, Secret
 
 LINES = "the mayor says the bridge fell .\nnobody was hurt in the storm ."
 
@@ -50,3 +52,24 @@ def test_a_swapped_pair_is_failed_by_staying_on_one_side(earlier, now, verdict):
     secret = Secret(("a", "b"), "b", "a", "swapped", repeats="t1")
     first, second = (dict(zip("xy", answers.split(), strict=True)) for answers in (earlier, now))
     assert passed(secret, second, first) is verdict
+
+
+def test_who_clicks_at_random_seldom_passes_half_of_five_checks():
+    """Two equal texts, two by shuffled words, one swapped pair, four criteria: all answers there are, counted."""
+    names = ("non-redundancy", "coherence", "focus", "overall")
+    every = [dict(zip(names, answers, strict=True)) for answers in product(ANSWERS, repeat=4)]
+    identical = Secret(("a", "a"), "a", "a", "identical", expected="none")
+    shuffled = Secret(("a", "a"), "a", "a", "shuffled", expected="left")
+    swapped = Secret(("a", "b"), "a", "b", "swapped", repeats="t")
+    equal = sum(bool(passed(identical, answers)) for answers in every) / 81
+    mixed = sum(bool(passed(shuffled, answers)) for answers in every) / 81
+    again = sum(bool(passed(swapped, now, before)) for now in every for before in every) / 81**2
+    assert (equal, mixed) == (1 / 81, 15 / 81)
+    assert again == pytest.approx(0.366, abs=5e-4)
+    shares = (equal, equal, mixed, mixed, again)
+    kept = sum(
+        prod(share if did else 1 - share for share, did in zip(shares, pattern, strict=True))
+        for pattern in product((0, 1), repeat=5)
+        if sum(pattern) >= 3  # left out are those who fail more than half
+    )
+    assert kept == pytest.approx(0.0159, abs=5e-5)

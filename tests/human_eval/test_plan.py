@@ -9,8 +9,10 @@ from votes import study_of, votes_of
 
 from human_eval.analysis import Settings, analyse
 from human_eval.exclusion import Rules
-from human_eval.plan import Curve, Design, from_pilot, plan, preregistration, settings_of, write_plan
+from human_eval.plan import Curve, Design, from_pilot, plan, reckoned, settings_of, write_plan
+from human_eval.preregistration import preregistration, scenario_table
 from human_eval.results import to_json
+from human_eval.scenarios import Scenario
 from human_eval.simulation import Assumptions
 from rlsum.errors import UserError
 
@@ -43,11 +45,46 @@ def test_items_may_be_fixed_and_several_pairs_ask_for_more(made):
 
 def test_what_is_deposited_says_what_will_be_done(made):
     text = preregistration(made, ("focus", "overall"))
-    assert f"{made.design.items} items with 3 judges" in text.replace("\n", " ")
+    assert f"With {made.design.items} items and 3 judges for each" in text.replace("\n", " ")
     assert "**Primary criterion.** overall" in text
     assert "Secondary: focus" in text
     assert "failed more than 50% of the checks" in text.replace("\n", " ")
     assert max(map(len, text.splitlines())) <= 100
+
+
+def test_one_of_everything_is_written_in_the_singular():
+    text = preregistration(plan(Design(judges=1, items=1), Assumptions(), draws=100), ("overall",))
+    for word in ("1 items", "1 judges", "1 comparisons"):
+        assert word not in text.replace("\n", " ")
+
+
+@pytest.fixture(scope="module")
+def foreseen(made):
+    scenarios = (
+        Scenario("expected", made.assumptions, made.design.judges),
+        Scenario("hard | to tell", replace(made.assumptions, preference=0.52), 1),
+    )
+    return reckoned(made, scenarios)
+
+
+def test_each_scenario_has_its_own_power_and_items(made, foreseen):
+    expected, hard = foreseen.outlooks
+    assert expected.power == made.power
+    assert expected.curve.needed(0.8) == made.design.items
+    assert hard.power < 0.3
+    assert [row[0].text for row in scenario_table(foreseen).rows] == ["expected", "hard | to tell"]
+    assert [row[5].text for row in scenario_table(foreseen).rows] == [str(made.design.items), "> 500"]
+
+
+def test_scenarios_are_deposited_and_written(foreseen, tmp_path):
+    text = preregistration(foreseen, ("overall",))
+    assert f"| expected | 65% | 10% | 0.30 | 3 | {foreseen.design.items} |" in text
+    assert "hard \\| to tell" in text
+    assert "planned for the first row, expected" in text.replace("\n", " ")
+    write_plan(tmp_path / "plan.json", foreseen)
+    kept = json.loads((tmp_path / "plan.json").read_text())
+    assert [each["scenario"]["name"] for each in kept["outlooks"]] == ["expected", "hard | to tell"]
+    assert settings_of(tmp_path / "plan.json", 100, 0).primary == "overall"
 
 
 def test_analyse_reads_what_plan_wrote(made, tmp_path):
@@ -87,7 +124,7 @@ def test_a_pilot_gives_ties_and_correlation(tmp_path):
     [
         ({}, {"preference": 0.5}, "--preference 0.5"),
         ({}, {"preference": float("nan")}, "--preference nan"),
-        ({}, {"ties": 1.0}, "--ties 1.0"),
+        ({}, {"ties": 1.0}, "--ties 1:"),
         ({}, {"correlation": -0.1}, "--correlation"),
         ({"judges": 0}, {}, "--judges 0"),
         ({"items": 0}, {}, "--items 0"),

@@ -78,7 +78,7 @@ def test_the_holder_of_two_booklets_counts_once_for_each_pair_of_texts():
     pairs = sum(secret.kind == "pair" for secret in key.tasks.values())
     once = len({(*key.tasks[task.id].pair, task.item) for task in study.tasks if key.tasks[task.id].kind == "pair"})
     assert len(votes.rows) == once * len(study.criteria)
-    assert votes.notes == (f"{pairs - once} judgments of texts that the same judge had judged before are left out",)
+    assert votes.notes == (f"left out: {pairs - once} judgments of texts that the same judge had judged before",)
 
 
 def test_equal_texts_come_from_the_key():

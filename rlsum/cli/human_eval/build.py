@@ -31,7 +31,12 @@ def build(
     title: Annotated[str | None, typer.Option(help="What judges read on top.")] = None,
     instructions: Annotated[Path | None, typer.Option(help="Text file that judges read first.")] = None,
     identical: Annotated[int, typer.Option(help="Checks in each booklet: the same summary twice.")] = 1,
-    shuffled: Annotated[int, typer.Option(help="Checks in each booklet: a summary against its shuffled words.")] = 1,
+    shuffled: Annotated[
+        int | None,
+        typer.Option(
+            help="Checks in each booklet: a summary against its shuffled words (default: 1, or 0 if all are too short)."
+        ),
+    ] = None,
     swapped: Annotated[int, typer.Option(help="Checks in each booklet: an earlier pair again, sides swapped.")] = 1,
     seed: Annotated[
         int | None, typer.Option(help="Makes the same study again. Keep it secret: it unblinds (default: drawn).")
@@ -59,7 +64,8 @@ def build(
     check_places(out, key)
     wording = _wording(title, instructions, criteria)
     aligned = read_aligned(outputs)
-    design = Design(_items(items, aligned), baseline, judges, booklet, identical, shuffled, swapped)
+    mixed = _shuffled(shuffled, aligned)
+    design = Design(_items(items, aligned), baseline, judges, booklet, identical, mixed, swapped)
     study, secret = build(aligned, design, wording, _drawn() if seed is None else seed)
     save(out, study, key, secret)
     _report(aligned, study, secret, out, key)
@@ -68,11 +74,26 @@ def build(
 def _items(given: int | None, aligned: Aligned) -> int:
     """How many articles: as asked for, else the usual number where there are as many."""
     from human_eval.build import Design
+    from human_eval.wording import counted
 
     if given is not None or len(aligned.articles) >= Design.items:
         return Design.items if given is None else given
-    typer.echo(f"All {len(aligned.articles)} articles that every system has are judged, fewer than {Design.items}")
+    there = counted(len(aligned.articles), "article")
+    typer.echo(f"{there} that every system has, fewer than {Design.items}: nothing is sampled, everything is judged")
     return len(aligned.articles)
+
+
+def _shuffled(given: int | None, aligned: Aligned) -> int:
+    """How many checks by shuffled words: as asked for, else the usual number where any text is long enough for it."""
+    from human_eval.build import Design
+    from human_eval.checks import SHUFFLED_WORDS, can_be_shuffled
+
+    if given is not None:
+        return given
+    if any(can_be_shuffled(text) for texts in aligned.candidates.values() for text in texts.values()):
+        return Design.shuffled
+    typer.echo(f"No checks by shuffled words: no output has {SHUFFLED_WORDS} different words; the other checks remain")
+    return 0
 
 
 def _drawn() -> int:
@@ -103,17 +124,19 @@ def _wording(title: str | None, instructions: Path | None, criteria: Path | None
 def _report(aligned: Aligned, study: Study, key: Key, out: Path, key_path: Path) -> None:
     from human_eval.blindness import naming_tasks, told
     from human_eval.files import TASKS
+    from human_eval.wording import counted, spread
 
     for system, count in aligned.left_out.items():
-        typer.echo(f"{system}: {count} outputs left out, another system has none for their ids")
+        typer.echo(f"{system}: {counted(count, 'output')} left out, as another system lacks the article")
     if key.ties:
-        typer.echo(f"{len(key.ties)} pairs of identical outputs are not judged: they count as no difference")
+        typer.echo(f"Not judged, and counted as no difference: {counted(len(key.ties), 'pair')} of identical outputs")
     if naming := naming_tasks(study, key.systems):
         typer.echo(f"Attention: {told(naming)}; look at them in {out / TASKS}")
     sizes = [len(booklet) for booklet in study.booklets]
     extra = sum(secret.kind != "pair" for secret in key.tasks.values())
     typer.echo(
-        f"{out}: {len(study.tasks)} tasks ({extra} of them checks) in {len(sizes)} booklets of {min(sizes)} to "
-        f"{max(sizes)}, on {len(study.articles)} articles; every judge gets one booklet"
+        f"{out}: {counted(len(study.tasks), 'task')} ({counted(extra, 'check')} among them) in "
+        f"{counted(len(sizes), 'booklet')} of {spread(sizes, 'task')}, on {counted(len(study.articles), 'article')}; "
+        "every judge gets one booklet"
     )
     typer.echo(f"{key_path}: the key, for `rlsum human-eval analyse` alone; keep it away from judges")

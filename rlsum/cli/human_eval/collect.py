@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from human_eval.collect import Collected
     from human_eval.study import Study
 
+SHOWN = 10  # rows whose reasons are printed one by one where none counts
+
 
 def collect(
     study: Annotated[Path, typer.Argument(help="Folder of the study.")],
@@ -23,9 +25,10 @@ def collect(
 ) -> None:
     """Collect judgments from offline pages, spreadsheets, Mechanical Turk and the app into one file.
 
-    Every row is kept or said why not, below and row by row in a file beside the judgments (.rejects.jsonl). Where a
-    judge answered a task twice, the later answers count. A judge who got the same two summaries in two booklets counts
-    once, with the earlier answers. Files may overlap; collecting again from all files gives the same.
+    Every row is kept or said why not, below and row by row in a file beside the judgments (.rejects.jsonl); where no
+    row counts, nothing is written. Where a judge answered a task twice, the later answers count. A judge who got the
+    same two summaries in two booklets counts once, with the earlier answers. Files may overlap; collecting again from
+    all files gives the same.
 
     **Examples**
 
@@ -38,6 +41,7 @@ def collect(
     from human_eval.judgments import write_judgments
     from human_eval.returns import read_returned
     from human_eval.study import StudyError
+    from human_eval.wording import counted
     from rlsum.cli.destination import check_free
 
     rejected = out.with_suffix(".rejects.jsonl")
@@ -45,12 +49,22 @@ def collect(
     check_free("-o", rejected, overwrite)
     blind = read_study(study)
     found = collect(blind, (row for path in files for row in read_returned(path, blind)))
+    if not found.judgments and not found.rejects:
+        raise StudyError(f"no answers in {', '.join(map(str, files))} yet; nothing is written")
     _print(found, blind)
-    write_rejects(rejected, found.rejects)
     if not found.judgments:
-        raise StudyError(f"no row of {', '.join(map(str, files))} can count; the reasons are in {rejected}")
+        for reject in found.rejects[:SHOWN]:
+            typer.echo(f"{reject.where}: {reject.reason}")
+        if len(found.rejects) > SHOWN:
+            typer.echo(f"and {counted(len(found.rejects) - SHOWN, 'row')} more, counted in the table")
+        raise StudyError(
+            f"no row of {', '.join(map(str, files))} counts, for the reasons above; nothing is written, "
+            f"neither {out} nor {rejected}"
+        )
+    write_rejects(rejected, found.rejects)
     write_judgments(out, found.judgments)
-    typer.echo(f"{out}: {len(found.judgments)} judgments; {rejected}: {len(found.rejects)} rows that do not count")
+    told = f"{counted(len(found.rejects), 'row')} not kept, each with its reason" if found.rejects else "empty"
+    typer.echo(f"{out}: {counted(len(found.judgments), 'judgment')}; {rejected}: {told}")
 
 
 def _print(found: Collected, study: Study) -> None:
@@ -59,6 +73,7 @@ def _print(found: Collected, study: Study) -> None:
     from rich.table import Column, Table
 
     from human_eval.collect import reasons
+    from human_eval.wording import counted
 
     judged = {judgment.task for judgment in found.judgments}
     judges = {judgment.judge for judgment in found.judgments}
@@ -70,6 +85,6 @@ def _print(found: Collected, study: Study) -> None:
     console.print(table)
     whole = sum(all(task.id in judged for task in booklet) for booklet in study.booklets)
     typer.echo(
-        f"{len(judges)} judges; {len(judged)} of {len(study.tasks)} tasks answered; "
-        f"{whole} of {len(study.booklets)} booklets complete"
+        f"{counted(len(judges), 'judge')}; {len(judged):,} of {counted(len(study.tasks), 'task')} answered; "
+        f"{whole:,} of {counted(len(study.booklets), 'booklet')} complete"
     )

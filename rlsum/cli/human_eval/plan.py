@@ -9,6 +9,7 @@ import typer
 
 if TYPE_CHECKING:
     from human_eval.plan import Plan
+    from human_eval.simulation import Assumptions
 
 FILES = ("plan.json", "preregistration.md", "power.png")
 
@@ -26,6 +27,15 @@ def plan(
     ] = None,
     pilot: Annotated[
         Path | None, typer.Option(metavar="RESULTS.json", help="An earlier analysis: ties and correlation from it.")
+    ] = None,
+    table: Annotated[
+        Path | None,
+        typer.Option(
+            "--assumptions",
+            metavar="TABLE.csv",
+            help="A row for each scenario, of columns scenario, preference, ties, correlation, judges; the first is "
+            "planned for. What a row leaves open is as in the options, or the pilot.",
+        ),
     ] = None,
     judges: Annotated[int, typer.Option(help="Judges of each item.")] = 3,
     items: Annotated[int | None, typer.Option(help="Items; left out, the fewest that reach the power.")] = None,
@@ -52,12 +62,15 @@ def plan(
     rlsum human-eval plan -o plan --preference 0.65 --ties 0.2
 
     rlsum human-eval plan -o plan --pilot pilot/results.json --pairs 3
+
+    rlsum human-eval plan -o plan --assumptions scenarios.csv
     """
     from human_eval.exclusion import Rules
     from human_eval.pictures import power_picture
-    from human_eval.plan import Design, from_pilot, preregistration, write_plan
+    from human_eval.plan import Design, reckoned, write_plan
     from human_eval.plan import plan as make
-    from human_eval.simulation import Assumptions
+    from human_eval.preregistration import preregistration
+    from human_eval.scenarios import read_scenarios
     from rlsum.cli.destination import check_folder
     from rlsum.errors import UserError
 
@@ -69,17 +82,14 @@ def plan(
         rules = Rules(max_failed=max_failed, min_seconds=min_seconds)
     except ValueError as error:
         raise UserError(f"--max-failed, --min-seconds: {error}") from error
-    if pilot is None:
-        assumptions, source = (
-            Assumptions(preference, ties or 0.0, 0.3 if correlation is None else correlation),
-            "assumed",
-        )
-    elif ties is not None or correlation is not None:
-        raise UserError("--pilot gives ties and correlation; leave out --ties and --correlation, or --pilot")
-    else:
-        assumptions, source = from_pilot(pilot, primary, preference)
+    assumptions, source = _assumed(preference, ties, correlation, pilot, primary)
+    scenarios = () if table is None else read_scenarios(table, assumptions, judges)
+    if scenarios:
+        first = scenarios[0]
+        assumptions, judges = first.assumptions, first.judges
+        source = f"{first.name}, the first of the scenarios" + (f"; {source}" if pilot else "")
     design = Design(primary, pairs, judges, items, power, alpha, rules)
-    made = make(design, assumptions, source=source, draws=draws, seed=seed)
+    made = reckoned(make(design, assumptions, source=source, draws=draws, seed=seed), scenarios)
     out.mkdir(parents=True, exist_ok=True)
     write_plan(out / "plan.json", made)
     (out / "preregistration.md").write_text(preregistration(made, names), encoding="utf-8")
@@ -87,18 +97,47 @@ def plan(
     _tell(made, out)
 
 
+def _assumed(
+    preference: float, ties: float | None, correlation: float | None, pilot: Path | None, primary: str
+) -> tuple[Assumptions, str]:
+    """What is assumed, and where it is from."""
+    from human_eval.plan import from_pilot
+    from human_eval.simulation import Assumptions
+    from rlsum.errors import UserError
+
+    if pilot is None:
+        return Assumptions(preference, ties or 0.0, 0.3 if correlation is None else correlation), "assumed"
+    if ties is not None or correlation is not None:
+        raise UserError("--pilot gives ties and correlation; leave out --ties and --correlation, or --pilot")
+    return from_pilot(pilot, primary, preference)
+
+
 def _tell(made: Plan, out: Path) -> None:
+    from human_eval.wording import counted, percentage
+
     design, assumed = made.design, made.assumptions
     typer.echo(
-        f"A preference of {assumed.preference:.0%} among votes for one of the two, {assumed.ties:.0%} ties, "
-        f"correlation {assumed.correlation:.2f} within items ({made.source}):"
+        f"A preference of {percentage(assumed.preference)} among votes for one of the two, {percentage(assumed.ties)} "
+        f"ties, correlation {assumed.correlation:.2f} within items ({made.source}):"
     )
     for judges, items in made.needed.items():
-        told = f"about {items}" if items is not None else f"more than {made.curves[0].items[-1]}"
-        typer.echo(
-            f"  {judges} judge{'s' if judges > 1 else ''} an item: {told} items for a power of {design.power:.0%}"
-        )
-    typer.echo(f"The plan: {design.items} items, {design.judges} judges each: a power of {made.power:.0%}")
+        told = f"about {counted(items, 'item')}" if items is not None else f"more than {made.curves[0].items[-1]} items"
+        typer.echo(f"  {counted(judges, 'judge')} an item: {told} for a power of {design.power:.0%}")
+    if made.outlooks:
+        _show_scenarios(made)
+    typer.echo(
+        f"The plan: {counted(design.items or 0, 'item')}, {counted(design.judges, 'judge')} each: a power of "
+        f"{made.power:.0%}"
+    )
     typer.echo(
         f"{out}: {', '.join(FILES)}; fill in the brackets and deposit preregistration.md before the first judgment"
     )
+
+
+def _show_scenarios(made: Plan) -> None:
+    from rich.console import Console
+
+    from human_eval.preregistration import scenario_table
+    from rlsum.evaluation.table import show
+
+    show(scenario_table(made), Console())

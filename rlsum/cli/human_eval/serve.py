@@ -172,10 +172,15 @@ def _read_key(path: Path, study: Study) -> Key:
 
 
 def _print(made: Links, study: Study) -> None:
-    typer.echo(f"{study.title}: {len(study.tasks)} tasks in {len(study.booklets)} booklets, one booklet a judge\n")
+    from human_eval.wording import counted
+
+    tasks, booklets = counted(len(study.tasks), "task"), counted(len(study.booklets), "booklet")
+    typer.echo(f"{study.title}: {tasks} in {booklets}, one booklet a judge\n")
     typer.echo("A link for each judge; whoever has it is that judge:")
     for judge, link in made.judges.items():
         typer.echo(f"  {judge}  {link}")
+    if len(made.judges) > len(study.booklets):
+        typer.echo(f"{counted(len(made.judges), 'judge')}, {booklets}: who comes when all are lent gets none")
     typer.echo("\nOr one for everyone who comes (panels add PROLIFIC_PID or participant):")
     typer.echo(f"  {made.everyone}")
     typer.echo("\nYours, secret (progress, agreement, pause, export):")

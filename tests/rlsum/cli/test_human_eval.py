@@ -8,7 +8,7 @@ import pytest
 from studies import NAMES, outputs
 
 from human_eval.files import read_key, read_study
-from rlsum.records import write_outputs
+from rlsum.records import Output, write_outputs
 
 
 @pytest.fixture
@@ -30,8 +30,8 @@ def test_build_says_what_it_made_and_what_it_left_out(rlsum, files, tmp_path):
     options = ["--items", 6, "--booklet", 6, "--judges", 2, "--baseline", NAMES[0], "--seed", 3]
     code, out, _ = rlsum("human-eval", "build", *files, "-o", tmp_path / "study", *options)
     assert code == 0
-    assert f"{NAMES[0]}: 1 outputs left out, another system has none for their ids" in out
-    assert "36 tasks (12 of them checks) in 4 booklets of 9 to 9" in out
+    assert f"{NAMES[0]}: 1 output left out, as another system lacks the article" in out
+    assert "36 tasks (12 checks among them) in 4 booklets of 9 tasks" in out
     key = read_key(tmp_path / "study")
     assert {secret.pair for secret in key.tasks.values() if secret.kind == "pair"} == {
         (NAMES[0], NAMES[1]),
@@ -62,7 +62,7 @@ def test_without_a_seed_two_studies_differ(rlsum, files, tmp_path):
 def test_fewer_articles_than_usual_are_all_judged(rlsum, files, tmp_path):
     code, out, _ = rlsum("human-eval", "build", *files[:2], "-o", tmp_path / "study")
     assert code == 0
-    assert "All 11 articles that every system has are judged, fewer than 100" in out
+    assert "11 articles that every system has, fewer than 100" in out
     assert len({secret.pair for secret in read_key(tmp_path / "study").tasks.values() if secret.kind == "pair"}) == 1
 
 
@@ -78,7 +78,7 @@ def test_a_summary_that_names_a_system_is_pointed_out(rlsum, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--items", 12], "--items 12: only 11 articles"),
+        (["--items", 12], "--items 12: there is an output of every system for 11 articles"),
         (["--items", 5, "--baseline", "x"], "--baseline x: no such system"),
         (["--items", 5, "--criteria", "none.yaml"], "none.yaml: cannot be read"),
         (["--items", 5, "--instructions", "none.txt"], "--instructions none.txt: cannot be read"),
@@ -144,7 +144,7 @@ def test_collect_keeps_what_counts_and_says_what_does_not(rlsum, study, tmp_path
     assert [row["reason"].split(":")[0] for row in rejects] == ["not JSON", *["unknown answer"] * size]
     assert "not kept, unknown answer" in printed
     assert "three[red].json:1" in re.sub(r"[\s│]", "", printed)  # whole, however narrow the terminal
-    assert f"1 judges; {size} of" in printed
+    assert f"1 judge; {size} of" in printed
     assert "1 of 4 booklets complete" in printed
     assert rlsum("human-eval", "collect", study, tmp_path / "one.json", "-o", out)[0] == 2
     assert rlsum("human-eval", "collect", study, tmp_path / "one.json", "-o", out, "--overwrite")[0] == 0
@@ -155,8 +155,64 @@ def test_collect_with_nothing_that_counts_is_an_error_with_the_reasons(rlsum, st
     code, printed, err = rlsum("human-eval", "collect", study, tmp_path / "x.json", "-o", tmp_path / "j.jsonl")
     assert (code, "no row of" in err) == (2, True)
     assert "not kept, not JSON" in printed
-    assert (tmp_path / "j.rejects.jsonl").exists()
-    assert not (tmp_path / "j.jsonl").exists()
+    assert "x.json:1: not JSON" in printed
+    assert not list(tmp_path.glob("j.*"))  # nothing stands in the way of the next try
+
+
+def test_collect_prints_the_first_reasons_and_counts_the_rest(rlsum, study, tmp_path):
+    (tmp_path / "x.jsonl").write_text("{}\n" * 12)
+    code, printed, _ = rlsum("human-eval", "collect", study, tmp_path / "x.jsonl", "-o", tmp_path / "j.jsonl")
+    assert code == 2
+    assert printed.count("no judgment: no 'study'") == 10
+    assert "and 2 rows more" in printed
+
+
+def test_collect_of_files_without_answers_says_so(rlsum, study, tmp_path):
+    (tmp_path / "x.jsonl").write_text("")
+    code, _, err = rlsum("human-eval", "collect", study, tmp_path / "x.jsonl", "-o", tmp_path / "j.jsonl")
+    assert (code, "no answers in" in err) == (2, True)
+
+
+@pytest.fixture
+def short(tmp_path):
+    """Outputs of two systems about one article, too short for a check by shuffled words."""
+    for system, text in (("甲系统", "It rained ."), ("乙系统", "The sun shone .")):
+        write_outputs(tmp_path / f"{system}.jsonl", [Output("1", "A storm .", (), text, system)])
+    return sorted(tmp_path.glob("*.jsonl"))
+
+
+def test_short_outputs_get_no_checks_by_shuffled_words_unless_asked_for(rlsum, short, tmp_path):
+    code, out, _ = rlsum("human-eval", "build", *short, "-o", tmp_path / "study", "--judges", 1)
+    assert code == 0
+    assert "No checks by shuffled words: no output has 8 different words" in out
+    assert "3 tasks (2 checks among them) in 1 booklet of 3 tasks, on 1 article;" in out
+    code, _, err = rlsum("human-eval", "build", *short, "-o", tmp_path / "other", "--shuffled", 1)
+    assert (code, "turn it off with --shuffled 0" in err) == (2, True)
+
+
+def test_more_links_than_booklets_are_pointed_out(rlsum, short, tmp_path):
+    assert rlsum("human-eval", "build", *short, "-o", tmp_path / "study", "--judges", 1)[0] == 0
+    code, out, _ = rlsum("human-eval", "links", tmp_path / "study", "--judges", 2)
+    assert (code, "2 judges, 1 booklet: who comes when all are lent gets none" in out) == (0, True)
+    assert "gets none" not in rlsum("human-eval", "links", tmp_path / "study", "--judges", 1)[1]
+
+
+def test_one_judge_one_item_one_pair_reads_well(rlsum, short, tmp_path):
+    """From outputs to a verdict: no message and no file says "1 items"."""
+    study = tmp_path / "study"
+    said = [rlsum("human-eval", "build", *short, "-o", study, "--judges", 1, "--identical", 0, "--swapped", 0)]
+    (tmp_path / "one.json").write_text(json.dumps(answered(study, 0, "ann")))
+    said.append(rlsum("human-eval", "collect", study, tmp_path / "one.json", "-o", tmp_path / "j.jsonl"))
+    said.append(rlsum("human-eval", "links", study))
+    said.append(rlsum("human-eval", "analyse", study, tmp_path / "j.jsonl", "-o", tmp_path / "verdict"))
+    said.append(rlsum("human-eval", "export", study, "--to", "offline", "-o", tmp_path / "forms"))
+    link = ["--link", "https://study.example.org/join/abc"]
+    said.append(rlsum("human-eval", "export", study, "--to", "prolific", "-o", tmp_path / "prolific", *link))
+    assert [code for code, _, _ in said] == [0] * len(said)
+    written = [tmp_path / "verdict" / name for name in ("verdict.md", "results.json")]
+    texts = [out for _, out, _ in said] + [path.read_text() for path in [*written, tmp_path / "prolific/prolific.txt"]]
+    nouns = "judge|item|pair|booklet|task|check|article|judgment|comparison|vote|row|file|output"
+    assert [found for text in texts for found in re.findall(rf"\b1 (?:{nouns})s\b", text)] == []
 
 
 def test_the_commands_load_no_torch(study, tmp_path):

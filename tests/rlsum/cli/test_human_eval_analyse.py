@@ -120,3 +120,24 @@ def test_a_plan_that_makes_no_sense_is_one_line(rlsum, tmp_path, options, said):
     code, _, error = rlsum("human-eval", "plan", "-o", tmp_path / "plan", "--draws", 100, *options)
     assert code == 2
     assert said in error
+
+
+def test_a_table_of_assumptions(rlsum, tmp_path):
+    table = tmp_path / "scenarios.csv"
+    table.write_text("scenario,preference,ties,judges\nexpected,.7,.1,2\nhard,.52,,\n")
+    given = ["--assumptions", table, "--draws", 200, "--correlation", 0.1]
+    code, out, _ = rlsum("human-eval", "plan", "-o", tmp_path / "plan", *given)
+    assert code == 0
+    assert "(expected, the first of the scenarios)" in out
+    assert "> 500" in out
+    plan = json.loads((tmp_path / "plan" / "plan.json").read_text())
+    assert plan["design"]["judges"] == 2
+    assert [each["scenario"]["assumptions"]["correlation"] for each in plan["outlooks"]] == [0.1, 0.1]
+    assert "| hard | 52% | 0% | 0.10 | 3 |" in (tmp_path / "plan" / "preregistration.md").read_text()
+    plain = rlsum("human-eval", "plan", "-o", tmp_path / "plain", "--draws", 200, "--preference", 0.7)
+    assert plain[0] == 0
+    assert "Scenarios" not in plain[1]
+    table.write_text("preference\n.4\n")
+    code, _, error = rlsum("human-eval", "plan", "-o", tmp_path / "other", *given)
+    assert (code, "row 2: preference '.4'" in error) == (2, True)
+    assert not (tmp_path / "other" / "plan.json").exists()

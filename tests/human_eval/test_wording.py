@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import pytest
+
+from human_eval.wording import counted, percentage, spread, versus
+
+
+@pytest.mark.parametrize(("number", "told"), [(0, "0 judges"), (1, "1 judge"), (2, "2 judges"), (1200, "1,200 judges")])
+def test_a_noun_agrees_with_its_number(number, told):
+    assert counted(number, "judge") == told
+
+
+def test_a_plural_may_be_given():
+    assert [counted(number, "entry", "entries") for number in (1, 2)] == ["1 entry", "2 entries"]
+
+
+def test_a_spread_of_one_number_is_that_number():
+    assert spread([3, 5, 4], "task") == "3 to 5 tasks"
+    assert spread([3, 3], "task") == "3 tasks"
+    assert spread([1], "task") == "1 task"
+
+
+@pytest.mark.parametrize(("share", "told"), [(0.6, "60%"), (0.625, "62.5%"), (4 / 18, "22.2%"), (0, "0%")])
+def test_shares_keep_what_matters(share, told):
+    assert percentage(share) == told
+
+
+def test_names_from_right_to_left_stay_in_their_places():
+    assert versus(("ours", "theirs")) == "ours / theirs"
+    assert versus(("שם", "b")) == "\u200eשם\u200e / b"

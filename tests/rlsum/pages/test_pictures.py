@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import logging
+import warnings
+
+import pytest
+
+from rlsum.pages import fonts
+from rlsum.pages.pictures import drawn, short_name
+
+
+@pytest.fixture
+def without_fonts(monkeypatch):
+    """Nothing but the font that comes with matplotlib."""
+    monkeypatch.setattr(fonts, "families", lambda: ("DejaVu Sans",))
+
+
+def picture(names, shown=None):
+    """A picture with ``names`` at its ticks, in its title and its legend; ``shown`` gets all texts that it has."""
+
+    def draw(figure, mode):
+        axes = figure.add_subplot()
+        axes.plot(range(len(names)), label=names[0])
+        axes.set_yticks(range(len(names)), names)
+        axes.set_title(names[0])
+        axes.legend()
+        if shown is not None:
+            figure.savefig = lambda *_, **__: shown.extend(
+                text.get_text() for text in [*axes.get_yticklabels(), axes.title, *axes.get_legend().get_texts()]
+            )
+
+    return drawn("names", "Names", "Some names.", (3, 2), draw)
+
+
+def test_words_that_no_font_can_draw_are_numbers(without_fonts, caplog):
+    shown = []
+    with caplog.at_level(logging.WARNING), warnings.catch_warnings():
+        warnings.simplefilter("error")  # matplotlib's, of letters that are missing
+        made = picture(["甲系统", "plain", "甲系统 / 乙"], shown)
+    assert shown[:5] == ["[1]", "plain", "[1] / [2]", "[1]", "[1]"]
+    assert made.note.startswith("[1] is 甲系统, [2] is 乙: no installed font has these letters")
+    assert made.markdown("x/") == f"![Names](x/names.png)\n\n{made.note}"
+    assert [record.message for record in caplog.records] == [f"names.png: {made.note}"]
+
+
+def test_nothing_is_said_where_all_can_be_drawn(without_fonts, caplog):
+    made = picture(["ours", "été", "ελληνικά", "русский"])
+    assert (made.note, made.markdown(), caplog.records) == ("", "![Names](names.png)", [])
+
+
+def test_a_font_that_has_the_letters_draws_them(caplog):
+    if fonts.missing("甲系统"):
+        pytest.skip("no Chinese font is installed")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert picture(["甲系统", "b"]).note == ""
+
+
+def test_every_family_listed_is_installed_and_dejavu_is_first():
+    from matplotlib import font_manager
+
+    assert fonts.families()[0] == "DejaVu Sans"
+    assert set(fonts.families()) <= set(font_manager.get_font_names())
+
+
+def test_marks_without_a_shape_are_not_missing(without_fonts):
+    assert fonts.missing("a\u200eb\u200d c\n") == ""
+    assert fonts.missing("a乙b乙") == "乙"
+
+
+def test_a_name_fits_a_picture():
+    assert short_name("two\nlines  $x$") == r"two lines \$x\$"
+    assert short_name("x" * 50) == "x" * 39 + "…"
+    assert short_name("x" * 50, 10) == "x" * 9 + "…"
