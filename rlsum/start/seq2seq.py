@@ -50,23 +50,23 @@ def _data_faults(config: Config) -> list[str]:
 def anew(config: Config, train: Corpus) -> Seq2Seq:
     """The pretrained weights."""
     section = _section(config)
-    return _built(config, section, section.pretrained)
+    return built(config, section, section.pretrained)
 
 
 def initialised(config: Config, folder: Path) -> Seq2Seq:
     """The tokenizer, sizes and weights of a checkpoint."""
-    return _built(config, fitting_section(folder, config.model), str(folder))
+    return built(config, fitting_section(folder, config.model), str(folder))
 
 
 def resumed(config: Config, folder: Path) -> Seq2Seq:
     """A model that a run's state fits; ``folder`` is the run's checkpoint."""
-    return _built(config, _section(config), str(folder))
+    return built(config, _section(config), str(folder))
 
 
 def load(folder: Path, section: ModelConfig | None = None) -> Seq2Seq:
     """The model of a checkpoint folder, with low-rank updates merged."""
     config = checkpoint.read_config(folder)
-    return _built(config, replace(fitting_section(folder, section), lora=None), str(folder))
+    return built(config, replace(fitting_section(folder, section), lora=None), str(folder))
 
 
 def fitting_section(folder: Path, section: ModelConfig | None) -> Seq2SeqConfig:
@@ -86,7 +86,7 @@ def fitting_section(folder: Path, section: ModelConfig | None) -> Seq2SeqConfig:
     return section
 
 
-def _built(config: Config, section: Seq2SeqConfig, origin: str) -> Seq2Seq:
+def built(config: Config, section: Seq2SeqConfig, origin: str) -> Seq2Seq:
     """The model that lies at ``origin``; what dropout means by default depends on the objective."""
     if section.dropout is None:  # sampling and scoring must agree
         section = replace(section, dropout=not config.objective.rewarded)

@@ -349,12 +349,12 @@ def test_updates_are_switched_off_to_score_as_the_start_and_on_again(place):
     pytest.importorskip("peft")
     from rlsum.models.lora import switched_off
     from rlsum.models.sizes import Seq2SeqConfig
-    from rlsum.start.seq2seq import _built
+    from rlsum.start.seq2seq import built
 
     values = settings(place, "bart", "none", model={"lora": {"rank": 2}})
     config = configs.check(values, "test")
     assert isinstance(config.model, Seq2SeqConfig)
-    model = _built(config, config.model, str(place / "bart"))
+    model = built(config, config.model, str(place / "bart"))
     batch = model.collate(model.read(tiny.rows(tiny.NEWS), 64, 20)[:2])
     start = model(batch, batch.target).log_prob
     trained_names = [name for name, p in model.named_parameters() if p.requires_grad]
@@ -406,3 +406,16 @@ def test_another_kind_or_model_than_the_checkpoints_is_refused(place, tmp_path):
     assert "does not fit the weights" in refused(other, init=run)
     pointer = {**other, "model": {"embedding": 4, "hidden": 4}}
     assert "does not fit the weights" in refused(pointer, init=run)
+
+
+def test_a_start_that_no_run_wrote_is_named_in_the_configuration(place, tmp_path):
+    folder = place / "bart"
+    values = settings(place, "bart", tmp_path / "r", objective=MIXED) | {"model": None}
+    with pytest.raises(checkpoint.CheckpointError) as caught:
+        build.trainer(configs.check(values, "test"), init=folder)
+    advice = f"named in the configuration instead: model='{{kind: seq2seq, pretrained: {folder}}}'"
+    assert advice in str(caught.value)
+    path = tmp_path / "r.yaml"
+    path.write_text(yaml.safe_dump(values))
+    rlsum("train", path, advice.split(": ", 1)[1].replace("'", ""), "training.steps=1", "training.validate_every=1")
+    assert checkpoint.read_config(tmp_path / "r").model.pretrained == str(folder)
