@@ -234,7 +234,7 @@ def training_step(
     ``several`` processes train.
     """
     objective, training, length = config.objective, config.training, config.decoding.max_length
-    mle = MLEStep(objective.length, objective.coverage_weight)
+    mle = MLEStep(objective.length, objective.coverage_weight, objective.label_smoothing)
     if reward is None:
         return lambda number, wrapped, batch: mle(wrapped, batch)
     learn, by_row = _learning(config), training.row_noise

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from accelerate import Accelerator, InitProcessGroupKwargs
 from accelerate.utils import DistributedType
+from torch.distributed.fsdp import MixedPrecisionPolicy
 
 from rlsum.config import ConfigError, Training
 from rlsum.team import PATIENCE
@@ -27,7 +28,8 @@ def accelerator(training: Training, run: Path) -> Accelerator:
         raise ConfigError(
             f"training.mixed_precision={training.mixed_precision}, training.tracker={training.tracker}: {error}"
         ) from error
-    check_spreading(built)
+    check_spreading(built, training)
+    compute_as_unspread(built)
     # accelerate goes on without either
     if training.mixed_precision == "fp16" and built.scaler is None:
         raise ConfigError("training.mixed_precision=fp16: not on this device; use bf16 or no")
@@ -36,7 +38,7 @@ def accelerator(training: Training, run: Path) -> Accelerator:
     return built
 
 
-def check_spreading(accelerator: Accelerator) -> None:
+def check_spreading(accelerator: Accelerator, training: Training) -> None:
     """Raise ConfigError where accelerate was told to spread a model in a way that would train something else."""
     kind = accelerator.distributed_type
     if kind in (DistributedType.DEEPSPEED, DistributedType.MEGATRON_LM, DistributedType.XLA):
@@ -49,6 +51,18 @@ def check_spreading(accelerator: Accelerator) -> None:
             "accelerate's FSDP needs fsdp_version: 2 and fsdp_cpu_ram_efficient_loading: false, as in "
             "configs/accelerate/fsdp.yaml"
         )
+    if training.optimizer == "adafactor":  # its rows and columns are of whole tensors
+        raise ConfigError("training.optimizer=adafactor: not with FSDP, where a process has a part of each; use adamw")
+
+
+def compute_as_unspread(accelerator: Accelerator) -> None:
+    """Leave half precision to autocast where a model is spread, as everywhere.
+
+    accelerate would have FSDP cast weights, gradients and what the model returns: log-probabilities, too, which must
+    agree with those of decoding.
+    """
+    if accelerator.distributed_type == DistributedType.FSDP:
+        accelerator.state.fsdp_plugin.mixed_precision_policy = MixedPrecisionPolicy()
 
 
 def start_tracker(training: Training, run: Path, accelerator: Accelerator, step: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -31,6 +31,10 @@ def generate(
     ] = None,
     max_source: Annotated[
         int | None, typer.Option(min=1, help="Tokens read of an article. Default: all it can read. Not with a run.")
+    ] = None,
+    global_attention: Annotated[
+        Literal["none", "first"] | None,
+        typer.Option(help="Tokens of an article that attend to all. Default: first for LED. Not with a run."),
     ] = None,
     split: Annotated[str, typer.Option(help="Split to read, where INPUT has splits.")] = "test",
     id_column: Annotated[str | None, typer.Option(help="Column of the ids. Default: the run's.")] = None,
@@ -82,9 +86,10 @@ def generate(
 
     folder = checkpoints.found(checkpoint)
     if folder is None:
-        config, unfollowed = plain.configuration(str(checkpoint), prefix, line_break, max_source)
+        config, unfollowed = plain.configuration(str(checkpoint), prefix, line_break, max_source, global_attention)
     else:
-        _check_a_run(folder, {"--prefix": prefix, "--line-break": line_break, "--max-source": max_source})
+        own = {"--prefix": prefix, "--line-break": line_break, "--max-source": max_source}
+        _check_a_run(folder, {**own, "--global-attention": global_attention})
         config, unfollowed = checkpoints.read_config(folder), []
     decoding = decoding_of(config.decoding, beam, max_length, min_length, length_penalty, block_ngrams)
     team, own_device = launched(device)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -108,6 +109,16 @@ def _explained(name: str) -> Iterator[None]:
 def positions(config: PreTrainedConfig, side: str) -> int | None:
     """Tokens that a ``source`` or ``target`` may have; None where positions are relative."""
     return next((int(getattr(config, name)) for name in POSITIONS[side] if hasattr(config, name)), None)
+
+
+def attention_faults(config: PreTrainedConfig, tokens: str) -> list[str]:
+    """Why an architecture could not give global attention to ``tokens`` of an article (none, first)."""
+    from transformers.models.auto.modeling_auto import MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING as ARCHITECTURES
+
+    network = ARCHITECTURES[type(config)]
+    if tokens == "none" or "global_attention_mask" in signature(network.forward).parameters:
+        return []
+    return [f"model.global_attention={tokens}: {config.model_type} attends to everything already; leave it out"]
 
 
 def length_faults(config: PreTrainedConfig, asked: dict[str, tuple[str, int]]) -> list[str]:

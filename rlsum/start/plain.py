@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from rlsum.checkpoint import CheckpointError
 from rlsum.config import Config, DataConfig, Training
@@ -34,7 +34,11 @@ UNFOLLOWED = {  # what a generation config may ask for beside our decoding optio
 
 
 def configuration(
-    name: str, prefix: str | None = None, line_break: str | None = None, max_source: int | None = None
+    name: str,
+    prefix: str | None = None,
+    line_break: str | None = None,
+    max_source: int | None = None,
+    global_attention: Literal["none", "first"] | None = None,
 ) -> tuple[Config, list[str]]:
     """What the configuration of a run would say of a folder that ``save_pretrained`` wrote, or of a name on the hub.
 
@@ -44,6 +48,10 @@ def configuration(
     longer than its positions.
     """
     sizes, tokenizer, settings = _read(name)
+    if faults := pretrained.attention_faults(sizes, global_attention or "none"):
+        raise UserError(faults[0].replace("model.global_attention=", "--global-attention "))
+    if global_attention is None:  # on the first token in summaries of LED: Beltagy et al. 2020
+        global_attention = "none" if pretrained.attention_faults(sizes, "first") else "first"
     if line_break is None:
         line_break = "<n>" if "<n>" in tokenizer.get_vocab() else " "
     limit = _most_source(sizes, tokenizer)
@@ -51,6 +59,7 @@ def configuration(
         pretrained=name,
         prefix=settings.get("prefix", "") if prefix is None else prefix,
         line_break=line_break,
+        global_attention=global_attention,
     )
     _check_positions(sizes, "--max-source", "source", max_source or limit)
     config = Config(
@@ -122,6 +131,8 @@ def told(config: Config, decoding: Decoding, ignored: list[str]) -> str:
         f"{decoding.max_length} tokens, length penalty {decoding.length_penalty:g}, n-grams blocked "
         f"{decoding.block_ngrams}"
     )
+    if section.global_attention != "none":
+        line += f"; global attention of the {section.global_attention} token"
     return line + (f"; its own {', '.join(ignored)} is not followed" if ignored else "")
 
 

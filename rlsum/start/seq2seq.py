@@ -29,6 +29,7 @@ def check(config: Config, init: Path | None) -> None:
         }
         lacking = pretrained.length_faults(sizes, asked)
         lacking += lora.faults(section.lora, sizes.model_type) if section.lora is not None else []
+        lacking += pretrained.attention_faults(sizes, section.global_attention)
         pretrained.load_tokenizer(origin)
     if faults + lacking:
         raise ConfigError("\n".join([f"{len(faults + lacking)} fault(s)", *(f"  {line}" for line in faults + lacking)]))
@@ -92,7 +93,8 @@ def built(config: Config, section: Seq2SeqConfig, origin: str) -> Seq2Seq:
         section = replace(section, dropout=not config.objective.rewarded)
     words = Subwords(pretrained.load_tokenizer(origin), section.prefix, section.line_break)
     network = pretrained.load_network(origin, bool(section.dropout))
-    return Seq2Seq(section, network, pretrained.load_config(origin), words, config.decoding)
+    smoothed = config.objective.label_smoothing > 0
+    return Seq2Seq(section, network, pretrained.load_config(origin), words, config.decoding, smoothed)
 
 
 def _section(config: Config) -> Seq2SeqConfig:

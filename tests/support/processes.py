@@ -52,11 +52,14 @@ def shard(layers: str) -> None:
     os.environ.update(FSDP_CPU_RAM_EFFICIENT_LOADING="false")
     make = launch.accelerator
 
-    def sharding(*arguments: Any) -> Any:
-        made = make(*arguments)
+    def sharding(training: Any, run: Any) -> Any:
+        made = make(training, run)
         plugin = FullyShardedDataParallelPlugin()
         AcceleratorState._shared_state.update(distributed_type=DistributedType.FSDP, fsdp_plugin=plugin)
-        launch.check_spreading(made)
+        if training.mixed_precision != "no":
+            plugin.set_mixed_precision(training.mixed_precision)  # as accelerate does
+        launch.check_spreading(made, training)
+        launch.compute_as_unspread(made)
         return made
 
     launch.accelerator = sharding

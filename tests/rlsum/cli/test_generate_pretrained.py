@@ -69,7 +69,8 @@ def candidates(out):
 @pytest.mark.parametrize("name", tiny.ARCHITECTURES)
 def test_without_options_it_writes_what_transformers_does_without_options(tmp_path, articles, name):
     folder = saved(tmp_path / "mine", name, **SETTINGS)
-    told = generate(folder, articles, "-o", tmp_path / "o.jsonl")
+    alone = ["--global-attention", "none"] if name == "led" else []
+    told = generate(folder, articles, "-o", tmp_path / "o.jsonl", *alone)
     assert "beam 3, 3 to 11 tokens, length penalty 2, n-grams blocked" in " ".join(told.split())
     assert "not followed" not in told
     expected = texts_of_transformers(folder)
@@ -103,6 +104,21 @@ def test_settings_for_summarization_go_over_the_rest(tmp_path, articles):
     assert candidates(out) == expected
 
 
+def test_the_first_token_of_led_attends_to_all_by_default(tmp_path, articles):
+    import torch
+    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+    folder, out = saved(tmp_path / "mine", "led", **SETTINGS), tmp_path / "o.jsonl"
+    assert "global attention of the first token" in " ".join(generate(folder, articles, "-o", out).split())
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    inputs = tokenizer([article for article, _ in tiny.NEWS[:3]], padding=True, return_tensors="pt")
+    everywhere = torch.zeros_like(inputs["input_ids"])
+    everywhere[:, 0] = 1
+    network = AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
+    texts = tokenizer.batch_decode(network.generate(**inputs, global_attention_mask=everywhere), True)
+    assert candidates(out) == [text.strip() for text in texts]
+
+
 def test_settings_that_are_left_out_are_those_of_rlsum():
     assert plain.decoding({}) == Decoding().searching()
     assert plain.decoding({}, most=64).max_length == 64
@@ -133,6 +149,7 @@ def test_what_cannot_be_is_refused_before_the_weights_are_read(tmp_path, article
     assert "--max-source=65: bart here has 64 positions" in refused(folder, articles, *out, "--max-source", 65)
     assert "--max-length=65: bart here has 64 positions" in refused(folder, articles, *out, "--max-length", 65)
     assert "--min-length 11" in refused(folder, articles, *out, "--min-length", 11)
+    assert "--global-attention first: bart" in refused(folder, articles, *out, "--global-attention", "first")
     message = refused("no-such/model", articles, *out)
     assert "no-such/model: neither the checkpoint of a run nor a pretrained model; give a run folder" in message
     assert "cannot be loaded" in message
