@@ -73,14 +73,14 @@ def load_tokenizer(name: str) -> PreTrainedTokenizerBase:
     return tokenizer
 
 
-def load_generation_config(name: str, config: PreTrainedConfig) -> GenerationConfig:
-    """How the model was meant to be decoded; where it has no file of that, what older files of sizes say of it."""
+def load_generation_config(name: str) -> GenerationConfig:
+    """How the model was meant to be decoded; where it has no file of that, what its older file of sizes says of it."""
     from transformers import GenerationConfig
 
     try:
         return GenerationConfig.from_pretrained(name)
     except OSError:  # there is none
-        return GenerationConfig.from_model_config(config)
+        return GenerationConfig.from_pretrained(name, config_file_name="config.json", _from_model_config=True)
 
 
 def load_network(name: str, dropout: bool) -> PreTrainedModel:

@@ -143,7 +143,7 @@ def _read(name: str) -> tuple[PreTrainedConfig, PreTrainedTokenizerBase, dict[st
             raise pretrained.PretrainedError("\n".join(faults))
         sizes = pretrained.load_config(name)
         tokenizer = pretrained.load_tokenizer(name)
-        generation = pretrained.load_generation_config(name, sizes)
+        generation = pretrained.load_generation_config(name)
     except pretrained.PretrainedError as error:
         reason = str(error).replace(f"model.pretrained={name}: ", "  ")
         raise CheckpointError(

@@ -9,6 +9,7 @@ import pretrained as tiny
 import pytest
 from typer.testing import CliRunner
 
+from rlsum import generation
 from rlsum.cli.app import app
 from rlsum.errors import UserError
 from rlsum.models.decoding import Decoding
@@ -133,6 +134,24 @@ def test_settings_that_are_not_followed_are_told(tmp_path, articles):
     folder = saved(tmp_path / "mine", "t5", num_beams=2, max_length=8, repetition_penalty=1.5)
     told = " ".join(generate(folder, articles, "-o", tmp_path / "o.jsonl").split())
     assert "its own repetition_penalty=1.5, early_stopping=False is not followed" in told
+
+
+def test_settings_of_older_models_stand_in_their_sizes(tmp_path, articles):
+    """Before transformers had a generation config."""
+    folder, out = saved(tmp_path / "mine", "t5"), tmp_path / "o.jsonl"
+    (folder / "generation_config.json").unlink()
+    sizes = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**sizes, **SETTINGS}))
+    assert "beam 3, 3 to 11 tokens, length penalty 2" in " ".join(generate(folder, articles, "-o", out).split())
+    assert candidates(out) == texts_of_transformers(folder)
+
+
+def test_a_stopped_job_does_not_go_on_with_another_attention(tmp_path):
+    folder = str(saved(tmp_path / "mine", "led"))
+    configs = [plain.configuration(folder, global_attention=tokens)[0] for tokens in ("none", "first", "first")]
+    rows = tiny.rows(tiny.NEWS)
+    tasks = [generation._task(plain.load(config), rows, config.decoding, "s", 1) for config in configs]
+    assert tasks[0] != tasks[1] == tasks[2]
 
 
 def test_pegasus_has_its_lines(tmp_path, articles):
