@@ -15,12 +15,10 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import torch
-from accelerate import Accelerator, InitProcessGroupKwargs
-from accelerate.utils import DistributedType
 
 import rewards
 from rewards.specs import as_spec
-from rlsum import checkpoint, noise
+from rlsum import checkpoint, launch, noise
 from rlsum.config import Config, ConfigError, RewardSpec
 from rlsum.data.corpus import Corpus, load_corpus
 from rlsum.data.sources import check_path
@@ -31,7 +29,7 @@ from rlsum.rewarded import Rewarded
 from rlsum.rollout import Rollouts
 from rlsum.start import kept
 from rlsum.steps import MixedStep, MLEStep
-from rlsum.team import PATIENCE, Team
+from rlsum.team import Team
 from rlsum.trainer import Step, Trainer
 
 if TYPE_CHECKING:
@@ -69,7 +67,7 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
         check_start(config, init)
     check_path(config.data.train, config.data.train_split)
     check_path(config.data.valid, config.data.valid_split)
-    accelerator = _accelerator(config, run)
+    accelerator = launch.accelerator(config.training, run)
     team = Team.of(accelerator)
     with team.one_first():
         held: AbstractContextManager[object] = _claim(run, resume) if team.index == 0 else nullcontext()
@@ -107,7 +105,7 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
     )
     if resume:
         built.resume()
-    _start_tracker(config, accelerator, built.progress.step)
+    launch.start_tracker(config.training, run, accelerator, built.progress.step)
     return built
 
 
@@ -236,7 +234,7 @@ def training_step(
     ``several`` processes train.
     """
     objective, training, length = config.objective, config.training, config.decoding.max_length
-    mle = MLEStep(objective.length, objective.coverage_weight)
+    mle = MLEStep(objective.length, objective.coverage_weight, objective.label_smoothing)
     if reward is None:
         return lambda number, wrapped, batch: mle(wrapped, batch)
     learn, by_row = _learning(config), training.row_noise
@@ -306,52 +304,6 @@ def _claim(run: Path, resume: bool) -> IO[bytes]:
         held.close()
         raise ConfigError(f"run={run}: holds a run already; continue it with --resume {run}, or choose another run=")
     return held
-
-
-def _accelerator(config: Config, run: Path) -> Accelerator:
-    training = config.training
-    try:
-        built = Accelerator(
-            mixed_precision=training.mixed_precision,
-            log_with=training.tracker,
-            project_dir=str(run),
-            kwargs_handlers=[InitProcessGroupKwargs(timeout=PATIENCE)],
-        )
-    except ValueError as error:  # precision that the device lacks, or a tracker that nobody knows
-        raise ConfigError(
-            f"training.mixed_precision={training.mixed_precision}, training.tracker={training.tracker}: {error}"
-        ) from error
-    check_spreading(built)
-    # accelerate goes on without either
-    if training.mixed_precision == "fp16" and built.scaler is None:
-        raise ConfigError("training.mixed_precision=fp16: not on this device; use bf16 or no")
-    if training.tracker is not None and not built.log_with:
-        raise ConfigError(f"training.tracker={training.tracker}: not installed; install it, or use tensorboard or null")
-    return built
-
-
-def check_spreading(accelerator: Accelerator) -> None:
-    """Raise ConfigError where accelerate was told to spread a model in a way that would train something else."""
-    kind = accelerator.distributed_type
-    if kind in (DistributedType.DEEPSPEED, DistributedType.MEGATRON_LM, DistributedType.XLA):
-        raise ConfigError(f"accelerate's distributed_type={kind.value} is not supported; use MULTI_GPU or FSDP")
-    if kind != DistributedType.FSDP:
-        return
-    plugin = accelerator.state.fsdp_plugin
-    if plugin.fsdp_version != 2 or plugin.cpu_ram_efficient_loading:
-        raise ConfigError(
-            "accelerate's FSDP needs fsdp_version: 2 and fsdp_cpu_ram_efficient_loading: false, as in "
-            "configs/accelerate/fsdp.yaml"
-        )
-
-
-def _start_tracker(config: Config, accelerator: Accelerator, step: int) -> None:
-    """Begin to log after update ``step``; tensorboard then hides what it holds of later ones, from before a kill."""
-    if config.training.tracker == "tensorboard":
-        since = step + 1 if step else 0  # a run at update 0 logs its start anew
-        accelerator.init_trackers("tensorboard", init_kwargs={"tensorboard": {"purge_step": since}})
-    elif config.training.tracker is not None:
-        accelerator.init_trackers(Path(config.run).name)
 
 
 def _reward_value(values: Mapping[str, float]) -> float:

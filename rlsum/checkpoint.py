@@ -157,12 +157,24 @@ def save_weights(folder: Path, model: Weighty, about: Mapping[str, Any]) -> None
         write_atomically(folder / name, save(_cpu(tensors), header))
 
 
-def find(path: str | Path) -> Path:
-    """The checkpoint folder meant by a path: the folder itself, or ``best`` inside a run. Raises CheckpointError."""
+def found(path: str | Path) -> Path | None:
+    """The checkpoint folder meant by a path: the folder itself, or ``best`` inside a run. None: no run wrote it."""
     for folder in (Path(path), Path(path) / "best"):
-        if (folder / WEIGHTS).is_file():
+        if (folder / WEIGHTS).is_file() and (folder / CONFIG).is_file():
             return folder
-    raise CheckpointError(f"{path}: no {WEIGHTS} there or in best/; give a run folder or a checkpoint folder")
+    return None
+
+
+def find(path: str | Path) -> Path:
+    """The checkpoint folder meant by a path, which a run must have written. Raises CheckpointError."""
+    folder = found(path)
+    if folder is None:
+        raise CheckpointError(
+            f"{path}: no {WEIGHTS} and {CONFIG} there or in best/; give a run folder or a checkpoint folder. A "
+            f"pretrained model that no run wrote is named in the configuration instead: "
+            f"model='{{kind: seq2seq, pretrained: {path}}}'"
+        )
+    return folder
 
 
 def read_config(folder: Path) -> Config:

@@ -70,6 +70,7 @@ class Objective:
     clip             of importance ratios, which then take the place of log-probabilities
     margin           of ranking, for each place between two candidates
     coverage_weight  lambda of the coverage loss, for a model with coverage
+    label_smoothing  share of a reference's token that all tokens have evenly, in the likelihood of a pretrained model
     updates_per_sample  updates that learn from the same samples
     """
 
@@ -86,6 +87,7 @@ class Objective:
     clip: float | None = Field(default=None, gt=0, lt=1)
     margin: float = Field(default=0.001, ge=0, allow_inf_nan=False)
     coverage_weight: float = Field(default=1.0, ge=0, allow_inf_nan=False)
+    label_smoothing: float = Field(default=0.0, ge=0, lt=1)
 
     def __post_init__(self) -> None:
         """Reject what cannot be learnt so, with every reason."""
@@ -140,12 +142,15 @@ class Training:
     reward_workers  processes beside each that trains, which score samples while it decodes the next; 0: it scores
                     them itself
     reward_seconds  of one sample in a worker; a sample over it has no reward
+    optimizer       see rlsum.optimizers; weight_decay is of adamw and adafactor
     """
 
     steps: int = Field(ge=1)
     batch_size: int = Field(default=16, ge=1)
     accumulate: int = Field(default=1, ge=1)
+    optimizer: Literal["adam", "adamw", "adafactor"] = "adam"
     learning_rate: float = Field(default=1e-3, gt=0, allow_inf_nan=False)
+    weight_decay: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     schedule: Literal["constant", "linear"] = "constant"
     warmup: int = Field(default=0, ge=0)
     clip: float = Field(default=2.0, gt=0)
@@ -161,6 +166,11 @@ class Training:
     reward_seconds: float = Field(default=60.0, gt=0)
     mixed_precision: Annotated[Literal["no", "fp16", "bf16"], BeforeValidator(_unquoted_no)] = "no"
     tracker: str | None = "tensorboard"
+
+    def __post_init__(self) -> None:
+        """Reject a decay that the optimiser would put into the moments of the gradient."""
+        if self.weight_decay and self.optimizer == "adam":
+            raise ValueError(f"weight_decay={self.weight_decay}: optimizer=adam has none; use optimizer=adamw")
 
     def rate_at(self, step: int) -> float:
         """Learning rate of update ``step`` (from 0): linear warm-up, then constant or linear to 0 at the end."""

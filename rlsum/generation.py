@@ -151,6 +151,7 @@ def _task(model: Model, rows: datasets.Dataset, decoding: Decoding, system: str,
     return json.dumps(
         {
             "weights": checkpoint.digest(model),
+            "model": asdict(model.config),
             "rows": rows._fingerprint,
             "decoding": asdict(decoding),
             "system": system,

@@ -31,6 +31,15 @@ def nll(log_prob: Tensor, lengths: Tensor, rule: LengthRule) -> Tensor:
     return -sequence_log_prob(log_prob, lengths, rule).mean()
 
 
+def smoothed(log_prob: Tensor, mean_log_prob: Tensor, smoothing: float) -> Tensor:
+    """Log-probabilities (R, T) under targets that have 1 - ``smoothing`` of a token and the rest of all tokens evenly.
+
+    ``mean_log_prob`` (R, T) is the mean of log p over all tokens. Szegedy et al. 2016, section 7, as torch's
+    ``cross_entropy(label_smoothing=...)`` has it; 0 at padding, as both are.
+    """
+    return (1.0 - smoothing) * log_prob + smoothing * mean_log_prob
+
+
 def policy_gradient(log_prob: Tensor, lengths: Tensor, advantage: Tensor, rule: LengthRule) -> Tensor:
     """L_RL = -advantage * log p(sample | d), averaged over samples. Scalar.
 

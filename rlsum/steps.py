@@ -31,10 +31,14 @@ class StepResult:
 
 @dataclass(frozen=True)
 class MLEStep:
-    """-log p(reference | article), with the coverage penalty where the model has coverage."""
+    """-log p(reference | article), with the coverage penalty where the model has coverage.
+
+    ``label_smoothing`` is the share of a target that all tokens have evenly; what is logged as nll has none.
+    """
 
     length: losses.LengthRule = "mean"
     coverage_weight: float = 1.0
+    label_smoothing: float = 0.0
 
     def __call__(self, model: Scorer, batch: Batch) -> StepResult:
         """Loss of one batch."""
@@ -44,7 +48,7 @@ class MLEStep:
     def loss(self, scored: Scored, target: Tensor, pad: int = PAD) -> tuple[Tensor, dict[str, float]]:
         """Loss of targets (B, T) that have been scored."""
         lengths = losses.target_lengths(target, pad)
-        nll = losses.nll(scored.log_prob, lengths, self.length)
+        nll = losses.nll(self._smoothed(scored), lengths, self.length)
         coverage = losses.coverage(scored.coverage, lengths, self.length)
         per_token = -scored.log_prob.sum().item() / lengths.sum().item()
         log = {"nll": per_token, "tokens": lengths.sum().item()}
@@ -52,6 +56,12 @@ class MLEStep:
             log["coverage"] = coverage.item()
             nll = nll + self.coverage_weight * coverage
         return nll, log
+
+    def _smoothed(self, scored: Scored) -> Tensor:
+        if self.label_smoothing == 0:
+            return scored.log_prob
+        assert scored.mean_log_prob is not None, "labels are smoothed with the mean over all tokens"
+        return losses.smoothed(scored.log_prob, scored.mean_log_prob, self.label_smoothing)
 
 
 @dataclass(frozen=True)
@@ -109,12 +119,8 @@ class MixedStep:
         scored = model(batch, both)
         is_sample = torch.arange(len(both), device=both.device) % (self.samples + 1) < self.samples
         rl, log = self.learn(scored.log_prob[is_sample], rollout, batch.pad)
-        mle, mle_log = self.mle.loss(_rows(scored, ~is_sample), both[~is_sample], batch.pad)
+        mle, mle_log = self.mle.loss(scored.select(~is_sample), both[~is_sample], batch.pad)
         return losses.mixed(rl, mle, self.gamma), {**mle_log, **log, "loss_rl": rl.item(), "loss_mle": mle.item()}
-
-
-def _rows(scored: Scored, rows: Tensor) -> Scored:
-    return Scored(scored.log_prob[rows], scored.coverage[rows])
 
 
 def interleave(samples: Tensor, target: Tensor, k: int, pad: int = PAD) -> Tensor:

@@ -27,6 +27,7 @@ from rlsum.config import Config
 from rlsum.data.batch import Batch, BatchPlan, training_lengths
 from rlsum.errors import UserError
 from rlsum.monitor import Monitor, peak_memory
+from rlsum.optimizers import optimizer_of
 from rlsum.pooling import pooled
 from rlsum.rewarded import Rewarded
 from rlsum.steps import StepResult
@@ -75,7 +76,7 @@ class Trainer:
         self.team = Team.of(self.accelerator)
         self.sharded = self.accelerator.distributed_type == DistributedType.FSDP
         trained = copy.deepcopy(self.model) if self.sharded else self.model
-        optimizer = torch.optim.Adam(trained.parameters(), lr=training.learning_rate, fused=True)
+        optimizer = optimizer_of(training, trained.parameters())
         self.wrapped, self.optimizer = self.accelerator.prepare(trained, optimizer)
         self.model.to(self.accelerator.device)
         lengths = training_lengths(self.train_rows)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
 from rlsum.errors import UserError
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
+    from transformers import GenerationConfig, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
 TOKENIZER_FILES = ("tokenizer.json", "spiece.model", "sentencepiece.bpe.model", "vocab.json", "vocab.txt")
 WEIGHT_FILES = ("*.safetensors", "pytorch_model*.bin")
@@ -72,6 +73,16 @@ def load_tokenizer(name: str) -> PreTrainedTokenizerBase:
     return tokenizer
 
 
+def load_generation_config(name: str) -> GenerationConfig:
+    """How the model was meant to be decoded; where it has no file of that, what its older file of sizes says of it."""
+    from transformers import GenerationConfig
+
+    try:
+        return GenerationConfig.from_pretrained(name)
+    except OSError:  # there is none
+        return GenerationConfig.from_pretrained(name, config_file_name="config.json", _from_model_config=True)
+
+
 def load_network(name: str, dropout: bool) -> PreTrainedModel:
     """The network with its weights in float32, on the CPU; without ``dropout``, all of its rates are 0."""
     from transformers import AutoModelForSeq2SeqLM
@@ -95,11 +106,26 @@ def _explained(name: str) -> Iterator[None]:
         ) from error
 
 
+def positions(config: PreTrainedConfig, side: str) -> int | None:
+    """Tokens that a ``source`` or ``target`` may have; None where positions are relative."""
+    return next((int(getattr(config, name)) for name in POSITIONS[side] if hasattr(config, name)), None)
+
+
+def attention_faults(config: PreTrainedConfig, tokens: str) -> list[str]:
+    """Why an architecture could not give global attention to ``tokens`` of an article (none, first)."""
+    from transformers.models.auto.modeling_auto import MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING as ARCHITECTURES
+
+    network = ARCHITECTURES[type(config)]
+    if tokens == "none" or "global_attention_mask" in signature(network.forward).parameters:
+        return []
+    return [f"model.global_attention={tokens}: {config.model_type} attends to everything already; leave it out"]
+
+
 def length_faults(config: PreTrainedConfig, asked: dict[str, tuple[str, int]]) -> list[str]:
     """Lengths over what positions allow. ``asked`` is key -> (source or target, tokens)."""
     faults = []
     for key, (side, tokens) in asked.items():
-        limit: Any = next((getattr(config, name) for name in POSITIONS[side] if hasattr(config, name)), None)
+        limit = positions(config, side)
         if limit is not None and tokens > limit:
             faults.append(f"{key}={tokens}: {config.model_type} here has {limit} positions; set it to {limit} or less")
     return faults

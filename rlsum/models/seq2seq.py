@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from rlsum.data.batch import Batch
@@ -32,7 +33,7 @@ class Seq2Seq(nn.Module):
     """A network of transformers, its tokenizer, and the rules by which its tokens are chosen.
 
     What a checkpoint tells plain transformers: the ``described`` sizes, which know the dropout even where the network
-    was loaded without, and the ``decoding``.
+    was loaded without, and the ``decoding``. Where it is ``smoothed``, scores in training have the mean over tokens.
     """
 
     def __init__(
@@ -42,8 +43,10 @@ class Seq2Seq(nn.Module):
         described: PreTrainedConfig,
         vocabulary: Subwords,
         decoding: Decoding,
+        smoothed: bool = False,
     ) -> None:
         super().__init__()
+        self.smoothed = smoothed
         self.config, self.network, self.described, self.vocabulary = config, network, described, vocabulary
         self.rules = TokenRules.of(network.generation_config, vocabulary.tokenizer.pad_token_id)
         self.decoding = decoding.searching()
@@ -72,7 +75,8 @@ class Seq2Seq(nn.Module):
             **self._encoded(batch, rows), decoder_input_ids=self.rules.inputs(target), use_cache=False
         ).logits
         log_prob = self.rules.log_prob(logits, target)
-        return Scored(log_prob, torch.zeros_like(log_prob))
+        mean = self.rules.mean_log_prob(logits, target) if self.smoothed and self.training else None
+        return Scored(log_prob, torch.zeros_like(log_prob), mean)
 
     @torch.no_grad()
     def without_updates(self, batch: Batch, target: Tensor) -> Scored:
@@ -115,7 +119,10 @@ class Seq2Seq(nn.Module):
     def _encoded(self, batch: Batch, rows: Tensor) -> dict[str, Any]:
         """The articles, encoded once, row by row as ``rows`` (R,) names them: what scoring and decoding start from."""
         mask = (torch.arange(batch.src.shape[1], device=batch.src.device) < batch.src_lengths.unsqueeze(1)).long()
-        encoded = self.network.get_encoder()(input_ids=batch.src, attention_mask=mask, return_dict=True)
+        everywhere = {}
+        if self.config.global_attention == "first":
+            everywhere["global_attention_mask"] = F.pad(mask[:, :1], (0, mask.shape[1] - 1))
+        encoded = self.network.get_encoder()(input_ids=batch.src, attention_mask=mask, return_dict=True, **everywhere)
         from transformers.modeling_outputs import BaseModelOutput
 
         states = BaseModelOutput(last_hidden_state=encoded.last_hidden_state[rows])

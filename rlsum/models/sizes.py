@@ -48,6 +48,7 @@ class Seq2SeqConfig:
     dropout                 the network's own dropout in training; None: with objective mle, not with mixed
     gradient_checkpointing  compute the layers again in the backward pass: less memory, about a third more time
     lora                    train low-rank updates alone; None: all weights
+    global_attention        of LED: tokens of an article that attend to all others, and all others to them
     """
 
     pretrained: str = Field(min_length=1)
@@ -57,6 +58,7 @@ class Seq2SeqConfig:
     dropout: bool | None = None
     gradient_checkpointing: bool = False
     lora: LoraConfig | None = None
+    global_attention: Literal["none", "first"] = "none"
 
 
 def _kind(value: Any) -> Any:

@@ -19,14 +19,21 @@ WEIGHTS = "model.safetensors"  # in a checkpoint
 
 
 class Scored(NamedTuple):
-    """Teacher-forced scores of a target. Both (B, T) float32 and 0 at padding.
+    """Teacher-forced scores of a target. All (B, T) float32 and 0 at padding.
 
-    log_prob  log p(y_t | y_<t, article)
-    coverage  sum_i min(a_ti, c_ti), the overlap with attention already spent; 0 for a model without coverage
+    log_prob       log p(y_t | y_<t, article)
+    coverage       sum_i min(a_ti, c_ti), the overlap with attention already spent; 0 for a model without coverage
+    mean_log_prob  mean of log p(v | y_<t, article) over all tokens v; None where labels are not smoothed
     """
 
     log_prob: Tensor
     coverage: Tensor
+    mean_log_prob: Tensor | None = None
+
+    def select(self, rows: Tensor) -> Scored:
+        """Rows by number, or by a mask over them."""
+        mean = self.mean_log_prob
+        return Scored(self.log_prob[rows], self.coverage[rows], None if mean is None else mean[rows])
 
 
 @dataclass(frozen=True)

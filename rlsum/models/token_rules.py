@@ -96,14 +96,28 @@ class TokenRules:
         A forced token is certain: 0. The others share the probability of suppressed ones; a reference that holds a
         suppressed token has it with what is left of its own logit, so that its loss is finite.
         """
-        ignored = target == IGNORED
-        words = target.masked_fill(ignored, 0)
+        words = target.masked_fill(target == IGNORED, 0)
         logits = self._without_suppressed(logits.float(), words)
         log_prob = -F.cross_entropy(logits.flatten(0, 1), words.flatten(), reduction="none").view_as(target)
-        certain = torch.zeros_like(ignored)
+        return log_prob.masked_fill(self._settled(target), 0.0)
+
+    def mean_log_prob(self, logits: Tensor, target: Tensor) -> Tensor:
+        """Means (R, T) float32 of log-probabilities over all possible tokens; 0 where ``log_prob`` is 0 by rule."""
+        words = target.masked_fill(target == IGNORED, 0)
+        logits = self._without_suppressed(logits.float(), words)
+        if self.suppressed or self.suppressed_first:
+            possible = logits > NEVER / 2
+            mean = logits.masked_fill(~possible, 0.0).sum(-1) / possible.sum(-1)
+        else:
+            mean = logits.mean(-1)
+        return (mean - logits.logsumexp(-1)).masked_fill(self._settled(target), 0.0)
+
+    def _settled(self, target: Tensor) -> Tensor:
+        """Where a target (R, T) leaves nothing to choose: padding, and the forced first token."""
+        settled = target == IGNORED
         if self.forced_first is not None:
-            certain[:, 0] = target[:, 0] == self.forced_first
-        return log_prob.masked_fill(ignored | certain, 0.0)
+            settled[:, 0] |= target[:, 0] == self.forced_first
+        return settled
 
     def _without_suppressed(self, logits: Tensor, words: Tensor) -> Tensor:
         if not (self.suppressed or self.suppressed_first):

@@ -19,6 +19,11 @@ from rlsum.models.sizes import ModelConfig, PointerGeneratorConfig
 
 def check(config: Config, init: Path | None) -> None:
     """Raise ConfigError where a run could not start so. ``init`` is a checkpoint folder."""
+    if config.objective.label_smoothing > 0:
+        raise ConfigError(
+            f"objective.label_smoothing={config.objective.label_smoothing}: a pointer-generator has other words for "
+            "every article, so there is no even share of them; leave it out, or train a model of kind: seq2seq"
+        )
     if init is not None:
         fitting_sizes(init, config.model)
         if config.vocabulary.embeddings is not None:

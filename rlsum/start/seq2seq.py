@@ -29,6 +29,7 @@ def check(config: Config, init: Path | None) -> None:
         }
         lacking = pretrained.length_faults(sizes, asked)
         lacking += lora.faults(section.lora, sizes.model_type) if section.lora is not None else []
+        lacking += pretrained.attention_faults(sizes, section.global_attention)
         pretrained.load_tokenizer(origin)
     if faults + lacking:
         raise ConfigError("\n".join([f"{len(faults + lacking)} fault(s)", *(f"  {line}" for line in faults + lacking)]))
@@ -50,23 +51,23 @@ def _data_faults(config: Config) -> list[str]:
 def anew(config: Config, train: Corpus) -> Seq2Seq:
     """The pretrained weights."""
     section = _section(config)
-    return _built(config, section, section.pretrained)
+    return built(config, section, section.pretrained)
 
 
 def initialised(config: Config, folder: Path) -> Seq2Seq:
     """The tokenizer, sizes and weights of a checkpoint."""
-    return _built(config, fitting_section(folder, config.model), str(folder))
+    return built(config, fitting_section(folder, config.model), str(folder))
 
 
 def resumed(config: Config, folder: Path) -> Seq2Seq:
     """A model that a run's state fits; ``folder`` is the run's checkpoint."""
-    return _built(config, _section(config), str(folder))
+    return built(config, _section(config), str(folder))
 
 
 def load(folder: Path, section: ModelConfig | None = None) -> Seq2Seq:
     """The model of a checkpoint folder, with low-rank updates merged."""
     config = checkpoint.read_config(folder)
-    return _built(config, replace(fitting_section(folder, section), lora=None), str(folder))
+    return built(config, replace(fitting_section(folder, section), lora=None), str(folder))
 
 
 def fitting_section(folder: Path, section: ModelConfig | None) -> Seq2SeqConfig:
@@ -86,13 +87,14 @@ def fitting_section(folder: Path, section: ModelConfig | None) -> Seq2SeqConfig:
     return section
 
 
-def _built(config: Config, section: Seq2SeqConfig, origin: str) -> Seq2Seq:
+def built(config: Config, section: Seq2SeqConfig, origin: str) -> Seq2Seq:
     """The model that lies at ``origin``; what dropout means by default depends on the objective."""
     if section.dropout is None:  # sampling and scoring must agree
         section = replace(section, dropout=not config.objective.rewarded)
     words = Subwords(pretrained.load_tokenizer(origin), section.prefix, section.line_break)
     network = pretrained.load_network(origin, bool(section.dropout))
-    return Seq2Seq(section, network, pretrained.load_config(origin), words, config.decoding)
+    smoothed = config.objective.label_smoothing > 0
+    return Seq2Seq(section, network, pretrained.load_config(origin), words, config.decoding, smoothed)
 
 
 def _section(config: Config) -> Seq2SeqConfig:

@@ -20,6 +20,19 @@ def test_likelihood_by_hand():
     assert losses.nll(LOG_PROB, LENGTHS, "mean").item() == 2.75
 
 
+@pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.9])
+def test_smoothed_likelihood_is_torchs_cross_entropy_with_label_smoothing(smoothing):
+    torch.manual_seed(0)
+    logits, target = torch.randn(2, 3, 7, requires_grad=True), torch.randint(0, 7, (2, 3))
+    spread = logits.log_softmax(-1)
+    log_prob = losses.smoothed(spread.gather(-1, target.unsqueeze(-1)).squeeze(-1), spread.mean(-1), smoothing)
+    ours = losses.nll(log_prob, torch.tensor([3, 3]), "mean")
+    torchs = torch.nn.functional.cross_entropy(logits.flatten(0, 1), target.flatten(), label_smoothing=smoothing)
+    torch.testing.assert_close(ours, torchs, atol=1e-6, rtol=0)
+    gradients = [torch.autograd.grad(loss, logits, retain_graph=True)[0] for loss in (ours, torchs)]
+    torch.testing.assert_close(*gradients, atol=1e-7, rtol=0)
+
+
 def test_coverage_by_hand():
     penalty = torch.tensor([[0.0, 0.5, 0.0], [0.0, 0.3, 0.6]])
     assert losses.coverage(penalty, LENGTHS, "sum").item() == pytest.approx(0.7)

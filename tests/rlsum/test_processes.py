@@ -222,12 +222,17 @@ def test_two_processes_equal_one_for_pretrained_models(tmp_path, name):
     pretrained.save(tmp_path / name, name)
     options = {"model": {"kind": "seq2seq", "pretrained": str(tmp_path / name), "dropout": False}}
     grouped = {"kind": "mixed", "reward": "rouge-1", "estimator": "rloo", "samples": 3, "gamma": 0.7, "kl": 0.1}
-    cases = {"mle": {}, "mixed": {"data": "nine", "objective": MIXED}, "rloo": {"objective": grouped}}
+    cases = {
+        "mle": {},
+        "mixed": {"data": "nine", "objective": MIXED},
+        "rloo": {"objective": grouped},
+        "smoothed": {"objective": {"kind": "mle", "label_smoothing": 0.2}, "optimizer": "adafactor"},
+    }
     names = [(f"{case}-{count}", count, options | cases[case]) for case in cases for count in (1, 2)]
     ended, told = commands(
         tmp_path, *((count, ["train", written(tmp_path, case, count, **more)], None) for case, count, more in names)
     )
-    assert ended == [[0], [0, 0]] * 3, told
+    assert ended == [[0], [0, 0]] * len(cases), told
     for case in cases:
         assert_equal(tmp_path / f"{case}-1", tmp_path / f"{case}-2")
 
@@ -282,3 +287,47 @@ def test_a_sharded_model_trains_saves_and_goes_on_as_a_whole_one(tmp_path):
     best = [tmp_path / name / "best" / checkpoint.WEIGHTS for name in ("whole", "sharded")]
     weights, others = (checkpoint._read(path, "about")[0] for path in best)
     assert {key: tensor.shape for key, tensor in weights.items()} == {key: t.shape for key, t in others.items()}
+
+
+@pytest.mark.slow
+def test_a_sharded_model_in_bf16_learns_what_a_whole_one_does(tmp_path):
+    """FSDP, as above. Half precision is autocast's in both, so the first update's likelihood is the same in float32."""
+    data_of(tmp_path, news)
+    pretrained.save(tmp_path / "bart", "bart")
+    options = {
+        "model": {"kind": "seq2seq", "pretrained": str(tmp_path / "bart"), "dropout": False},
+        "objective": MIXED | {"clip": 0.2},
+        "mixed_precision": "bf16",
+    }
+    layers = {"sharded": "BartEncoderLayer,BartDecoderLayer"}
+    jobs = [
+        {"count": 2, "arguments": ["train", written(tmp_path, name, 2, **options)], **spread}
+        for name, spread in (("whole", {}), ("sharded", layers))
+    ]
+    ended, told = run_jobs(tmp_path, jobs)
+    assert ended == [[0, 0], [0, 0]], told
+    one, two = ([row for row in log_of(tmp_path / name) if row["kind"] == "train"] for name in ("whole", "sharded"))
+    assert len(one) == len(two) == 6
+    assert two[0]["nll"] == pytest.approx(one[0]["nll"], rel=1e-4)  # log-probabilities in bf16 are 1e-3 away
+    for row, other in zip(one, two, strict=True):
+        assert other["ratio_outside"] == 0  # of samples that were just drawn
+        for key in ("nll", "loss_mle", "entropy"):
+            assert other[key] == pytest.approx(row[key], rel=2e-2), f"{key} of update {row['step']}"
+    weights, _ = checkpoint._read(tmp_path / "sharded" / "best" / checkpoint.WEIGHTS, "about")
+    assert all(tensor.dtype == torch.float32 and tensor.isfinite().all() for tensor in weights.values())
+
+
+@pytest.mark.slow
+def test_two_processes_generate_what_one_does_with_a_model_that_no_run_wrote(tmp_path):
+    articles(tmp_path / "many.jsonl", news(30))
+    pretrained.save(tmp_path / "bart", "bart")
+    options = ["--batch-size", 1, "--beam", 2, "--max-length", 8, "--device", "cpu", "-o"]
+    jobs = [
+        (count, ["generate", tmp_path / "bart", tmp_path / "many.jsonl", *options, tmp_path / f"{count}.jsonl"], None)
+        for count in (1, 2)
+    ]
+    ended, told = commands(tmp_path, *jobs)
+    assert ended == [[0], [0, 0]], told
+    assert told.count("written by no run") == 2  # a line a job
+    assert (tmp_path / "1.jsonl").read_bytes() == (tmp_path / "2.jsonl").read_bytes()
+    assert len(read_outputs(tmp_path / "2.jsonl")) == 30

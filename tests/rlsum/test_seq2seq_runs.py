@@ -176,10 +176,19 @@ def test_the_best_checkpoint_has_the_numbers_of_its_validation_again(starts, pla
     }
 
 
-@pytest.mark.parametrize(("name", "objective"), [("bart", MIXED), ("t5", {"kind": "mle"})])
-def test_a_resumed_run_equals_an_uninterrupted_one(place, tmp_path, name, objective):
+@pytest.mark.parametrize(
+    ("name", "objective", "optimizer"),
+    [
+        ("bart", MIXED, {}),
+        ("t5", {"kind": "mle"}, {}),
+        ("t5", {"kind": "mle", "label_smoothing": 0.1}, {"optimizer": "adafactor", "learning_rate": 0.05}),
+        ("bart", MIXED, {"optimizer": "adamw", "weight_decay": 0.1}),
+    ],
+    ids=["bart", "t5", "adafactor", "adamw"],
+)
+def test_a_resumed_run_equals_an_uninterrupted_one(place, tmp_path, name, objective, optimizer):
     """Stopped in the update after a validation, with dropout on."""
-    values = settings(place, name, tmp_path / "whole", objective=objective, model={"dropout": True})
+    values = settings(place, name, tmp_path / "whole", objective=objective, model={"dropout": True}, training=optimizer)
     whole = trained(values)
     trainer = build.trainer(configs.check({**values, "run": str(tmp_path / "cut")}, "test"))
     update = trainer._update
@@ -224,15 +233,54 @@ def test_validation_and_generation_do_not_depend_on_the_batch_size(place, tmp_pa
     assert values[0] == pytest.approx(values[1], rel=1e-5, nan_ok=True)
 
 
-def test_accumulated_batches_equal_a_large_one(place, tmp_path):
+@pytest.mark.parametrize("smoothing", [0.0, 0.3])
+def test_accumulated_batches_equal_a_large_one(place, tmp_path, smoothing):
     weights = []
     for size, accumulate in ((6, 1), (3, 2)):
         training = {"batch_size": size, "accumulate": accumulate, "steps": 2, "validate_every": 2}
-        run = trained(settings(place, "t5", tmp_path / str(size), training=training, model={"dropout": False}))
+        objective = {"label_smoothing": smoothing}
+        run = trained(settings(place, "t5", tmp_path / str(size), training=training, model={"dropout": False},
+                               objective=objective))  # fmt: skip
         weights.append(load_file(run / checkpoint.STATE))
     for key in weights[0]:
         if key.startswith("model."):  # Adam makes a whole step of a gradient that is nearly rounding
             torch.testing.assert_close(weights[0][key], weights[1][key], atol=3e-5, rtol=0, msg=key)
+
+
+@pytest.mark.parametrize("objective", [{"kind": "mle"}, MIXED], ids=["mle", "mixed"])
+def test_smoothed_labels_are_in_the_loss_and_not_in_the_likelihood_that_is_logged(place, tmp_path, objective):
+    rows = []
+    for smoothing in (0.0, 0.2):
+        values = settings(place, "t5", tmp_path / str(smoothing), objective={**objective, "label_smoothing": smoothing},
+                          model={"dropout": False}, training={"batch_size": 6, "steps": 1})  # fmt: skip
+        log = (trained(values) / "metrics.jsonl").read_text().splitlines()
+        rows.append([json.loads(line) for line in log])
+    (start, first, end), (_, smoothed, smoothed_end) = rows
+    assert smoothed["nll"] == pytest.approx(first["nll"], rel=1e-5)
+    key = "loss" if objective["kind"] == "mle" else "loss_mle"
+    assert abs(smoothed[key] - first[key]) > 1e-3
+    assert smoothed_end["nll"] != end["nll"]
+    assert start["kind"] == "valid"
+
+
+def test_led_trains_decodes_and_goes_on_with_its_first_token_attending_everywhere(place, tmp_path):
+    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+    options = {"model": {"global_attention": "first"}, "training": {"steps": 2}}
+    run = trained(settings(place, "led", tmp_path / "mle", **options))
+    mixed = settings(place, "led", tmp_path / "mixed", objective=MIXED, training={"steps": 2}) | {"model": None}
+    mixed = trained(mixed, init=run)
+    assert checkpoint.read_config(mixed).model.global_attention == "first"
+    out = tmp_path / "out.jsonl"
+    rlsum("generate", mixed, place / "news.jsonl", "-o", out)
+    tokenizer = AutoTokenizer.from_pretrained(mixed / "best")
+    inputs = tokenizer([article for article, _ in NEWS], padding=True, return_tensors="pt")
+    everywhere = torch.zeros_like(inputs["input_ids"])
+    everywhere[:, 0] = 1
+    network = AutoModelForSeq2SeqLM.from_pretrained(mixed / "best").eval()
+    found = network.generate(**inputs, global_attention_mask=everywhere)
+    expected = [text.strip() for text in tokenizer.batch_decode(found, skip_special_tokens=True)]
+    assert [output.candidate for output in read_outputs(out)] == expected
 
 
 def test_bf16_trains_and_keeps_weights_in_float32(place, tmp_path):
@@ -349,12 +397,12 @@ def test_updates_are_switched_off_to_score_as_the_start_and_on_again(place):
     pytest.importorskip("peft")
     from rlsum.models.lora import switched_off
     from rlsum.models.sizes import Seq2SeqConfig
-    from rlsum.start.seq2seq import _built
+    from rlsum.start.seq2seq import built
 
     values = settings(place, "bart", "none", model={"lora": {"rank": 2}})
     config = configs.check(values, "test")
     assert isinstance(config.model, Seq2SeqConfig)
-    model = _built(config, config.model, str(place / "bart"))
+    model = built(config, config.model, str(place / "bart"))
     batch = model.collate(model.read(tiny.rows(tiny.NEWS), 64, 20)[:2])
     start = model(batch, batch.target).log_prob
     trained_names = [name for name, p in model.named_parameters() if p.requires_grad]
@@ -388,6 +436,8 @@ def test_faults_come_together_before_articles_are_read(place, tmp_path):
     assert "data.tokenizer=spacy: a pretrained model reads raw text with its own; leave it out" in message
     assert "data.max_source=1024: bart here has 64 positions; set it to 64 or less" in message
     assert "vocabulary.embeddings=x.txt" in message
+    values["model"]["global_attention"] = "first"
+    assert "model.global_attention=first: bart attends to everything already; leave it out" in refused(values)
     (tmp_path / "empty").mkdir()
     values["model"]["pretrained"] = str(tmp_path / "empty")
     assert "has no tokenizer" in refused(values)
@@ -406,3 +456,16 @@ def test_another_kind_or_model_than_the_checkpoints_is_refused(place, tmp_path):
     assert "does not fit the weights" in refused(other, init=run)
     pointer = {**other, "model": {"embedding": 4, "hidden": 4}}
     assert "does not fit the weights" in refused(pointer, init=run)
+
+
+def test_a_start_that_no_run_wrote_is_named_in_the_configuration(place, tmp_path):
+    folder = place / "bart"
+    values = settings(place, "bart", tmp_path / "r", objective=MIXED) | {"model": None}
+    with pytest.raises(checkpoint.CheckpointError) as caught:
+        build.trainer(configs.check(values, "test"), init=folder)
+    advice = f"named in the configuration instead: model='{{kind: seq2seq, pretrained: {folder}}}'"
+    assert advice in str(caught.value)
+    path = tmp_path / "r.yaml"
+    path.write_text(yaml.safe_dump(values))
+    rlsum("train", path, advice.split(": ", 1)[1].replace("'", ""), "training.steps=1", "training.validate_every=1")
+    assert checkpoint.read_config(tmp_path / "r").model.pretrained == str(folder)

@@ -1,4 +1,4 @@
-"""The loop: resuming, stopping, choosing the best, accumulating, refusing."""
+"""The loop: resuming, stopping, choosing the best, refusing."""
 
 import json
 import math
@@ -11,13 +11,12 @@ import numpy as np
 import pytest
 import tiny
 import torch
+from left import assert_same_run, log_of, weights_of
 
 import rewards
 from rlsum import checkpoint
-from rlsum.data.vocabulary import PAD
 from rlsum.errors import UserError
-from rlsum.models.summarizer import Tokens
-from rlsum.monitor import MACHINE, METRICS, SAMPLES, forget_after
+from rlsum.monitor import SAMPLES, forget_after
 from rlsum.steps import StepResult
 from rlsum.trainer import TrainingError
 
@@ -33,27 +32,6 @@ MOMENTS = {
     "at-random-1": False,
     "at-random-2": False,
 }
-
-
-def log_of(run, name=METRICS):
-    """A log without its times."""
-    rows = [json.loads(line) for line in (run / name).read_text(encoding="utf-8").splitlines()]
-    return [{key: value for key, value in row.items() if key not in MACHINE} for row in rows]
-
-
-def weights_of(path):
-    return checkpoint._read(path, "about" if path.name == checkpoint.WEIGHTS else "progress")
-
-
-def assert_same_run(run, other):
-    for name in (Path("best") / checkpoint.WEIGHTS, checkpoint.STATE):
-        (tensors, about), (others, other_about) = weights_of(run / name), weights_of(other / name)
-        assert tensors.keys() == others.keys()
-        assert [key for key in tensors if not torch.equal(tensors[key], others[key])] == []
-        assert about == other_about
-    for name in (METRICS, SAMPLES):
-        rows, expected = log_of(run, name), log_of(other, name)
-        assert [{**row, "system": ""} for row in rows] == [{**row, "system": ""} for row in expected]
 
 
 # ---- killed and resumed -------------------------------------------------------------------------------------------
@@ -244,149 +222,6 @@ def test_dropout_acts_in_training_and_not_in_validation(tmp_path):
 
 
 # ---- updates ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", ["mle", "mixed"])
-def test_four_times_two_accumulated_is_eight(tmp_path, kind):
-    """Eight articles an epoch, so both see the same ones in every update. Equal rewards: samples play no part."""
-
-    def weights(size, accumulate):
-        run = tmp_path / f"{size}x{accumulate}"
-        config = tiny.config(run, kind, batch_size=size, accumulate=accumulate, steps=3, learning_rate=1e-3)
-        trainer = tiny.trainer(config, train=tiny.stories(8), reward=lambda c, r=None, s=None: np.zeros(len(c)))
-        trainer.metrics = {"reward": lambda c, r=None, s=None: np.zeros(len(c))}
-        trainer.fit()
-        return trainer.model.state_dict()
-
-    once, twice, four = weights(8, 1), weights(4, 2), weights(2, 4)
-    start = tiny.trainer(tiny.config(tmp_path / "s")).model.state_dict()
-    for name in once:  # Adam makes a whole step of a gradient that is nearly rounding: 1% of three updates is allowed
-        torch.testing.assert_close(twice[name], once[name], atol=3e-5, rtol=0, msg=name)
-        torch.testing.assert_close(four[name], once[name], atol=3e-5, rtol=0, msg=name)
-        assert not torch.equal(once[name], start[name])
-
-
-OBJECTIVES = {
-    "mle": {},
-    "mle-sum": {"length": "sum"},
-    "self-critical": {"kind": "mixed"},
-    "rloo": {"kind": "mixed", "estimator": "rloo", "length": "sum", "samples": 3},
-    "grpo": {"kind": "mixed", "estimator": "grpo", "samples": 3, "kl": 0.5},
-    "dr-grpo": {"kind": "mixed", "estimator": "dr-grpo", "samples": 3, "clip": 0.2, "updates_per_sample": 2},
-    "ranking": {"kind": "ranking", "samples": 3, "margin": 0.5},
-}
-
-
-def draws_by_article(model):
-    """Let what is sampled for an article depend on the article alone, not on what was drawn before."""
-
-    def together(batch, draw):
-        drawn = []
-        for row in range(len(batch)):
-            torch.manual_seed(int(batch.ids[row]))
-            drawn.append(draw(batch.select([row])))
-        return [padded([tokens[part] for tokens in drawn]) for part in range(len(drawn[0]))]
-
-    def padded(parts):
-        width = max(tokens.ids.shape[1] for tokens in parts)
-        pad = [(tokens, (0, width - tokens.ids.shape[1])) for tokens in parts]
-        ids = torch.cat([torch.nn.functional.pad(tokens.ids, by, value=PAD) for tokens, by in pad])
-        return Tokens(ids, torch.cat([torch.nn.functional.pad(tokens.log_prob, by) for tokens, by in pad]))
-
-    both, alone = model.self_critical, model.sample
-    model.self_critical = lambda batch, *options: together(batch, lambda article: both(article, *options))
-    model.sample = lambda batch, *options: together(batch, lambda article: (alone(article, *options),))[0]
-
-
-@pytest.mark.parametrize("name", OBJECTIVES)
-def test_however_an_update_is_divided_it_is_the_same(tmp_path, name):
-    """Eleven articles, eight an update: the last of an epoch has three, and is divided unevenly. Plain descent, because
-    Adam makes a whole step of a gradient that is nearly rounding."""
-    objective = OBJECTIVES[name]
-
-    def fitted(size, accumulate):
-        options = {"batch_size": size, "accumulate": accumulate, "steps": 4, "log_every": 1, "clip": 1e9}
-        kind = objective.get("kind", "mle")
-        trainer = tiny.trainer(
-            tiny.config(tmp_path / f"{size}x{accumulate}", kind, objective=objective, **options), train=tiny.stories(11)
-        )
-        draws_by_article(trainer.model)
-
-        def descend():
-            with torch.no_grad():
-                for parameter in trainer.model.parameters():
-                    if parameter.grad is not None:
-                        parameter.sub_(0.5 * parameter.grad)
-
-        trainer.optimizer.step = descend
-        trainer.fit()
-        return trainer.model.state_dict()
-
-    once, start = fitted(8, 1), tiny.trainer(tiny.config(tmp_path / "s")).model.state_dict()
-    for size, accumulate in ((1, 8), (4, 2), (2, 4)):
-        for key, tensor in fitted(size, accumulate).items():
-            torch.testing.assert_close(tensor, once[key], atol=1e-5, rtol=0, msg=f"{size}x{accumulate} {key}")
-    assert max((once[key] - start[key]).abs().max() for key in once) > 1e-2
-
-
-def test_a_run_that_measures_from_its_start_and_shares_samples_resumes_exactly(tmp_path):
-    objective = {"estimator": "grpo", "samples": 3, "kl": 0.5, "clip": 0.2, "updates_per_sample": 2, "gamma": 0.8}
-    options = {"steps": 8, "validate_every": 2, "log_every": 1}
-
-    def trainer(name, resume=False):
-        config = tiny.config(tmp_path / name, "mixed", objective=objective, **options)
-        return tiny.trainer(config, resume=resume)
-
-    trainer("whole").fit()
-    rows = [row for row in log_of(tmp_path / "whole") if row["kind"] == "train"]
-    assert rows[0]["kl"] == pytest.approx(0.0, abs=1e-9)
-    assert rows[-1]["kl"] > 1e-4
-    assert [rows[i]["reward"] == rows[i + 1]["reward"] for i in range(0, 8, 2)] == [True] * 4  # the same samples
-    cut = trainer("cut")
-    update = cut._update
-
-    def stopping():
-        if cut.progress.step == 5:
-            raise KeyboardInterrupt
-        update()
-
-    cut._update = stopping
-    with pytest.raises(KeyboardInterrupt):
-        cut.fit()
-    trainer("cut", resume=True).fit()
-    assert_same_run(tmp_path / "cut", tmp_path / "whole")
-
-
-@pytest.mark.parametrize("name", OBJECTIVES)
-def test_the_best_checkpoint_has_the_numbers_of_its_validation_again(tmp_path, name):
-    kind = OBJECTIVES[name].get("kind", "mle")
-    trainer = tiny.trainer(tiny.config(tmp_path / "r", kind, objective=OBJECTIVES[name]))
-    trainer.fit()
-    weights, about = checkpoint.read_weights(tmp_path / "r" / "best")
-    fresh = tiny.trainer(tiny.config(tmp_path / "other", kind, objective=OBJECTIVES[name], seed=9))
-    checkpoint.put_weights(fresh.model, weights, tmp_path)
-    again = {key: None if math.isnan(value) else value for key, value in fresh._measure().values.items()}
-    assert {**again, "step": about["step"]} == about
-
-
-def test_more_weight_on_the_penalty_stays_nearer_to_the_start(tmp_path):
-    """The last update's distance from the start, measured on samples."""
-    distances = []
-    for weight in (1e-6, 3.0):
-        objective = {"estimator": "rloo", "samples": 4, "kl": weight, "gamma": 1.0}
-        run = tmp_path / str(weight)
-        tiny.trainer(tiny.config(run, "mixed", objective=objective, steps=20, validate_every=20, log_every=1)).fit()
-        distances.append([row["kl"] for row in log_of(run) if row["kind"] == "train"][-1])
-    assert distances[1] < 0.3 * distances[0]
-
-
-@pytest.mark.parametrize("name", ["self-critical", "rloo", "grpo", "dr-grpo", "ranking"])
-def test_every_objective_brings_more_of_its_reward(tmp_path, name):
-    objective = {**OBJECTIVES[name], "kl": 0.0, "gamma": 1.0, "samples": 4, "reward_scale": 1.0}
-    config = tiny.config(tmp_path / "r", objective["kind"], objective=objective, steps=40, validate_every=20)
-    tiny.trainer(config, train=tiny.stories(10), valid=tiny.stories(10)).fit()
-    rewards = [row["reward"] for row in log_of(tmp_path / "r") if row["kind"] == "train"]
-    assert np.mean(rewards[-5:]) > np.mean(rewards[:3]) + 0.1
 
 
 def test_gradients_are_clipped_and_the_norm_logged_is_that_before(tmp_path):

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import accelerate  # noqa: F401
 
-from rlsum import build, cli, generation
+from rlsum import cli, generation, launch
 from rlsum.trainer import Trainer
 
 PLACES = {"update": (Trainer, "_update"), "decode": (generation, "decode"), "validation": (Trainer, "_measure")}
@@ -50,16 +50,19 @@ def shard(layers: str) -> None:
     os.environ.update(ACCELERATE_USE_FSDP="true", FSDP_VERSION="2", FSDP_AUTO_WRAP_POLICY="TRANSFORMER_BASED_WRAP")
     os.environ.update(FSDP_TRANSFORMER_CLS_TO_WRAP=layers, FSDP_RESHARD_AFTER_FORWARD="true")
     os.environ.update(FSDP_CPU_RAM_EFFICIENT_LOADING="false")
-    make = build._accelerator
+    make = launch.accelerator
 
-    def sharding(*arguments: Any) -> Any:
-        made = make(*arguments)
+    def sharding(training: Any, run: Any) -> Any:
+        made = make(training, run)
         plugin = FullyShardedDataParallelPlugin()
         AcceleratorState._shared_state.update(distributed_type=DistributedType.FSDP, fsdp_plugin=plugin)
-        build.check_spreading(made)
+        if training.mixed_precision != "no":
+            plugin.set_mixed_precision(training.mixed_precision)  # as accelerate does
+        launch.check_spreading(made, training)
+        launch.compute_as_unspread(made)
         return made
 
-    build._accelerator = sharding
+    launch.accelerator = sharding
 
 
 def work(rank: int, port: int, job: dict[str, Any]) -> None:

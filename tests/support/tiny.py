@@ -80,6 +80,17 @@ def gradients(module: torch.nn.Module, loss: torch.Tensor) -> dict[str, torch.Te
 # ---- whole runs ---------------------------------------------------------------------------------------------------
 
 
+OBJECTIVES = {
+    "mle": {},
+    "mle-sum": {"length": "sum"},
+    "self-critical": {"kind": "mixed"},
+    "rloo": {"kind": "mixed", "estimator": "rloo", "length": "sum", "samples": 3},
+    "grpo": {"kind": "mixed", "estimator": "grpo", "samples": 3, "kl": 0.5},
+    "dr-grpo": {"kind": "mixed", "estimator": "dr-grpo", "samples": 3, "clip": 0.2, "updates_per_sample": 2},
+    "ranking": {"kind": "ranking", "samples": 3, "margin": 0.5},
+}
+
+
 class Overlap:
     """Share of the reference's words that the candidate has: a reward that costs nothing."""
 

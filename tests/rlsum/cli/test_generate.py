@@ -105,3 +105,9 @@ def test_what_cannot_be_is_refused_before_decoding(run_folder, tmp_path, monkeyp
 def test_a_duplicate_beyond_the_limit_does_not_matter(run_folder, tmp_path):
     articles = write(tmp_path / "a.jsonl", [*BARE, BARE[0]])
     assert generate(run_folder, articles, "-o", tmp_path / "o.jsonl", "--limit", len(BARE)).exit_code == 0
+
+
+@pytest.mark.parametrize("option", ["--prefix", "--line-break", "--max-source"])
+def test_how_a_run_reads_is_its_own(run_folder, tmp_path, option):
+    with pytest.raises(UserError, match=f"{option} 7: the model in .* reads and writes as its run did; leave it out"):
+        generate(run_folder, write(tmp_path / "a.jsonl", BARE), "-o", tmp_path / "o.jsonl", option, 7)

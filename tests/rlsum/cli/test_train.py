@@ -303,6 +303,11 @@ def nothing_is_read(monkeypatch):
         (["objective={kind: mixed, reward: rouge-l}", "model=null"], "give --init RUN"),
         (["training.steps=0", "model.hidden=0"], "2 fault"),
         (["training.mixed_precision=fp16"], "training.mixed_precision=fp16"),
+        (
+            ["objective.label_smoothing=0.1"],
+            "label_smoothing=0.1: a pointer-generator has other words for every article",
+        ),
+        (["training.weight_decay=0.1"], "weight_decay=0.1: optimizer=adam has none"),
         (["training.tracker=tensorbord"], "training.tracker=tensorbord"),
         (["training.tracker=comet_ml"], "training.tracker=comet_ml: not installed"),
         (["data.train=/nope.jsonl"], "path='/nope.jsonl': no such file"),

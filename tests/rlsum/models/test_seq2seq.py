@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pretrained as tiny
 import pytest
 import torch
 
+from rlsum import losses
 from rlsum.data.subwords import IGNORED, Subwords
 from rlsum.models import pretrained
 from rlsum.models.decoding import Decoding
@@ -31,11 +33,13 @@ def folders(tmp_path_factory):
     return made
 
 
-def load(folder, **section) -> Seq2Seq:
+def load(folder, smoothed=False, **section) -> Seq2Seq:
     config = Seq2SeqConfig(pretrained=str(folder), **{"dropout": False, **section})
     words = Subwords(pretrained.load_tokenizer(str(folder)), config.prefix, config.line_break)
     network = pretrained.load_network(str(folder), bool(config.dropout))
-    return Seq2Seq(config, network, pretrained.load_config(str(folder)), words, Decoding(max_length=12)).eval()
+    return Seq2Seq(
+        config, network, pretrained.load_config(str(folder)), words, Decoding(max_length=12), smoothed
+    ).eval()
 
 
 def batch(model, pairs=tiny.NEWS, max_target=20):
@@ -139,6 +143,35 @@ def test_the_loss_is_that_of_transformers_labels(folders, name):
     assert (log_prob[:, :first] == 0).all()
 
 
+@pytest.mark.parametrize("name", ALL)
+def test_the_smoothed_loss_is_that_of_torch_on_the_logits_of_transformers(folders, name):
+    model = load(folders[name], smoothed=True).train()
+    news = batch(model)
+    mask = (torch.arange(news.src.shape[1]) < news.src_lengths.unsqueeze(1)).long()
+    logits = model.network(input_ids=news.src, attention_mask=mask, labels=news.target).logits
+    first = 0 if model.rules.forced_first is None else 1
+    if model.rules.suppressed:  # among the tokens that are possible; a reference may hold another
+        possible = torch.ones_like(logits, dtype=torch.bool)
+        possible[:, :, list(model.rules.suppressed)] = False
+        possible[:, first, list(model.rules.suppressed_first)] = False
+        possible.scatter_(-1, news.target.clamp(min=0).unsqueeze(-1), True)
+        log_prob = logits.masked_fill(~possible, -math.inf).log_softmax(-1)
+        own = log_prob.gather(-1, news.target.clamp(min=0).unsqueeze(-1)).squeeze(-1)
+        mean = log_prob.masked_fill(~possible, 0).sum(-1) / possible.sum(-1)
+        expected = (0.9 * own + 0.1 * mean).masked_fill(news.target == IGNORED, 0)
+    else:
+        expected = -torch.nn.functional.cross_entropy(
+            logits.transpose(1, 2), news.target, reduction="none", label_smoothing=0.1
+        )
+    scored = model(news, news.target)
+    ours = losses.smoothed(scored.log_prob, scored.mean_log_prob, 0.1)
+    torch.testing.assert_close(ours[:, first:], expected[:, first:], atol=1e-5, rtol=1e-6)
+    assert (ours[:, :first] == 0).all()
+    assert scored.log_prob.requires_grad
+    assert model.eval()(news, news.target).mean_log_prob is None  # validation needs none
+    assert load(folders[name]).train()(news, news.target).mean_log_prob is None
+
+
 def test_temperature_and_samples_an_article(folders):
     model = load(folders["t5"])
     news = batch(model)
@@ -203,6 +236,57 @@ def test_gradient_checkpointing_gives_the_same_gradient(folders, name):
     assert gradients[0].keys() == gradients[1].keys() != set()
     for key, gradient in gradients[0].items():
         torch.testing.assert_close(gradients[1][key], gradient, atol=1e-5, rtol=1e-4, msg=key)
+
+
+# ---- global attention ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("decoding", [Decoding(max_length=9), Decoding("beam", beam=3, max_length=9, min_length=4)])
+def test_the_first_token_attends_to_all_as_in_transformers_with_that_mask(folders, decoding):
+    """Scoring, samples and decoding; an article longer than the window of 8 tokens."""
+    from transformers import AutoModelForSeq2SeqLM
+
+    model, without = load(folders["led"], global_attention="first"), load(folders["led"])
+    news = batch(model)
+    assert news.src.shape[1] > 16
+    mask = (torch.arange(news.src.shape[1]) < news.src_lengths.unsqueeze(1)).long()
+    everywhere = torch.zeros_like(mask)
+    everywhere[:, 0] = 1
+    plain = AutoModelForSeq2SeqLM.from_pretrained(folders["led"], dtype=torch.float32).eval()
+    inputs = {"input_ids": news.src, "attention_mask": mask, "global_attention_mask": everywhere}
+    with torch.no_grad():
+        logits = plain(**inputs, labels=news.target).logits
+    expected = -torch.nn.functional.cross_entropy(logits.transpose(1, 2), news.target, reduction="none")
+    torch.testing.assert_close(model(news, news.target).log_prob, expected, atol=1e-5, rtol=0)
+    assert (without(news, news.target).log_prob - expected).abs().max() > 1e-3
+    torch.manual_seed(0)
+    for tokens in model.self_critical(news, 2, 9):
+        check_agreement(model, news, tokens)
+    ours = model.generate(news, decoding)
+    options = {"num_beams": decoding.beam, "early_stopping": True} if decoding.method == "beam" else {"num_beams": 1}
+    found = plain.generate(**inputs, **options, max_new_tokens=9, min_new_tokens=decoding.min_length)
+    for row, ids in zip(found, ours.ids, strict=True):
+        kept = ids[ids != IGNORED].tolist()
+        assert row[1 : 1 + len(kept)].tolist() == kept
+
+
+def test_global_attention_does_not_see_padding(folders):
+    model = load(folders["led"], global_attention="first")
+    together = batch(model)
+    scored = model(together, together.target).log_prob
+    for i, pair in enumerate(tiny.NEWS):
+        alone = batch(model, [pair])
+        own = model(alone, alone.target).log_prob[0]
+        torch.testing.assert_close(scored[i, : len(own)], own, atol=1e-5, rtol=0)
+
+
+def test_global_attention_is_refused_where_there_is_none(folders):
+    sizes = {name: pretrained.load_config(str(folders[name])) for name in ("led", "bart")}
+    assert (
+        pretrained.attention_faults(sizes["led"], "first") == pretrained.attention_faults(sizes["bart"], "none") == []
+    )
+    (fault,) = pretrained.attention_faults(sizes["bart"], "first")
+    assert fault.startswith("model.global_attention=first: bart attends to everything already; leave it out")
 
 
 # ---- texts --------------------------------------------------------------------------------------------------------

@@ -1,0 +1,180 @@
+"""``rlsum generate`` with a model that no run has written: the same texts as transformers' own ``generate``."""
+
+from __future__ import annotations
+
+import json
+
+import datasets
+import pretrained as tiny
+import pytest
+from typer.testing import CliRunner
+
+from rlsum import generation
+from rlsum.cli.app import app
+from rlsum.errors import UserError
+from rlsum.models.decoding import Decoding
+from rlsum.records import read_outputs
+from rlsum.start import plain
+
+SETTINGS = {"num_beams": 3, "early_stopping": True, "max_length": 12, "min_length": 4, "length_penalty": 2.0}
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    datasets.disable_progress_bars()
+
+
+@pytest.fixture
+def articles(tmp_path):
+    path = tmp_path / "news.jsonl"
+    rows = [{"id": str(i), "article": article} for i, (article, _) in enumerate(tiny.NEWS[:3])]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def saved(folder, name, **settings):
+    """A folder of transformers whose generation config has some settings more."""
+    tiny.save(folder, name)
+    path = folder / "generation_config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **settings}))
+    return folder
+
+
+def generate(*arguments):
+    result = CliRunner().invoke(app, ["generate", *map(str, arguments)], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def refused(*arguments):
+    with pytest.raises(UserError) as caught:
+        generate(*arguments)
+    return str(caught.value)
+
+
+def texts_of_transformers(folder, prefix="", max_source=64, **options):
+    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    articles = [prefix + article for article, _ in tiny.NEWS[:3]]
+    inputs = tokenizer(articles, padding=True, truncation=True, max_length=max_source, return_tensors="pt")
+    ids = AutoModelForSeq2SeqLM.from_pretrained(folder).eval().generate(**inputs, **options)
+    return [text.strip() for text in tokenizer.batch_decode(ids, skip_special_tokens=True)]
+
+
+def candidates(out):
+    return [output.candidate for output in read_outputs(out)]
+
+
+@pytest.mark.parametrize("name", tiny.ARCHITECTURES)
+def test_without_options_it_writes_what_transformers_does_without_options(tmp_path, articles, name):
+    folder = saved(tmp_path / "mine", name, **SETTINGS)
+    alone = ["--global-attention", "none"] if name == "led" else []
+    told = generate(folder, articles, "-o", tmp_path / "o.jsonl", *alone)
+    assert "beam 3, 3 to 11 tokens, length penalty 2, n-grams blocked" in " ".join(told.split())
+    assert "not followed" not in told
+    expected = texts_of_transformers(folder)
+    assert candidates(tmp_path / "o.jsonl") == expected
+    assert any(expected)
+    assert {output.system for output in read_outputs(tmp_path / "o.jsonl")} == {"mine"}
+
+
+@pytest.mark.parametrize("name", ["bart", "t5"])
+def test_options_go_over_the_models_own(tmp_path, articles, name):
+    folder, out = saved(tmp_path / "mine", name, **SETTINGS), tmp_path / "o.jsonl"
+    options = ["--beam", 2, "--max-length", 9, "--min-length", 2, "--length-penalty", 0.5, "--block-ngrams", 3]
+    prefix = "the mayor said "
+    generate(folder, articles, "-o", out, *options, "--prefix", prefix, "--max-source", 10)
+    expected = texts_of_transformers(
+        folder, prefix, 10, num_beams=2, max_new_tokens=9, min_new_tokens=2, min_length=0, length_penalty=0.5,
+        no_repeat_ngram_size=3,
+    )  # fmt: skip
+    assert candidates(out) == expected
+    generate(folder, articles, "-o", tmp_path / "greedy.jsonl", "--beam", 1)
+    assert candidates(tmp_path / "greedy.jsonl") == texts_of_transformers(folder, num_beams=1)
+
+
+def test_settings_for_summarization_go_over_the_rest(tmp_path, articles):
+    folder, out = saved(tmp_path / "mine", "t5", max_length=9), tmp_path / "o.jsonl"
+    path = folder / "config.json"
+    own = {"prefix": "the mayor said ", "num_beams": 2, "max_length": 7, "early_stopping": True}
+    path.write_text(json.dumps({**json.loads(path.read_text()), "task_specific_params": {"summarization": own}}))
+    assert "prefix 'the mayor said '" in " ".join(generate(folder, articles, "-o", out).split())
+    expected = texts_of_transformers(folder, "the mayor said ", num_beams=2, max_length=7, early_stopping=True)
+    assert candidates(out) == expected
+
+
+def test_the_first_token_of_led_attends_to_all_by_default(tmp_path, articles):
+    import torch
+    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+    folder, out = saved(tmp_path / "mine", "led", **SETTINGS), tmp_path / "o.jsonl"
+    assert "global attention of the first token" in " ".join(generate(folder, articles, "-o", out).split())
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    inputs = tokenizer([article for article, _ in tiny.NEWS[:3]], padding=True, return_tensors="pt")
+    everywhere = torch.zeros_like(inputs["input_ids"])
+    everywhere[:, 0] = 1
+    network = AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
+    texts = tokenizer.batch_decode(network.generate(**inputs, global_attention_mask=everywhere), True)
+    assert candidates(out) == [text.strip() for text in texts]
+
+
+def test_settings_that_are_left_out_are_those_of_rlsum():
+    assert plain.decoding({}) == Decoding().searching()
+    assert plain.decoding({}, most=64).max_length == 64
+    assert plain.decoding({"max_length": 142, "min_length": 56, "num_beams": 4}) == Decoding("beam", 4, 141, 55)
+    assert plain.decoding({"max_new_tokens": 7, "max_length": 142, "min_new_tokens": 2}) == Decoding("beam", 5, 7, 2)
+    with pytest.raises(UserError, match=r"generation_config.json: .*'min_length': 9} cannot be"):
+        plain.decoding({"max_length": 10, "min_new_tokens": 9})
+
+
+def test_settings_that_are_not_followed_are_told(tmp_path, articles):
+    assert plain.unfollowed({"num_beams": 4, "early_stopping": True, "repetition_penalty": 1.0}) == []
+    folder = saved(tmp_path / "mine", "t5", num_beams=2, max_length=8, repetition_penalty=1.5)
+    told = " ".join(generate(folder, articles, "-o", tmp_path / "o.jsonl").split())
+    assert "its own repetition_penalty=1.5, early_stopping=False is not followed" in told
+
+
+def test_settings_of_older_models_stand_in_their_sizes(tmp_path, articles):
+    """Before transformers had a generation config."""
+    folder, out = saved(tmp_path / "mine", "t5"), tmp_path / "o.jsonl"
+    (folder / "generation_config.json").unlink()
+    sizes = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**sizes, **SETTINGS}))
+    assert "beam 3, 3 to 11 tokens, length penalty 2" in " ".join(generate(folder, articles, "-o", out).split())
+    assert candidates(out) == texts_of_transformers(folder)
+
+
+def test_a_stopped_job_does_not_go_on_with_another_attention(tmp_path):
+    folder = str(saved(tmp_path / "mine", "led"))
+    configs = [plain.configuration(folder, global_attention=tokens)[0] for tokens in ("none", "first", "first")]
+    rows = tiny.rows(tiny.NEWS)
+    tasks = [generation._task(plain.load(config), rows, config.decoding, "s", 1) for config in configs]
+    assert tasks[0] != tasks[1] == tasks[2]
+
+
+def test_pegasus_has_its_lines(tmp_path, articles):
+    folder = saved(tmp_path / "mine", "pegasus", **SETTINGS)
+    config, _ = plain.configuration(str(folder))
+    assert (config.model.line_break, config.data.max_source) == ("<n>", 64)
+    config, _ = plain.configuration(str(folder), line_break=" ", max_source=20)
+    assert (config.model.line_break, config.data.max_source) == (" ", 20)
+
+
+def test_what_cannot_be_is_refused_before_the_weights_are_read(tmp_path, articles, monkeypatch):
+    folder, out = saved(tmp_path / "mine", "bart", **SETTINGS), ["-o", tmp_path / "o.jsonl"]
+    monkeypatch.setattr(plain, "load", lambda *_: pytest.fail("loaded"))
+    assert "--max-source=65: bart here has 64 positions" in refused(folder, articles, *out, "--max-source", 65)
+    assert "--max-length=65: bart here has 64 positions" in refused(folder, articles, *out, "--max-length", 65)
+    assert "--min-length 11" in refused(folder, articles, *out, "--min-length", 11)
+    assert "--global-attention first: bart" in refused(folder, articles, *out, "--global-attention", "first")
+    message = refused("no-such/model", articles, *out)
+    assert "no-such/model: neither the checkpoint of a run nor a pretrained model; give a run folder" in message
+    assert "cannot be loaded" in message
+    assert "no such folder" in refused(tmp_path / "nowhere", articles, *out)
+    (tmp_path / "empty").mkdir()
+    assert "has no config.json" in refused(tmp_path / "empty", articles, *out)
+    for file in folder.glob("*token*"):
+        file.unlink()
+    assert "has no tokenizer" in refused(folder, articles, *out)
