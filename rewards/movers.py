@@ -86,7 +86,8 @@ class WordSpace:
 
     def rows(self, sentences: Sequence[Sequence[str]]) -> Rows:
         """Rows of each sentence's words, without those that are dropped; an empty sentence is dropped, too."""
-        found = (tuple([row for row in map(self.row, words) if row is not None]) for words in sentences)
+        get, unknown = self.index.get, self.unknown
+        found = (tuple([row for word in words if (row := get(word, unknown)) is not None]) for words in sentences)
         return [rows for rows in found if rows]
 
 
@@ -222,10 +223,10 @@ class StaticMover:
         written, found = located_words(text, self.cut.stopwords, self.cut.split)
         rows, words, sentences = [], [], []
         for sentence in found:
-            kept = {word: row for word in sentence.words if (row := space.row(word)) is not None}
+            kept = [(word, row) for word in sentence.words if (row := space.row(word)) is not None]
             if kept:
-                rows.append([kept[word] for word in sentence.words if word in kept])
-                words.append(tuple(word for word in sentence.words if word in kept))
+                rows.append([row for _, row in kept])
+                words.append(tuple(word for word, _ in kept))
                 sentences.append(written[sentence.start : sentence.end])
         numbers = {row: number for number, row in enumerate(dict.fromkeys(row for listed in rows for row in listed))}
         numbered = [tuple(numbers[row] for row in listed) for listed in rows]

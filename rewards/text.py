@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate, chain
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from rewards.errors import RewardError
@@ -31,7 +31,12 @@ Split = Literal["auto", "lines", "spacy", "nltk"]
 # Texts analysed once: the references of a training set across its epochs, and every output across several metrics.
 # An entry takes about 1 KB for a summary. Of their chunks and tokens as many are remembered, at about 200 bytes each.
 REMEMBERED = 2**17
-PLAIN, HYPHEN = re.compile("[0-9]+|(?:[0-9]+-)?[a-zA-Z]+(?:-[a-zA-Z]+)*"), re.compile("(-)")
+# A chunk that is cut without spaCy: digits, or letters with single hyphens, after digits too; around them what spaCy
+# always cuts off, a mark before and a mark or 's after. And its parts.
+PLAIN = re.compile(
+    """["'(\u2018\u201c]?([0-9]+|([0-9]+-)?[a-zA-Z]+(-[a-zA-Z]+)*)([,;:!?)"'\u2019\u201d]|['\u2019]s|(?<=[a-z0-9])[.])?"""
+)
+PARTS = re.compile("[a-zA-Z0-9]+|['\u2019]s$|[^a-zA-Z0-9]")
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -65,17 +70,18 @@ def _tokens_of_chunk(chunk: str) -> list[str] | None:
     """spaCy's tokens of what stands between white space, cut once however often it is said; None: ask for the text.
 
     Plain letters are one token, as all of spaCy's English rules look for a mark or a digit, or for a special case; so
-    are plain digits, and letters around single hyphens are cut at each of them. Else spaCy cuts, each chunk on its own,
-    which takes ten times as long. Only its special cases (``:)``, ``Inc.``) are also sought in the text that is cut,
-    as runs of the tokens that its other rules make, and one that reaches over white space can hide another. So a chunk
-    is sure unless it was cut otherwise than without special cases, and is not itself one of them.
+    are plain digits, and letters around single hyphens are cut at each of them. A few marks are cut off wherever a
+    chunk begins or ends with them. Else spaCy cuts, each chunk on its own, which takes ten times as long.
+
+    Only its special cases (``:)``, ``Inc.``) are also sought in the text that is cut, as neighbouring tokens that the
+    other rules make; there one that reaches over white space can hide another. So a chunk is sure unless it was cut
+    otherwise than without special cases, and is not itself one of them.
     """
-    parts = HYPHEN.split(chunk) if PLAIN.fullmatch(chunk) else _cut(chunk, special_cases=False)
-    rules, longest = _special_cases()
-    if rules.isdisjoint(_runs(parts, longest)):
+    parts = PARTS.findall(chunk) if PLAIN.fullmatch(chunk) else _cut(chunk, special_cases=False)
+    if not _special_case_among(parts):
         return parts
     found = _cut(chunk)
-    return found if chunk in rules or found == parts else None
+    return found if found == parts or chunk in _special_cases()[0] else None
 
 
 def _cut(text: str, special_cases: bool = True) -> list[str]:
@@ -94,15 +100,21 @@ def _tokenizer(special_cases: bool) -> Any:
     return Tokenizer(Vocab(), rules=rules, **{name: getattr(whole, name) for name in names})
 
 
-def _runs(parts: list[str], longest: int) -> Iterator[str]:
-    """What neighbouring parts spell together, of up to ``longest`` parts."""
-    return chain.from_iterable(accumulate(parts[start : start + longest]) for start in range(len(parts)))
+def _special_case_among(parts: list[str]) -> bool:
+    """Whether neighbouring parts spell one of spaCy's special cases that is cut otherwise than they are."""
+    (rules, longest), count = _special_cases(), len(parts)
+    starts = range(count)
+    runs = (parts[start:end] for start in starts for end in range(start + 1, min(start + longest, count) + 1))
+    return any(rules.get("".join(run), run) != run for run in runs)
 
 
 @lru_cache(maxsize=1)
-def _special_cases() -> tuple[frozenset[str], int]:
-    rules = frozenset(_pipeline().tokenizer.rules)
-    return rules, max(map(len, rules))
+def _special_cases() -> tuple[dict[str, list[str]], int]:
+    """What they spell and their tokens; and how long the longest is."""
+    from spacy.symbols import ORTH
+
+    rules = _pipeline().tokenizer.rules
+    return {spelled: [token[ORTH] for token in tokens] for spelled, tokens in rules.items()}, max(map(len, rules))
 
 
 def content_words(text: str, stopwords: StopWords = "spacy", split: Split = "auto") -> Sentences:
@@ -200,7 +212,9 @@ def located_words(text: str, stopwords: StopWords = "spacy", split: Split = "aut
         kept = [token for token in tokens if token.lower_.isalpha() and token.lower_ not in dropped]
         if kept:
             spans = tuple((offset + token.idx, offset + token.idx + len(token)) for token in kept)
-            ends = [(offset + token.idx, offset + token.idx + len(token)) for token in tokens if not token.text.isspace()]
+            ends = [
+                (offset + token.idx, offset + token.idx + len(token)) for token in tokens if not token.text.isspace()
+            ]
             found.append(Sentence(ends[0][0], ends[-1][1], tuple(token.lower_ for token in kept), spans))
     return text, tuple(found)
 
