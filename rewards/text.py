@@ -126,7 +126,10 @@ def content_words(text: str, stopwords: StopWords = "spacy", split: Split = "aut
 
 
 class Reader(Generic[Word]):
-    """Texts as ``content_words`` gives them, each word as ``known`` has it; None: it does not count."""
+    """``read(text, split)`` is as ``content_words`` has it, but each word as ``known`` has it; None: it does not count.
+
+    What was read is remembered, and so are its chunks.
+    """
 
     def __init__(self, stopwords: StopWords, known: Callable[[str], Word | None]) -> None:
         self._lines, self._running = _Chunks(stopwords, known, ends=False), _Chunks(stopwords, known, ends=True)
@@ -212,9 +215,7 @@ def located_words(text: str, stopwords: StopWords = "spacy", split: Split = "aut
         kept = [token for token in tokens if token.lower_.isalpha() and token.lower_ not in dropped]
         if kept:
             spans = tuple((offset + token.idx, offset + token.idx + len(token)) for token in kept)
-            ends = [
-                (offset + token.idx, offset + token.idx + len(token)) for token in tokens if not token.text.isspace()
-            ]
+            ends = [(offset + token.idx, offset + token.idx + len(token)) for token in tokens if not token.is_space]
             found.append(Sentence(ends[0][0], ends[-1][1], tuple(token.lower_ for token in kept), spans))
     return text, tuple(found)
 
