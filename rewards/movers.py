@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from rewards.scoring import checked_references, library, score_items, signature, undefined_reason
-from rewards.text import Sentences, Split, StopWords, check_split, content_words, located_words, stop_words
+from rewards.text import Reader, Sentences, Split, StopWords, check_split, content_words, located_words, stop_words
 from rewards.transport import distances, exact_cost
 from rewards.vectors import Source, StaticVectors, load_once
 
@@ -29,7 +29,7 @@ Kind = Literal["words", "sentences", "both"]
 Normalize = Literal["none", "unit"]
 Unknown = Literal["zero", "drop"]
 SentenceWeights = Literal["words", "uniform"]
-Rows = list[tuple[int, ...]]  # one tuple a sentence: the rows of its words in the table
+Rows = Sequence[tuple[int, ...]]  # one tuple a sentence: the rows of its words in the table
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,11 +61,14 @@ class Document:
 
 @dataclass(frozen=True, eq=False)
 class WordSpace:
-    """Word vectors ready for movers: ``table`` ``(n + 1, d)`` float32, whose last row is the zero vector."""
+    """Word vectors ready for movers: ``table`` ``(n + 1, d)`` float32, whose last row is the zero vector.
+
+    ``unknown`` is the row of a word without vector: the last, or None where such words are dropped.
+    """
 
     table: NDArray[np.float32]
     index: dict[str, int]
-    unknown: Unknown
+    unknown: int | None
 
     @classmethod
     def of(cls, vectors: StaticVectors, normalize: Normalize, unknown: Unknown) -> WordSpace:
@@ -75,20 +78,17 @@ class WordSpace:
             norms = np.linalg.norm(table.astype(np.float64), axis=1, keepdims=True)
             table = (table / np.where(norms > 0, norms, 1.0)).astype(np.float32)
         zero = np.zeros((1, vectors.width), np.float32)
-        return cls(np.concatenate([table, zero]), vectors.index, unknown)
+        return cls(np.concatenate([table, zero]), vectors.index, None if unknown == "drop" else len(table))
+
+    def row(self, word: str) -> int | None:
+        """The row of a word; None: it is dropped."""
+        return self.index.get(word, self.unknown)
 
     def rows(self, sentences: Sequence[Sequence[str]]) -> Rows:
-        """Rows of each sentence's words; an unknown word is the zero vector or dropped, an empty sentence dropped."""
-        index, zero = self.index, len(self.table) - 1
-        if self.unknown == "drop":
-            found = [tuple([index[word] for word in words if word in index]) for words in sentences]
-        else:
-            found = [tuple([index.get(word, zero) for word in words]) for words in sentences]
+        """Rows of each sentence's words, without those that are dropped; an empty sentence is dropped, too."""
+        get, unknown = self.index.get, self.unknown
+        found = (tuple([row for word in words if (row := get(word, unknown)) is not None]) for words in sentences)
         return [rows for rows in found if rows]
-
-    def knows(self, sentences: Sequence[Sequence[str]]) -> bool:
-        """Whether any word has a vector."""
-        return any(word in self.index for words in sentences for word in words)
 
 
 def items_of(rows: Rows, table: NDArray[np.floating], kind: Kind, sentence_weights: SentenceWeights = "words") -> Items:
@@ -139,6 +139,12 @@ def score_sentences(
 @lru_cache(maxsize=4)
 def _space(source: Source, normalize: Normalize, unknown: Unknown) -> WordSpace:
     return WordSpace.of(load_once(source), normalize, unknown)
+
+
+@lru_cache(maxsize=8)
+def _reader(space: WordSpace, stopwords: StopWords) -> Reader[int]:
+    """Texts as rows."""
+    return Reader(stopwords, space.row)
 
 
 @dataclass(frozen=True)
@@ -215,17 +221,16 @@ class StaticMover:
         """The text as it is scored, to be shown."""
         space = self._space()
         written, found = located_words(text, self.cut.stopwords, self.cut.split)
-        zero = len(space.table) - 1
         rows, words, sentences = [], [], []
         for sentence in found:
-            kept = [word for word in sentence.words if space.unknown == "zero" or word in space.index]
+            kept = [(word, row) for word in sentence.words if (row := space.row(word)) is not None]
             if kept:
-                rows.append([space.index.get(word, zero) for word in kept])
-                words.append(tuple(kept))
+                rows.append([row for _, row in kept])
+                words.append(tuple(word for word, _ in kept))
                 sentences.append(written[sentence.start : sentence.end])
         numbers = {row: number for number, row in enumerate(dict.fromkeys(row for listed in rows for row in listed))}
         numbered = [tuple(numbers[row] for row in listed) for listed in rows]
-        return Document(numbered, space.table[list(numbers)], words, sentences, numbers.get(zero))
+        return Document(numbered, space.table[list(numbers)], words, sentences, numbers.get(len(space.table) - 1))
 
     def items_of(self, document: Document) -> Items:
         """What moves."""
@@ -235,22 +240,24 @@ class StaticMover:
         return _space(self.source, self.normalize, self.oov)
 
     def _best(self, candidate: str, references: list[str]) -> float:
-        space = self._space()
-        first = self._items(candidate, space)
-        return max(mover_similarity(first, self._items(reference, space)) for reference in references)
+        first = self._items(candidate)
+        return max(mover_similarity(first, self._items(reference)) for reference in references)
 
-    def _items(self, text: str, space: WordSpace) -> Items:
-        return items_of(space.rows(self._words(text)), space.table, self.kind, self.cut.sentence_weights)
+    def _items(self, text: str) -> Items:
+        return items_of(self._rows(text), self._space().table, self.kind, self.cut.sentence_weights)
+
+    def _rows(self, text: str) -> Rows:
+        return _reader(self._space(), self.cut.stopwords).read(text, self.cut.split)
 
     def _words(self, text: str) -> Sentences:
         return content_words(text, self.cut.stopwords, self.cut.split)
 
     def _nothing(self, text: str) -> str | None:
         """Unknown words alone are nothing either: two texts of them would lie at the same zero vector and score 1."""
-        words = self._words(text)
-        if not words:
-            return without_words(text)
-        return None if self._space().knows(words) else "holds no word that has a vector"
+        unknown = self._space().unknown
+        if any(row != unknown for rows in self._rows(text) for row in rows):
+            return None
+        return "holds no word that has a vector" if self._words(text) else without_words(text)
 
 
 def without_words(text: str) -> str:

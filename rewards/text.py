@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from rewards.errors import RewardError
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 StopWords = Literal["spacy", "nltk", "none"]
 Sentences = tuple[tuple[str, ...], ...]
+Word = TypeVar("Word")
 Spans = tuple[tuple[int, int], ...]
 
 # Sentences are lines where there are several and else spaCy's (auto), always lines, or those of spaCy's sentencizer or
@@ -30,8 +31,12 @@ Split = Literal["auto", "lines", "spacy", "nltk"]
 # Texts analysed once: the references of a training set across its epochs, and every output across several metrics.
 # An entry takes about 1 KB for a summary. Of their chunks and tokens as many are remembered, at about 200 bytes each.
 REMEMBERED = 2**17
-SENTENCE_END, UNSURE = ".", "?"  # neither is a word
-PLAIN, HYPHEN = re.compile("[0-9]+|(?:[0-9]+-)?[a-zA-Z]+(?:-[a-zA-Z]+)*"), re.compile("(-)")
+# A chunk that is cut without spaCy: digits, or letters with single hyphens, after digits too; around them what spaCy
+# always cuts off, a mark before and a mark or 's after. And its parts.
+PLAIN = re.compile(
+    """["'(\u2018\u201c]?([0-9]+|([0-9]+-)?[a-zA-Z]+(-[a-zA-Z]+)*)([,;:!?)"'\u2019\u201d]|['\u2019]s|(?<=[a-z0-9])[.])?"""
+)
+PARTS = re.compile("[a-zA-Z0-9]+|['\u2019]s$|[^a-zA-Z0-9]")
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -65,18 +70,18 @@ def _tokens_of_chunk(chunk: str) -> list[str] | None:
     """spaCy's tokens of what stands between white space, cut once however often it is said; None: ask for the text.
 
     Plain letters are one token, as all of spaCy's English rules look for a mark or a digit, or for a special case; so
-    are plain digits, and letters around single hyphens are cut at each of them. Else spaCy cuts, each chunk on its own,
-    which takes twenty times as long. Only its special cases (``:)``, ``Inc.``) are also sought in the text that
-    is cut, where one that reaches over white space can hide another. So a chunk is sure unless it was cut otherwise
-    than without special cases, and is not itself one of them.
+    are plain digits, and letters around single hyphens are cut at each of them. A few marks are cut off wherever a
+    chunk begins or ends with them. Else spaCy cuts, each chunk on its own, which takes ten times as long.
+
+    Only its special cases (``:)``, ``Inc.``) are also sought in the text that is cut, as neighbouring tokens that the
+    other rules make; there one that reaches over white space can hide another. So a chunk is sure unless it was cut
+    otherwise than without special cases, and is not itself one of them.
     """
-    rules, _ = _special_cases()
-    special = chunk in rules
-    if not special and PLAIN.fullmatch(chunk) and rules.isdisjoint(parts := HYPHEN.split(chunk)):
+    parts = PARTS.findall(chunk) if PLAIN.fullmatch(chunk) else _cut(chunk, special_cases=False)
+    if not _special_case_among(parts):
         return parts
     found = _cut(chunk)
-    sure = special or len(found) == 1 or not _holds_special_case(chunk) or found == _cut(chunk, special_cases=False)
-    return found if sure else None
+    return found if found == parts or chunk in _special_cases()[0] else None
 
 
 def _cut(text: str, special_cases: bool = True) -> list[str]:
@@ -95,76 +100,100 @@ def _tokenizer(special_cases: bool) -> Any:
     return Tokenizer(Vocab(), rules=rules, **{name: getattr(whole, name) for name in names})
 
 
-def _holds_special_case(chunk: str) -> bool:
-    """Whether any part of ``chunk`` is one of spaCy's special cases."""
-    rules, longest = _special_cases()
-    starts = range(len(chunk))
-    return any(chunk[start:end] in rules for start in starts for end in range(start + 1, start + longest + 1))
+def _special_case_among(parts: list[str]) -> bool:
+    """Whether neighbouring parts spell one of spaCy's special cases that is cut otherwise than they are."""
+    (rules, longest), count = _special_cases(), len(parts)
+    starts = range(count)
+    runs = (parts[start:end] for start in starts for end in range(start + 1, min(start + longest, count) + 1))
+    return any(rules.get("".join(run), run) != run for run in runs)
 
 
 @lru_cache(maxsize=1)
-def _special_cases() -> tuple[frozenset[str], int]:
-    rules = frozenset(_pipeline().tokenizer.rules)
-    return rules, max(map(len, rules))
+def _special_cases() -> tuple[dict[str, list[str]], int]:
+    """What they spell and their tokens; and how long the longest is."""
+    from spacy.symbols import ORTH
+
+    rules = _pipeline().tokenizer.rules
+    return {spelled: [token[ORTH] for token in tokens] for spelled, tokens in rules.items()}, max(map(len, rules))
 
 
-@lru_cache(maxsize=REMEMBERED)
 def content_words(text: str, stopwords: StopWords = "spacy", split: Split = "auto") -> Sentences:
     """The words that mover metrics weigh: per sentence, lower-cased alphabetic tokens that are no stop words.
 
     Sentences left empty are dropped, so a text with nothing to weigh is ``()``. Preprocessing of Clark et al. 2019.
     """
-    text, marks = _encodable(text).strip(), _marks(stopwords)
-    if _by_spacy(text, split):
-        return tuple(_sentences_of(marks.of(text)))
-    stretches = (marks.of(text[start:end]) for start, end in _stretches(text, split))
-    kept = (tuple(word for word in words if word != SENTENCE_END) for words in stretches)
-    return tuple(words for words in kept if words)
+    return _words_themselves(stopwords).read(text, split)
 
 
-def _sentences_of(marks: Iterable[str]) -> Iterator[tuple[str, ...]]:
-    words: list[str] = []
-    for mark in marks:
-        if mark != SENTENCE_END:
-            words.append(mark)
-        elif words:
-            yield tuple(words)
-            words = []
-    if words:
-        yield tuple(words)
+class Reader(Generic[Word]):
+    """``read(text, split)`` is as ``content_words`` has it, but each word as ``known`` has it; None: it does not count.
+
+    What was read is remembered, and so are its chunks.
+    """
+
+    def __init__(self, stopwords: StopWords, known: Callable[[str], Word | None]) -> None:
+        self._lines, self._running = _Chunks(stopwords, known, ends=False), _Chunks(stopwords, known, ends=True)
+        self.read = lru_cache(maxsize=REMEMBERED)(self._read)
+
+    def _read(self, text: str, split: Split) -> tuple[tuple[Word, ...], ...]:
+        text = _encodable(text).strip()
+        if _by_spacy(text, split):
+            return tuple(_between_ends(self._running.of(text)))
+        found = (tuple(self._lines.of(text[start:end])) for start, end in _stretches(text, split))
+        return tuple(words for words in found if words)
 
 
-class _Marks(dict[str, tuple[str, ...]]):
-    """What a chunk holds that counts: words to weigh, and where spaCy's sentencizer ends a sentence. Worked out once.
+@lru_cache(maxsize=3)
+def _words_themselves(stopwords: StopWords) -> Reader[str]:
+    return Reader(stopwords, str)
+
+
+class _Chunks(dict[str, tuple[Any, ...]]):
+    """What a chunk holds that counts, worked out once: words as ``known`` has them, and ``ends`` of sentences as None.
 
     A dictionary that fills itself: to look a chunk up costs half of a call to a remembering function.
     """
 
-    def __init__(self, stopwords: StopWords) -> None:
+    def __init__(self, stopwords: StopWords, known: Callable[[str], Any], ends: bool) -> None:
         super().__init__()
-        self.dropped, self.ends = stop_words(stopwords), _pipeline().get_pipe("sentencizer").punct_chars
+        self.dropped, self.known = stop_words(stopwords), known
+        self.ends = _pipeline().get_pipe("sentencizer").punct_chars if ends else frozenset()
 
-    def of(self, text: str) -> list[str]:
+    def of(self, text: str) -> list[Any]:
         """Words and sentence ends of a text, in its order."""
-        found = list(chain.from_iterable(map(self.__getitem__, text.split())))
-        return found if UNSURE not in found else [mark for token in _cut(text) for mark in self._weighed(token)]
+        try:
+            return list(chain.from_iterable(map(self.__getitem__, text.split())))
+        except KeyError:  # a chunk whose tokens depend on its neighbours
+            return self._weighed(_cut(text))
 
-    def __missing__(self, chunk: str) -> tuple[str, ...]:
+    def __missing__(self, chunk: str) -> tuple[Any, ...]:
+        parts = _tokens_of_chunk(chunk)
+        if parts is None:
+            raise KeyError(chunk)
         if len(self) >= REMEMBERED:
             self.clear()
-        parts = _tokens_of_chunk(chunk)
-        found = (UNSURE,) if parts is None else tuple(mark for token in parts for mark in self._weighed(token))
-        self[chunk] = found
+        self[chunk] = found = tuple(self._weighed(parts))
         return found
 
-    def _weighed(self, token: str) -> tuple[str, ...]:
+    def _weighed(self, tokens: list[str]) -> list[Any]:
+        return [mark for token in tokens for mark in self._mark(token)]
+
+    def _mark(self, token: str) -> tuple[Any, ...]:
         if token in self.ends:
-            return (SENTENCE_END,)
+            return (None,)
         word = token.lower()
-        return (word,) if word.isalpha() and word not in self.dropped else ()
+        found = self.known(word) if word.isalpha() and word not in self.dropped else None
+        return () if found is None else (found,)
 
 
-_marks = lru_cache(maxsize=3)(_Marks)
+def _between_ends(marks: Iterable[Word | None]) -> Iterator[tuple[Word, ...]]:
+    words: list[Word] = []
+    for mark in chain(marks, [None]):
+        if mark is not None:
+            words.append(mark)
+        elif words:
+            yield tuple(words)
+            words = []
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rewards
+from rewards import movers
 from rewards.movers import WordSpace, items_of, score_sentences
+from rewards.text import Split, content_words
 from rewards.vectors import StaticVectors, read_vectors
 
 KINDS = {"wms": "words", "sms": "sentences", "s+wms": "both"}
@@ -98,6 +100,15 @@ def test_unit_length_scales_words_not_sentences() -> None:
     np.testing.assert_allclose(space.table, [[0.6, 0.8], [0, 0], [0, 1], [0, 0]], atol=1e-7)
     sentence = items_of(space.rows([["a", "c"]]), space.table, "sentences")
     np.testing.assert_allclose(sentence.points, [[0.3, 0.9]], atol=1e-7)
+
+
+@given(st.lists(st.sampled_from(["zero", "One", "three,", "unseen", "the", ".", "x-Inc.", "_", "\n"])).map(" ".join))
+def test_texts_are_read_as_the_rows_of_their_words(content: str) -> None:
+    splits: tuple[Split, ...] = ("auto", "lines", "spacy")
+    for space in (SPACE, WordSpace.of(LINE, "none", "drop")):
+        for split in splits:
+            words = content_words(content, "spacy", split)
+            assert movers._reader(space, "spacy").read(content, split) == tuple(space.rows(words))
 
 
 sentences = st.lists(

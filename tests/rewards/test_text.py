@@ -132,13 +132,33 @@ def test_plain_letters_are_one_token_unless_a_special_case(word: str) -> None:
     assert text.tokens(word) == tokens_of_spacy(word)
 
 
-MIXED = ["12", "7", "gonna", "Inc", "cannot", "km", "well", "U", "PM", "dont", "vs", "e", "g"]
+MIXED = ["12", "7", "8", "gonna", "Inc", "cannot", "it", "km", "well", "U", "PM", "D", "dont", "vs", "e", "g", "em"]
+BEFORE = ["", *"\"'(\u2018\u201c"]
+AFTER = ["", *",;:!?)\"'.\u2019\u201d", "'s", "'S", "\u2019s", ".)"]
 
 
-@settings(deadline=None, max_examples=300)
-@given(st.lists(st.sampled_from(MIXED), min_size=1, max_size=5).map("-".join))
-def test_hyphens_between_letters_cut_and_special_cases_between_them_are_found(chunk: str) -> None:
+@settings(deadline=None, max_examples=500)
+@given(st.sampled_from(BEFORE), st.lists(st.sampled_from(MIXED), min_size=1, max_size=4), st.sampled_from(AFTER))
+def test_hyphens_and_marks_cut_and_special_cases_between_them_are_found(
+    before: str, parts: list[str], after: str
+) -> None:
+    chunk = before + "-".join(parts) + after
     assert text.tokens(chunk) == tokens_of_spacy(chunk)
+
+
+@pytest.mark.parametrize(
+    ("chunk", "tokens"), {"8-D-printed": ["8-D", "-", "printed"], "Inc.": ["Inc."], "(it's": ["(", "it", "'s"]}.items()
+)
+def test_special_cases_among_plain_parts(chunk: str, tokens: list[str]) -> None:
+    assert text.tokens(chunk) == tokens_of_spacy(chunk) == tokens
+
+
+def test_most_chunks_of_plain_english_are_cut_without_spacy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(text, "_cut")
+    found = text.tokens("\"Zebras! (said) the mayor's 12-year-old zookeeper: \"70, zoologists' zoos.")
+    assert (
+        " ".join(found) == "\" Zebras ! ( said ) the mayor 's 12 - year - old zookeeper : \" 70 , zoologists ' zoos ."
+    )
 
 
 def test_a_special_case_over_white_space_hides_another() -> None:
