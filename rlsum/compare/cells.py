@@ -19,6 +19,8 @@ Say = Callable[[str], None]
 Item = TypeVar("Item")
 Made = TypeVar("Made")
 
+_under_way: set[subprocess.Popen[str]] = set()  # commands of all threads
+
 
 class CellError(UserError):
     """A command of a comparison failed; the message holds the command and the end of what it printed."""
@@ -49,9 +51,29 @@ GREEDY = Decoded("Greedy decoding", "greedy", ("--beam", "1", "--batch-size", "3
 
 
 def side_by_side(work: Callable[[Item], Made], items: Iterable[Item], jobs: int) -> list[Made]:
-    """``work`` of every item, ``jobs`` at a time; the first error stops those that have not begun."""
+    """``work`` of every item, ``jobs`` at a time; after an error none is begun, and those under way are finished.
+
+    An interruption, which comes to the main thread alone, ends the commands under way.
+    """
+    failed = threading.Event()
+
+    def begun(item: Item) -> Made:
+        if failed.is_set():
+            raise CellError("not begun after an error")  # which stands before it in the order
+        try:
+            return work(item)
+        except BaseException:
+            failed.set()
+            raise
+
     with ThreadPoolExecutor(jobs) as pool:
-        return list(pool.map(work, items))
+        try:
+            return list(pool.map(begun, items))
+        except KeyboardInterrupt:
+            failed.set()
+            for process in list(_under_way):
+                process.terminate()
+            raise
 
 
 def train(cell: Cell, init: Path | None, say: Say) -> None:
@@ -96,6 +118,7 @@ def _run(command: list[str], say: Say) -> None:
     ) as process:
         assert process.stdout is not None  # PIPE was asked for
         lines: list[str] = []
+        _under_way.add(process)
         try:
             for line in process.stdout:
                 lines.append(line)
@@ -103,6 +126,8 @@ def _run(command: list[str], say: Say) -> None:
         except BaseException:
             process.terminate()  # an interrupted comparison leaves no training behind
             raise
+        finally:
+            _under_way.discard(process)
     if process.returncode:
         where = threading.current_thread().name
         raise CellError(f"rlsum {' '.join(command)} failed in {where}:\n{''.join(lines[-12:])}")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
-from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rlsum import workers
 from rlsum.checkpoint import write_atomically
 from rlsum.compare import cells, report
 from rlsum.compare.cells import BEAM, GREEDY, Cell, Decoded, Say
@@ -61,7 +60,7 @@ def run(plan: Plan, say: Say) -> Report:
     data = plan.folder / "data"
     simulate(plan, say)
     start, others = start_cell(plan), other_cells(plan)
-    with ProcessPoolExecutor(plan.jobs, get_context("spawn")) as pool:  # a fork would inherit torch's locks
+    with workers.pool(plan.jobs) as pool:
         marks = pool.submit(score, baselines(plan), data)
         say(f"pretraining with maximum likelihood: {start.run}")
         cells.train(start, None, say)

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import itertools
 import os
-import signal
-import threading
 import traceback
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from multiprocessing import get_context, parent_process
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
@@ -21,8 +18,8 @@ import rewards
 from rewards import Reward, RewardError
 from rlsum.errors import UserError
 from rlsum.pairs import Row, texts_of
+from rlsum.workers import CONTEXT, end_with_parent
 
-CONTEXT = get_context("spawn")  # a fork would copy locks that torch or a tokenizer may be holding
 CHUNK = 1024  # rows; a multiple of the 32 that batch centering groups, so that chunks do not cut its groups
 AHEAD = 2  # chunks a process that wait or are done, so that none idles and memory stays bounded
 
@@ -133,10 +130,7 @@ class _Worker:
 
 def _serve(connection: Connection, specs: str) -> None:
     """A worker's life: answer until the pipe closes. It ends with the process it works for, also a killed one."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C goes to the whole group: end without a word
-    parent = parent_process()
-    assert parent is not None
-    threading.Thread(target=_follow, args=(parent.sentinel,), daemon=True).start()
+    end_with_parent()
     scorers: dict[str, Reward] = {}
     while True:
         try:
@@ -151,11 +145,6 @@ def _serve(connection: Connection, specs: str) -> None:
         except Exception:  # of another library: as text, since not all can travel
             answer = RuntimeError(f"scoring failed in a worker:\n{traceback.format_exc()}")
         connection.send(answer)
-
-
-def _follow(sentinel: int) -> None:
-    wait([sentinel])
-    os._exit(1)
 
 
 def _signatures(scorers: Mapping[str, Reward]) -> dict[str, str]:

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import os
+import signal
+import sys
 import threading
 import time
 from pathlib import Path
@@ -54,18 +57,41 @@ def test_side_by_side_keeps_the_order_and_runs_that_many_at_a_time():
     assert cells.side_by_side(work, [1, 2, 3, 4], 2) == [1, 4, 9, 16]
 
 
-def test_an_error_stops_what_has_not_begun():
-    begun = []
+def test_an_error_stops_what_has_not_begun_and_lets_finish_what_has():
+    begun, finished, failed = [], [], threading.Event()
 
     def work(item: int) -> None:
         begun.append(item)
-        if item == 0:
+        if item == 1:
+            failed.set()
             raise CellError("broken")
-        time.sleep(0.01)
+        failed.wait(20)  # the first is still under way when the second fails
+        time.sleep(0.1)
+        finished.append(item)
 
     with pytest.raises(CellError, match="broken"):
-        cells.side_by_side(work, range(100), 1)
-    assert len(begun) < 100
+        cells.side_by_side(work, range(100), 2)
+    assert (sorted(begun), finished) == ([0, 1], [0])
+
+
+def test_an_interruption_of_this_process_alone_ends_its_commands(tmp_path, monkeypatch):
+    endless = tmp_path / "endless"
+    endless.write_text("#!/bin/sh\necho begun\nexec sleep 60\n")
+    endless.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(endless))
+    both = threading.Barrier(2, timeout=20)
+
+    def say(line: str) -> None:
+        if both.wait() == 0:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts its background jobs deaf to it
+    since = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        cells.side_by_side(lambda item: cells._run(["train"], say), range(3), 2)
+    signal.signal(signal.SIGINT, before)
+    assert time.monotonic() - since < 30
+    assert not cells._under_way
 
 
 def test_a_command_that_fails_says_what_it_printed(tmp_path):

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+BUSY = """
+import os, time
+from rlsum import workers
+
+def work():
+    print(os.getpid(), flush=True)
+    time.sleep({seconds})
+
+if __name__ == "__main__":
+    with workers.pool(2) as pool:
+        pool.submit(work).result()
+        print("done", flush=True)
+        time.sleep(60)
+"""
+
+
+def begun(folder: Path, seconds: int) -> tuple[subprocess.Popen[str], int]:
+    """A process with a worker, and the worker's number."""
+    script = folder / "busy.py"
+    script.write_text(BUSY.format(seconds=seconds), encoding="utf-8")
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts its background jobs deaf to it
+    process = subprocess.Popen(
+        [sys.executable, str(script)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    signal.signal(signal.SIGINT, before)
+    assert process.stdout is not None
+    return process, int(process.stdout.readline())
+
+
+def ended(number: int) -> bool:
+    """Whether a process ends within some seconds."""
+    for _ in range(200):
+        try:
+            state = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0]
+        except FileNotFoundError:
+            return True
+        if state == "Z":  # nobody has asked for its end yet
+            return True
+        time.sleep(0.05)
+    return False
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are looked up in /proc")
+@pytest.mark.parametrize("seconds", [0, 60], ids=["idle", "busy"])
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_a_worker_ends_with_a_parent_that_is_killed(tmp_path, how, seconds):
+    process, worker = begun(tmp_path, seconds)
+    if not seconds:
+        assert process.stdout.readline() == "done\n"
+    process.send_signal(how)
+    process.wait(timeout=20)
+    assert ended(worker)
+
+
+def test_at_ctrl_c_a_worker_ends_without_a_word(tmp_path):
+    process, _ = begun(tmp_path, 60)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the whole group
+    told, _ = process.communicate(timeout=20)
+    assert "KeyboardInterrupt" in told  # the parent's own
+    assert "SpawnProcess" not in told
