@@ -82,8 +82,12 @@ def needed(outlook: Outlook, power: float) -> str:
 
 
 def _filled(paragraph: str) -> str:
-    """A paragraph in lines of one width; the lines of a table stay."""
-    return paragraph if paragraph.startswith("|") else fill(paragraph, WIDTH)
+    """A paragraph in lines of one width, no word cut; the lines of a table stay."""
+    return (
+        paragraph
+        if paragraph.startswith("|")
+        else fill(paragraph, WIDTH, break_long_words=False, break_on_hyphens=False)
+    )
 
 
 def _sentence(text: str) -> str:

@@ -6,7 +6,7 @@ import csv
 import io
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from human_eval.simulation import Assumptions
@@ -102,6 +102,9 @@ def _check_header(path: Path, header: list[str]) -> None:
 def _scenario(where: str, row: Mapping[str, str], usual: Scenario) -> Scenario:
     """The scenario of a row; one without a name is called by what it says."""
     written = {name: row[name] for name in RANGES if row.get(name)}
+    for name, value in {**asdict(usual.assumptions), "judges": usual.judges}.items():
+        if name not in written:
+            check_range(f"{where}: its {name} is as in --{name}", name, value)
     values = {name: _number(where, name, cell) for name, cell in written.items()}
     judges = int(values.pop("judges", usual.judges))
     said = ", ".join(f"{name} {cell}" for name, cell in written.items())

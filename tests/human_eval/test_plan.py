@@ -52,6 +52,12 @@ def test_what_is_deposited_says_what_will_be_done(made):
     assert max(map(len, text.splitlines())) <= 100
 
 
+def test_no_word_of_the_text_is_cut_at_a_hyphen(made):
+    criteria = [f"{'x' * length}-y-z" for length in range(1, 60)]
+    text = preregistration(made, ("overall", *criteria))
+    assert ", ".join(criteria) in text.replace("\n", " ")
+
+
 def test_one_of_everything_is_written_in_the_singular():
     text = preregistration(plan(Design(judges=1, items=1), Assumptions(), draws=100), ("overall",))
     for word in ("1 items", "1 judges", "1 comparisons"):

@@ -56,6 +56,19 @@ def test_what_cannot_be_used_is_named(tmp_path, text, said):
         read(tmp_path, text)
 
 
+@pytest.mark.parametrize(
+    ("usual", "judges", "said"),
+    [
+        (Assumptions(0.6, 2.0, 0.3), 3, r"row 3: its ties is as in --ties 2: expected"),
+        (USUAL, 0, r"row 2: .*--judges 0"),
+    ],
+)
+def test_what_a_row_takes_from_the_options_must_make_sense_too(tmp_path, usual, judges, said):
+    (tmp_path / "table.csv").write_text("preference,ties\n.6,.1\n.7,\n")
+    with pytest.raises(UserError, match=said):
+        read_scenarios(tmp_path / "table.csv", usual, judges)
+
+
 def test_files_that_are_no_text_are_refused(tmp_path):
     with pytest.raises(UserError, match="cannot be read"):
         read_scenarios(tmp_path / "none.csv", USUAL, 3)
