@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from inspect import signature
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 TOKENIZER_FILES = ("tokenizer.json", "spiece.model", "sentencepiece.bpe.model", "vocab.json", "vocab.txt")
 WEIGHT_FILES = ("*.safetensors", "pytorch_model*.bin")
+GENERATION = "generation_config.json"
 POSITIONS = {  # what bounds a text's length, by the names architectures have for it: articles, summaries
     "source": ("max_encoder_position_embeddings", "max_position_embeddings"),
     "target": ("max_decoder_position_embeddings", "max_position_embeddings"),
@@ -44,7 +46,19 @@ def folder_faults(name: str) -> list[str]:
     if not any((folder / file).is_file() for file in TOKENIZER_FILES):
         wanted = ", ".join(TOKENIZER_FILES)
         faults.append(f"{key}: has no tokenizer ({wanted}); save one there with tokenizer.save_pretrained({name!r})")
+    if not _is_object(folder / GENERATION):  # transformers would go on without it
+        faults.append(
+            f"{key}: its {GENERATION} is no JSON object; mend it, or delete it to decode without its settings"
+        )
     return faults
+
+
+def _is_object(path: Path) -> bool:
+    """Whether a file, if it is there, holds a JSON object."""
+    try:
+        return not path.exists() or isinstance(json.loads(path.read_bytes()), dict)
+    except ValueError:
+        return False
 
 
 def load_config(name: str) -> PreTrainedConfig:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 
 import pretrained as tiny
 import pytest
@@ -343,6 +344,16 @@ def test_a_folder_that_lacks_files_says_which_and_what_to_do(folders, tmp_path):
     assert pretrained.folder_faults(str(tmp_path / "nowhere")) != []
     assert pretrained.folder_faults(str(folders["t5"])) == []
     assert pretrained.folder_faults("google/pegasus-large") == []
+
+
+@pytest.mark.parametrize("content", ['{"num_beams": 4, ', "[]", "\xff"])
+def test_settings_that_cannot_be_read_are_a_fault_and_none_are_not(folders, tmp_path, content):
+    copied = shutil.copytree(folders["t5"], tmp_path / "t5")
+    (copied / "generation_config.json").write_bytes(content.encode("latin-1"))
+    (fault,) = pretrained.folder_faults(str(copied))
+    assert "its generation_config.json is no JSON object; mend it, or delete it" in fault
+    (copied / "generation_config.json").unlink()
+    assert pretrained.folder_faults(str(copied)) == []
 
 
 def test_a_model_that_is_no_encoder_decoder_is_refused(tiny_encoder):
