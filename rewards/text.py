@@ -1,4 +1,4 @@
-"""Tokens, sentences and stop words of English text, by spaCy's rules (no trained model). The only spaCy import.
+"""Sentences, words and stop words of English text, by spaCy's rules (no trained model).
 
 A text is a str. Where it has several lines, its lines are its sentences; otherwise spaCy's sentencizer splits it.
 The words of the movers can be had with other sentences too: see ``Split``.
@@ -6,13 +6,13 @@ The words of the movers can be had with other sentences too: see ``Split``.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
+from rewards.chunks import REMEMBERED, cut, encodable, pipeline, tokens_of_chunk
 from rewards.errors import RewardError
 
 if TYPE_CHECKING:
@@ -28,93 +28,12 @@ Spans = tuple[tuple[int, int], ...]
 # NLTK's Punkt (whose data must be installed), which both read a line end as a space.
 Split = Literal["auto", "lines", "spacy", "nltk"]
 
-# Texts analysed once: the references of a training set across its epochs, and every output across several metrics.
-# An entry takes about 1 KB for a summary. Of their chunks and tokens as many are remembered, at about 200 bytes each.
-REMEMBERED = 2**17
-# A chunk that is cut without spaCy: digits, or letters with single hyphens, after digits too; around them what spaCy
-# always cuts off, a mark before and a mark or 's after. And its parts.
-PLAIN = re.compile(
-    """["'(\u2018\u201c]?([0-9]+|([0-9]+-)?[a-zA-Z]+(-[a-zA-Z]+)*)([,;:!?)"'\u2019\u201d]|['\u2019]s|(?<=[a-z0-9])[.])?"""
-)
-PARTS = re.compile("[a-zA-Z0-9]+|['\u2019]s$|[^a-zA-Z0-9]")
-SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-@lru_cache(maxsize=1)
-def _pipeline() -> Any:
-    import spacy
-
-    pipeline = spacy.blank("en")
-    pipeline.add_pipe("sentencizer")
-    pipeline.max_length = 10**9  # spaCy's limit guards parsers, and none is here
-    return pipeline
-
 
 def sentences(text: str) -> list[str]:
     """The sentences of ``text``, stripped, none empty."""
-    text = _encodable(text).strip()
-    parts = text.split("\n") if "\n" in text else [sentence.text for sentence in _pipeline()(text).sents]
+    text = encodable(text).strip()
+    parts = text.split("\n") if "\n" in text else [sentence.text for sentence in pipeline()(text).sents]
     return [part.strip() for part in parts if part.strip()]
-
-
-def tokens(text: str) -> list[str]:
-    """spaCy's tokens of ``text``, case kept, white space left out."""
-    text = _encodable(text)
-    chunks = [_tokens_of_chunk(chunk) for chunk in text.split()]
-    sure = [chunk for chunk in chunks if chunk is not None]
-    return list(chain.from_iterable(sure)) if len(sure) == len(chunks) else _cut(text)
-
-
-@lru_cache(maxsize=REMEMBERED)
-def _tokens_of_chunk(chunk: str) -> list[str] | None:
-    """spaCy's tokens of what stands between white space, cut once however often it is said; None: ask for the text.
-
-    Plain letters are one token, as all of spaCy's English rules look for a mark or a digit, or for a special case; so
-    are plain digits, and letters around single hyphens are cut at each of them. A few marks are cut off wherever a
-    chunk begins or ends with them. Else spaCy cuts, each chunk on its own, which takes ten times as long.
-
-    Only its special cases (``:)``, ``Inc.``) are also sought in the text that is cut, as neighbouring tokens that the
-    other rules make; there one that reaches over white space can hide another. So a chunk is sure unless it was cut
-    otherwise than without special cases, and is not itself one of them.
-    """
-    parts = PARTS.findall(chunk) if PLAIN.fullmatch(chunk) else _cut(chunk, special_cases=False)
-    if not _special_case_among(parts):
-        return parts
-    found = _cut(chunk)
-    return found if found == parts or chunk in _special_cases()[0] else None
-
-
-def _cut(text: str, special_cases: bool = True) -> list[str]:
-    return [token.text for token in _tokenizer(special_cases)(text) if not token.text.isspace()]
-
-
-@lru_cache(maxsize=2)
-def _tokenizer(special_cases: bool) -> Any:
-    """spaCy's own, on a vocabulary that works nothing out about a new word, which takes longer than to find it."""
-    from spacy.tokenizer import Tokenizer
-    from spacy.vocab import Vocab
-
-    whole = _pipeline().tokenizer
-    names = ("prefix_search", "suffix_search", "infix_finditer", "token_match", "url_match")
-    rules = whole.rules if special_cases else None
-    return Tokenizer(Vocab(), rules=rules, **{name: getattr(whole, name) for name in names})
-
-
-def _special_case_among(parts: list[str]) -> bool:
-    """Whether neighbouring parts spell one of spaCy's special cases that is cut otherwise than they are."""
-    (rules, longest), count = _special_cases(), len(parts)
-    starts = range(count)
-    runs = (parts[start:end] for start in starts for end in range(start + 1, min(start + longest, count) + 1))
-    return any(rules.get("".join(run), run) != run for run in runs)
-
-
-@lru_cache(maxsize=1)
-def _special_cases() -> tuple[dict[str, list[str]], int]:
-    """What they spell and their tokens; and how long the longest is."""
-    from spacy.symbols import ORTH
-
-    rules = _pipeline().tokenizer.rules
-    return {spelled: [token[ORTH] for token in tokens] for spelled, tokens in rules.items()}, max(map(len, rules))
 
 
 def content_words(text: str, stopwords: StopWords = "spacy", split: Split = "auto") -> Sentences:
@@ -136,7 +55,7 @@ class Reader(Generic[Word]):
         self.read = lru_cache(maxsize=REMEMBERED)(self._read)
 
     def _read(self, text: str, split: Split) -> tuple[tuple[Word, ...], ...]:
-        text = _encodable(text).strip()
+        text = encodable(text).strip()
         if _by_spacy(text, split):
             return tuple(_between_ends(self._running.of(text)))
         found = (tuple(self._lines.of(text[start:end])) for start, end in _stretches(text, split))
@@ -157,17 +76,17 @@ class _Chunks(dict[str, tuple[Any, ...]]):
     def __init__(self, stopwords: StopWords, known: Callable[[str], Any], ends: bool) -> None:
         super().__init__()
         self.dropped, self.known = stop_words(stopwords), known
-        self.ends = _pipeline().get_pipe("sentencizer").punct_chars if ends else frozenset()
+        self.ends = pipeline().get_pipe("sentencizer").punct_chars if ends else frozenset()
 
     def of(self, text: str) -> list[Any]:
         """Words and sentence ends of a text, in its order."""
         try:
             return list(chain.from_iterable(map(self.__getitem__, text.split())))
         except KeyError:  # a chunk whose tokens depend on its neighbours
-            return self._weighed(_cut(text))
+            return self._weighed(cut(text))
 
     def __missing__(self, chunk: str) -> tuple[Any, ...]:
-        parts = _tokens_of_chunk(chunk)
+        parts = tokens_of_chunk(chunk)
         if parts is None:
             raise KeyError(chunk)
         if len(self) >= REMEMBERED:
@@ -208,7 +127,7 @@ class Sentence:
 
 def located_words(text: str, stopwords: StopWords = "spacy", split: Split = "auto") -> tuple[str, tuple[Sentence, ...]]:
     """The text as it is read, stripped, and in it the words of ``content_words``, sentence by sentence."""
-    text = _encodable(text).strip()
+    text = encodable(text).strip()
     dropped = stop_words(stopwords)
     found = []
     for offset, tokens in _analysed(text, split):
@@ -223,10 +142,10 @@ def located_words(text: str, stopwords: StopWords = "spacy", split: Split = "aut
 def _analysed(text: str, split: Split) -> Iterator[tuple[int, Iterable[Any]]]:
     """Each sentence's spaCy tokens, and what to add to a token's place to have its place in ``text``."""
     if _by_spacy(text, split):
-        yield from ((0, sentence) for sentence in _pipeline()(text).sents)
+        yield from ((0, sentence) for sentence in pipeline()(text).sents)
         return
     for start, end in _stretches(text, split):
-        yield start, _pipeline().tokenizer(text[start:end])
+        yield start, pipeline().tokenizer(text[start:end])
 
 
 def _by_spacy(text: str, split: Split) -> bool:
@@ -243,11 +162,6 @@ def _lines(text: str) -> Iterator[tuple[int, int]]:
     for line in text.split("\n"):
         yield start, start + len(line)
         start += len(line) + 1
-
-
-def _encodable(text: str) -> str:
-    """``text`` with each lone surrogate, which spaCy cannot take, as the sign for an unreadable character."""
-    return text if text.isascii() else SURROGATE.sub("\ufffd", text)
 
 
 @lru_cache(maxsize=3)
@@ -305,15 +219,15 @@ def pipeline_vectors(name: str) -> tuple[list[str], NDArray[np.float32]]:
     import spacy
 
     try:
-        pipeline = spacy.load(name)
+        loaded = spacy.load(name)
     except OSError as error:
         raise RewardError(
             f"vectors=spacy:{name}: spaCy cannot load it ({error}); install the pipeline first"
         ) from error
-    found = pipeline.vocab.vectors
+    found = loaded.vocab.vectors
     if found.size == 0:
         raise RewardError(f"vectors=spacy:{name}: this pipeline holds no vectors; use one of size md or lg")
-    words = [(pipeline.vocab.strings[key], row) for key, row in found.key2row.items() if key in pipeline.vocab.strings]
+    words = [(loaded.vocab.strings[key], row) for key, row in found.key2row.items() if key in loaded.vocab.strings]
     if not words:
         raise RewardError(
             f"vectors=spacy:{name}: its vectors (mode {found.mode}) belong to no words; use a pipeline with a vector a "

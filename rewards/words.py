@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Literal
 
-from rewards import text as texts
+from rewards.chunks import tokens
 
 Words = Literal["unicode", "spacy"]
 
@@ -34,7 +34,7 @@ def tokenizer_of(kind: Words | Literal["official"], stemmer: bool = False) -> Ca
         return shorten(WORD.findall(text.lower()))
 
     def spacy(text: str) -> tuple[str, ...]:
-        return shorten([token.lower() for token in texts.tokens(text)])
+        return shorten([token.lower() for token in tokens(text)])
 
     return lru_cache(maxsize=REMEMBERED)({"official": official, "unicode": unicode, "spacy": spacy}[kind])
 
