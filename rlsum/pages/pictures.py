@@ -20,6 +20,7 @@ Draw = Callable[["Figure", Mode], None]
 COLOURS = ("#2E86C9", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#7FB8E6", "#8A8A8A")
 INKS: dict[Mode, str] = {"light": "#222222", "dark": "#d8d8d8"}
 PAPERS: dict[Mode, str] = {"light": "#ffffff", "dark": "#1c1f24"}
+INVISIBLE = "\u200b"  # a space without width
 LONGEST = 40  # letters of a name in a picture; the tables have it whole
 
 log = logging.getLogger(__name__)
@@ -62,13 +63,14 @@ def drawn(name: str, title: str, description: str, size: tuple[float, float], dr
 
 
 def short_name(name: str, longest: int = LONGEST) -> str:
-    """A user's name for something, fit for a picture: on one line, not too long, and no formula.
+    """A user's name for something, fit for a picture: on one line, not too long, no formula and not hidden.
 
-    Dollars would else begin one, and one that is none stops the drawing.
+    Dollars would else begin a formula, and one that is none stops the drawing; legends leave out what begins with an
+    underscore, so something invisible stands before it.
     """
     text = " ".join(name.split())
     short = text if len(text) <= longest else f"{text[: longest - 1]}…"
-    return short.replace("$", r"\$")
+    return (INVISIBLE if short.startswith("_") else "") + short.replace("$", r"\$")
 
 
 def _png(size: tuple[float, float], draw: Draw, mode: Mode, stand_ins: dict[str, str]) -> bytes:

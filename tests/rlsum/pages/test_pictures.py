@@ -72,3 +72,15 @@ def test_a_name_fits_a_picture():
     assert short_name("two\nlines  $x$") == r"two lines \$x\$"
     assert short_name("x" * 50) == "x" * 39 + "…"
     assert short_name("x" * 50, 10) == "x" * 9 + "…"
+
+
+def test_a_name_that_begins_with_an_underscore_stands_in_the_legend():
+    legends = []
+
+    def draw(figure, mode):
+        axes = figure.add_subplot()
+        axes.plot([0, 1], [0, 1], label=short_name("_hard"))
+        legends.append([text.get_text() for text in axes.legend().get_texts()])
+
+    assert drawn("name", "title", "description", (4, 3), draw).note == ""
+    assert [[text.strip("\u200b") for text in legend] for legend in legends] == [["_hard"], ["_hard"]]
