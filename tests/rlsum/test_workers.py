@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from rlsum import workers
+from rlsum.errors import UserError
+
 BUSY = """
 import os, time
 from rlsum import workers
@@ -73,3 +76,8 @@ def test_at_ctrl_c_a_worker_ends_without_a_word(tmp_path):
     told, _ = process.communicate(timeout=20)
     assert "KeyboardInterrupt" in told  # the parent's own
     assert "SpawnProcess" not in told
+
+
+def test_a_worker_that_is_ended_from_outside_is_told():
+    with pytest.raises(UserError, match=r"ended from outside .*try fewer --jobs"), workers.pool(1) as pool:
+        pool.submit(os._exit, 1).result()

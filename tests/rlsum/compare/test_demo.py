@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from rlsum.compare import demo
+from rlsum.compare import cells, demo
+from rlsum.compare.report import read_cell
 from rlsum.errors import UserError
+from rlsum.records import Output, write_outputs
 
 CONFIGS = Path(__file__).resolve().parents[3] / "configs" / "demo"
 
@@ -56,3 +58,34 @@ def test_a_folder_made_of_another_seed_or_size_is_refused_and_other_rewards_are_
 def test_a_reward_named_twice_is_refused(tmp_path):
     with pytest.raises(UserError, match=r"rewards=sms,sms: one stands there twice"):
         demo.check(plan(tmp_path / "d", rewards=("sms", "sms")))
+
+
+def test_each_system_is_scored_once_in_each_way_beside_the_marks(tmp_path, said, monkeypatch):
+    """All but the scoring processes is a stand-in."""
+    trained, decoded, shown = [], [], []
+
+    def decode(cell, articles, folder, ways, say):
+        decoded.append(cell.name)
+        for way in ways:
+            text = f"{cell.name} by {way.suffix}"
+            write_outputs(cells.outputs_path(folder, cell, way), [Output("1", "a", ("b",), text, cell.name)])
+
+    monkeypatch.setattr(cells, "train", lambda cell, init, say: trained.append((cell.name, init)))
+    monkeypatch.setattr(cells, "decode", decode)
+    monkeypatch.setattr(demo, "score", scored)
+    monkeypatch.setattr(demo, "make_report", lambda plan, every, scores: shown.append((every, scores)))
+    demo.run(plan(tmp_path, rewards=("rouge-l", "sms")), said.append)
+    names = ["MLE", "MLE continued", "MLE+RL rouge-l", "MLE+RL sms"]
+    assert trained[0] == ("MLE", None)  # before all that begins from it
+    assert sorted(trained[1:], key=str) == sorted(((name, tmp_path / "mle") for name in names), key=str)
+    assert sorted(decoded) == names
+    [(every, sections)] = shown
+    assert [cell.name for cell in every] == names
+    for way, section in zip(demo.WAYS, sections, strict=True):
+        assert section[:2] == ["lead-3", "oracle"]
+        assert section[2:] == [f"{name} by {way.suffix}" for name in names]
+
+
+def scored(results, data):
+    """In place of scores: the texts, or the names of marks. Run by a scoring process."""
+    return [read_cell(each)[0].candidate if each.run else each.name for each in results]
