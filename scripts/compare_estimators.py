@@ -4,7 +4,7 @@
 
 The folders are those of `rlsum demo`, one a seed: their likelihood models (mle) are the starts. Prints the gains over
 the start and over the same start trained on by likelihood, with intervals and p-values, all seeds together and each by
-itself.
+itself. An estimator may have settings of its own: `--estimators grpo,ranking,ranking:objective.gamma=0.5`.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import rewards
 from rlsum import checkpoint
+from rlsum import config as configs
 from rlsum.compare import cells
 from rlsum.compare.cells import BEAM, GREEDY, Cell, Decoded, Say
 from rlsum.compare.demo import CONTROL, START
@@ -34,7 +35,8 @@ ESTIMATORS: Mapping[str, tuple[str, ...]] = {
 class Plan:
     """``folders``: each has a likelihood model in ``mle``, as `rlsum demo` makes them; one folder a seed.
 
-    ``configs`` holds rouge-l.yaml, from which every estimator departs, and none.yaml, the control.
+    ``configs`` holds rouge-l.yaml, from which every estimator departs, and none.yaml, the control. An estimator is one
+    of ESTIMATORS, or one with settings of its own: ``ranking:objective.gamma=0.5``.
     """
 
     folders: tuple[Path, ...]
@@ -61,8 +63,8 @@ def _finish(cell: Cell, folder: Path, say: Say) -> None:
 
 
 def check(plan: Plan) -> None:
-    """Raise UserError for an unknown estimator, or a folder without a likelihood model or test articles."""
-    unknown = [name for name in plan.estimators if name not in ESTIMATORS]
+    """Raise UserError for an unknown estimator or setting, or a folder without a likelihood model or test articles."""
+    unknown = [name for name in plan.estimators if name.split(":")[0] not in ESTIMATORS]
     if unknown:
         raise UserError(f"estimators={','.join(unknown)}: unknown; known: {', '.join(ESTIMATORS)}")
     for name in ("none.yaml", f"{REWARD}.yaml"):
@@ -72,6 +74,8 @@ def check(plan: Plan) -> None:
         checkpoint.find(folder / "mle")
         if not test_articles(folder).is_file():
             raise UserError(f"{folder}: no {test_articles(folder)} beside the training articles; simulate it")
+        for cell in _cells(plan, folder)[1:]:
+            configs.load(cell.config, [f"run={cell.run}", *cell.overrides])
 
 
 def test_articles(folder: Path) -> Path:
@@ -92,8 +96,17 @@ def _cells(plan: Plan, folder: Path) -> list[Cell]:
     start = Cell(START, folder / "mle" / "config.yaml", folder / "mle")
     control = Cell(CONTROL, plan.configs / "none.yaml", runs / "none", overrides=same)
     departing = plan.configs / f"{REWARD}.yaml"
-    trained = [Cell(name, departing, runs / name, REWARD, (*same, *ESTIMATORS[name])) for name in plan.estimators]
+    trained = [
+        Cell(name, departing, runs / name.replace(":", ","), REWARD, (*same, *settings(name)))
+        for name in plan.estimators
+    ]
     return [start, control, *trained]
+
+
+def settings(estimator: str) -> tuple[str, ...]:
+    """Overrides of an estimator: those of its name, then its own."""
+    name, *own = estimator.split(":")
+    return (*ESTIMATORS[name], *own)
 
 
 def make_report(made: Mapping[Path, Sequence[Cell]]) -> Report:

@@ -63,9 +63,20 @@ def test_every_estimator_is_a_valid_configuration_with_as_many_texts_to_decode(e
     assert (start.reward, control.reward, cell.reward) == (None, None, "rouge-l")
 
 
+def test_an_estimator_may_have_settings_of_its_own(tmp_path):
+    plan = Plan((started(tmp_path / "one"),), CONFIGS, ("ranking", "ranking:objective.gamma=0.5:training.steps=3"))
+    _, _, plain, own = estimators._cells(plan, plan.folders[0])
+    found = configs.load(own.config, [*own.overrides, f"run={own.run}"])
+    assert (found.objective.kind, found.objective.gamma, found.training.steps) == ("ranking", 0.5, 3)
+    assert configs.load(plain.config, [*plain.overrides, f"run={plain.run}"]).objective.gamma == 0.9
+    assert plain.run != own.run
+    assert plain.name != own.name
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [
+        ({"estimators": ("grpo:objective.gama=1",)}, "gama"),
         ({"estimators": ("grpo", "ppo")}, r"estimators=ppo: unknown; known: self-critical, rloo"),
         ({"configs": Path("nowhere")}, r"configs=nowhere: no none\.yaml"),
         ({"folders": (Path("nowhere"),)}, r"nowhere/mle"),
