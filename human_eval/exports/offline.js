@@ -211,11 +211,12 @@ at("open").addEventListener("click", () => {
 });
 at("save").addEventListener("click", save);
 document.addEventListener("keydown", press);
-document.addEventListener("visibilitychange", () => {
+// Before Begin there is nothing new to keep, and what was read may be old: a browser under load hands what one page
+// wrote to the next page late. Written back, it would replace the newer answers; read again, they are there.
+const leave = () => {
+  if (!at("start").hidden) return;
   clock();
   keep();
-});
-addEventListener("pagehide", () => {
-  clock();
-  keep();
-});
+};
+document.addEventListener("visibilitychange", leave);
+addEventListener("pagehide", leave);

@@ -41,6 +41,18 @@ def begin(tab, judge="ann"):
     tab.get_by_role("button", name="Begin").click()
 
 
+def reopened(tab):
+    """Close and open: until the page reads what it wrote, which a browser under load may hand on late."""
+    kept = "JSON.stringify([state.judge, state.position, state.tasks], (key, value) => key === 'seconds' ? 0 : value)"
+    written = tab.evaluate(kept)
+    for _ in range(20):
+        tab.reload()
+        if tab.evaluate(kept) == written:
+            return
+        tab.wait_for_timeout(250)
+    raise AssertionError(f"the page did not keep {written}")
+
+
 def saved(tab, folder):
     with tab.expect_download() as waiting:
         tab.get_by_role("button", name="Save the file").click()
@@ -93,7 +105,7 @@ def test_closing_and_opening_again_goes_on_where_it_was(opened):
         tab.keyboard.press(key)
     tab.keyboard.press("c")
     tab.keyboard.type("not sure")
-    tab.reload()
+    reopened(tab)
     assert tab.get_by_label("Your name").input_value() == "ann"
     tab.get_by_role("button", name="Begin").click()
     assert tab.locator("#heading").inner_text() == f"Comparison 2 of {len(blind.booklets[0])}"
@@ -115,9 +127,26 @@ def test_a_question_left_out_is_asked_for_and_previous_undoes(opened):
     tab.keyboard.press("p")
     assert "Comparison 1" in tab.locator("#heading").inner_text()
     tab.locator("fieldset").first.get_by_label("No difference").check()
-    tab.reload()
+    reopened(tab)
     tab.get_by_role("button", name="Begin").click()
     assert tab.locator("fieldset").first.get_by_label("No difference").is_checked()
+
+
+def test_a_page_not_begun_writes_nothing_over_what_another_wrote(opened):
+    blind, _ = study()
+    idle = opened(page(blind, 0))
+    tab = idle.context.new_page()
+    tab.goto(idle.url)
+    begin(tab)
+    tab.keyboard.press("a")
+    for _ in range(20):
+        idle.reload()
+        if idle.get_by_label("Your name").input_value() == "ann":
+            break
+        idle.wait_for_timeout(250)
+    else:
+        raise AssertionError("the page that was not begun wrote over the answers")
+    tab.close()
 
 
 def test_letters_in_a_comment_and_switched_off_keys_answer_nothing(opened):
@@ -168,7 +197,7 @@ def test_another_judge_on_the_same_device_begins_anew(opened):
     tab = opened(page(blind, 0))
     begin(tab)
     tab.keyboard.press("a")
-    tab.reload()
+    reopened(tab)
     tab.on("dialog", lambda dialog: dialog.dismiss())
     begin(tab, "bo")
     assert tab.locator("input:checked[type=radio]").count() == 0
