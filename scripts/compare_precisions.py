@@ -20,6 +20,7 @@ from typing import Any
 import torch
 
 from rlsum import config as configs
+from rlsum.errors import UserError
 
 PRECISIONS = {"no": "float32", "bf16": "bf16", "fp16": "fp16"}
 LAST = 5  # lines of the log that the last training loss is a mean of
@@ -33,7 +34,10 @@ def main() -> None:
     parser.add_argument("--updates", type=int, default=200)
     parser.add_argument("--init", type=Path, help="as for `rlsum train`")
     options = parser.parse_args()
-    planned = configs.load(options.config, [*options.overrides, f"run={options.out}"]).training.steps
+    try:
+        planned = configs.load(options.config, [*options.overrides, f"run={options.out}"]).training.steps
+    except UserError as error:
+        parser.error(str(error))
     runs = {name: options.out / name for name in PRECISIONS if name != "fp16" or torch.cuda.is_available()}
     for run in runs.values():
         if run.exists():

@@ -37,8 +37,10 @@ def main() -> None:
         parser.error(f"{options.out} is there already; choose another folder")
     if not options.articles.is_file():
         parser.error(f"{options.articles}: no such file; `rlsum data simulate FOLDER` writes a train.jsonl")
-    if options.width % HEADS:
+    if options.width < HEADS or options.width % HEADS:
         parser.error(f"--width {options.width}: not a multiple of {HEADS}, the number of heads")
+    if options.layers < 1:
+        parser.error(f"--layers {options.layers}: at least 1")
     tokenizer = trained_tokenizer(options.articles, options.vocabulary)
     torch.manual_seed(options.seed)
     model = T5ForConditionalGeneration(sizes(tokenizer, options.width, options.layers))
