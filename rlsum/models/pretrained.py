@@ -103,6 +103,11 @@ def load_network(name: str, dropout: bool) -> PreTrainedModel:
 
     config = load_config(name)
     if not dropout:
+        if rate := getattr(config, "moe_token_dropout", 0.0):  # evaluation multiplies by what training would keep
+            raise PretrainedError(
+                f"model.pretrained={name}: its moe_token_dropout={rate} changes what it writes without dropout, too, "
+                "and cannot be switched off; set model.dropout=true"
+            )
         config.update({key: 0.0 for key in config.to_dict() if "dropout" in key or key.endswith("layerdrop")})
     with _explained(name):
         return AutoModelForSeq2SeqLM.from_pretrained(name, config=config, dtype=torch.float32)

@@ -110,6 +110,13 @@ class Seq2Seq(nn.Module):
         rows = repeat_rows(len(batch), samples)
         return self._drawn(batch, rows, SelfCritical(len(rows), noise), max_length)
 
+    @torch.no_grad()
+    def disagreement(self, batch: Batch, max_length: int) -> float:
+        """The largest difference, in nats, of a sampled token's log-probability when drawn and when scored."""
+        with self._no_dropout():
+            drawn = self.sample(batch, 2, max_length)
+            return (self(batch, drawn.ids).log_prob - drawn.log_prob).abs().max().item()
+
     def to_text(self, batch: Batch, tokens: Tokens) -> list[str]:
         """One text a row, special tokens left out."""
         return self.vocabulary.texts(tokens.ids.tolist())
@@ -123,9 +130,9 @@ class Seq2Seq(nn.Module):
         if self.config.global_attention == "first":
             everywhere["global_attention_mask"] = F.pad(mask[:, :1], (0, mask.shape[1] - 1))
         encoded = self.network.get_encoder()(input_ids=batch.src, attention_mask=mask, return_dict=True, **everywhere)
-        from transformers.modeling_outputs import BaseModelOutput
-
-        states = BaseModelOutput(last_hidden_state=encoded.last_hidden_state[rows])
+        states = type(encoded)(
+            last_hidden_state=encoded.last_hidden_state[rows]
+        )  # a network reads its own type's fields
         return {"encoder_outputs": states, "attention_mask": mask[rows]}
 
     def _drawn(self, batch: Batch, rows: Tensor, choose: SelfCritical, max_length: int) -> Tokens:

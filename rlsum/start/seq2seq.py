@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import datasets
+import torch
+
 from rlsum import checkpoint
 from rlsum.config import Config, ConfigError
 from rlsum.data.corpus import Corpus
@@ -12,6 +15,9 @@ from rlsum.data.subwords import Subwords
 from rlsum.models import lora, pretrained
 from rlsum.models.seq2seq import Seq2Seq
 from rlsum.models.sizes import ModelConfig, Seq2SeqConfig
+
+TRIAL = ("the old mill burned down on Monday night , and fire crews came late .", "the council will vote .")
+TOLERANCE = 1e-2  # nats: float32 sums in another order stay far below
 
 
 def check(config: Config, init: Path | None) -> None:
@@ -51,12 +57,30 @@ def _data_faults(config: Config) -> list[str]:
 def anew(config: Config, train: Corpus) -> Seq2Seq:
     """The pretrained weights."""
     section = _section(config)
-    return built(config, section, section.pretrained)
+    return _on_policy(config, built(config, section, section.pretrained))
 
 
 def initialised(config: Config, folder: Path) -> Seq2Seq:
     """The tokenizer, sizes and weights of a checkpoint."""
-    return built(config, fitting_section(folder, config.model), str(folder))
+    return _on_policy(config, built(config, fitting_section(folder, config.model), str(folder)))
+
+
+def _on_policy(config: Config, model: Seq2Seq) -> Seq2Seq:
+    """The model. Raises ConfigError where rewards would teach it by probabilities that its samples do not have."""
+    if not config.objective.rewarded:
+        return model
+    texts = {"id": ["0", "1"], "source": list(TRIAL), "references": [[TRIAL[1]]] * 2}
+    batch = model.collate(model.read(datasets.Dataset.from_dict(texts), 16, 16)[:2])
+    with torch.random.fork_rng(devices=[]):  # a run's random numbers stay its own
+        torch.manual_seed(0)
+        gap = model.disagreement(batch, min(8, config.decoding.max_length))
+    if not gap < TOLERANCE:
+        raise ConfigError(
+            f"model.pretrained={model.config.pretrained}: its samples have other log-probabilities when they are "
+            f"scored (up to {gap:.2g} apart), so that objective.kind={config.objective.kind} would learn from texts it "
+            f"does not write; train this {model.network.config.model_type} with objective.kind=mle, or choose another"
+        )
+    return model
 
 
 def resumed(config: Config, folder: Path) -> Seq2Seq:

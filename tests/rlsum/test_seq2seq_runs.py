@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import architectures
 import datasets
 import pretrained as tiny
 import pytest
@@ -278,6 +279,16 @@ def test_smoothed_labels_are_in_the_loss_and_not_in_the_likelihood_that_is_logge
     assert smoothed[key] == pytest.approx(plain_loss(place / "t5", 0.2), abs=1e-5)
     assert smoothed_end["nll"] != end["nll"]
     assert start["kind"] == "valid"
+
+
+@pytest.mark.parametrize("name", architectures.INCONSISTENT)
+def test_rewards_do_not_teach_a_network_whose_scores_are_not_those_of_its_samples(place, tmp_path, name):
+    architectures.save(place / name, name)
+    assert trained(settings(place, name, tmp_path / "mle")).is_dir()
+    for start, init in (("anew", None), ("initialised", tmp_path / "mle")):
+        with pytest.raises(ConfigError, match=rf"{name}: .* other log-probabilities when they are scored"):
+            trained(settings(place, name, tmp_path / start, objective=MIXED), init=init)
+        assert not (tmp_path / start / "config.yaml").exists()
 
 
 def test_led_trains_decodes_and_goes_on_with_its_first_token_attending_everywhere(place, tmp_path):
