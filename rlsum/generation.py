@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -36,7 +37,7 @@ def decoding_of(
     """A run's decoding options with those that are given, by beam search; greedy where the beam is 1.
 
     The run's ``method`` is that of its validation and does not count. Raises UserError where the lengths exclude each
-    other.
+    other, and for a length penalty that is not finite.
     """
     options: dict[str, Any] = {
         "beam": beam,
@@ -45,6 +46,8 @@ def decoding_of(
         "length_penalty": length_penalty,
         "block_ngrams": block_ngrams,
     }
+    if length_penalty is not None and not math.isfinite(length_penalty):
+        raise UserError(f"--length-penalty {length_penalty}: must be a number; 1 is usual")
     options = {name: getattr(trained, name) if value is None else value for name, value in options.items()}
     if options["min_length"] >= options["max_length"]:
         raise UserError(

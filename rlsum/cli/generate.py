@@ -18,7 +18,7 @@ def generate(
     max_length: Annotated[int | None, typer.Option(min=1, help="Tokens at most. Default: the run's.")] = None,
     min_length: Annotated[int | None, typer.Option(min=0, help="Tokens at least. Default: the run's.")] = None,
     length_penalty: Annotated[
-        float | None, typer.Option(min=0, help="Rank by log p / length ** this. Default: the run's.")
+        float | None, typer.Option(help="Rank by log p / length ** this. Default: the run's.")
     ] = None,
     block_ngrams: Annotated[
         int | None, typer.Option(min=0, help="Never repeat an n-gram of this size; 0: off. Default: the run's.")

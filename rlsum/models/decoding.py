@@ -17,7 +17,8 @@ class Decoding:
     beam           width of the beam
     max_length     tokens at most, the end token counted
     min_length     no end token before this many tokens
-    length_penalty beam hypotheses are ranked by log p / length ** length_penalty (0: log p itself)
+    length_penalty beam hypotheses are ranked by log p / length ** length_penalty (0: log p itself;
+                   below 0 shorter ones rank higher)
     block_ngrams   no n-gram of this size occurs twice (0: off); greedy and beam
     samples        samples an article; method sample
     temperature    of sampling; reported log-probabilities are always the model's own (temperature 1)
@@ -27,7 +28,7 @@ class Decoding:
     beam: int = Field(default=5, ge=1)
     max_length: int = Field(default=100, ge=1)
     min_length: int = Field(default=0, ge=0)
-    length_penalty: float = Field(default=1.0, ge=0)
+    length_penalty: float = Field(default=1.0, allow_inf_nan=False)
     block_ngrams: int = Field(default=0, ge=0)
     samples: int = Field(default=1, ge=1)
     temperature: float = Field(default=1.0, gt=0)

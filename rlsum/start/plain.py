@@ -110,7 +110,7 @@ def decoding(settings: dict[str, Any], most: int | None = None) -> Decoding:
     except ValueError as error:
         raise UserError(
             f"generation_config.json: {given} cannot be decoded with; max_length must be larger than min_length, and "
-            "no number negative: mend the file"
+            "no length negative: mend the file"
         ) from error
 
 

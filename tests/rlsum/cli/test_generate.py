@@ -53,6 +53,8 @@ def test_what_is_not_given_is_the_runs_and_the_search_a_beam():
     assert decoding_of(Decoding()) == Decoding("beam", 5)
     with pytest.raises(UserError, match="--min-length 2: must be smaller than the maximum of 2"):
         decoding_of(TRAINED, max_length=2)
+    with pytest.raises(UserError, match="--length-penalty nan: must be a number"):
+        decoding_of(TRAINED, length_penalty=float("nan"))
 
 
 def test_the_runs_options_decode(run_folder, tmp_path, monkeypatch):

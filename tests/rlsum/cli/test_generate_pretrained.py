@@ -93,6 +93,8 @@ def test_options_go_over_the_models_own(tmp_path, articles, name):
     assert candidates(out) == expected
     generate(folder, articles, "-o", tmp_path / "greedy.jsonl", "--beam", 1)
     assert candidates(tmp_path / "greedy.jsonl") == texts_of_transformers(folder, num_beams=1)
+    generate(folder, articles, "-o", tmp_path / "short.jsonl", "--length-penalty", -1)
+    assert candidates(tmp_path / "short.jsonl") == texts_of_transformers(folder, length_penalty=-1.0)
 
 
 def test_settings_for_summarization_go_over_the_rest(tmp_path, articles):

@@ -118,7 +118,7 @@ def test_a_beam_of_one_is_greedy(seed, options):
     torch.testing.assert_close(greedy.log_prob, beam.log_prob, atol=1e-5, rtol=0)
 
 
-@pytest.mark.parametrize("penalty", [0.0, 0.6, 2.0])
+@pytest.mark.parametrize("penalty", [-1.0, 0.0, 0.6, 2.0])
 @pytest.mark.parametrize("least", [0, 2])
 @pytest.mark.parametrize("seed", SEEDS)
 @torch.no_grad()
