@@ -204,9 +204,9 @@ def test_a_text_that_centering_leaves_nothing_of(tiny_encoder: Path) -> None:
 
 
 def test_temperature_zero_is_the_limit(tiny_encoder: Path) -> None:
-    near = made(tiny_encoder, temperature=1e-3, iterations=400)(*PAIRS)
+    near = made(tiny_encoder, temperature=1e-2, iterations=1000)(*PAIRS)  # colder, a plan may need far more of them
     exact = made(tiny_encoder, temperature=0)
-    np.testing.assert_allclose(near, exact(*PAIRS), atol=5e-3)
+    np.testing.assert_allclose(near, exact(*PAIRS), atol=1e-2)
     np.testing.assert_array_equal(exact(*PAIRS), made(tiny_encoder, "moverscore")(*PAIRS))
     best = made(tiny_encoder, "bertscore", special_tokens="first")
     np.testing.assert_array_equal(made(tiny_encoder, "trwmd", temperature=0)(*PAIRS), best(*PAIRS))
@@ -228,19 +228,23 @@ def test_sbert_is_the_cosine_of_mean_vectors(tiny_encoder: Path) -> None:
 
 def test_a_special_token_can_be_matched_but_has_no_weight(tiny_encoder: Path) -> None:
     """Each token's best cosine, by hand: the first and the last of either text are special."""
-    encode = Source(str(tiny_encoder), None).load()
-    sides = [encode([text])[0].vectors.double().numpy() for text in ("the cat sleeps", "a storm runs")]
-    first, second = (side / np.linalg.norm(side, axis=1, keepdims=True) for side in sides)
-    cosines = first @ second.T
+    texts = ["the cat sleeps", "a storm runs", "mayor", "a red house falls .", "river the dog"]
+    units = [
+        each.vectors.double() / each.vectors.double().norm(dim=1, keepdim=True)
+        for each in Source(str(tiny_encoder), None).load()(texts)
+    ]
+    pairs = [(one, other) for one in range(len(texts)) for other in range(len(texts)) if one != other]
+    cosines = [(units[one] @ units[other].T).numpy() for one, other in pairs]
     expected = {
-        "official": cosines[1:-1].max(axis=1).mean(),
-        "none": cosines[1:-1, 1:-1].max(axis=1).mean(),
-        "all": cosines.max(axis=1).mean(),
+        "official": [each[1:-1].max(axis=1).mean() for each in cosines],
+        "none": [each[1:-1, 1:-1].max(axis=1).mean() for each in cosines],
+        "all": [each.max(axis=1).mean() for each in cosines],
     }
-    assert len({round(value, 3) for value in expected.values()}) == 3, "the case tells nothing apart"
+    assert not np.allclose(expected["official"], expected["none"], atol=1e-3), "no special token is matched"
     for special, wanted in expected.items():
         reward = made(tiny_encoder, "bertscore", direction="precision", special_tokens=special)
-        assert reward(["the cat sleeps"], [["a storm runs"]])[0] == pytest.approx(wanted, abs=1e-6)
+        found = reward([texts[one] for one, _ in pairs], [[texts[other]] for _, other in pairs])
+        np.testing.assert_allclose(found, wanted, atol=1e-6, err_msg=special)
 
 
 def test_idf_of_one_reference_says_nothing_and_breaks_nothing(tiny_encoder: Path) -> None:
