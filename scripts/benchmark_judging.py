@@ -24,7 +24,8 @@ from urllib.parse import urlencode, urlsplit
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
-from judges import Server, free_port
+from judges import Server
+from ports import free_port
 
 from human_eval.build import Design, Wording, build
 from human_eval.files import write_study

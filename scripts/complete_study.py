@@ -17,7 +17,8 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
-from judges import Judge, browser, free_port, served
+from judges import Judge, browser, served
+from ports import free_port
 
 from rlsum.records import read_outputs
 

@@ -14,8 +14,9 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
-from judges import Judge, browser, free_port, served
+from judges import Judge, browser, served
 from PIL import Image
+from ports import free_port
 
 from human_eval.build import Design, Wording, build
 from human_eval.files import write_key, write_study

@@ -7,9 +7,17 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "support"))
+
+os.environ["HF_HUB_OFFLINE"] = "1"  # no test asks the network, and libraries read this when they are imported
+
+# Examples are the same everywhere and may take their time: a busy machine is no fault. `--hypothesis-profile default`
+# draws others.
+settings.register_profile("tests", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("tests")
 
 
 @pytest.fixture(scope="session")

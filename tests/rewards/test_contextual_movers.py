@@ -218,8 +218,8 @@ def test_long_texts_are_read_in_windows_or_cut(tiny_encoder: Path) -> None:
     other = "cat runs river storm mayor " * 6 + "bridge"
     whole = rewards.load("wms", encoder=str(tiny_encoder))
     cut = rewards.load("wms", encoder=str(tiny_encoder), long_texts="truncate")
-    assert whole([text], [[other]])[0] < 1.0
-    assert cut([text], [[other]])[0] == 1.0
+    assert cut([text], [[other]])[0] == pytest.approx(1.0, abs=1e-5)  # the same tokens, in other rows of a product
+    assert whole([text], [[other]])[0] < 1 - 1e-3
     last = rewards.load("wms", encoder=str(tiny_encoder), long_texts="truncate", stopwords="spacy")
     assert last.undefined("the " * 30 + "dog", ["the " * 30 + "dog"]) == (
         "its reference holds no word that this encoder reads"

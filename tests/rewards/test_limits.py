@@ -27,18 +27,34 @@ def importable() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def limited() -> Iterator[rewards.Reward]:
-    reward = rewards.from_spec("limited(reward=awkward:awkward, seconds=1, workers=2)")
-    reward(["warm", "warmer"])
+    """With a limit that no text of these tests reaches, on a busy machine neither."""
+    reward = rewards.from_spec("limited(reward=awkward:awkward, seconds=300, workers=2)")
+    yield reward
+    reward.close()
+
+
+@pytest.fixture(scope="module")
+def hasty() -> Iterator[rewards.Reward]:
+    """With a limit that is waited for."""
+    reward = rewards.from_spec("limited(reward=awkward:awkward, seconds=3, workers=2)")
     yield reward
     reward.close()
 
 
 def alive(pid: int) -> bool:
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
+        return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):  # the second: it ended while it was read
         return False
-    return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+
+
+def ended(pid: int) -> bool:
+    """Whether a process ends, which takes a killed one a moment."""
+    for _ in range(1200):
+        if not alive(pid):
+            return True
+        time.sleep(0.05)
+    return False
 
 
 def test_scores_and_order_are_the_inner_ones(limited: rewards.Reward) -> None:
@@ -48,14 +64,14 @@ def test_scores_and_order_are_the_inner_ones(limited: rewards.Reward) -> None:
     assert limited([], []).shape == (0,)
 
 
-@pytest.mark.parametrize("text", ["sleep 60", "backtrack"])
-def test_a_text_over_its_time_is_undefined_and_the_others_are_not(limited: rewards.Reward, text: str) -> None:
+@pytest.mark.parametrize("text", ["sleep 600", "backtrack"])
+def test_a_text_over_its_time_is_undefined_and_the_others_are_not(hasty: rewards.Reward, text: str) -> None:
     start = time.monotonic()
-    scores = limited(["one", text, "three", "four"])
-    assert time.monotonic() - start < 30
+    scores = hasty(["one", text, "three", "four"])
+    assert time.monotonic() - start < 300
     np.testing.assert_equal(scores, [3.0, np.nan, 5.0, 4.0])
-    assert limited.undefined(text) == "scoring it took more than 1 seconds"
-    assert limited.undefined("one") is None
+    assert hasty.undefined(text) == "scoring it took more than 3 seconds"
+    assert hasty.undefined("one") is None
 
 
 def test_a_worker_that_dies_is_replaced(limited: rewards.Reward) -> None:
@@ -76,7 +92,7 @@ def test_the_inner_reason_is_kept(limited: rewards.Reward) -> None:
 
 def test_what_the_reward_raises_is_raised_and_the_next_call_works(limited: rewards.Reward) -> None:
     with pytest.raises(RuntimeError, match="KeyError: 'here'"):
-        limited(["one", "raise here", "sleep 60"])
+        limited(["one", "raise here", "sleep 600"])
     assert limited(["one"])[0] == 3.0
 
 
@@ -99,7 +115,7 @@ def test_it_travels_without_its_workers(limited: rewards.Reward) -> None:
     assert pids
     del copy
     gc.collect()
-    assert not any(alive(pid) for pid in pids)
+    assert all(ended(pid) for pid in pids)
 
 
 def test_the_limit_is_in_the_signature_and_the_workers_are_not() -> None:
@@ -120,7 +136,7 @@ def run(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
     (folder / "script.py").write_text(script)
     where = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(SUPPORT)])}
     command = [sys.executable, "script.py"]
-    return subprocess.run(command, cwd=folder, env=where, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, cwd=folder, env=where, capture_output=True, text=True, timeout=600, check=False)
 
 
 def test_the_interpreter_ends_with_a_busy_worker(tmp_path: Path) -> None:
@@ -136,7 +152,7 @@ def test_the_interpreter_ends_with_a_busy_worker(tmp_path: Path) -> None:
         tmp_path,
     )
     assert done.returncode == 0, done.stderr
-    assert not alive(int(done.stdout))
+    assert ended(int(done.stdout))
 
 
 def test_a_script_without_its_guard_is_told(tmp_path: Path) -> None:

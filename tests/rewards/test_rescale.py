@@ -43,7 +43,7 @@ def test_rescaled_f1_is_not_the_harmonic_mean_of_the_rescaled(tiny_encoder: Path
     precision, recall, f1 = (
         scores(tiny_encoder, direction=direction, rescale=str(published)) for direction in ("precision", "recall", "f1")
     )
-    assert abs(f1 - 2 * precision * recall / (precision + recall)) > 1e-3
+    assert f1 != pytest.approx(2 * precision * recall / (precision + recall), rel=1e-6)
 
 
 def test_rescaling_equals_bert_score(tiny_encoder: Path, published: Path) -> None:
@@ -56,8 +56,9 @@ def test_rescaling_equals_bert_score(tiny_encoder: Path, published: Path) -> Non
         baseline_path=str(published),
         use_fast_tokenizer=True,
     )
-    expected = scorer.score(*PAIR)
-    for direction, wanted in zip(("precision", "recall", "f1"), expected, strict=True):
+    # A pair at a time: beside a longer text, padding has a cosine of 0 there, which may be the best of a token.
+    each = [map(float, scorer.score(PAIR[0], [other])) for other in PAIR[1][0]]
+    for direction, wanted in zip(("precision", "recall", "f1"), map(max, zip(*each, strict=True)), strict=True):
         found = scores(tiny_encoder, direction=direction, rescale=str(published))
         np.testing.assert_allclose(found, wanted, atol=1e-5)
 

@@ -51,16 +51,21 @@ def test_the_list_of_heavy_modules_would_be_noticed():
 
 
 def test_help_answers_in_under_a_second_of_processor_time():
-    """Processor time, since the machine may be busy; the best of three, since the first may compile."""
+    """Processor time, since the machine may be busy; the best of three, since the first may compile. On a machine so
+    slow or so crowded that the libraries of every command line take long, seven times what they take."""
     import resource
 
-    def seconds():
+    def seconds(*arguments):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run([sys.executable, "-m", "rlsum", "--help"], capture_output=True, check=True)
+        subprocess.run([sys.executable, *arguments], capture_output=True, check=True)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
-    assert min(seconds() for _ in range(3)) < 1.0
+    found, libraries = [], []
+    for _ in range(3):
+        found.append(seconds("-m", "rlsum", "--help"))
+        libraries.append(seconds("-c", "import typer, rich.console"))
+    assert min(found) < max(1.0, 7 * min(libraries))
 
 
 def test_help_teaches_by_example():

@@ -96,9 +96,6 @@ def assert_equal(one, two):
     assert log_of(one, "samples.jsonl") == log_of(two, "samples.jsonl")
     weights, others = state_of(one)[0], state_of(two)[0]
     for key in weights:
-        # a softmax does not see the bias of its keys: the gradient is rounding alone, of which Adam makes whole steps
-        if key.endswith("k_proj.bias"):
-            continue
         torch.testing.assert_close(others[key], weights[key], atol=1e-5, rtol=0, msg=f"{one.name}, {key}")
 
 
@@ -170,7 +167,7 @@ def test_two_processes_equal_one_with_the_double_batch(done, name):
     assert_equal(folder / f"{name}-1", folder / f"{name}-2")
     train = [row for row in log_of(folder / f"{name}-1") if row["kind"] == "train"]
     assert len(train) == 6
-    assert name == "mle" or all(row["advantage_std"] > 0 for row in train)
+    assert name == "mle" or any(row["advantage_std"] > 0 for row in train)
 
 
 def test_after_a_kill_the_others_say_what_to_do_and_the_resumed_run_is_the_uninterrupted_one(done):

@@ -25,6 +25,7 @@ def trained(run, objective=SELF_CRITICAL, reward=None, **training):
     trainer = tiny.trainer(
         tiny.config(run, kind, objective=objective, **options), train=tiny.stories(11), reward=reward
     )
+    tiny.calm(trainer)
     trainer.fit()
     rows = [json.loads(line) for line in (run / METRICS).read_text().splitlines()]
     train = [{name: v for name, v in row.items() if name not in MACHINE} for row in rows if "loss" in row]

@@ -12,6 +12,7 @@ import pytest
 import torch
 import yaml
 from safetensors.torch import load_file
+from tiny import calm
 from typer.testing import CliRunner
 
 from rlsum import build, checkpoint
@@ -110,9 +111,10 @@ def test_likelihood_then_reward_then_plain_transformers_generates_the_same(place
     assert json.loads((mle / "best" / "config.json").read_text())["model_type"] == name
     mixed = settings(place, name, tmp_path / "mixed", objective=MIXED, model={}) | {"model": None}
     run = trained(mixed, init=mle)
-    row = json.loads((run / "metrics.jsonl").read_text().splitlines()[1])
-    assert row["advantage_std"] > 0
-    assert {"loss_rl", "loss_mle", "reward", "baseline_reward", "sample_length"} <= row.keys()
+    rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    rows = [row for row in rows if row["kind"] == "train"]
+    assert any(row["advantage_std"] > 0 for row in rows)
+    assert all({"loss_rl", "loss_mle", "reward", "baseline_reward", "sample_length"} <= row.keys() for row in rows)
     state, start = load_file(run / checkpoint.STATE), load_file(mle / "best" / "model.safetensors")
     assert any(not torch.equal(state[f"model.network.{key}"], tensor) for key, tensor in start.items())
     out = tmp_path / "out.jsonl"
@@ -240,15 +242,17 @@ def test_accumulated_batches_equal_a_large_one(place, tmp_path, smoothing):
     for size, accumulate in ((6, 1), (3, 2)):
         training = {"batch_size": size, "accumulate": accumulate, "steps": 2, "validate_every": 2}
         objective = {"label_smoothing": smoothing}
-        run = trained(settings(place, "t5", tmp_path / str(size), training=training, model={"dropout": False},
-                               objective=objective))  # fmt: skip
+        run = tmp_path / str(size)
+        values = settings(place, "t5", run, training=training, model={"dropout": False}, objective=objective)
+        trainer = build.trainer(configs.check(values, "test"))
+        calm(trainer)
+        trainer.fit()
         weights.append(load_file(run / checkpoint.STATE))
     for key in weights[0]:
-        if key.startswith("model."):  # Adam makes a whole step of a gradient that is nearly rounding
-            torch.testing.assert_close(weights[0][key], weights[1][key], atol=3e-5, rtol=0, msg=key)
+        if key.startswith("model."):
+            torch.testing.assert_close(weights[0][key], weights[1][key], atol=3e-6, rtol=0, msg=key)
 
 
-@pytest.mark.parametrize("objective", [{"kind": "mle"}, MIXED], ids=["mle", "mixed"])
 def plain_loss(folder, smoothing):
     """The mean over articles of torch's smoothed cross entropy a token, by transformers alone."""
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
@@ -403,7 +407,7 @@ def test_a_resumed_run_measures_from_the_same_start(place, tmp_path, lora):
     assert all(torch.equal(a[key], b[key]) for key in a)
     rows = [json.loads(line) for line in (whole / "metrics.jsonl").read_text().splitlines()]
     distances = [row["kl"] for row in rows if row["kind"] == "train"]
-    assert distances[-1] > distances[0] >= 0
+    assert all(distance > 0 for distance in distances)  # from the first update on, since dropout is on
 
 
 def test_a_start_that_is_gone_or_changed_is_refused(place, tmp_path):

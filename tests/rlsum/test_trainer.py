@@ -45,7 +45,7 @@ def killed(tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("runs")
     done = subprocess.run(
-        [sys.executable, str(SUPPORT / "killed.py"), str(folder)], capture_output=True, text=True, timeout=300
+        [sys.executable, str(SUPPORT / "killed.py"), str(folder)], capture_output=True, text=True, timeout=900
     )
     assert done.returncode == 0, done.stderr
     outcome = dict(line.split() for line in done.stdout.splitlines())

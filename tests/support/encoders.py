@@ -10,6 +10,7 @@ WORDS = ("cat", "dog", "house", "garden", "river", "mayor", "storm", "bridge", "
 def save_tiny(folder: Path) -> Path:
     """A BERT of 3 layers and 20 positions over a few words, saved as transformers saves one."""
     import torch
+    from portable import draw_normal
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
@@ -27,8 +28,11 @@ def save_tiny(folder: Path) -> Path:
         max_position_embeddings=20,
         initializer_range=0.3,
     )
-    torch.manual_seed(0)
-    BertModel(config).save_pretrained(folder)
+    model = BertModel(config)
+    draw_normal(((table, config.initializer_range) for table in model.parameters() if table.dim() > 1), seed=0)
+    with torch.no_grad():
+        model.embeddings.word_embeddings.weight[0].zero_()  # the padding's
+    model.save_pretrained(folder)
     names = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
     PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=20, **names).save_pretrained(folder)
     return folder

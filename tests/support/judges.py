@@ -71,7 +71,7 @@ class Server:
         return self._wait()
 
     def _wait(self):
-        self.process.communicate(timeout=30)
+        self.process.communicate(timeout=120)  # a busy machine takes its time; a server that hangs takes for ever
         return self.process.returncode
 
 
@@ -86,28 +86,19 @@ def served(study, port, *options):
             server.kill()
 
 
-def free_port():
-    """A port that nobody has at the moment."""
-    import socket
-
-    with socket.socket() as tried:
-        tried.bind(("127.0.0.1", 0))
-        return tried.getsockname()[1]
-
-
 class Judge:
     """Someone with a page, who answers what ``choose(left, right)`` says: a side for each question."""
 
     def __init__(self, page, link, choose):
         self.page, self.choose = page, choose
         self.errors = []
+        page.set_default_timeout(120_000)  # of which a machine that is not busy needs nothing
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.on("console", lambda told: self.errors.append(told.text) if told.type == "error" else None)
         page.goto(link)
 
     def begin(self):
-        self.page.click("button[type=submit]")
-        self.page.wait_for_load_state()
+        self._saved(lambda: self.page.click("button[type=submit]"))
 
     def on_item(self):
         return self.page.url.endswith(("/item", "/last"))

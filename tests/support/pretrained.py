@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import torch
+from portable import draw_normal
 
 SENTENCES = (
     "the old mill burned down in Ashford on Monday night .",
@@ -36,14 +39,16 @@ def byte_pairs():
 
 
 def unigrams(specials):
-    """(token, score) pairs as sentencepiece trains them."""
-    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+    """(token, score) pairs as of sentencepiece: the most frequent pieces of up to three letters.
 
-    trained = Tokenizer(models.Unigram())
-    trained.pre_tokenizer = pre_tokenizers.Metaspace()
-    trainer = trainers.UnigramTrainer(vocab_size=SIZE, special_tokens=specials, unk_token="<unk>", show_progress=False)
-    trained.train_from_iterator(SENTENCES, trainer)
-    return [tuple(pair) for pair in json.loads(trained.to_str())["model"]["vocab"]]
+    Counted, because tokenizers' own trainer makes another vocabulary each time, which sums of threads decide.
+    """
+    words = [f"▁{word}" for sentence in SENTENCES for word in sentence.split()]
+    counts = Counter(word[a : a + n] for word in words for n in (1, 2, 3) for a in range(len(word) - n + 1))
+    pieces = sorted(counts, key=lambda piece: (len(piece) > 1, -counts[piece], piece))[: SIZE - len(specials)]
+    pieces.sort(key=lambda piece: (-counts[piece], piece))  # as sentencepiece, by their scores
+    whole = sum(counts[piece] for piece in pieces)
+    return [(token, 0.0) for token in specials] + [(piece, math.log(counts[piece] / whole)) for piece in pieces]
 
 
 def bart():
@@ -111,10 +116,8 @@ def save(folder: Path, architecture: str, std: float = 0.5) -> Path:
     """A folder that ``save_pretrained`` wrote, its weights large enough that distributions are far from uniform."""
     torch.manual_seed(3)
     tokenizer, network = ARCHITECTURES[architecture]()
-    with torch.no_grad():
-        for name, parameter in network.named_parameters():
-            if parameter.dim() > 1 and "embed_positions" not in name:
-                parameter.normal_(std=std / 2)
+    tables = [(name, p) for name, p in network.named_parameters() if p.dim() > 1 and p.requires_grad]  # no sinusoids
+    draw_normal(((p, 0.02 if "embed_positions" in name else std / 2) for name, p in tables), seed=3)
     for name, value in RULES.get(architecture, {}).items():
         setattr(network.generation_config, name, value)
     tokenizer.save_pretrained(folder)
@@ -132,5 +135,5 @@ def rows(pairs):
 
 
 def vowels(candidates, references=None, sources=None):
-    """A reward under which random texts differ: vowels a hundred characters."""
-    return np.array([sum(text.count(vowel) for vowel in "aeiou") / 100 for text in candidates])
+    """A reward under which random texts differ: a hundredth a vowel, and something for every character."""
+    return np.array([sum(text.count(vowel) for vowel in "aeiou") / 100 + len(text) / 10_000 for text in candidates])

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from portable import draw_normal
 
 from rlsum import build, checkpoint
 from rlsum import config as configs
@@ -53,9 +54,8 @@ def model(seed=1, std=0.4, words=WORDS, **sizes) -> PointerGenerator:
     """A model whose weights are large enough that its distributions are far from uniform."""
     torch.manual_seed(seed)
     built = PointerGenerator(PointerGeneratorConfig(**{"embedding": 6, "hidden": 8, **sizes}), vocabulary(words))
+    draw_normal(((parameter, std) for parameter in built.parameters()), seed)
     with torch.no_grad():
-        for parameter in built.parameters():
-            parameter.normal_(std=std)
         built.embed.weight[PAD].zero_()
     return built.eval()
 
@@ -152,3 +152,13 @@ def trainer(config: Config, *, train=None, valid=None, reward=None, resume=False
     if resume:
         result.resume()
     return result
+
+
+def calm(trainer: Trainer) -> None:
+    """Let Adam make small steps of small gradients, before the first update.
+
+    By itself it makes a whole step of a gradient that is nothing but rounding, so that sums in another order end up
+    elsewhere.
+    """
+    for group in trainer.optimizer.param_groups:
+        group["eps"] = 1e-3

@@ -18,6 +18,7 @@ def opened(browser, tmp_path):
         path = tmp_path / "booklet.html"
         path.write_text(content, encoding="utf-8")
         context = browser.new_context(accept_downloads=True, **options)
+        context.set_default_timeout(120_000)  # of which a machine that is not busy needs nothing
         contexts.append(context)
         tab = context.new_page()
         asked, faults = [], []
@@ -45,7 +46,7 @@ def reopened(tab):
     """Close and open: until the page reads what it wrote, which a browser under load may hand on late."""
     kept = "JSON.stringify([state.judge, state.position, state.tasks], (key, value) => key === 'seconds' ? 0 : value)"
     written = tab.evaluate(kept)
-    for _ in range(20):
+    for _ in range(120):
         tab.reload()
         if tab.evaluate(kept) == written:
             return
@@ -139,7 +140,7 @@ def test_a_page_not_begun_writes_nothing_over_what_another_wrote(opened):
     tab.goto(idle.url)
     begin(tab)
     tab.keyboard.press("a")
-    for _ in range(20):
+    for _ in range(120):
         idle.reload()
         if idle.get_by_label("Your name").input_value() == "ann":
             break

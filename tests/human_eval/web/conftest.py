@@ -21,7 +21,9 @@ class App:
         self.access = Access(self.store.secret, self.clock)
         origins = options.pop("origins", (ORIGIN,))
         self.origin = origins[0]
-        self.app = create_app(Site(study, self.store, self.access, origins, **options))
+        site = Site(study, self.store, self.access, origins, **options)
+        self.pace = site.judges._now = site.strangers._now = Clock()  # how fast requests come, on any machine
+        self.app = create_app(site)
 
     def browser(self, origin=True):
         headers = {"origin": self.origin} if origin else {}

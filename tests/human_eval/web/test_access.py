@@ -1,7 +1,6 @@
 """Forged, old and borrowed tokens; other origins and hosts; too much and too fast."""
 
 from dataclasses import replace
-from itertools import takewhile
 
 import pytest
 from served import answers, make_study, token_of
@@ -200,17 +199,18 @@ def test_too_much_is_refused(app):
 def test_who_asks_too_fast_has_to_wait_and_others_do_not(app):
     anna, ben = app.visit("judge", "anna"), app.visit("judge", "ben")
     codes = [anna.get("/").status_code for _ in range(150)]
-    assert codes[0] == 200
-    assert codes[-1] == 429
+    allowed = codes.count(200)
+    assert 90 < allowed <= 100  # her link was a request, too
+    assert codes == [200] * allowed + [429] * (150 - allowed)
     assert ben.get("/").status_code == 200
+    app.pace.at += 1.0
+    assert anna.get("/").status_code == 200
 
 
 def test_guessing_links_is_slowed_down(app):
-    """A hundred at once; on a busy machine they take seconds, in which some more are allowed."""
-    codes = (app.browser().get(f"/judge/{number}").status_code for number in range(1_000))
-    tried = list(takewhile(lambda code: code != 429, codes))
-    assert 100 <= len(tried) < 1_000
-    assert set(tried) == {401}
+    """A hundred at once."""
+    codes = [app.browser().get(f"/judge/{number}").status_code for number in range(120)]
+    assert codes == [401] * 100 + [429] * 20
 
 
 def test_a_bucket_refills_with_time():

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import pickle
-import socket
 from pathlib import Path
 
 import numpy as np
 import pytest
+from ports import free_port
 
 import rewards
 
@@ -59,10 +59,7 @@ def work(rank: int, port: int, folder: str) -> None:
 
 
 def test_two_processes_agree_on_one_mean(tmp_path: Path) -> None:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
-    torch.multiprocessing.start_processes(work, (port, str(tmp_path)), nprocs=2, start_method="fork")
+    torch.multiprocessing.start_processes(work, (free_port(), str(tmp_path)), nprocs=2, start_method="fork")
     expected = np.nanmean(rewards.load("rouge-1")(CANDIDATES, REFERENCES))
     for rank in "01":
         mean, _ = eval((tmp_path / rank).read_text())

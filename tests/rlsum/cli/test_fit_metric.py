@@ -5,6 +5,8 @@ import json
 import pytest
 from judged import judged
 
+import rewards
+
 
 @pytest.fixture
 def data(tmp_path):
@@ -34,7 +36,8 @@ def test_from_judgments_to_a_reward(rlsum, data, tiny_encoder, tmp_path):
     outputs.write_text('{"candidate": "cat runs", "references": ["dog runs"]}\n')
     metric = f"learned(path={tmp_path / 'new' / 'metric'})"
     assert rlsum("score", "--input", outputs, "--metrics", metric, "-o", scored)[0] == 0
-    assert 0 < json.loads(scored.read_text())["scores"]["learned"] < 1.5
+    expected = rewards.from_spec(metric)(["cat runs"], [["dog runs"]])[0]
+    assert json.loads(scored.read_text())["scores"]["learned"] == pytest.approx(expected, abs=1e-6)
 
 
 def test_texts_on_both_sides_are_told(rlsum, data, tiny_encoder, tmp_path):

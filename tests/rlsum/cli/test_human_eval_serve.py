@@ -4,7 +4,8 @@ import os
 import socket
 
 import pytest
-from judges import Server, free_port
+from judges import Server
+from ports import free_port
 from served import make_key, make_study
 
 from human_eval.files import write_key, write_study

@@ -163,13 +163,13 @@ def test_errors_are_one_line_and_exit_code_2(rlsum, arguments, words):
     assert words in error
 
 
-def command(folder: Path, out: str, *options: str, metrics: str = "slow:slow") -> subprocess.Popen:
+def command(folder: Path, out: str, *options: str, metrics: str = "slow:slow", held: int = 0) -> subprocess.Popen:
     paths = os.pathsep.join(map(str, (ROOT, ROOT / "tests" / "support")))
     arguments = ["score", "--input", "many.jsonl", "--metrics", metrics, "-o", out, "--resamples", "10"]
     return subprocess.Popen(
         [sys.executable, "-m", "rlsum", *arguments, *options],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": paths},
+        env={**os.environ, "PYTHONPATH": paths, "HELD": str(held)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -193,7 +193,8 @@ def test_killed_again_and_again_nothing_is_lost_or_twice(tmp_path, workers):
     (tmp_path / "many.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     growing = tmp_path / "killed.jsonl.scoring"
     for chunks in (1, 3, 4):
-        process = command(tmp_path, "killed.jsonl", "--workers", workers)
+        # However late the kill, it does not come to an end before.
+        process = command(tmp_path, "killed.jsonl", "--workers", workers, held=(chunks + 1) * CHUNK)
         wait_for(process, growing, chunks * CHUNK)
         process.send_signal(signal.SIGKILL)
         process.wait()
@@ -213,14 +214,14 @@ def test_killed_again_and_again_nothing_is_lost_or_twice(tmp_path, workers):
 
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_ctrl_c_ends_all_processes_without_a_traceback(tmp_path, workers):
-    (tmp_path / "many.jsonl").write_text('{"candidate": "c", "reference": "r"}\n' * 20 * CHUNK)
+    (tmp_path / "many.jsonl").write_text('{"candidate": "c", "reference": "r"}\n' * 60 * CHUNK)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts its background jobs deaf to it
     process = command(tmp_path, "s.jsonl", "--workers", workers)
     signal.signal(signal.SIGINT, before)
     wait_for(process, tmp_path / "s.jsonl.scoring", 2 * CHUNK)
     started = children(process)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the whole group
-    _, told = process.communicate(timeout=60)
+    _, told = process.communicate(timeout=600)
     assert (process.returncode, told.strip()) == (130, "")
     assert not [child for child in started if "spawn_main" in commandline(child)]
     assert not (tmp_path / "s.jsonl").exists()
@@ -236,10 +237,10 @@ def test_a_worker_that_dies_ends_the_scoring_with_a_word_and_no_loss(tmp_path):
     texts[3 * CHUNK] = f"die-once {tmp_path / 'died'}"
     (tmp_path / "many.jsonl").write_text("".join(json.dumps({"candidate": t, "reference": ""}) + "\n" for t in texts))
     process = command(tmp_path, "s.jsonl", "--workers", "2", metrics="awkward:awkward")
-    _, told = process.communicate(timeout=120)
+    _, told = process.communicate(timeout=600)
     assert process.returncode == 2
     assert told.strip() == "rlsum: a scoring process was ended from outside (out of memory?); try fewer --workers"
-    _, told = command(tmp_path, "s.jsonl", "--workers", "2", metrics="awkward:awkward").communicate(timeout=120)
+    _, told = command(tmp_path, "s.jsonl", "--workers", "2", metrics="awkward:awkward").communicate(timeout=600)
     assert [row["candidate"] for row in rows_of(tmp_path / "s.jsonl")] == texts
     assert f"{3 * CHUNK:,} of {6 * CHUNK:,} rows are there; going on" in told
 
@@ -261,7 +262,7 @@ def test_a_worker_killed_while_it_sends_is_noticed():
 def test_what_a_reward_raises_in_a_worker_is_told(tmp_path):
     (tmp_path / "many.jsonl").write_text('{"candidate": "raise this", "reference": ""}\n')
     process = command(tmp_path, "s.jsonl", "--workers", "2", metrics="awkward:awkward")
-    _, told = process.communicate(timeout=120)
+    _, told = process.communicate(timeout=600)
     assert process.returncode == 1
     assert "KeyError: 'this'" in told
 

@@ -9,6 +9,14 @@ from rlsum.pages import fonts
 from rlsum.pages.pictures import drawn, short_name
 
 
+@pytest.fixture(autouse=True, scope="module")
+def installed():
+    """Fonts are looked up before any test: where no list of them is kept yet, matplotlib warns that it takes long."""
+    from matplotlib import font_manager
+
+    return font_manager.fontManager
+
+
 @pytest.fixture
 def without_fonts(monkeypatch):
     """Nothing but the font that comes with matplotlib."""
