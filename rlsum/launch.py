@@ -6,10 +6,15 @@ from pathlib import Path
 
 from accelerate import Accelerator, InitProcessGroupKwargs
 from accelerate.utils import DistributedType
+from torch import distributed
 from torch.distributed.fsdp import MixedPrecisionPolicy
 
 from rlsum.config import ConfigError, Training
 from rlsum.team import PATIENCE
+
+# Groups of processes, for the life of this one. Gloo's destructor joins a thread that may just want the interpreter's
+# lock to let go of a tensor; run with that lock held, as where a trainer is let go of, it would wait for ever.
+_JOINED: list[distributed.ProcessGroup | None] = []
 
 
 def accelerator(training: Training, run: Path) -> Accelerator:
@@ -28,6 +33,8 @@ def accelerator(training: Training, run: Path) -> Accelerator:
         raise ConfigError(
             f"training.mixed_precision={training.mixed_precision}, training.tracker={training.tracker}: {error}"
         ) from error
+    if distributed.is_available() and distributed.is_initialized():
+        _JOINED.append(distributed.group.WORLD)
     check_spreading(built, training)
     compute_as_unspread(built)
     # accelerate goes on without either

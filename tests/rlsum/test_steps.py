@@ -56,7 +56,7 @@ def step(reward, gamma=1.0, samples=1, scale=1.0, length="mean", coverage_weight
     return MixedStep(reward, gamma, samples, max_length, MLEStep(length, coverage_weight), learn)
 
 
-def descend(model, loss, rate=0.05):
+def descend(model, loss, rate=0.005):
     with torch.no_grad():
         for name, gradient in tiny.gradients(model, loss).items():
             model.get_parameter(name).sub_(rate * gradient)
