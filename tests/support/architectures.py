@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pretrained as tiny
 import torch
+from portable import draw_normal
 
 IDS = {"pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2}
 AS_BART = {
@@ -69,11 +70,10 @@ def save(folder, name, **sizes_of):
     tokenizer = tiny.byte_pairs()
     config = sizes(name, len(tokenizer))
     config.update(sizes_of)
-    torch.manual_seed(5)
+    torch.manual_seed(5)  # for positions
     network = AutoModelForSeq2SeqLM.from_config(config)
-    with torch.no_grad():
-        for parameter in (p for key, p in network.named_parameters() if p.dim() > 1 and "position" not in key):
-            parameter.normal_(std=0.25)
+    tables = ((table, 0.25) for key, table in network.named_parameters() if table.dim() > 1 and "position" not in key)
+    draw_normal(tables, seed=5)
     for key in IDS:
         setattr(network.generation_config, key, SIZES.get(name, IDS)[key])
     network.generation_config.decoder_start_token_id = getattr(config, "decoder_start_token_id", 0)
