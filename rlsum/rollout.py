@@ -144,12 +144,12 @@ class Rollouts:
     def __init__(self, updates: int) -> None:
         self.updates = updates
         self._round = -1
-        self._kept: dict[tuple[tuple[str, ...], tuple[str, ...]], Rollout] = {}
+        self._kept: dict[tuple[object, ...], Rollout] = {}
 
     def of(self, number: int, batch: Batch, make: Callable[[], Rollout]) -> Rollout:
         """The rollout of a batch in update ``number`` (from 0)."""
         self._begin(number)
-        key = (batch.ids, batch.sources)
+        key = _key(batch)
         if key in self._kept:
             return self._kept[key]
         made = make()
@@ -161,12 +161,16 @@ class Rollouts:
         """Have the rollouts of all batches of update ``number`` made together, unless they are there."""
         self._begin(number)
         if not self._kept:
-            keys = [(batch.ids, batch.sources) for batch in batches]
-            self._kept = dict(zip(keys, make(), strict=True))
+            self._kept = dict(zip(map(_key, batches), make(), strict=True))
 
     def _begin(self, number: int) -> None:
         if number // self.updates != self._round:
             self._round, self._kept = number // self.updates, {}
+
+
+def _key(batch: Batch) -> tuple[object, ...]:
+    """What tells batches apart: rewards depend on references, too, which differ where an article has several rows."""
+    return batch.ids, batch.sources, batch.references
 
 
 def mean_defined(values: Sequence[float] | np.ndarray) -> float:

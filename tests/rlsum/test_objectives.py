@@ -1,5 +1,7 @@
 """What samples teach: its sign, its zero and its length, under every estimator and for ranking."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import tiny
@@ -164,3 +166,5 @@ def test_samples_are_drawn_once_for_several_updates_and_for_each_batch():
     assert [kept.of(number, batch, make) for number, batch in asked] == [0, 1, 0, 1, 2, 2]
     always = Rollouts(1)
     assert [always.of(0, first, make), always.of(0, first, make)] == [3, 4]
+    again = replace(first, references=first.references[::-1])  # rows of the same articles with other references
+    assert [kept.of(number, batch, make) for number, batch in [(4, first), (4, again), (5, first)]] == [5, 6, 5]
