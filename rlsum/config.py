@@ -315,6 +315,8 @@ def _explain(fault: Any) -> str:
         return f"{key}: missing; give it in the file or as {key}=..."
     if fault["type"] == "dataclass_type":
         return f"{key}: must be a section (a mapping), not {fault['input']!r}"
+    if fault["type"] == "string_type" and isinstance(fault["input"], dict):  # a text with a colon in it
+        return f"{key}: must be a text, not {fault['input']!r}; quote it, as in '{key}=\"...\"'"
     message = fault["msg"].removeprefix("Value error, ")
     if not key:  # a fault between sections names its keys itself
         return message

@@ -68,6 +68,11 @@ def test_all_errors_at_once_with_their_keys(tmp_path):
     assert "c.yaml" in message
 
 
+def test_a_text_with_a_colon_must_be_quoted(minimal):
+    message = refused(minimal, "model.kind=seq2seq", "model.pretrained=t5", "model.prefix=summarize: ")
+    assert "model.prefix: must be a text, not {'summarize': None}; quote it, as in 'model.prefix=\"...\"'" in message
+
+
 def test_a_word_like_nothing_gets_no_suggestion(minimal):
     assert "did you mean" not in refused(minimal, "training.zzzzqq=1")
 
