@@ -5,12 +5,15 @@ The one import of peft.
 
 from __future__ import annotations
 
+import warnings
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import torch
 from torch import Tensor
 
 from rlsum.models.sizes import LoraConfig
@@ -18,23 +21,47 @@ from rlsum.models.tensors import own_tensors
 
 if TYPE_CHECKING:
     import peft
-    from transformers import PreTrainedModel
+    from transformers import PreTrainedConfig, PreTrainedModel
 
 FOLDER, WEIGHTS = "adapter", "adapter/adapter_model.safetensors"
 NAME = "default"  # of the one adapter, part of its tensors' names until they are written
 
 
-def faults(config: LoraConfig, architecture: str) -> list[str]:
-    """Why an architecture (``model_type``) could not get these updates."""
+def faults(config: LoraConfig, sizes: PreTrainedConfig) -> list[str]:
+    """Why a network of these sizes could not get these updates. Makes it, without memory for its weights."""
     if find_spec("peft") is None:
         return ["model.lora: needs peft, which is not installed; pip install 'rlsum[peft]'"]
     from peft.utils import TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING as KNOWN
 
-    if config.targets is None and architecture not in KNOWN:
+    if config.targets is None and sizes.model_type not in KNOWN:
         return [
-            f"model.lora.targets: peft has no default for {architecture}; name layers, for example [q_proj, v_proj]"
+            f"model.lora.targets: peft has no default for {sizes.model_type}; name layers, for example [q_proj, v_proj]"
         ]
-    return []
+    return _misplaced(config, sizes)
+
+
+def _misplaced(config: LoraConfig, sizes: PreTrainedConfig) -> list[str]:
+    """Why its layers could not get these updates: they are not there, of another kind, or share their weights."""
+    from peft.tuners.lora import LoraLayer
+    from peft.utils.error import PeftError
+    from transformers import AutoModelForSeq2SeqLM
+
+    with torch.device("meta"):
+        network = AutoModelForSeq2SeqLM.from_config(sizes)
+    users = Counter(id(tensor) for _, tensor in network.named_parameters(remove_duplicate=False))
+    try:
+        with warnings.catch_warnings(action="ignore"):  # of what is refused below
+            add(network, config, "")
+    except (ValueError, PeftError) as error:
+        return [f"model.lora.targets={list(config.targets or ())}: {' '.join(str(error).split())}"]
+    layers = [(name, layer) for name, layer in network.named_modules() if isinstance(layer, LoraLayer)]
+    tied = [name for name, layer in layers if users[id(layer.base_layer.weight)] > 1]
+    if not tied:
+        return []
+    return [
+        f"model.lora.targets={list(config.targets or ())}: {', '.join(tied)} shares weights with another layer, which "
+        "has no update, so that they could not be merged; leave it out"
+    ]
 
 
 def add(network: PreTrainedModel, config: LoraConfig, origin: str) -> None:

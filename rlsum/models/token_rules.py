@@ -47,13 +47,17 @@ class TokenRules:
     def of(cls, config: GenerationConfig, pad: int) -> TokenRules:
         """The rules of a generation config; ``pad`` is the tokenizer's. Raises UserError for one it cannot follow."""
         start, bad = config.decoder_start_token_id, config.bad_words_ids or ()
+        start = config.bos_token_id if start is None else start
+        for key, ids in (("decoder_start_token_id", start), ("eos_token_id", config.eos_token_id)):
+            if ids is None:
+                raise UserError(f"generation_config.json: has no {key}, so that no text could begin or end; add it")
         if any(len(ids) > 1 for ids in bad):
             raise UserError(
                 f"generation_config.json: bad_words_ids={bad} forbids runs of several tokens, which scoring cannot "
                 "know of; take them out of the file"
             )
         return cls(
-            start=config.bos_token_id if start is None else start,
+            start=start,
             pad=pad,
             ends=_ids(config.eos_token_id),
             forced_first=config.forced_bos_token_id,

@@ -15,6 +15,7 @@ from rlsum.data.subwords import Subwords
 from rlsum.models import lora, pretrained
 from rlsum.models.seq2seq import Seq2Seq
 from rlsum.models.sizes import ModelConfig, Seq2SeqConfig
+from rlsum.models.token_rules import TokenRules
 
 TRIAL = ("the old mill burned down on Monday night , and fire crews came late .", "the council will vote .")
 TOLERANCE = 1e-2  # nats: float32 sums in another order stay far below
@@ -34,11 +35,27 @@ def check(config: Config, init: Path | None) -> None:
             "decoding.max_length": ("target", config.decoding.max_length),
         }
         lacking = pretrained.length_faults(sizes, asked)
-        lacking += lora.faults(section.lora, sizes.model_type) if section.lora is not None else []
+        lacking += lora.faults(section.lora, sizes) if section.lora is not None else []
         lacking += pretrained.attention_faults(sizes, section.global_attention)
-        pretrained.load_tokenizer(origin)
+        lacking += _text_faults(config, origin)
     if faults + lacking:
         raise ConfigError("\n".join([f"{len(faults + lacking)} fault(s)", *(f"  {line}" for line in faults + lacking)]))
+
+
+def _text_faults(config: Config, origin: str) -> list[str]:
+    """Why a tokenizer and the rules beside it could not make articles and references."""
+    tokenizer = pretrained.load_tokenizer(origin)
+    rules = TokenRules.of(pretrained.load_generation_config(origin), tokenizer.pad_token_id)
+    own, faults = tokenizer.num_special_tokens_to_add(), []
+    if config.data.max_source <= own:
+        faults.append(f"data.max_source={config.data.max_source}: the tokenizer's own {own} leave none for words")
+    if not {*tokenizer(text_target=TRIAL[1])["input_ids"]} & {*rules.ends}:
+        faults.append(
+            f"model.pretrained={origin}: its tokenizer ends no text with an eos_token_id of generation_config.json "
+            f"({', '.join(map(str, rules.ends))}), so that the model would learn never to end; have it add one "
+            "(post_processor in tokenizer.json)"
+        )
+    return faults
 
 
 def _data_faults(config: Config) -> list[str]:

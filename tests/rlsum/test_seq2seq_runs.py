@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import architectures
@@ -480,6 +481,41 @@ def test_a_layer_for_low_rank_updates_must_be_named_where_peft_knows_none(place,
     pytest.importorskip("peft")
     values = settings(place, "pegasus", tmp_path / "r", model={"lora": {}})
     assert "model.lora.targets: peft has no default for pegasus" in refused(values)
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "reason"),
+    [
+        ("t5", "lm_head", "lm_head shares weights with another layer"),
+        ("bart", "embed_tokens", "model.encoder.embed_tokens, model.decoder.embed_tokens shares weights with another"),
+        ("bart", "query", "Target modules {'query'} not found"),
+        ("bart", "final_layer_norm", "Target module LayerNorm("),
+    ],
+)
+def test_layers_that_low_rank_updates_cannot_be_merged_into_are_refused(place, tmp_path, name, target, reason):
+    """best/ would silently be without the updates of a layer whose weights are another's, too."""
+    pytest.importorskip("peft")
+    values = settings(place, name, tmp_path / "r", model={"lora": {"targets": ["q_proj", "q", target]}})
+    if "not found" in reason:
+        values["model"]["lora"]["targets"] = [target]
+    assert f"model.lora.targets={values['model']['lora']['targets']}: {reason}" in refused(values)
+    assert not (tmp_path / "r").exists()
+
+
+def test_a_tokenizer_that_would_teach_never_to_end_is_refused(place, tmp_path):
+    folder = shutil.copytree(place / "t5", tmp_path / "endless")
+    path = folder / "tokenizer.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "post_processor": None}))
+    path = folder / "tokenizer_config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "tokenizer_class": "PreTrainedTokenizerFast"}))
+    values = settings(tmp_path, "endless", tmp_path / "r", data={"train": str(place / "news.jsonl"),
+                      "valid": str(place / "news.jsonl")})  # fmt: skip
+    assert "its tokenizer ends no text with an eos_token_id of generation_config.json (1)" in refused(values)
+
+
+def test_articles_need_room_beside_the_special_tokens(place, tmp_path):
+    values = settings(place, "bart", tmp_path / "r", data={"max_source": 2})
+    assert "data.max_source=2: the tokenizer's own 2 leave none for words" in refused(values)
 
 
 def test_another_kind_or_model_than_the_checkpoints_is_refused(place, tmp_path):

@@ -17,6 +17,13 @@ def test_forbidden_words_of_one_token_are_suppressed_and_longer_ones_refused():
         TokenRules.of(config, 0)
 
 
+@pytest.mark.parametrize("key", ["decoder_start_token_id", "eos_token_id"])
+def test_a_text_must_be_able_to_begin_and_to_end(key):
+    config = GenerationConfig(**{"decoder_start_token_id": 2, "eos_token_id": 1, key: None})
+    with pytest.raises(UserError, match=f"has no {key}, so that no text could begin or end; add it"):
+        TokenRules.of(config, pad=0)
+
+
 def test_the_start_is_that_of_the_decoder_and_else_the_beginning_of_a_text():
     assert TokenRules.of(GenerationConfig(decoder_start_token_id=2, bos_token_id=4, eos_token_id=[1, 3]), 0).start == 2
     rules = TokenRules.of(GenerationConfig(bos_token_id=4, eos_token_id=[1, 3]), 0)
