@@ -51,6 +51,10 @@ class Subwords:
             desc="subwords",
         )
 
+    def reach(self) -> int:
+        """One more than the largest id that the tokenizer could give."""
+        return max(self.tokenizer.get_vocab().values()) + 1
+
     def _ids(self, rows: dict[str, list[Any]], max_source: int, max_target: int) -> dict[str, list[Any]]:
         sources = [self.prefix + self._spelled(source).replace("\n", " ") for source in rows["source"]]
         firsts = [self._spelled(references[0]) if references else "" for references in rows["references"]]
@@ -103,3 +107,11 @@ class Subwords:
             return repr((type(self.tokenizer).__name__, self.tokenizer.init_kwargs, self.tokenizer.get_vocab()))
         of_calls = ("truncation", "padding")  # remembered from the last one
         return json.dumps({name: value for name, value in json.loads(backend.to_str()).items() if name not in of_calls})
+
+
+def largest_id(rows: datasets.Dataset, column: str) -> int:
+    """The largest id in a column of lists of them; -1 where all are empty."""
+    from pyarrow import compute
+
+    parts = (compute.max(compute.list_flatten(part[column])).as_py() for part in rows.with_format("arrow").iter(1000))
+    return max((largest for largest in parts if largest is not None), default=-1)

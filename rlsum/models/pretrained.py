@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
+from safetensors import SafetensorError
 
 from rlsum.errors import UserError
 
@@ -23,6 +24,7 @@ POSITIONS = {  # what bounds a text's length, by the names architectures have fo
     "source": ("max_encoder_position_embeddings", "max_position_embeddings"),
     "target": ("max_decoder_position_embeddings", "max_position_embeddings"),
 }
+HALVES = {"source": "encoder", "target": "decoder"}  # which an architecture made of two networks describes apart
 
 
 class PretrainedError(UserError):
@@ -98,7 +100,10 @@ def load_generation_config(name: str) -> GenerationConfig:
 
 
 def load_network(name: str, dropout: bool) -> PreTrainedModel:
-    """The network with its weights in float32, on the CPU; without ``dropout``, all of its rates are 0."""
+    """The network with its weights in float32, on the CPU; without ``dropout``, all of its rates are 0.
+
+    Raises PretrainedError where it cannot be loaded, and for weights that are not there or not finite.
+    """
     from transformers import AutoModelForSeq2SeqLM
 
     config = load_config(name)
@@ -110,14 +115,26 @@ def load_network(name: str, dropout: bool) -> PreTrainedModel:
             )
         config.update({key: 0.0 for key in config.to_dict() if "dropout" in key or key.endswith("layerdrop")})
     with _explained(name):
-        return AutoModelForSeq2SeqLM.from_pretrained(name, config=config, dtype=torch.float32)
+        network, found = AutoModelForSeq2SeqLM.from_pretrained(
+            name, config=config, dtype=torch.float32, output_loading_info=True
+        )
+    learnt = {key: tensor for key, tensor in network.named_parameters() if tensor.requires_grad}
+    missing = sorted(learnt.keys() & found["missing_keys"])  # transformers would draw them at random
+    if missing:
+        raise PretrainedError(
+            f"model.pretrained={name}: {len(missing)} of its weights are missing ({missing[0]}, ...); save the whole "
+            "model with save_pretrained"
+        )
+    if broken := [key for key, tensor in learnt.items() if not tensor.isfinite().all()]:
+        raise PretrainedError(f"model.pretrained={name}: {broken[0]} is not finite; save the model again")
+    return network
 
 
 @contextmanager
 def _explained(name: str) -> Iterator[None]:
     try:
         yield
-    except (OSError, ValueError, KeyError, ImportError) as error:
+    except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
         reason = " ".join(str(error).split())
         raise PretrainedError(
             f"model.pretrained={name}: cannot be loaded ({reason}); give a folder that save_pretrained wrote, or a "
@@ -127,7 +144,9 @@ def _explained(name: str) -> Iterator[None]:
 
 def positions(config: PreTrainedConfig, side: str) -> int | None:
     """Tokens that a ``source`` or ``target`` may have; None where positions are relative."""
-    return next((int(getattr(config, name)) for name in POSITIONS[side] if hasattr(config, name)), None)
+    described = (config, getattr(config, HALVES[side], None))
+    found = (getattr(part, name, None) for part in described for name in POSITIONS[side])
+    return next((int(places) for places in found if places is not None), None)
 
 
 def attention_faults(config: PreTrainedConfig, tokens: str) -> list[str]:

@@ -15,7 +15,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from rlsum.data.batch import Batch
-from rlsum.data.subwords import Subwords
+from rlsum.data.subwords import Subwords, largest_id
+from rlsum.errors import UserError
 from rlsum.models import lora
 from rlsum.models.decoding import Decoding
 from rlsum.models.pointer_generator import repeat_rows
@@ -61,8 +62,20 @@ class Seq2Seq(nn.Module):
     # ---- the summarizer protocol ----------------------------------------------------------------------------------
 
     def read(self, rows: datasets.Dataset, max_source: int, max_target: int) -> datasets.Dataset:
-        """Rows with the tokenizer's ids; see Subwords.read."""
-        return self.vocabulary.read(rows, max_source, max_target)
+        """Rows with the tokenizer's ids; see Subwords.read. Raises UserError for ids that the network does not know."""
+        read = self.vocabulary.read(rows, max_source, max_target)
+        tables = {"src_tokens": self.network.get_input_embeddings(), "tgt_tokens": self.network.get_output_embeddings()}
+        for column, table in tables.items():
+            known = len(table.weight)
+            # published tokenizers may have more, as that of bart-large-cnn, whose mask no text has
+            if self.vocabulary.reach() > known <= (largest := largest_id(read, column)):
+                token = self.vocabulary.tokenizer.convert_ids_to_tokens(largest)
+                raise UserError(
+                    f"model.pretrained={self.config.pretrained}: its tokenizer has a token {token!r} of id {largest}, "
+                    f"but the network {known} tokens; give it the others with "
+                    "model.resize_token_embeddings(len(tokenizer)), and save it"
+                )
+        return read
 
     def collate(self, rows: dict[str, list[Any]]) -> Batch:
         """A batch; see Summarizer.collate."""

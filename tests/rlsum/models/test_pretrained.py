@@ -1,0 +1,85 @@
+"""What a folder of a pretrained summarizer must hold beside its files: weights, all of them, and places for tokens."""
+
+from __future__ import annotations
+
+import shutil
+
+import architectures
+import pretrained as tiny
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from rlsum.errors import UserError
+from rlsum.models import pretrained
+from rlsum.start import plain, seq2seq
+
+
+@pytest.fixture(scope="module")
+def bart(tmp_path_factory):
+    return tiny.save(tmp_path_factory.mktemp("pretrained") / "bart", "bart")
+
+
+@pytest.fixture
+def copied(bart, tmp_path):
+    return shutil.copytree(bart, tmp_path / "bart")
+
+
+def refused(folder):
+    with pytest.raises(pretrained.PretrainedError) as caught:
+        pretrained.load_network(str(folder), dropout=False)
+    return str(caught.value)
+
+
+def rewrite(folder, change):
+    """Weights as ``change`` leaves them, a mapping by name."""
+    weights = load_file(folder / "model.safetensors")
+    change(weights)
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+
+
+def test_weights_that_are_missing_are_not_drawn_at_random(copied):
+    rewrite(copied, lambda weights: [weights.pop(name) for name in list(weights) if "decoder.layers.1.fc" in name])
+    assert "4 of its weights are missing (model.decoder.layers.1.fc1.bias, ...)" in refused(copied)
+
+
+@pytest.mark.parametrize("name", list(tiny.ARCHITECTURES))
+def test_weights_that_are_tied_or_computed_are_not_missing(tmp_path, name):
+    pretrained.load_network(str(tiny.save(tmp_path / name, name)), dropout=False)
+
+
+def test_weights_that_are_not_finite_are_refused(copied):
+    rewrite(copied, lambda weights: weights["model.decoder.layers.1.fc2.weight"][0].fill_(torch.inf))
+    assert "model.decoder.layers.1.fc2.weight is not finite" in refused(copied)
+
+
+def test_weights_that_were_cut_off_or_have_other_sizes_are_a_clear_error(copied):
+    whole = (copied / "model.safetensors").read_bytes()
+    (copied / "model.safetensors").write_bytes(whole[: len(whole) // 2])
+    assert "cannot be loaded (" in refused(copied)
+    (copied / "model.safetensors").write_bytes(whole)
+    name = "model.decoder.layers.1.fc2.weight"
+    rewrite(copied, lambda weights: weights.update({name: weights[name][:4].clone()}))
+    assert "cannot be loaded (" in refused(copied)
+
+
+def test_two_networks_in_one_have_the_positions_of_each(tmp_path):
+    folder = architectures.save(tmp_path / "berts", "encoder-decoder")
+    sizes = pretrained.load_config(str(folder))
+    sizes.decoder.max_position_embeddings = 32
+    assert [pretrained.positions(sizes, side) for side in ("source", "target")] == [64, 32]
+    assert plain.configuration(str(folder))[0].data.max_source == 64
+
+
+def test_a_token_that_the_network_has_no_place_for_is_named_where_a_text_has_it(copied):
+    """A tokenizer may know more: that of bart-large-cnn has a mask, of which the network knows nothing."""
+    tokenizer = pretrained.load_tokenizer(str(copied))
+    known = len(tokenizer)
+    tokenizer.add_tokens(["Quercus"])
+    tokenizer.save_pretrained(copied)
+    config = plain.configuration(str(copied))[0]
+    model = seq2seq.built(config, config.model, str(copied))
+    model.read(tiny.rows(tiny.NEWS), 64, 20)
+    for pair in (("the Quercus", "the mill"), ("the mill", "the Quercus")):
+        with pytest.raises(UserError, match=rf"a token 'Quercus' of id {known}, but the network {known} tokens"):
+            model.read(tiny.rows([*tiny.NEWS, pair]), 64, 20)
