@@ -64,7 +64,10 @@ def _is_object(path: Path) -> bool:
 
 
 def load_config(name: str) -> PreTrainedConfig:
-    """The architecture and its sizes. Raises PretrainedError where it is no encoder-decoder."""
+    """The architecture and its sizes.
+
+    Raises PretrainedError where it is no encoder-decoder, and for sparse attention that depends on what shares a batch.
+    """
     from transformers import AutoConfig
     from transformers.models.auto.modeling_auto import MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES as ARCHITECTURES
 
@@ -74,6 +77,13 @@ def load_config(name: str) -> PreTrainedConfig:
         raise PretrainedError(
             f"model.pretrained={name}: {config.model_type} is no encoder-decoder that transformers can generate with; "
             "give a BART, T5, PEGASUS, mT5, LED, ..."
+        )
+    if getattr(config, "attention_type", None) == "block_sparse":  # BigBird: full for good after one short batch
+        raise PretrainedError(
+            f"model.pretrained={name}: with attention_type=block_sparse, what it gives an article depends on padding, "
+            "on earlier batches and on whether it trains; save it with full attention: "
+            f"AutoModelForSeq2SeqLM.from_pretrained({name!r}, attention_type='original_full').save_pretrained(FOLDER), "
+            "and its tokenizer"
         )
     return config
 

@@ -9,6 +9,7 @@ import pretrained as tiny
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from transformers import AutoModelForSeq2SeqLM
 
 from rlsum.errors import UserError
 from rlsum.models import pretrained
@@ -61,6 +62,15 @@ def test_weights_that_were_cut_off_or_have_other_sizes_are_a_clear_error(copied)
     name = "model.decoder.layers.1.fc2.weight"
     rewrite(copied, lambda weights: weights.update({name: weights[name][:4].clone()}))
     assert "cannot be loaded (" in refused(copied)
+
+
+def test_sparse_attention_that_depends_on_the_batch_is_refused(tmp_path):
+    folder = str(architectures.save(tmp_path / "sparse", "bigbird_pegasus", attention_type="block_sparse"))
+    with pytest.raises(pretrained.PretrainedError, match=r"attention_type=block_sparse.* save it with full attention"):
+        pretrained.load_config(folder)
+    whole = AutoModelForSeq2SeqLM.from_pretrained(folder, attention_type="original_full")
+    whole.save_pretrained(folder)
+    assert pretrained.load_config(folder).attention_type == "original_full"
 
 
 def test_two_networks_in_one_have_the_positions_of_each(tmp_path):
