@@ -169,6 +169,15 @@ def attention_faults(config: PreTrainedConfig, tokens: str) -> list[str]:
     return [f"model.global_attention={tokens}: {config.model_type} attends to everything already; leave it out"]
 
 
+def checkpointing_faults(config: PreTrainedConfig) -> list[str]:
+    """Why the layers of an architecture could not be computed again in the backward pass."""
+    from transformers.models.auto.modeling_auto import MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING as ARCHITECTURES
+
+    if ARCHITECTURES[type(config)].supports_gradient_checkpointing:
+        return []
+    return [f"model.gradient_checkpointing=true: transformers has none for {config.model_type}; leave it out"]
+
+
 def length_faults(config: PreTrainedConfig, asked: dict[str, tuple[str, int]]) -> list[str]:
     """Lengths over what positions allow. ``asked`` is key -> (source or target, tokens)."""
     faults = []

@@ -37,6 +37,7 @@ def check(config: Config, init: Path | None) -> None:
         lacking = pretrained.length_faults(sizes, asked)
         lacking += lora.faults(section.lora, sizes) if section.lora is not None else []
         lacking += pretrained.attention_faults(sizes, section.global_attention)
+        lacking += pretrained.checkpointing_faults(sizes) if section.gradient_checkpointing else []
         lacking += _text_faults(config, origin)
     if faults + lacking:
         raise ConfigError("\n".join([f"{len(faults + lacking)} fault(s)", *(f"  {line}" for line in faults + lacking)]))

@@ -73,6 +73,12 @@ def test_sparse_attention_that_depends_on_the_batch_is_refused(tmp_path):
     assert pretrained.load_config(folder).attention_type == "original_full"
 
 
+def test_layers_are_computed_again_where_transformers_can():
+    assert pretrained.checkpointing_faults(architectures.sizes("t5gemma", 100)) == []
+    (fault,) = pretrained.checkpointing_faults(architectures.sizes("fsmt", 100))
+    assert fault.startswith("model.gradient_checkpointing=true: transformers has none for fsmt")
+
+
 def test_two_networks_in_one_have_the_positions_of_each(tmp_path):
     folder = architectures.save(tmp_path / "berts", "encoder-decoder")
     sizes = pretrained.load_config(str(folder))
