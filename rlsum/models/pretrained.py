@@ -24,6 +24,7 @@ POSITIONS = {  # what bounds a text's length, by the names architectures have fo
     "source": ("max_encoder_position_embeddings", "max_position_embeddings"),
     "target": ("max_decoder_position_embeddings", "max_position_embeddings"),
 }
+AFTER_PADDING = {"camembert", "longformer", "roberta", "xlm-roberta"}  # positions begin behind that of padding
 HALVES = {"source": "encoder", "target": "decoder"}  # which an architecture made of two networks describes apart
 
 
@@ -154,9 +155,12 @@ def _explained(name: str) -> Iterator[None]:
 
 def positions(config: PreTrainedConfig, side: str) -> int | None:
     """Tokens that a ``source`` or ``target`` may have; None where positions are relative."""
-    described = (config, getattr(config, HALVES[side], None))
-    found = (getattr(part, name, None) for part in described for name in POSITIONS[side])
-    return next((int(places) for places in found if places is not None), None)
+    half: PreTrainedConfig = getattr(config, HALVES[side], config)
+    for part in (config, half):
+        places = next((found for name in POSITIONS[side] if (found := getattr(part, name, None)) is not None), None)
+        if places is not None:
+            return int(places) - (part.pad_token_id + 1 if part.model_type in AFTER_PADDING else 0)
+    return None
 
 
 def attention_faults(config: PreTrainedConfig, tokens: str) -> list[str]:

@@ -50,6 +50,8 @@ def _text_faults(config: Config, origin: str) -> list[str]:
     own, faults = tokenizer.num_special_tokens_to_add(), []
     if config.data.max_source <= own:
         faults.append(f"data.max_source={config.data.max_source}: the tokenizer's own {own} leave none for words")
+    if config.data.max_target == 1 and rules.forced_first is not None:
+        faults.append("data.max_target=1: a text's first token is forced, so that none would be learnt; raise it")
     if not {*tokenizer(text_target=TRIAL[1])["input_ids"]} & {*rules.ends}:
         faults.append(
             f"model.pretrained={origin}: its tokenizer ends no text with an eos_token_id of generation_config.json "

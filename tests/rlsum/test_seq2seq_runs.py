@@ -516,6 +516,8 @@ def test_a_tokenizer_that_would_teach_never_to_end_is_refused(place, tmp_path):
 def test_articles_need_room_beside_the_special_tokens(place, tmp_path):
     values = settings(place, "bart", tmp_path / "r", data={"max_source": 2})
     assert "data.max_source=2: the tokenizer's own 2 leave none for words" in refused(values)
+    values = settings(place, "bart", tmp_path / "r", data={"max_target": 1})
+    assert "data.max_target=1: a text's first token is forced" in refused(values)
 
 
 def test_another_kind_or_model_than_the_checkpoints_is_refused(place, tmp_path):

@@ -87,6 +87,21 @@ def test_two_networks_in_one_have_the_positions_of_each(tmp_path):
     assert plain.configuration(str(folder))[0].data.max_source == 64
 
 
+def test_positions_that_begin_behind_padding_are_fewer(tmp_path):
+    from transformers import EncoderDecoderConfig, RobertaConfig
+
+    part = RobertaConfig(vocab_size=50, hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
+                         intermediate_size=24, max_position_embeddings=20, pad_token_id=1)  # fmt: skip
+    sizes = EncoderDecoderConfig.from_encoder_decoder_configs(part, part)
+    network = AutoModelForSeq2SeqLM.from_config(sizes)
+    longest = pretrained.positions(sizes, "source")
+    network(input_ids=torch.full((1, longest), 5), decoder_input_ids=torch.full((1, longest), 5))
+    for source, target in ((longest + 1, longest), (longest, longest + 1)):
+        with pytest.raises((RuntimeError, IndexError)):
+            network(input_ids=torch.full((1, source), 5), decoder_input_ids=torch.full((1, target), 5))
+    assert pretrained.positions(sizes, "target") == longest
+
+
 def test_a_token_that_the_network_has_no_place_for_is_named_where_a_text_has_it(copied):
     """A tokenizer may know more: that of bart-large-cnn has a mask, of which the network knows nothing."""
     tokenizer = pretrained.load_tokenizer(str(copied))
