@@ -29,7 +29,8 @@ def bind(name: str, build: Callable[..., Any], options: Mapping[str, Any]) -> di
         raise RewardError(f"{name}: unknown option {unknown[0]!r}{nearest(unknown[0], wanted)}; {known}")
     missing = [key for key, field in wanted.items() if field.default is field.empty and key not in options]
     if missing:
-        raise RewardError(f"{name}: option {missing[0]!r} is required; write {name}({missing[0]}=...)")
+        itself = "; if it is a reward itself, its first argument must be named candidates" if ":" in name else ""
+        raise RewardError(f"{name}: option {missing[0]!r} is required; write {name}({missing[0]}=...){itself}")
     return {key: coerce(f"{name}: {key}", value, wanted[key].annotation) for key, value in options.items()}
 
 

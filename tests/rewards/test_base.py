@@ -131,6 +131,17 @@ def test_a_plain_function_must_return_one_number_a_candidate() -> None:
         reward(["a", "b"])
 
 
+def misnamed(texts, references=None, sources=None):
+    return [1.0 for _ in texts]
+
+
+def test_a_function_whose_first_argument_has_another_name_is_told_which() -> None:
+    with pytest.raises(
+        rewards.RewardError, match="if it is a reward itself, its first argument must be named candidates"
+    ):
+        rewards.load(f"{__name__}:misnamed")
+
+
 def test_a_class_elsewhere_takes_options_and_an_object_none() -> None:
     built = rewards.load(f"{__name__}:Constant", value="1e-1")
     assert built(["a"])[0] == 0.1
