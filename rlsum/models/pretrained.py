@@ -129,7 +129,7 @@ def load_network(name: str, dropout: bool) -> PreTrainedModel:
         network, found = AutoModelForSeq2SeqLM.from_pretrained(
             name, config=config, dtype=torch.float32, output_loading_info=True
         )
-    learnt = {key: tensor for key, tensor in network.named_parameters() if tensor.requires_grad}
+    learnt = _learnt(network)
     missing = sorted(learnt.keys() & found["missing_keys"])  # transformers would draw them at random
     if missing:
         raise PretrainedError(
@@ -139,6 +139,16 @@ def load_network(name: str, dropout: bool) -> PreTrainedModel:
     if broken := [key for key, tensor in learnt.items() if not tensor.isfinite().all()]:
         raise PretrainedError(f"model.pretrained={name}: {broken[0]} is not finite; save the model again")
     return network
+
+
+def _learnt(network: PreTrainedModel) -> dict[str, torch.Tensor]:
+    """The weights that a file must have, by name: not computed positions, nor a BERT's pooler, which nothing reads."""
+    return {
+        f"{name}.{key}": tensor
+        for name, module in network.named_modules()
+        if "Sinusoidal" not in type(module).__name__ and ".pooler" not in name
+        for key, tensor in module.named_parameters(recurse=False)
+    }
 
 
 @contextmanager

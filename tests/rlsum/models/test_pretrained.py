@@ -49,6 +49,15 @@ def test_weights_that_are_tied_or_computed_are_not_missing(tmp_path, name):
     pretrained.load_network(str(tiny.save(tmp_path / name, name)), dropout=False)
 
 
+def test_positions_that_are_computed_may_be_missing(tmp_path):
+    folder = tiny.save(tmp_path / "pegasus", "pegasus")
+    whole = pretrained.load_network(str(folder), dropout=False).state_dict()
+    rewrite(folder, lambda weights: [weights.pop(name) for name in list(weights) if "embed_positions" in name])
+    assert len(load_file(folder / "model.safetensors")) < len(whole)
+    for name, tensor in pretrained.load_network(str(folder), dropout=False).state_dict().items():
+        assert torch.equal(tensor, whole[name]), name
+
+
 def test_weights_that_are_not_finite_are_refused(copied):
     rewrite(copied, lambda weights: weights["model.decoder.layers.1.fc2.weight"][0].fill_(torch.inf))
     assert "model.decoder.layers.1.fc2.weight is not finite" in refused(copied)
