@@ -10,3 +10,22 @@ def one_thread():
     import torch
 
     torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="module")
+def own_module_cache(tmp_path_factory):
+    """A cache of datasets that the tests of a file share."""
+    patch = pytest.MonkeyPatch()
+    patch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path_factory.mktemp("cache"))
+    yield
+    patch.undo()
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder with articles and a tiny pretrained model of each architecture."""
+    import seq2seq_runs
+
+    folder = tmp_path_factory.mktemp("runs")
+    seq2seq_runs.furnish(folder)
+    return folder

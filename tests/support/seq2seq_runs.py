@@ -1,0 +1,60 @@
+"""Runs of tiny pretrained summarizers: articles, configurations, training, the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pretrained as tiny
+from typer.testing import CliRunner
+
+from rlsum import build
+from rlsum import config as configs
+from rlsum.cli.app import app
+
+NEWS = [*tiny.NEWS[:3], *((article[:20].strip(), text) for article, text in tiny.NEWS[:3])]  # none is cut
+MIXED = {"kind": "mixed", "reward": "pretrained:vowels", "gamma": 0.5, "samples": 2}
+
+
+def furnish(folder):
+    """Write articles, and a folder of each architecture."""
+    rows = [{"id": str(i), "article": article, "highlights": text} for i, (article, text) in enumerate(NEWS)]
+    (folder / "news.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    for name in tiny.ARCHITECTURES:
+        tiny.save(folder / name, name)
+
+
+def settings(place, name, run, **sections):
+    """A configuration of a run as a mapping."""
+    model = {"kind": "seq2seq", "pretrained": str(place / name), **sections.pop("model", {})}
+    training = {
+        "steps": 4,
+        "batch_size": 2,
+        "learning_rate": 1e-3,
+        "validate_every": 2,
+        "log_every": 1,
+        "tracker": None,
+    }
+    return {
+        "run": str(run),
+        "data": {"train": str(place / "news.jsonl"), "valid": str(place / "news.jsonl"), "max_source": 64,
+                 "max_target": 20, **sections.pop("data", {})},
+        "model": model,
+        "training": {**training, **sections.pop("training", {})},
+        "decoding": {"max_length": 10, "beam": 2},
+        "metrics": ["rouge-l"],
+        **sections,
+    }  # fmt: skip
+
+
+def trained(values, **options):
+    """The run folder of a configuration, trained to its end."""
+    config = configs.check(values, "test")
+    build.trainer(config, **options).fit()
+    return Path(config.run)
+
+
+def rlsum(*arguments):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result
