@@ -18,7 +18,7 @@ from typing import Any
 
 from human_eval.study import ANSWERS, KINDS, Criterion, Key, Secret, Study, StudyError, Task, Tie
 from human_eval.wording import counted
-from rlsum.data.readers import Read, jsonl
+from rlsum.readers import Read, jsonl
 
 FORMAT = 1
 STUDY, ITEMS, TASKS, KEY = "study.json", "items.jsonl", "tasks.jsonl", "key.json"

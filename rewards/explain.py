@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from rewards.base import Reward
+from rewards.embedding.moverscore import ZhaoSpace
 from rewards.errors import RewardError
-from rewards.movers import Document
-from rewards.movers import Kind as MoverKind
-from rewards.moverscore import ZhaoSpace
+from rewards.mover.static import Document
+from rewards.mover.static import Kind as MoverKind
 from rewards.transport import distances, exact_plan
 
 if TYPE_CHECKING:

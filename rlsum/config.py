@@ -62,7 +62,7 @@ class Objective:
     reward           the reward of mixed and ranking, for example ``rouge-l`` or a mapping with options
     gamma            weight of what the reward teaches at the first update; gamma_end, if given, is reached linearly at
                      the last
-    estimator        how the rewards of mixed become advantages (see rlsum.estimators)
+    estimator        how the rewards of mixed become advantages (see rlsum.training.estimators)
     reward_scale     factor on the advantages
     samples          samples an article
     length           log-probabilities of a text are the sum or the mean over its tokens
@@ -142,7 +142,7 @@ class Training:
     reward_workers  processes beside each that trains, which score samples while it decodes the next; 0: it scores
                     them itself
     reward_seconds  of one sample in a worker; a sample over it has no reward
-    optimizer       see rlsum.optimizers; weight_decay is of adamw and adafactor
+    optimizer       see rlsum.training.optimizers; weight_decay is of adamw and adafactor
     """
 
     steps: int = Field(ge=1)

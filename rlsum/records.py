@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rlsum.data.readers import Read, jsonl
 from rlsum.errors import UserError
+from rlsum.readers import Read, jsonl
 
 OUTPUT_FIELDS = ("id", "source", "references", "candidate", "system")
 

@@ -14,11 +14,11 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
-from human_eval.analysis import Settings, analyse
-from human_eval.card import build_card, print_card, write_card
-from human_eval.votes import Vote, Votes
-from rlsum.evaluation.table import show
+from human_eval.report.card import build_card, print_card, write_card
+from human_eval.statistics.analysis import Settings, analyse
+from human_eval.statistics.votes import Vote, Votes
 from rlsum.judgments.pairwise import WRITER, zhang2023
+from rlsum.pages.table import show
 
 
 def main() -> None:

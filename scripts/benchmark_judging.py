@@ -27,13 +27,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"
 from judges import Server
 from ports import free_port
 
-from human_eval.build import Design, Wording, build
+from human_eval.collection.store import read_database
+from human_eval.design.build import Design, Wording, build
+from human_eval.design.outputs import align
 from human_eval.files import write_study
-from human_eval.outputs import align
-from human_eval.store import read_database
 from human_eval.study import Study
-from rlsum.data.simulator import stories
 from rlsum.records import Output
+from rlsum.simulation.stories import stories
 
 ITEMS = 400  # more than a judge can do in the time
 

@@ -30,11 +30,11 @@ from gensim.models import KeyedVectors
 from ot.lp.emd_wrap import emd_c
 
 import rewards
-from rewards.encoder import BATCH, Encoder, Source, locate
-from rewards.movers import WordSpace, score_sentences
-from rewards.text import content_words
+from rewards.encoding.encoder import BATCH, Encoder, Source, locate
+from rewards.mover.static import WordSpace, score_sentences
+from rewards.mover.vectors import read_vectors
+from rewards.text.sentences import content_words
 from rewards.transport import PIVOTS, exact_cost
-from rewards.vectors import read_vectors
 from rlsum.records import read_outputs
 
 FAMILY = ("bertscore", "twmd", "trwmd", "sbert", "cka", "moverscore")

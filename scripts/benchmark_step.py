@@ -30,8 +30,8 @@ from rlsum.data.batch import Batch, collate
 from rlsum.data.vocabulary import EOS, Vocabulary
 from rlsum.models.pointer_generator import NEVER, PointerGenerator
 from rlsum.models.sizes import PointerGeneratorConfig
-from rlsum.objectives import PolicyGradient
-from rlsum.steps import MixedStep, MLEStep, StepResult
+from rlsum.training.objectives import PolicyGradient
+from rlsum.training.steps import MixedStep, MLEStep, StepResult
 
 KNOWN = 5000  # words with vectors in the texts that are rewarded: as many as a file that is written in no time holds
 PEERS = {

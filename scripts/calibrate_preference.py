@@ -13,9 +13,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from human_eval.control_variate import control_variate
-from human_eval.preference import item_interval
-from human_eval.simulation import Assumptions, draw_votes, rejections
+from human_eval.planning.simulation import Assumptions, draw_votes, rejections
+from human_eval.statistics.control_variate import control_variate
+from human_eval.statistics.preference import item_interval
 
 CORRELATIONS = (0.0, 0.1, 0.3, 0.5)
 SIZES = ((5, 3), (6, 3), (8, 3), (10, 1), (10, 3), (20, 2), (30, 3), (50, 5), (200, 3), (500, 1))

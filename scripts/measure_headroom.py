@@ -17,10 +17,10 @@ from pathlib import Path
 import numpy as np
 
 import rewards
-from rlsum.data import story_policies
-from rlsum.data.simulator import KINDS, Story, stories
-from rlsum.data.story_grammar import SYNONYMS
-from rlsum.data.train_vectors import synonym_margin, train_vectors, write_vectors
+from rlsum.simulation import policies as story_policies
+from rlsum.simulation.grammar import SYNONYMS
+from rlsum.simulation.stories import KINDS, Story, stories
+from rlsum.simulation.word_vectors import synonym_margin, train_vectors, write_vectors
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from rlsum.data.readers import read_file
+from rlsum.readers import read_file
 from rlsum.records import Output, write_outputs
 
 SEE_SYSTEMS = ("see2017_pointer_gen", "see2017_pointer_gen_cov")
@@ -104,7 +104,7 @@ def _write(path: Path, rows: Iterable[Row], strip_cnn_tag: bool) -> None:
 
 def _write_systems(folder: Path, out: Path, test: list[Row]) -> None:
     """See et al.'s outputs are scored against the reference in their own tokenisation, lead-3 against ours."""
-    from rewards.text import sentences
+    from rewards.text.sentences import sentences
 
     outputs = {read.fields["id"]: read.fields for read in read_file(folder / "systems_test_outputs.jsonl.gz")}
     for system in SEE_SYSTEMS:

@@ -18,21 +18,22 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+from reproductions.movers import data
+from reproductions.movers.correlations import Measured, measure
+from reproductions.movers.differences import differences
+from reproductions.movers.examples import table3
+from reproductions.movers.metrics import Setting
+from reproductions.movers.references import references
+from reproductions.movers.table2 import table2
+from reproductions.movers.texts import table7
+from reproductions.study import Study, tell, write
+
 from rewards.errors import RewardError
 from rlsum.errors import UserError
 from rlsum.evaluation.correlation import RESAMPLES
 from rlsum.judgments.collection import Judgments
 from rlsum.meta_evaluation.cache import scores_file
 from rlsum.records import RecordError
-from rlsum.reproduction.movers import data
-from rlsum.reproduction.movers.correlations import Measured, measure
-from rlsum.reproduction.movers.differences import differences
-from rlsum.reproduction.movers.examples import table3
-from rlsum.reproduction.movers.metrics import Setting
-from rlsum.reproduction.movers.references import references
-from rlsum.reproduction.movers.table2 import table2
-from rlsum.reproduction.movers.texts import table7
-from rlsum.reproduction.study import Study, tell, write
 
 ALL = "all"
 STUDIES = ("table7", "table2", "differences", "table3", "references")

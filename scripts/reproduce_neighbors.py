@@ -15,11 +15,12 @@ import sys
 import time
 from pathlib import Path
 
+from reproductions.neighbors.data import TASKS, Places
+from reproductions.neighbors.report import STUDIES, Plan, run
+from reproductions.neighbors.studies import Budget
+
 from rewards.errors import RewardError
 from rlsum.records import RecordError
-from rlsum.reproduction.neighbors.data import TASKS, Places
-from rlsum.reproduction.neighbors.report import STUDIES, Plan, run
-from rlsum.reproduction.neighbors.studies import Budget
 
 
 def main() -> None:

@@ -12,13 +12,14 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from reproductions.rescaling import rescaling
+from reproductions.study import tell, write
+from reproductions.twmd.pairs import pairs_of
+
 from rewards.errors import RewardError
 from rlsum.errors import UserError
 from rlsum.judgments.registry import load
 from rlsum.records import RecordError
-from rlsum.reproduction.rescaling import rescaling
-from rlsum.reproduction.study import tell, write
-from rlsum.reproduction.twmd.pairs import pairs_of
 
 HUMAN = Path("../shared/data/human")
 EXAMPLE = ("the mayor opened the new bridge on monday .", "a bridge was opened by the city's mayor yesterday .")

@@ -16,17 +16,18 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
+from reproductions.published import Published, read_published
+from reproductions.study import Study, tell, write
+from reproductions.twmd import fine_tuning, geometry, layers, sinkhorn, speed, tables, temperature
+from reproductions.twmd.metrics import Setting
+from reproductions.twmd.pairs import Pairs, pairs_of
+
 from rewards.errors import RewardError
 from rlsum.errors import UserError
 from rlsum.judgments.collection import Judgments
 from rlsum.judgments.registry import load
 from rlsum.metric_fitting.training import Options
 from rlsum.records import RecordError
-from rlsum.reproduction.published import Published, read_published
-from rlsum.reproduction.study import Study, tell, write
-from rlsum.reproduction.twmd import fine_tuning, geometry, layers, sinkhorn, speed, tables, temperature
-from rlsum.reproduction.twmd.metrics import Setting
-from rlsum.reproduction.twmd.pairs import Pairs, pairs_of
 
 PUBLISHED = Path("../shared/published/twmd_2020.csv")
 STUDIES: dict[str, tuple[str, ...]] = {  # -> the data it needs

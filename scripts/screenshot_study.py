@@ -18,11 +18,11 @@ from judges import Judge, browser, served
 from PIL import Image
 from ports import free_port
 
-from human_eval.build import Design, Wording, build
+from human_eval.design.build import Design, Wording, build
+from human_eval.design.outputs import align
 from human_eval.files import write_key, write_study
-from human_eval.outputs import align
-from rlsum.data.simulator import stories
 from rlsum.records import Output
+from rlsum.simulation.stories import stories
 
 CARELESS = 1  # a judge whose failed checks show
 DESK, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from human_eval.store import State, judgments
+from human_eval.collection.store import State, judgments
 from human_eval.web.access import NoAccess
 from human_eval.web.site import Site, fields, off_thread, page
 

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from human_eval.store import Conflict, Place, Refused
+from human_eval.collection.store import Conflict, Place, Refused
 from human_eval.study import ANSWERS, Answer
 from human_eval.web.access import FORM_LIFE, NAME, NoAccess, Shown, Visitor
 from human_eval.web.site import Site, fields, message, off_thread, page

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from human_eval.analysis import Settings, analyse
-from human_eval.exclusion import Rules, excluded
-from human_eval.findings import findings, warnings
-from human_eval.store import Loan, Recorded, judgments
+from human_eval.collection.store import Loan, Recorded, judgments
+from human_eval.report.findings import findings, warnings
+from human_eval.statistics.analysis import Settings, analyse
+from human_eval.statistics.exclusion import Rules, excluded
+from human_eval.statistics.unblind import unblind
 from human_eval.study import Answer, Key, Study
-from human_eval.unblind import unblind
 from rlsum.evaluation.agreement import Agreement, krippendorff_alpha
 
 RESAMPLES = 500  # of the intervals of agreement

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import uvicorn
 
-from human_eval.store import Store
+from human_eval.collection.store import Store
 from human_eval.web.access import Access, Visitor
 from human_eval.web.app import create_app
 from human_eval.web.site import Site

@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from human_eval.store import Store
+from human_eval.collection.store import Store
 from human_eval.study import Key, Study
 from human_eval.web.access import Access, NoAccess, Role, Visitor
 from human_eval.web.guard import Limiter

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rewards.errors import RewardError
-from rewards.parts import Part, made
+from rewards.wrappers.parts import Part, made
 
 
 class Scored:

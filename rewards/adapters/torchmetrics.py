@@ -9,7 +9,7 @@ import torch
 from torchmetrics import Metric
 
 from rewards.adapters.columns import as_lists
-from rewards.parts import Part, made
+from rewards.wrappers.parts import Part, made
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -7,7 +7,7 @@ from typing import Any
 
 from rewards.adapters.columns import as_lists
 from rewards.errors import RewardError
-from rewards.parts import Part, made
+from rewards.wrappers.parts import Part, made
 
 
 class RewardFunction:

@@ -34,9 +34,9 @@ def baseline(
     rlsum evaluate outputs.jsonl --metrics 'bertscore(direction=recall, rescale=baseline.json)'
     """
     import rewards
-    from rewards.baseline import baseline as measured
-    from rewards.corpus import read_texts
-    from rewards.rescale import add_baseline, read_baselines
+    from rewards.embedding.corpus_mean import read_texts
+    from rewards.embedding.rescaling import add_baseline, read_baselines
+    from rewards.embedding.rescaling_baseline import baseline as measured
     from rlsum.cli.destination import check_free
     from rlsum.errors import UserError
 

@@ -97,8 +97,8 @@ def outputs(
     rlsum data outputs systems.jsonl.gz --candidate pointer_gen --articles test.jsonl.gz -o pointer_gen.jsonl
     """
     from rlsum.cli.destination import check_free
-    from rlsum.data.readers import CorpusError
     from rlsum.data.system_outputs import OutputColumns, convert, read_articles
+    from rlsum.readers import CorpusError
     from rlsum.records import write_outputs
 
     if source is not None and articles is not None:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from rlsum.evaluation.comparison import Comparison, Resampling
-    from rlsum.evaluation.scoring import SystemScores
     from rlsum.evaluation.statistics import Interval
-    from rlsum.evaluation.table import Table
+    from rlsum.pages.table import Table
     from rlsum.records import Output
+    from rlsum.scoring.comparison import Comparison, Resampling
+    from rlsum.scoring.outputs import SystemScores
 
 STANDARD = "rouge-1(stemmer=true),rouge-2(stemmer=true),rouge-lsum(stemmer=true)"
 
@@ -50,8 +50,8 @@ def evaluate(
     rlsum evaluate all.jsonl --baseline lead-3 --json > scores.json
     """
     import rewards
-    from rlsum.evaluation.comparison import Resampling, compare_all
-    from rlsum.evaluation.scoring import read_systems
+    from rlsum.scoring.comparison import Resampling, compare_all
+    from rlsum.scoring.outputs import read_systems
 
     scorers = rewards.from_specs(metrics)
     outputs = read_systems(files)
@@ -78,7 +78,7 @@ def _score(outputs: Mapping[str, Sequence[Output]], scorers: Mapping[str, Any]) 
     """Score each system, telling a watching terminal what is under way."""
     from rich.console import Console
 
-    from rlsum.evaluation.scoring import SystemScores, measure_properties, score_outputs
+    from rlsum.scoring.outputs import SystemScores, measure_properties, score_outputs
 
     scores = {}
     with Console(stderr=True).status("") as status:
@@ -97,8 +97,8 @@ def _tables(
     reference: str,
     resampling: Resampling,
 ) -> list[Table]:
-    from rlsum.evaluation.comparison import intervals
-    from rlsum.evaluation.table import difference_table, metric_table, property_table
+    from rlsum.scoring.comparison import intervals
+    from rlsum.scoring.tables import difference_table, metric_table, property_table
 
     means = {score.system: intervals(score.metrics, resampling) for score in scores}
     properties = {score.system: intervals(score.properties, resampling) for score in scores}
@@ -152,7 +152,7 @@ def _other_references(outputs: Mapping[str, Sequence[Output]], reference: str) -
 def _print(tables: Sequence[Table], signatures: Mapping[str, str]) -> None:
     from rich.console import Console
 
-    from rlsum.evaluation.table import show
+    from rlsum.pages.table import show
 
     console = Console()
     for table in tables:
@@ -172,7 +172,7 @@ def _json(
     import json
     from dataclasses import asdict
 
-    from rlsum.evaluation.comparison import intervals
+    from rlsum.scoring.comparison import intervals
 
     def row(columns: Mapping[str, Interval]) -> dict[str, dict[str, float]]:
         return {name: interval._asdict() for name, interval in columns.items()}

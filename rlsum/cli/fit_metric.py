@@ -60,7 +60,7 @@ def fit_metric(
 
     rlsum evaluate outputs.jsonl --metrics 'rouge-l, learned(path=runs/metric)'
     """
-    from rewards.learned import check_learnable, learned
+    from rewards.embedding.learned import check_learnable, learned
     from rewards.specs import as_spec
     from rlsum.metric_fitting.fitting import check_folder, check_scorable, fit, scored
     from rlsum.metric_fitting.training import Options
@@ -158,8 +158,8 @@ def _print(fitted: Fitted, before: dict[str, Correlations], after: dict[str, Cor
     """Correlations with people before and after, of the validation's mean and of the test by group."""
     from rich.console import Console
 
-    from rlsum.evaluation.table import Table, show
     from rlsum.metric_fitting.correlations import average
+    from rlsum.pages.table import Table, show
 
     assert fitted.best is not None
     rows = [_row("validation", fitted.history[0].mean, fitted.best.mean)]
@@ -174,7 +174,7 @@ def _print(fitted: Fitted, before: dict[str, Correlations], after: dict[str, Cor
 
 
 def _row(name: str, before: Correlations, after: Correlations) -> tuple:
-    from rlsum.evaluation.table import Cell
+    from rlsum.pages.table import Cell
 
     pairs = ((before.pearson, after.pearson), (before.kendall, after.kendall))
     values = [Cell("\N{EN DASH}" if math.isnan(value) else f"{value * 100:.1f}") for pair in pairs for value in pair]

@@ -77,12 +77,12 @@ def generate(
     from rlsum.cli.destination import check_free
 
     check_free("-o", out, overwrite)
-    from rlsum import build
-    from rlsum import checkpoint as checkpoints
     from rlsum.data.corpus import load_corpus
-    from rlsum.generation import check_device, check_ids, decoding_of, write_summaries
-    from rlsum.start import plain
-    from rlsum.team import launched
+    from rlsum.generation import plain
+    from rlsum.generation.outputs import check_device, check_ids, decoding_of, write_summaries
+    from rlsum.training import build
+    from rlsum.training import checkpoint as checkpoints
+    from rlsum.training.parallel.team import launched
 
     folder = checkpoints.found(checkpoint)
     if folder is None:

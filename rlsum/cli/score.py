@@ -11,9 +11,9 @@ import typer
 from rlsum.cli.evaluate import STANDARD
 
 if TYPE_CHECKING:
-    from rlsum.evaluation.journal import Journal
-    from rlsum.evaluation.streaming import Scoring
-    from rlsum.pairs import Pairs, Row
+    from rlsum.scoring.journal import Journal
+    from rlsum.scoring.pairs import Pairs, Row
+    from rlsum.scoring.streaming import Scoring
 
 
 def score(
@@ -68,11 +68,11 @@ def score(
     from contextlib import closing
 
     import rewards
-    from rlsum import signatures as recorded
     from rlsum.cli.destination import check_free
     from rlsum.errors import UserError
-    from rlsum.evaluation.journal import Journal
-    from rlsum.evaluation.streaming import CHUNK, Scoring
+    from rlsum.scoring import signatures as recorded
+    from rlsum.scoring.journal import Journal
+    from rlsum.scoring.streaming import CHUNK, Scoring
 
     rewards.from_specs(metrics)  # an unknown name or a missing file is told before anything is read
     pairs = _pairs(files or [], records, candidates, references or [])
@@ -122,7 +122,7 @@ class Columns:
 def _pairs(files: list[Path], records: Path | None, candidates: Path | None, references: list[Path]) -> Pairs:
     """The one source that the options name."""
     from rlsum.errors import UserError
-    from rlsum.pairs import Records, Texts
+    from rlsum.scoring.pairs import Records, Texts
 
     if candidates is not None or references:
         if records is not None:
@@ -156,7 +156,7 @@ def _run(pairs: Pairs, scoring: Scoring, columns: Columns, journal: Journal | No
     from rich.console import Console
     from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
 
-    from rlsum.evaluation.streaming import chunked
+    from rlsum.scoring.streaming import chunked
 
     done = 0 if journal is None else journal.done
     if journal is not None and done:
@@ -186,8 +186,9 @@ def _print(columns: Columns, signatures: dict[str, str], resamples: int, seed: i
     import numpy as np
     from rich.console import Console
 
-    from rlsum.evaluation.comparison import Resampling
-    from rlsum.evaluation.table import metric_table, show
+    from rlsum.pages.table import show
+    from rlsum.scoring.comparison import Resampling
+    from rlsum.scoring.tables import metric_table
 
     resampling = Resampling(resamples=resamples, seed=seed)
     means = {

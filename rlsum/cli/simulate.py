@@ -24,8 +24,8 @@ def simulate(
     rlsum data simulate corpus --seed 1 --train 4000
     """
     from rlsum.cli.destination import check_free
-    from rlsum.data.simulator import stories, write_corpus
-    from rlsum.data.train_vectors import TooLittleText, train_vectors, write_vectors
+    from rlsum.simulation.stories import stories, write_corpus
+    from rlsum.simulation.word_vectors import TooLittleText, train_vectors, write_vectors
 
     sizes = {"train": train, "valid": valid, "test": test}
     vectors_path = out_dir / "vectors.txt.gz"

@@ -28,8 +28,8 @@ def train(
 
     accelerate launch --num_processes 4 -m rlsum train configs/cnndm/mle.yaml
     """
-    from rlsum import checkpoint
     from rlsum import config as configs
+    from rlsum.training import checkpoint
 
     overrides = overrides or []
     if config is not None and "=" in config and not Path(config).exists():
@@ -46,8 +46,8 @@ def train(
         resolved = configs.load(config, overrides)
     if init is not None:
         checkpoint.find(init)
-    from rlsum import build
-    from rlsum.team import telling_who_ended
+    from rlsum.training import build
+    from rlsum.training.parallel.team import telling_who_ended
 
     with telling_who_ended("its own message says why"):
         build.trainer(resolved, init=init, resume=resume is not None).fit()
@@ -57,8 +57,8 @@ def _resumed(run: Path, config: str | None, overrides: list[str]):  # type: igno
     """The run's own configuration; a CONFIG beside --resume may only agree with it."""
     from dataclasses import replace
 
-    from rlsum import checkpoint
     from rlsum import config as configs
+    from rlsum.training import checkpoint
 
     if not (run / checkpoint.STATE).is_file():
         fix = "give the folder of a run"

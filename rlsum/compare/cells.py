@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from rlsum.checkpoint import RESULT, STATE
 from rlsum.errors import UserError
+from rlsum.training.checkpoint import RESULT, STATE
 
 Say = Callable[[str], None]
 Item = TypeVar("Item")

@@ -10,18 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlsum import workers
-from rlsum.checkpoint import write_atomically
 from rlsum.compare import cells, report
 from rlsum.compare.cells import BEAM, GREEDY, Cell, Decoded, Say
 from rlsum.compare.examples import draw_samples
 from rlsum.compare.report import CellResult, Report
-from rlsum.data.simulator import stories, write_corpus
-from rlsum.data.story_policies import lead, oracle
-from rlsum.data.train_vectors import train_from_corpus
 from rlsum.data.vocabulary import Vocabulary
 from rlsum.errors import UserError
-from rlsum.evaluation.scoring import SystemScores, load_available
+from rlsum.files import write_atomically
 from rlsum.records import Output
+from rlsum.scoring.outputs import SystemScores, load_available
+from rlsum.simulation.policies import lead, oracle
+from rlsum.simulation.stories import stories, write_corpus
+from rlsum.simulation.word_vectors import train_from_corpus
 
 if TYPE_CHECKING:
     from rewards.base import Reward

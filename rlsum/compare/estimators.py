@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 
 import rewards
-from rlsum import checkpoint
 from rlsum import config as configs
 from rlsum.compare import cells
 from rlsum.compare.cells import BEAM, GREEDY, Cell, Decoded, Say
@@ -16,6 +15,7 @@ from rlsum.compare.demo import CONTROL, START
 from rlsum.compare.report import CellResult, Report, build_section, read_cell, score_cell
 from rlsum.errors import UserError
 from rlsum.records import Output
+from rlsum.training import checkpoint
 
 ROWS = 5  # texts decoded an article: self-critical's greedy baseline is one of them
 REWARD = "rouge-l"

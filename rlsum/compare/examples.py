@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
-from rlsum.evaluation.properties import invented_names
 from rlsum.records import Output
+from rlsum.scoring.properties import invented_names
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

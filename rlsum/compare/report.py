@@ -11,21 +11,13 @@ from typing import TYPE_CHECKING
 from rlsum.compare import examples
 from rlsum.compare.examples import Sample
 from rlsum.compare.plots import draw_runs, read_metrics
-from rlsum.evaluation.comparison import Comparison, Resampling, adjusted, compare, intervals
-from rlsum.evaluation.scoring import SystemScores, measure_properties, score_available
-from rlsum.evaluation.table import (
-    Cell,
-    Table,
-    difference_cell,
-    metric_table,
-    p_text,
-    property_table,
-    show,
-    to_markdown,
-)
 from rlsum.pages.page import render
 from rlsum.pages.pictures import Picture
+from rlsum.pages.table import Cell, Table, p_text, show, to_markdown
 from rlsum.records import Output, read_outputs
+from rlsum.scoring.comparison import Comparison, Resampling, adjusted, compare, intervals
+from rlsum.scoring.outputs import SystemScores, measure_properties, score_available
+from rlsum.scoring.tables import difference_cell, metric_table, property_table
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from rlsum.data.readers import NOT_UTF8, CorpusError, Read
+from rlsum.readers import NOT_UTF8, CorpusError, Read
 
 RECORD_COLUMNS = ("source", "references")  # of the project's own JSONL records
 

@@ -13,8 +13,8 @@ from typing import Any, Literal
 import datasets
 
 from rlsum.data.columns import Columns
-from rlsum.data.readers import CorpusError
 from rlsum.data.sources import CACHE_VERSION, clean_rows
+from rlsum.readers import CorpusError
 
 Tokenizer = Literal["whitespace", "spacy"]
 TOKENISED = ("source", "references", "src_tokens", "tgt_tokens", "tgt_whole")
@@ -78,7 +78,7 @@ def load_corpus(
             records (``source``, ``references``) are used. A reference is a text with a sentence a line, or a list of
             texts: several references. ``reference_column=None`` loads articles alone.
         references_optional: articles without a reference are good rows too; their ``references`` are empty.
-        tokenizer: ``whitespace`` for pre-tokenised text, ``spacy`` for raw text (the tokens of ``rewards.chunks``).
+        tokenizer: ``whitespace`` for pre-tokenised text, ``spacy`` for raw text (``rewards.text.chunks``).
         max_source, max_target: tokens kept of the article and of the first reference.
         limit: at most so many of the good rows, the first, or with ``seed`` a random choice in the order of the file.
         num_proc: processes that tokenise; the result is the same for any number.
@@ -158,7 +158,7 @@ def token_lines(text: str, tokenizer: Tokenizer, lowercase: bool) -> list[list[s
     """The tokens of each line of ``text``; lines without tokens are left out, no token holds white space."""
     split: Callable[[str], list[str]] = str.split
     if tokenizer == "spacy":
-        from rewards.chunks import tokens
+        from rewards.text.chunks import tokens
 
         split = tokens
     lines = text.replace("\r", "\n").split("\n")

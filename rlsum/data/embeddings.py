@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from rewards.vectors import SPACY, check_source, read_vectors, read_width
-from rlsum.data.readers import CorpusError
+from rewards.mover.vectors import SPACY, check_source, read_vectors, read_width
+from rlsum.readers import CorpusError
 
 
 def initial_embeddings(
@@ -23,7 +23,7 @@ def initial_embeddings(
 
     Raises:
         CorpusError: the file's vectors have another dimension, or none belongs to a word of the vocabulary.
-        rewards.vectors' errors where the file is missing or broken.
+        rewards.mover.vectors' errors where the file is missing or broken.
     """
     vectors = read_vectors(path, words=set(vocabulary_words))
     found = [(row, vectors.index[word]) for row, word in enumerate(vocabulary_words) if word in vectors.index]

@@ -12,7 +12,7 @@ from datasets.exceptions import DatasetGenerationError, DatasetsError
 from datasets.fingerprint import Hasher
 
 from rlsum.data.columns import Columns, choose_columns, clean
-from rlsum.data.readers import READERS, CorpusError, Read, file_format, read_file
+from rlsum.readers import READERS, CorpusError, Read, file_format, read_file
 
 T = TypeVar("T")
 HUB = "hf://"

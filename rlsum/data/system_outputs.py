@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rlsum.data.readers import CorpusError, Read, read_file
+from rlsum.readers import CorpusError, Read, read_file
 from rlsum.records import Output
 
 

@@ -236,6 +236,6 @@ def by_punctuation(text: str) -> int:
 
 
 def _by_spacy(text: str) -> int:
-    from rewards.text import sentences
+    from rewards.text.sentences import sentences
 
     return len(sentences(text))

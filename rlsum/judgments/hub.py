@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rlsum.data.readers import Read
 from rlsum.judgments.collection import Judgments
 from rlsum.judgments.records import FIELDS, Judgment, parse
+from rlsum.readers import Read
 
 
 def hub(path: str, *, split: str | None = None) -> Judgments:

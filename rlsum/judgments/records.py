@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from rewards.options import nearest
-from rlsum.data.readers import Read, jsonl
+from rlsum.readers import Read, jsonl
 from rlsum.records import RecordError
 
 NEEDED = ("id", "system", "candidate", "references")

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from rewards.cached import Cached, Store, content_key
-from rewards.parts import depends_on_batch
+from rewards.wrappers.cached import Cached, Store, content_key
+from rewards.wrappers.parts import depends_on_batch
 from rlsum.errors import UserError
 from rlsum.judgments.records import Judgment
 

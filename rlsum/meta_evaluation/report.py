@@ -10,13 +10,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rlsum.evaluation.table import Table, show, to_latex, to_markdown
 from rlsum.meta_evaluation.evaluation import MetaEvaluation
 from rlsum.meta_evaluation.findings import findings, material, told, warnings
 from rlsum.meta_evaluation.pictures import heat_map, scatter
 from rlsum.meta_evaluation.tables import correlation_table, group_table, matrix_table, pairs_table
 from rlsum.pages.page import render
 from rlsum.pages.pictures import Picture
+from rlsum.pages.table import Table, show, to_latex, to_markdown
 from rlsum.records import finite
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from rlsum.evaluation.agreement import Agreement
 from rlsum.evaluation.correlation import Correlation
 from rlsum.evaluation.significance import MetricTest
-from rlsum.evaluation.table import DASH, UNDEFINED, Cell, Table, p_text
 from rlsum.meta_evaluation.evaluation import MetaEvaluation, Result
 from rlsum.meta_evaluation.findings import ALPHA, number, told
+from rlsum.pages.table import DASH, UNDEFINED, Cell, Table, p_text
 
 CEILING, AGREEMENT = "judges: one against the others", "judges: Krippendorff's alpha"
 HOW = (

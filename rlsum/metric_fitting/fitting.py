@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from rewards import encoder as encoders
-from rewards.comparison import Comparison
+from rewards.embedding.comparison import Comparison
+from rewards.embedding.learned import METRIC, check_learnable, learnable_options, learned
+from rewards.encoding import encoder as encoders
 from rewards.errors import RewardError
-from rewards.learned import METRIC, check_learnable, learnable_options, learned
 from rewards.specs import Spec
-from rlsum.checkpoint import sync, write_atomically
 from rlsum.errors import UserError
+from rlsum.files import sync, write_atomically
 from rlsum.metric_fitting.correlations import Correlations, average, by_group
 from rlsum.metric_fitting.examples import Example, Scale, check_varied, content
 from rlsum.metric_fitting.training import Options, Trainee

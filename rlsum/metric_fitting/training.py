@@ -14,9 +14,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rewards.comparison import Comparison
-from rewards.differentiable import similarities
-from rewards.encoder import load_apart
+from rewards.embedding.comparison import Comparison
+from rewards.embedding.differentiable import similarities
+from rewards.encoding.encoder import load_apart
 from rewards.errors import RewardError
 from rlsum.errors import UserError
 from rlsum.metric_fitting.examples import Example, Scale, Scaling

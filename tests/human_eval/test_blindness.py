@@ -4,7 +4,7 @@ import pytest
 from studies import NAMES, aligned, study
 
 from human_eval.blindness import named_in, naming_tasks, told
-from human_eval.build import Design, Wording, build
+from human_eval.design.build import Design, Wording, build
 
 
 @pytest.mark.parametrize("text", ["by SMS model", "(sms model)", "sms model: it fell"])

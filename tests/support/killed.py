@@ -18,8 +18,8 @@ import torch
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import tiny
 
-from rlsum import checkpoint
-from rlsum.trainer import Trainer
+from rlsum.training import checkpoint
+from rlsum.training.trainer import Trainer
 
 MOMENTS = (
     "writing-first-state",

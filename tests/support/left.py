@@ -7,8 +7,8 @@ from pathlib import Path
 
 import torch
 
-from rlsum import checkpoint
-from rlsum.monitor import MACHINE, METRICS, SAMPLES
+from rlsum.training import checkpoint
+from rlsum.training.monitor import MACHINE, METRICS, SAMPLES
 
 
 def log_of(run, name=METRICS):

@@ -21,8 +21,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import accelerate  # noqa: F401
 from ports import free_port
 
-from rlsum import cli, generation, launch, trainer
-from rlsum.trainer import Trainer
+from rlsum import cli
+from rlsum.generation import outputs as generation
+from rlsum.training import trainer
+from rlsum.training.parallel import launch
+from rlsum.training.trainer import Trainer
 
 PLACES = {"update": (Trainer, "_update"), "decode": (generation, "decode"), "validation": (Trainer, "_measure")}
 

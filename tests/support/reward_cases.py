@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import rewards
-from rewards.rescale import Baseline, add_baseline
+from rewards.embedding.rescaling import Baseline, add_baseline
 
 Options = dict[str, Any]
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pretrained as tiny
 from typer.testing import CliRunner
 
-from rlsum import build
 from rlsum import config as configs
 from rlsum.cli.app import app
+from rlsum.training import build
 
 NEWS = [*tiny.NEWS[:3], *((article[:20].strip(), text) for article, text in tiny.NEWS[:3])]  # none is cut
 MIXED = {"kind": "mixed", "reward": "pretrained:vowels", "gamma": 0.5, "samples": 2}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from html import unescape
 
-from human_eval.store import Store
+from human_eval.collection.store import Store
 from human_eval.study import Criterion, Key, Secret, Study, Task
 
 ORIGIN = "http://judge.test"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from human_eval.build import Design, Wording, build
-from human_eval.outputs import Aligned, align
+from human_eval.design.build import Design, Wording, build
+from human_eval.design.outputs import Aligned, align
 from human_eval.study import Key, Study
 from rlsum.records import Output
 

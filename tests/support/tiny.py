@@ -8,15 +8,15 @@ import numpy as np
 import torch
 from portable import draw_normal
 
-from rlsum import build, checkpoint
 from rlsum import config as configs
 from rlsum.config import Config
 from rlsum.data.batch import Batch, collate
 from rlsum.data.vocabulary import EOS, PAD, Vocabulary
 from rlsum.models.pointer_generator import PointerGenerator
 from rlsum.models.sizes import PointerGeneratorConfig
-from rlsum.start import kept
-from rlsum.trainer import Trainer
+from rlsum.training import build, checkpoint
+from rlsum.training.start import kept
+from rlsum.training.trainer import Trainer
 
 WORDS = ("ash", "birch", "cedar", "elm", "fir", "oak")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from human_eval.analysis import Settings
+    from human_eval.statistics.analysis import Settings
 
 
 def analyse(
@@ -59,10 +59,10 @@ def analyse(
     """
     from rich.console import Console
 
-    from human_eval.analysis import analyse
-    from human_eval.card import FILES, build_card, print_card, write_card
-    from human_eval.metric_scores import read_scores
-    from human_eval.unblind import read_votes
+    from human_eval.report.card import FILES, build_card, print_card, write_card
+    from human_eval.statistics.analysis import analyse
+    from human_eval.statistics.metric_scores import read_scores
+    from human_eval.statistics.unblind import read_votes
     from rlsum.cli.destination import check_folder
 
     check_folder("-o", out, FILES, overwrite)
@@ -84,9 +84,9 @@ def _settings(
     seed: int,
 ) -> Settings:
     """What the plan says, or the options; both at once would leave open which was meant."""
-    from human_eval.analysis import Settings
-    from human_eval.exclusion import Rules
-    from human_eval.plan import settings_of
+    from human_eval.planning.plan import settings_of
+    from human_eval.statistics.analysis import Settings
+    from human_eval.statistics.exclusion import Rules
     from rlsum.errors import UserError
 
     given = {"--primary": primary, "--alpha": alpha, "--max-failed": max_failed, "--min-seconds": min_seconds}

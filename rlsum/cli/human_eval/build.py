@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from human_eval.build import Wording
-    from human_eval.outputs import Aligned
+    from human_eval.design.build import Wording
+    from human_eval.design.outputs import Aligned
     from human_eval.study import Key, Study
 
 
@@ -56,9 +56,9 @@ def build(
 
     rlsum human-eval build outputs/*.jsonl -o study --baseline rouge-l --items 50 --criteria criteria.yaml
     """
-    from human_eval.build import Design, build
+    from human_eval.design.build import Design, build
+    from human_eval.design.outputs import read_aligned
     from human_eval.files import check_places, save
-    from human_eval.outputs import read_aligned
 
     key = key or out / "key.json"
     check_places(out, key)
@@ -73,7 +73,7 @@ def build(
 
 def _items(given: int | None, aligned: Aligned) -> int:
     """How many articles: as asked for, else the usual number where there are as many."""
-    from human_eval.build import Design
+    from human_eval.design.build import Design
     from human_eval.wording import counted
 
     if given is not None or len(aligned.articles) >= Design.items:
@@ -85,8 +85,8 @@ def _items(given: int | None, aligned: Aligned) -> int:
 
 def _shuffled(given: int | None, aligned: Aligned) -> int:
     """How many checks by shuffled words: as asked for, else the usual number where any text is long enough for it."""
-    from human_eval.build import Design
-    from human_eval.checks import SHUFFLED_WORDS, can_be_shuffled
+    from human_eval.design.build import Design
+    from human_eval.design.checks import SHUFFLED_WORDS, can_be_shuffled
 
     if given is not None:
         return given
@@ -104,8 +104,8 @@ def _drawn() -> int:
 
 
 def _wording(title: str | None, instructions: Path | None, criteria: Path | None) -> Wording:
-    from human_eval.build import Wording
     from human_eval.criteria import read_criteria
+    from human_eval.design.build import Wording
     from human_eval.study import StudyError
 
     given: dict[str, Any] = {}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from human_eval.collect import Collected
+    from human_eval.collection.collect import Collected
     from human_eval.study import Study
 
 SHOWN = 10  # rows whose reasons are printed one by one where none counts
@@ -36,10 +36,10 @@ def collect(
 
     rlsum human-eval collect study returned/*.json batch_results.csv -o judgments.jsonl
     """
-    from human_eval.collect import collect, write_rejects
+    from human_eval.collection.collect import collect, write_rejects
+    from human_eval.collection.judgments import write_judgments
+    from human_eval.collection.returns import read_returned
     from human_eval.files import read_study
-    from human_eval.judgments import write_judgments
-    from human_eval.returns import read_returned
     from human_eval.study import StudyError
     from human_eval.wording import counted
     from rlsum.cli.destination import check_free
@@ -72,7 +72,7 @@ def _print(found: Collected, study: Study) -> None:
     from rich.markup import escape
     from rich.table import Column, Table
 
-    from human_eval.collect import reasons
+    from human_eval.collection.collect import reasons
     from human_eval.wording import counted
 
     judged = {judgment.task for judgment in found.judgments}

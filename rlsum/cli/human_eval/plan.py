@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from human_eval.plan import Plan
-    from human_eval.simulation import Assumptions
+    from human_eval.planning.plan import Plan
+    from human_eval.planning.simulation import Assumptions
 
 FILES = ("plan.json", "preregistration.md", "power.png")
 
@@ -65,12 +65,12 @@ def plan(
 
     rlsum human-eval plan -o plan --assumptions scenarios.csv
     """
-    from human_eval.exclusion import Rules
-    from human_eval.pictures import power_picture
-    from human_eval.plan import Design, reckoned, write_plan
-    from human_eval.plan import plan as make
-    from human_eval.preregistration import preregistration
-    from human_eval.scenarios import read_scenarios
+    from human_eval.planning.plan import Design, reckoned, write_plan
+    from human_eval.planning.plan import plan as make
+    from human_eval.planning.preregistration import preregistration
+    from human_eval.planning.scenarios import read_scenarios
+    from human_eval.report.pictures import power_picture
+    from human_eval.statistics.exclusion import Rules
     from rlsum.cli.destination import check_folder
     from rlsum.errors import UserError
 
@@ -101,8 +101,8 @@ def _assumed(
     preference: float, ties: float | None, correlation: float | None, pilot: Path | None, primary: str
 ) -> tuple[Assumptions, str]:
     """What is assumed, and where it is from."""
-    from human_eval.plan import from_pilot
-    from human_eval.simulation import Assumptions
+    from human_eval.planning.plan import from_pilot
+    from human_eval.planning.simulation import Assumptions
     from rlsum.errors import UserError
 
     if pilot is None:
@@ -137,7 +137,7 @@ def _tell(made: Plan, out: Path) -> None:
 def _show_scenarios(made: Plan) -> None:
     from rich.console import Console
 
-    from human_eval.preregistration import scenario_table
-    from rlsum.evaluation.table import show
+    from human_eval.planning.preregistration import scenario_table
+    from rlsum.pages.table import show
 
     show(scenario_table(made), Console())

@@ -63,8 +63,8 @@ def serve(
     rlsum human-eval serve study --public-url https://judge.example.org
     """
     server = _import_server()
+    from human_eval.collection.store import Store
     from human_eval.files import read_study
-    from human_eval.store import Store
     from human_eval.web.access import Access
     from human_eval.web.site import Site
     from rlsum.errors import UserError
@@ -104,8 +104,8 @@ def links(
     rlsum human-eval links study --judges dora,emil --days 7
     """
     server = _import_server()
+    from human_eval.collection.store import Store
     from human_eval.files import read_study
-    from human_eval.store import Store
 
     shown = read_study(study)
     names = _names(judges, shown)

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from studies import hostile_study, study
 
-from human_eval.collect import collect
+from human_eval.collection.collect import collect
+from human_eval.collection.returns import read_returned
 from human_eval.exports.mturk import as_html, mturk
-from human_eval.returns import read_returned
 
 
 def rows_of(text):

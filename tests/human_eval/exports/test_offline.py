@@ -4,9 +4,9 @@ from urllib.parse import urlsplit
 import pytest
 from studies import HOSTILE, hostile_study, study
 
-from human_eval.collect import collect
+from human_eval.collection.collect import collect
+from human_eval.collection.returns import read_returned
 from human_eval.exports.offline import offline, page
-from human_eval.returns import read_returned
 
 
 @pytest.fixture

@@ -3,9 +3,9 @@ import io
 
 from studies import hostile_study, study
 
-from human_eval.collect import collect
+from human_eval.collection.collect import collect
+from human_eval.collection.returns import read_returned
 from human_eval.exports.sheets import sheets
-from human_eval.returns import read_returned
 
 
 def cells(text):

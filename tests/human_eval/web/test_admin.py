@@ -5,7 +5,7 @@ import json
 import pytest
 from served import answers, make_key, make_study, token_of
 
-from human_eval.judgments import judgment_of, read_judgments
+from human_eval.collection.judgments import judgment_of, read_judgments
 from human_eval.web.admin import duration, number
 
 

@@ -6,12 +6,12 @@ import pytest
 from judges import KEYS, Judge, served
 from ports import free_port
 
-from human_eval.build import Design, Wording, build
+from human_eval.collection.store import read_database
+from human_eval.design.build import Design, Wording, build
+from human_eval.design.outputs import align
 from human_eval.files import read_key, read_study, write_key, write_study
-from human_eval.outputs import align
-from human_eval.store import read_database
-from rlsum.data.simulator import stories
 from rlsum.records import Output
+from rlsum.simulation.stories import stories
 
 GOOD, BAD = "good-system", "bad-system"
 

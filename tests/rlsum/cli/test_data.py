@@ -9,10 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 from rlsum.cli.data import app
-from rlsum.data.readers import CorpusError
-from rlsum.data.train_vectors import TooLittleText, train_from_corpus
 from rlsum.errors import UserError
+from rlsum.readers import CorpusError
 from rlsum.records import read_outputs
+from rlsum.simulation.word_vectors import TooLittleText, train_from_corpus
 
 ROWS = [
     {"id": "a", "article": "Ann met Bo in Rome .", "highlights": "Ann met Bo ."},

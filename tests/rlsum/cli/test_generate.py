@@ -9,12 +9,13 @@ import pytest
 import tiny
 from typer.testing import CliRunner
 
-from rlsum import checkpoint, generation
 from rlsum.cli.app import app
 from rlsum.errors import UserError
-from rlsum.generation import decoding_of
+from rlsum.generation import outputs as generation
+from rlsum.generation.outputs import decoding_of
 from rlsum.models.decoding import Decoding
 from rlsum.records import read_outputs
+from rlsum.training import checkpoint
 
 ARTICLES = [{"id": str(i), "article": source, "highlights": summary} for i, (source, summary) in enumerate(tiny.PAIRS)]
 BARE = [{"id": row["id"], "article": row["article"]} for row in ARTICLES]

@@ -9,12 +9,12 @@ import pretrained as tiny
 import pytest
 from typer.testing import CliRunner
 
-from rlsum import generation
 from rlsum.cli.app import app
 from rlsum.errors import UserError
+from rlsum.generation import outputs as generation
+from rlsum.generation import plain
 from rlsum.models.decoding import Decoding
 from rlsum.records import read_outputs
-from rlsum.start import plain
 
 SETTINGS = {"num_beams": 3, "early_stopping": True, "max_length": 12, "min_length": 4, "length_penalty": 2.0}
 

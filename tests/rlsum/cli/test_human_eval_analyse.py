@@ -8,8 +8,8 @@ import random
 import pytest
 from studies import NAMES, outputs
 
+from human_eval.collection.judgments import Judgment, write_judgments
 from human_eval.files import read_key, read_study
-from human_eval.judgments import Judgment, write_judgments
 from rlsum.records import Output, write_outputs
 
 

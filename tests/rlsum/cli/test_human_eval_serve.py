@@ -8,8 +8,8 @@ from judges import Server
 from ports import free_port
 from served import make_key, make_study
 
+from human_eval.collection.store import Store
 from human_eval.files import write_key, write_study
-from human_eval.store import Store
 from human_eval.web.access import Access
 from human_eval.web.server import origins
 

@@ -14,8 +14,8 @@ import pytest
 import rewards
 from rlsum.cli import main
 from rlsum.errors import UserError
-from rlsum.evaluation.streaming import CHUNK, Scoring
 from rlsum.records import read_outputs
+from rlsum.scoring.streaming import CHUNK, Scoring
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 CANDIDATES = ["the cat sleeps", "", "a dog runs in the garden", "river"]

@@ -13,12 +13,12 @@ import yaml
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from typer.testing import CliRunner
 
-from rlsum import checkpoint
 from rlsum import config as configs
 from rlsum.cli.app import USER_ERRORS, app
-from rlsum.data.simulator import write_corpus
-from rlsum.monitor import MACHINE
 from rlsum.records import read_outputs
+from rlsum.simulation.stories import write_corpus
+from rlsum.training import checkpoint
+from rlsum.training.monitor import MACHINE
 
 TINY = {
     "vocabulary": {"size": 200, "min_count": 2},
@@ -212,7 +212,7 @@ def test_a_run_folder_is_one_process_at_a_time(place, tmp_path, options):
     folder = resumable(place, tmp_path / "r")
     if "--resume" not in options:
         (folder / checkpoint.STATE).unlink()
-    claim = "import sys; from rlsum import checkpoint; held = checkpoint.claim(sys.argv[1]); print('held', flush=True)"
+    claim = "import sys; from rlsum.training import checkpoint; held = checkpoint.claim(sys.argv[1]); print('held', flush=True)"
     command = [sys.executable, "-c", claim + "; sys.stdin.read()", str(folder)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout.readline() == "held\n"
@@ -281,7 +281,7 @@ def test_coverage_is_switched_on_late(place, tmp_path):
 
 @pytest.fixture
 def nothing_is_read(monkeypatch):
-    from rlsum import build
+    from rlsum.training import build
 
     def read(*arguments, **options):
         raise AssertionError("the corpus was read")

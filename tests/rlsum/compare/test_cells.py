@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from rlsum.checkpoint import RESULT, STATE
 from rlsum.compare import cells
 from rlsum.compare.cells import BEAM, GREEDY, Cell, CellError, outputs_path
+from rlsum.training.checkpoint import RESULT, STATE
 
 
 @pytest.fixture

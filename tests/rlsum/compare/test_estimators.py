@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 import tiny
 
-from rlsum import checkpoint
 from rlsum import config as configs
 from rlsum.compare import estimators
 from rlsum.compare.cells import BEAM, GREEDY, outputs_path
 from rlsum.compare.estimators import ESTIMATORS, Plan
 from rlsum.errors import UserError
 from rlsum.records import Output, write_outputs
+from rlsum.training import checkpoint
 
 ROOT = Path(__file__).resolve().parents[3]
 CONFIGS = ROOT / "configs" / "demo"

@@ -21,8 +21,8 @@ from rlsum.compare.report import (
     score_cell,
     write_page,
 )
-from rlsum.evaluation.comparison import Resampling
 from rlsum.records import Output, RecordError, write_outputs
+from rlsum.scoring.comparison import Resampling
 
 SOURCE = "the mayor of Velmora spoke .\nthe crew of <Halden> left ."
 NASTY = '<script>alert("x")</script> & co'

@@ -9,7 +9,7 @@ import datasets
 import pytest
 
 from rlsum.data.corpus import load_corpus
-from rlsum.data.readers import CorpusError
+from rlsum.readers import CorpusError
 
 STORIES = [
     {"id": "a", "article": "The cat sat . It slept .", "highlights": "Cat sat .\nIt slept ."},

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rlsum.data.embeddings import check_embeddings, initial_embeddings
-from rlsum.data.readers import CorpusError
+from rlsum.readers import CorpusError
 
 WORDS = ["<pad>", "cat", "unheard", "dog", "of"]
 LINES = "dog 1 2 3\ncat 4 5 6\nbird 9 9 9\n"

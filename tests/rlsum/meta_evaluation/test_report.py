@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from rated import Share, rated
 
-from rlsum.evaluation.table import Cell, Table, to_latex
 from rlsum.meta_evaluation.evaluation import Choices, meta_evaluate
 from rlsum.meta_evaluation.pictures import binned_means
 from rlsum.meta_evaluation.report import build_report, to_json, write_report
 from rlsum.meta_evaluation.scores import Column, scored
+from rlsum.pages.table import Cell, Table, to_latex
 
 
 @pytest.fixture(scope="module")

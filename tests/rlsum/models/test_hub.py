@@ -10,10 +10,10 @@ import torch
 from huggingface_hub import ModelCard
 from transformers import AutoConfig, AutoModel
 
-from rlsum import checkpoint
 from rlsum.models import hub
 from rlsum.models.decoding import Decoding
 from rlsum.models.summarizer import WEIGHTS
+from rlsum.training import checkpoint
 
 SIZES = [pytest.param({}, id="plain"), pytest.param({"coverage": True, "encoder_layers": 2}, id="coverage")]
 

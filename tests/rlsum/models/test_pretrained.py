@@ -12,8 +12,9 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoModelForSeq2SeqLM
 
 from rlsum.errors import UserError
+from rlsum.generation import plain
 from rlsum.models import pretrained
-from rlsum.start import plain, seq2seq
+from rlsum.training.start import seq2seq
 
 
 @pytest.fixture(scope="module")

@@ -10,13 +10,13 @@ import pretrained as tiny
 import pytest
 import torch
 
-from rlsum import losses
 from rlsum.data.subwords import IGNORED, Subwords
 from rlsum.models import pretrained
 from rlsum.models.decoding import Decoding
 from rlsum.models.seq2seq import Seq2Seq
 from rlsum.models.sizes import Seq2SeqConfig
 from rlsum.models.summarizer import Tokens
+from rlsum.training import losses
 
 ALL = list(tiny.ARCHITECTURES)
 

@@ -1,0 +1,235 @@
+"""What comes back from judges: files of any of the formats -> judgments, or what is wrong with a row.
+
+``.sqlite``: the app's database. ``.jsonl``: judgments as they are. ``.json``: an offline page's file. ``.csv``:
+Mechanical Turk's results where columns are called ``Answer.``, else a spreadsheet that a judge filled in.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+from human_eval.collection.judgments import Judgment, judgment_of, read_rows
+from human_eval.collection.store import read_database
+from human_eval.spreadsheet import delimiter_of
+from human_eval.study import Study, StudyError
+from rlsum.readers import FIELD_LIMIT
+
+# What people write into a spreadsheet.
+WRITTEN = {"left": "left", "a": "left", "right": "right", "b": "right"} | dict.fromkeys(
+    ("none", "n", "no difference", "tie", "=", "'="), "none"
+)
+TRUE = "true"
+ZONES = {"PST": -8, "PDT": -7, "UTC": 0, "GMT": 0}  # of Mechanical Turk's times
+MTURK_TIME = "%a %b %d %H:%M:%S %Y"
+
+
+@dataclass(frozen=True)
+class Returned:
+    """A row at ``where`` (file:line): a judgment, whose answers may still be wrong, or the reason why it is none.
+
+    ``raw`` is what stands there, for the file of rejects.
+    """
+
+    where: str
+    judgment: Judgment | str
+    raw: Mapping[str, Any]
+
+
+def read_returned(path: str | Path, study: Study) -> Iterator[Returned]:
+    """The rows of a file. Raises StudyError where the file cannot be read, or its name does not tell the format."""
+    path = Path(path)
+    reader = READERS.get((Path(path.stem) if path.suffix == ".gz" else path).suffix.lower())
+    if reader is None or (path.suffix == ".gz" and reader is not _jsonl):
+        raise StudyError(f"{path}: unknown format; expected {', '.join(READERS)}, or .jsonl.gz")
+    try:
+        yield from reader(path, study)
+    except OSError as error:
+        raise StudyError(f"{path}: cannot be read ({error.strerror}); give files that came back from judges") from error
+
+
+def _jsonl(path: Path, study: Study) -> Iterator[Returned]:
+    for where, row, problem in read_rows(path):
+        yield Returned(where, problem or judgment_of(row), row)
+
+
+def _database(path: Path, study: Study) -> Iterator[Returned]:
+    for judgment in read_database(path, study):
+        yield Returned(f"{path}: judge {judgment.judge}, task {judgment.task}", judgment, asdict(judgment))
+
+
+def _offline(path: Path, study: Study) -> Iterator[Returned]:
+    try:
+        content = json.loads(path.read_bytes().decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        yield Returned(f"{path}:1", "not JSON", {})
+        return
+    if not isinstance(content, dict) or not isinstance(content.get("judgments"), list):
+        yield Returned(f"{path}:1", "not the file of an offline page", {})
+        return
+    for number, row in enumerate(content["judgments"], 1):
+        where = f"{path}: judgment {number}"
+        if not isinstance(row, dict):
+            yield Returned(where, "not a JSON object", {})
+            continue
+        whole = {**row, "study": content.get("study"), "judge": content.get("judge"), "origin": "offline"}
+        yield Returned(where, judgment_of(whole), whole)
+
+
+def _csv(path: Path, study: Study) -> Iterator[Returned]:
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        yield Returned(f"{path}:1", "not UTF-8: save it as 'CSV UTF-8'", {})
+        return
+    csv.field_size_limit(max(FIELD_LIMIT, csv.field_size_limit()))  # process-wide; only ever raised
+    delimiter = delimiter_of(text)
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        header = [name.strip() for name in next(rows, [])]
+    except csv.Error:
+        header = []
+    turk = any(name.startswith("Answer.") for name in header)
+    column = "Input.task" if turk else "task"
+    if column not in header or len(set(header)) < len(header):
+        yield Returned(f"{path}:1", f"no CSV with one column {column}", {})
+        return
+    nameless: Counter[str] = Counter()
+    while True:
+        where = f"{path}:{rows.line_num + 1}"
+        try:
+            cells = next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield Returned(where, f"broken CSV: {error}", {})
+            continue
+        if not any(cell.strip() for cell in cells):
+            continue  # an empty line holds nothing to lose
+        if len(cells) != len(header):
+            yield Returned(where, "wrong number of CSV fields", dict(zip(header, cells, strict=False)))
+            continue
+        row = dict(zip(header, cells, strict=True))
+        yield Returned(where, _mturk_row(row, study, nameless) if turk else _sheet_row(row, study), row)
+
+
+def _sheet_row(row: Mapping[str, str], study: Study) -> Judgment | str:
+    names = [criterion.id for criterion in study.criteria]
+    written = {name: row[name].strip() for name in names if row.get(name, "").strip()}
+    if not written:
+        return "not filled in"
+    answers = {name: WRITTEN.get(answer.lower(), answer) for name, answer in written.items()}
+    return judgment_of(
+        {
+            "study": row.get("study", "").strip() or study.id,
+            "task": row["task"].strip(),
+            "judge": row.get("judge", "").strip(),
+            "answers": answers,
+            "comment": row.get("comment", ""),
+            "origin": "csv",
+        }
+    )
+
+
+def _mturk_row(row: Mapping[str, str], study: Study, nameless: Counter[str]) -> Judgment | str:
+    """One assignment. Without WorkerId each row of a task is a judge of its own: nobody can tell who it was."""
+    task = row["Input.task"].strip()
+    if row.get("AssignmentStatus", "").strip().lower() == "rejected":
+        return "assignment was rejected"
+    judge = row.get("WorkerId", "").strip()
+    if not judge:
+        nameless[task] += 1
+        judge = f"anonymous-{task}-{nameless[task]}"
+    try:
+        given = _mturk_answers(row)
+        seconds = _seconds(row.get("WorkTimeInSeconds", "").strip())
+        submitted = _mturk_time(row.get("SubmitTime", "").strip())
+    except ValueError as error:
+        return f"{error}"
+    return judgment_of(
+        {
+            "study": row.get("Input.study", "").strip() or study.id,
+            "task": task,
+            "judge": judge,
+            "answers": {c.id: given[c.id] for c in study.criteria if c.id in given},
+            "comment": given.get("comment", ""),
+            "seconds": seconds,
+            "submitted": submitted,
+            "origin": "mturk",
+        }
+    )
+
+
+def _mturk_answers(row: Mapping[str, str]) -> dict[str, str]:
+    """Answers by input: columns ``Answer.x``, or ``Answer.x.left`` of true and false, or one JSON object of all."""
+    given: dict[str, str] = {}
+    for column, cell in row.items():
+        if not column.startswith("Answer."):
+            continue
+        name, _, value = column.removeprefix("Answer.").partition(".")
+        if name == "taskAnswers" and cell.strip():
+            for key, answer in _task_answers(cell).items():
+                _take(given, key, answer)
+        elif value and cell.strip().lower() == TRUE:
+            _take(given, name, value)
+        elif not value and cell.strip():
+            _take(given, name, cell.strip())
+    return given
+
+
+def _task_answers(cell: str) -> dict[str, str]:
+    try:
+        content = json.loads(cell)
+        fields = content[0] if isinstance(content, list) else content
+        flat: dict[str, str] = {}
+        for name, answer in fields.items():
+            for value, chosen in answer.items() if isinstance(answer, dict) else [(str(answer), True)]:
+                if chosen is True:
+                    _take(flat, name, value)
+        return flat
+    except (ValueError, LookupError, AttributeError, RecursionError) as error:
+        raise ValueError(f"Answer.taskAnswers cannot be read: {error}") from error
+
+
+def _take(given: dict[str, str], name: str, answer: str) -> None:
+    if given.setdefault(name, answer) != answer:
+        raise ValueError(f"two answers at once: {name} is {given[name]} and {answer}")
+
+
+def _seconds(text: str) -> float | None:
+    try:
+        return float(text) if text else None
+    except ValueError as error:
+        raise ValueError(f"WorkTimeInSeconds is no number: {text[:40]}") from error
+
+
+def _mturk_time(text: str) -> str | None:
+    """ISO time of one such as ``Thu Dec 05 14:23:11 PST 2019``; None for an empty one."""
+    if not text:
+        return None
+    words = text.split()
+    if len(words) != 6:
+        return text  # ISO already, or to be refused
+    zone = words.pop(4)
+    if zone not in ZONES:
+        raise ValueError(f"SubmitTime in an unknown zone: {zone}")
+    try:
+        moment = datetime.strptime(" ".join(words), MTURK_TIME)
+    except ValueError as error:
+        raise ValueError(f"SubmitTime cannot be read: {text[:40]}") from error
+    return moment.replace(tzinfo=timezone(timedelta(hours=ZONES[zone]))).isoformat()
+
+
+READERS: dict[str, Callable[[Path, Study], Iterator[Returned]]] = {
+    ".sqlite": _database,
+    ".jsonl": _jsonl,
+    ".json": _offline,
+    ".csv": _csv,
+}

@@ -1,0 +1,1 @@
+"""An analysis in words, tables, pictures, and as a card."""

@@ -1,0 +1,1 @@
+"""Votes to statistics: preference, agreement, ranking, audits, and agreement with metrics."""

@@ -1,0 +1,125 @@
+"""Which of two systems do people prefer, and how sure is that? The item is the unit, not the vote.
+
+Judges of one item share what made it easy or hard, so their votes are not independent evidence: pooled votes call equal
+systems different far too often. Here every item counts once, as the mean preference of its judges from -1 (all for the
+first system) to 1 (all for the second). For reading, a mean m is the share (1 + m) / 2 of the second system.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import binomtest, norm, t
+
+from human_eval.statistics.votes import Floats
+from rlsum.evaluation.rows import Ids, numbered
+from rlsum.evaluation.statistics import LEVEL, RESAMPLES, Interval, bootstrap_interval, paired_permutation
+
+Ties = Literal["half", "dropped"]
+
+FEWEST = 5  # items that an interval needs: below, resamples of them say nothing of others
+
+
+@dataclass(frozen=True)
+class Preference:
+    """The share of the second system in [0, 1], .5 = no preference, with its interval ``low`` to ``high``.
+
+    ``p`` is that of the two-sided sign-flip test. ``items`` are the units; ``first``, ``tied`` and ``second`` count
+    votes. ``naive_p`` is the p-value of the pooled binomial test on untied votes as if all were independent: what
+    should not be reported. NaN where undefined, and then ``reason`` says why.
+    """
+
+    share: float
+    low: float
+    high: float
+    p: float
+    items: int
+    first: int
+    tied: int
+    second: int
+    naive_p: float
+    reason: str = ""
+
+    def turned(self) -> Preference:
+        """The same seen from the first system."""
+        share, low, high = 1 - self.share, 1 - self.high, 1 - self.low
+        return replace(self, share=share, low=low, high=high, first=self.second, second=self.first)
+
+
+def preference(
+    votes: ArrayLike,
+    *,
+    items: Ids | None = None,
+    same: int = 0,
+    ties: Ties = "half",
+    level: float = LEVEL,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Preference:
+    """The preference in ``votes`` (comparisons, judges) of -1, 0 and 1, NaN = not judged.
+
+    ``items`` (comparisons,) names the item of each row; without it every row is its own. ``same`` items more, on which
+    the two texts are equal, count as ties. ``ties="dropped"`` leaves votes for neither, and such items, out.
+    The test flips signs of items' means: every pattern where there are no more than ``resamples``, else random ones.
+    Raises ValueError for anything but -1, 0, 1 and NaN, and as `bootstrap_interval` does.
+    """
+    votes = _votes(votes)
+    given = votes[~np.isnan(votes)]
+    first, tied, second = (int((given == side).sum()) for side in (-1, 0, 1))
+    means = item_means(votes if ties == "half" else np.where(votes == 0, np.nan, votes), items)
+    if ties == "half":
+        means = np.concatenate([means, np.zeros(same)])
+    naive = float(binomtest(second, first + second).pvalue) if first + second else float("nan")
+    if not len(means):
+        nan = float("nan")
+        reason = "no votes" if not len(given) else "every vote is a tie"
+        return Preference(nan, nan, nan, nan, 0, first, tied, second, naive, reason)
+    found = item_interval(means, level=level, resamples=resamples, seed=seed)
+    p = paired_permutation(means, np.zeros(len(means)), resamples=resamples, seed=seed)
+    low, high = (1 + found.low) / 2, (1 + found.high) / 2
+    reason = f"no interval: fewer than {FEWEST} items" if len(means) < FEWEST else ""
+    return Preference((1 + found.mean) / 2, low, high, p, len(means), first, tied, second, naive, reason)
+
+
+def item_means(votes: Floats, items: Ids | None = None) -> Floats:
+    """The mean of all votes on each item (n,), in the order of the items' names; items without votes are left out."""
+    if not votes.size:
+        return np.empty(0)
+    unit, units = numbered("items", items, len(votes))
+    given = ~np.isnan(votes)
+    counts = np.bincount(unit, given.sum(1), units)
+    sums = np.bincount(unit, np.where(given, votes, 0.0).sum(1), units)
+    return sums[counts > 0] / counts[counts > 0]
+
+
+def item_interval(means: Floats, *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0) -> Interval:
+    """Bootstrap interval of the mean of ``means`` (n,) in [-1, 1] that keeps its level where there are few items.
+
+    Percentiles are taken as far out as Student's t lies beyond the normal distribution, and sqrt(n / (n - 1)) further:
+    the plain ones are too narrow (Hesterberg 2015, section 3.3). Where all items say the same, resampling would claim
+    certainty: the ends are then the means under which n equal items would still be seen with probability
+    (1 - level) / 2, the rest of the items lying at -1 or 1 (Clopper and Pearson 1934). NaN ends below five items.
+    """
+    n = len(means)
+    if n < FEWEST:
+        return Interval(float(means.mean()), float("nan"), float("nan"), n)
+    tail = (1 - level) / 2
+    if np.ptp(means) < 1e-12:
+        kept = tail ** (1 / n)
+        value = float(means[0])
+        return Interval(value, value * kept - (1 - kept), value * kept + (1 - kept), n)
+    wider = float(1 - 2 * norm.cdf(np.sqrt(n / (n - 1)) * t.ppf(tail, n - 1)))
+    return bootstrap_interval(means, level=wider, resamples=resamples, seed=seed)
+
+
+def _votes(votes: ArrayLike) -> Floats:
+    matrix = np.asarray(votes, dtype=np.float64)
+    if matrix.ndim != 2:
+        raise ValueError(f"votes has shape {matrix.shape}; a matrix of comparisons by judges is needed")
+    wrong = matrix[~(np.isnan(matrix) | np.isin(matrix, (-1, 0, 1)))]
+    if len(wrong):
+        raise ValueError(f"a vote is {wrong[0]:g}; use -1 (first), 0 (no difference), 1 (second), NaN (not judged)")
+    return matrix

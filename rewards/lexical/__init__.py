@@ -1,0 +1,1 @@
+"""Rewards that compare words and n-grams: ROUGE, BLEU, METEOR, BLEU Neighbors."""

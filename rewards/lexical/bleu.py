@@ -1,0 +1,187 @@
+"""BLEU of one text (Papineni et al. 2002, by sacrebleu), and BLEU* (Ethayarajh and Sadigh 2020, Eq. 2)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from rewards.errors import RewardError
+from rewards.lexical.words import Words, ngrams, tokenizer_of
+from rewards.scoring import checked_references, score_items, signature, undefined_reason
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Tokenize = Literal["13a", "intl", "zh", "char", "none", "ja-mecab", "ko-mecab"]
+Smooth = Literal["exp", "floor", "add-k", "none"]
+ZeroOrder = Literal["zero", "stop"]
+
+ORDERS = 4
+
+
+class Bleu:
+    """BLEU of each text by itself, as sacrebleu computes it, divided by 100. Range [0, 1]."""
+
+    name = "bleu"
+
+    def __init__(
+        self,
+        tokenize: Tokenize = "13a",
+        smooth_method: Smooth = "exp",
+        smooth_value: float | None = None,
+        effective_order: bool = True,
+        max_ngram_order: int = 4,
+        lowercase: bool = False,
+    ) -> None:
+        if smooth_value is not None and (smooth_method not in ("floor", "add-k") or smooth_value <= 0):
+            raise RewardError(f"bleu: smooth_value={smooth_value} must be above 0 and goes with floor or add-k alone")
+        if max_ngram_order < 1:
+            raise RewardError(f"bleu: max_ngram_order={max_ngram_order} must be 1 or more")
+        self.options = (tokenize, smooth_method, smooth_value, effective_order, max_ngram_order, lowercase)
+        _sacrebleu(*self.options)  # a tokenizer may need a package that is not installed: say so now
+
+    def __call__(
+        self,
+        candidates: Sequence[str],
+        references: Sequence[Sequence[str]] | None = None,
+        sources: Sequence[str] | None = None,
+    ) -> NDArray[np.float64]:
+        """``(n,)`` float64 in [0, 1]; 0 for an empty candidate, NaN where no reference has a token.
+
+        Several references count together, as in sacrebleu: an n-gram as often as in the reference that holds it most
+        often, the length of the reference nearest in length.
+        """
+        references = checked_references(self.name, candidates, references, sources)
+        return score_items(candidates, references, self._nothing, self._score, floor=0.0)
+
+    @property
+    def signature(self) -> str:
+        """sacrebleu's own signature, which names its version, and the n-gram order it leaves out."""
+        order, value = self.options[4], self.options[2]
+        theirs = _sacrebleu(*self.options)[1]
+        smooth = "default" if value is None else f"{value!r}"  # sacrebleu shows two decimals
+        return signature(self.name, scale=1, order=order, smooth_value=smooth, sacrebleu=f"[{theirs}]")
+
+    def undefined(self, candidate: str, references: Sequence[str] | None = None) -> str | None:
+        """Why the score is NaN: no reference with a token."""
+        return undefined_reason(references, self._nothing)
+
+    def _score(self, candidate: str, references: list[str]) -> float:
+        # The corpus of one text: sentence_score is the same and would warn at each call without effective_order.
+        metric, _ = _sacrebleu(*self.options)
+        return float(metric.corpus_score([candidate], [[text] for text in references]).score) / 100
+
+    def _nothing(self, text: str) -> str | None:
+        metric, _ = _sacrebleu(*self.options)
+        if metric.tokenizer(text.rstrip()).split():
+            return None
+        return "is empty" if not text.strip() else "has no token"
+
+
+@lru_cache(maxsize=16)
+def _sacrebleu(
+    tokenize: Tokenize,
+    smooth_method: Smooth,
+    smooth_value: float | None,
+    effective_order: bool,
+    max_ngram_order: int,
+    lowercase: bool,
+) -> tuple[Any, str]:
+    """sacrebleu's metric, and its signature for any number of references."""
+    from sacrebleu.metrics import BLEU
+
+    try:
+        metric = BLEU(
+            tokenize=tokenize,
+            smooth_method=smooth_method,
+            smooth_value=smooth_value,
+            effective_order=effective_order,
+            max_ngram_order=max_ngram_order,
+            lowercase=lowercase,
+            force=True,  # no warning about texts that look tokenized
+        )
+    except RuntimeError as error:  # what sacrebleu raises where a tokenizer's package is missing
+        fix = f"run 'pip install sacrebleu[{tokenize[:2]}]'"
+        raise RewardError(f"bleu: tokenize={tokenize} needs a package that is not installed; {fix}") from error
+    metric.corpus_score(["a", "a"], [["a", "a"], ["a", None]])  # type: ignore[list-item] # leaves nrefs:var in
+    return metric, str(metric.get_signature())
+
+
+def bleu_star(
+    hits: NDArray[np.float64], length: int, lengths: NDArray[np.float64], zero_order: ZeroOrder
+) -> NDArray[np.float64]:
+    """BLEU* of one candidate of ``length`` words (at least 1) with ``m`` other texts of ``lengths`` words, ``(m,)``.
+
+    ``hits (4, m)``: how many of its 1- to 4-grams each text holds. ``exp(min(0, 1 - lengths / length))`` times the
+    third root of the product of the shares of its 2-, 3- and 4-grams that are hits. An order without a hit makes the
+    product 0 (``zero``, as printed), or the product ends before it (``stop``). 0 without a common word. In [0, 1].
+    """
+    product, going = np.ones(lengths.shape), np.ones(lengths.shape, dtype=bool)
+    for n in range(2, ORDERS + 1):
+        share = hits[n - 1] / max(length - n + 1, 1)  # a candidate too short for the order has no hits in it
+        if zero_order == "stop":
+            going &= share > 0
+            share = np.where(going, share, 1.0)
+        product *= share
+    penalty = np.exp(np.minimum(0.0, 1.0 - lengths / length))
+    return np.where(hits[0] > 0, penalty * np.cbrt(product), 0.0)
+
+
+class BleuStar:
+    """BLEU*: the 2- to 4-grams of the candidate found in a reference, without single words. Range [0, 1]."""
+
+    name = "bleu-star"
+
+    def __init__(self, zero_order: ZeroOrder = "zero", clip: bool = False, tokenizer: Words = "unicode") -> None:
+        self.zero_order: ZeroOrder = zero_order
+        self.clip = clip
+        self.tokenizer: Words = tokenizer
+
+    def __call__(
+        self,
+        candidates: Sequence[str],
+        references: Sequence[Sequence[str]] | None = None,
+        sources: Sequence[str] | None = None,
+    ) -> NDArray[np.float64]:
+        """``(n,)`` float64 in [0, 1], the best of several references; 0 for an empty candidate.
+
+        NaN where no reference can be met: none has a word or, with ``zero_order=zero``, four words.
+        """
+        references = checked_references(self.name, candidates, references, sources)
+        return score_items(candidates, references, self._nothing, self._best, floor=0.0)
+
+    @property
+    def signature(self) -> str:
+        """The reading of orders without a match, clipping and the words."""
+        fields = {"zero_order": self.zero_order, "clip": self.clip, "tokenizer": self.tokenizer}
+        return signature(self.name, **fields)
+
+    def undefined(self, candidate: str, references: Sequence[str] | None = None) -> str | None:
+        """Why the score is NaN: no reference with enough words."""
+        return undefined_reason(references, self._nothing)
+
+    def words(self, text: str) -> tuple[str, ...]:
+        """The words that are counted and compared."""
+        return tokenizer_of(self.tokenizer)(text)
+
+    def _best(self, candidate: str, references: list[str]) -> float:
+        words, others = self.words(candidate), [self.words(text) for text in references]
+        hits = np.array([[self._hits(words, other, n) for other in others] for n in range(1, ORDERS + 1)], dtype=float)
+        lengths = np.array([len(other) for other in others], dtype=float)
+        return float(bleu_star(hits, len(words), lengths, self.zero_order).max())
+
+    def _hits(self, words: Sequence[str], others: Sequence[str], n: int) -> int:
+        ours, theirs = ngrams(words, n), ngrams(others, n)
+        if self.clip:
+            return (Counter(ours) & Counter(theirs)).total()
+        return sum(map(set(theirs).__contains__, ours))
+
+    def _nothing(self, text: str) -> str | None:
+        words, needed = len(self.words(text)), ORDERS if self.zero_order == "zero" else 1
+        if words >= needed:
+            return None
+        return "is empty" if not text.strip() else f"has {words} words, fewer than {needed}"

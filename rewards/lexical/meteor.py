@@ -1,0 +1,178 @@
+"""METEOR (Banerjee and Lavie 2005; parameters of Lavie and Agarwal 2007), equal to NLTK's, with or without WordNet.
+
+NLTK's alignment is the common one in use and not the paper's. The paper takes, of the largest alignments, the one with
+the fewest crossings; NLTK goes from the last word to the first and takes the last equal word still free, so that
+repeated words can cost it chunks. NLTK also looks up synonyms of stems, not of words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Literal
+
+from rewards.errors import RewardError
+from rewards.lexical.words import REMEMBERED, Words, stem, tokenizer_of
+from rewards.scoring import checked_references, library, score_items, signature, undefined_reason
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Stages = Literal["exact", "exact-stem", "exact-stem-synonym"]
+
+
+Units = dict[int, str]  # place -> word or stem, in order of places
+Names = Callable[[str], Collection[str]]  # a word or stem -> what it may be matched with
+
+
+def meteor(
+    candidate: Sequence[str],
+    reference: Sequence[str],
+    stages: Stages,
+    alpha: float = 0.9,
+    beta: float = 3.0,
+    gamma: float = 0.5,
+) -> float:
+    """METEOR of two lists of lower-cased words, in [0, 1]: ``(1 - gamma * (chunks / matches)**beta) * F``.
+
+    ``F`` is the harmonic mean of precision and recall, recall weighted by ``alpha``. 0 without a match.
+    """
+    pairs = align(candidate, reference, stages)
+    if not pairs:
+        return 0.0
+    precision, recall = len(pairs) / len(candidate), len(pairs) / len(reference)
+    mean = (precision * recall) / (alpha * precision + (1 - alpha) * recall)
+    return (1 - gamma * (chunks(pairs) / len(pairs)) ** beta) * mean
+
+
+def align(candidate: Sequence[str], reference: Sequence[str], stages: Stages) -> list[tuple[int, int]]:
+    """Pairs of places ``(in candidate, in reference)``, in order; each stage matches what the one before left."""
+    left, right = dict(enumerate(candidate)), dict(enumerate(reference))
+    pairs = _matches(left, right, _itself)
+    if stages != "exact":
+        left, right = ({place: stem(word) for place, word in units.items()} for units in (left, right))
+        pairs += _matches(left, right, _itself)
+    if stages == "exact-stem-synonym":
+        pairs += _matches(left, right, _synonyms)
+    return sorted(pairs)
+
+
+def chunks(pairs: Sequence[tuple[int, int]]) -> int:
+    """The number of runs of neighbours on both sides; ``pairs`` is in order and not empty."""
+    return 1 + sum(after != (place + 1, other + 1) for (place, other), after in pairwise(pairs))
+
+
+def _matches(left: Units, right: Units, names: Names) -> list[tuple[int, int]]:
+    """Match greedily from the last place to the first and take what is matched out of both."""
+    free: dict[str, list[int]] = {}
+    for place, unit in right.items():
+        free.setdefault(unit, []).append(place)
+    pairs = []
+    for place in reversed(left):
+        found = [free[name] for name in names(left[place]) if free.get(name)]
+        if found:
+            pairs.append((place, max(found, key=itemgetter(-1)).pop()))
+    for place, other in pairs:
+        del left[place], right[other]
+    return pairs
+
+
+def _itself(unit: str) -> tuple[str]:
+    return (unit,)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _synonyms(unit: str) -> frozenset[str]:
+    """The one-word lemmas of all WordNet senses of ``unit``, and itself."""
+    lemmas = (lemma.name() for sense in _wordnet().synsets(unit) for lemma in sense.lemmas())
+    return frozenset(name for name in lemmas if "_" not in name) | {unit}
+
+
+class Meteor:
+    """METEOR of exact and stemmed words; of synonyms too only with stages=exact-stem-synonym. Range [0, 1]."""
+
+    def __init__(
+        self,
+        stages: Stages = "exact-stem",
+        tokenizer: Words = "unicode",
+        alpha: float = 0.9,
+        beta: float = 3.0,
+        gamma: float = 0.5,
+    ) -> None:
+        for option, value in (("alpha", alpha), ("gamma", gamma)):
+            if not 0 <= value <= 1:
+                raise RewardError(f"meteor: {option}={value} must lie between 0 and 1")
+        if beta <= 0:
+            raise RewardError(f"meteor: beta={beta} must be above 0")
+        if stages == "exact-stem-synonym":
+            _wordnet()  # its data may be missing: say so now
+        self.name = "meteor" if stages == "exact-stem-synonym" else f"meteor-{stages}"
+        self.stages: Stages = stages
+        self.tokenizer: Words = tokenizer
+        self.alpha, self.beta, self.gamma = alpha, beta, gamma
+
+    def __call__(
+        self,
+        candidates: Sequence[str],
+        references: Sequence[Sequence[str]] | None = None,
+        sources: Sequence[str] | None = None,
+    ) -> NDArray[np.float64]:
+        """``(n,)`` float64 in [0, 1], the best of several references.
+
+        0 for a candidate without a word, NaN where no reference has one. A text of m words with itself scores
+        ``1 - gamma / m**beta``, the most that reference can give.
+        """
+        references = checked_references(self.name, candidates, references, sources)
+        return score_items(candidates, references, self._nothing, self._best, floor=0.0)
+
+    @property
+    def signature(self) -> str:
+        """Stages, parameters, tokenizer, and NLTK's version (with WordNet's, where it is read)."""
+        fields: dict[str, Any] = {"stages": self.stages, "tokenizer": self.tokenizer}
+        fields |= {"alpha": self.alpha, "beta": self.beta, "gamma": self.gamma, "library": library("nltk")}
+        if self.stages == "exact-stem-synonym":
+            fields["wordnet"] = _wordnet().get_version()
+        return signature(self.name, **fields)
+
+    def undefined(self, candidate: str, references: Sequence[str] | None = None) -> str | None:
+        """Why the score is NaN: no reference with a word."""
+        return undefined_reason(references, self._nothing)
+
+    def units(self, text: str) -> Sequence[Hashable] | None:
+        """What two texts must have in common to score above 0: stems. None where synonyms match as well."""
+        if self.stages == "exact-stem-synonym":
+            return None
+        return [word if self.stages == "exact" else stem(word) for word in self._words(text)]
+
+    def ceiling(
+        self, common: NDArray[np.float64], candidate: int, reference: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """The highest score of texts with so many units (``candidate`` at least 1), ``common`` of them shared."""
+        return common / (self.alpha * reference.clip(1) + (1 - self.alpha) * candidate)
+
+    def _words(self, text: str) -> tuple[str, ...]:
+        return tokenizer_of(self.tokenizer)(text)
+
+    def _best(self, candidate: str, references: list[str]) -> float:
+        words, parameters = self._words(candidate), (self.alpha, self.beta, self.gamma)
+        return max(meteor(words, self._words(reference), self.stages, *parameters) for reference in references)
+
+    def _nothing(self, text: str) -> str | None:
+        if self._words(text):
+            return None
+        return "is empty" if not text.strip() else "has no word"
+
+
+@lru_cache(maxsize=1)
+def _wordnet() -> Any:
+    from nltk.corpus import wordnet
+
+    try:
+        wordnet.ensure_loaded()
+    except LookupError as error:
+        fix = "run 'python -m nltk.downloader wordnet', or use stages=exact-stem"
+        raise RewardError(f"meteor: stages=exact-stem-synonym reads WordNet, which is not installed; {fix}") from error
+    return wordnet

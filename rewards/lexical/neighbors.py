@@ -1,0 +1,295 @@
+"""BLEU Neighbors (Ethayarajh and Sadigh 2020): the quality of a text from judged texts that resemble it.
+
+No references: the reward holds examples with known scores, and a candidate gets the mean score of its neighbours.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import math
+import numbers
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rewards.base import Reward, check_spec, from_spec
+from rewards.errors import RewardError
+from rewards.lexical.bleu import ORDERS, BleuStar, ZeroOrder, bleu_star
+from rewards.lexical.meteor import Meteor
+from rewards.lexical.postings import Postings
+from rewards.lexical.rouge import Rouge
+from rewards.lexical.words import ngrams
+from rewards.options import FALSE, NONE
+from rewards.scoring import check_texts, signature
+from rewards.specs import Spec, as_spec
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Scores = NDArray[np.float64]
+
+NAME = "bleu-neighbors"
+# The paper's thresholds; its ROUGE is ROUGE-L, and its BERTScore must be the rescaled one.
+TAU = {"bleu-star": 0.08, "meteor": 0.18, "bertscore": 0.10}
+TAU |= dict.fromkeys(("rouge-1", "rouge-2", "rouge-3", "rouge-l", "rouge-lsum"), 0.06)
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Judged texts: ``scores`` ``(m,)`` float64, higher is better; ``digest`` is a hash of both (12 hex digits)."""
+
+    texts: tuple[str, ...]
+    scores: NDArray[np.float64]
+    digest: str
+
+    @classmethod
+    def of(cls, pairs: Sequence[tuple[str, float]]) -> Examples:
+        """Pairs of a text and a finite score, at least one. Raises RewardError."""
+        for number, pair in enumerate(pairs):
+            _check_pair(f"example {number}", *(pair if _is_pair(pair) else (None, None)))
+        if not pairs:
+            raise RewardError(f"{NAME}: examples is empty; give at least one text with its score")
+        texts, scores = tuple(text for text, _ in pairs), np.array([float(score) for _, score in pairs])
+        content = json.dumps([texts, scores.tolist()])
+        return cls(texts, scores, hashlib.sha256(content.encode()).hexdigest()[:12])
+
+    @classmethod
+    def read(cls, path: str | Path) -> Examples:
+        """A JSONL file (gzip too) of objects with ``text`` and ``score``. Raises RewardError with the line's number."""
+        if not Path(path).is_file():
+            raise RewardError(f"{NAME}: examples={str(path)!r}: no such file; give JSONL with text and score a line")
+        opener = gzip.open if str(path).endswith(".gz") else open
+        pairs = []
+        try:
+            with opener(path, "rt", encoding="utf-8") as file:
+                for number, line in enumerate(file, 1):
+                    if line.strip():
+                        pairs.append(_pair_of(f"{path}, line {number}", line))
+        except (OSError, EOFError, UnicodeDecodeError) as error:
+            raise RewardError(f"{NAME}: examples={str(path)!r} cannot be read ({error}); is the file whole?") from error
+        return cls.of(pairs)
+
+    def drawn(self, number: int, seed: int) -> Examples:
+        """``number`` of the examples without repetition, in their order; which ones depends on ``seed`` alone."""
+        if not 1 <= number <= len(self.texts):
+            raise RewardError(f"{NAME}: subsample={number} must lie between 1 and the {len(self.texts)} examples")
+        kept = np.sort(np.random.default_rng(seed).choice(len(self.texts), number, replace=False))
+        return Examples(tuple(self.texts[place] for place in kept), self.scores[kept], self.digest)
+
+
+def estimate(near: NDArray[np.bool_], scores: NDArray[np.float64], size: ArrayLike, a: int, b: float) -> Scores:
+    """The mean of ``scores (m,)`` where ``near (n, m)``, if ``a`` to ``b * size`` examples are near; NaN otherwise.
+
+    ``size (n,)``, or one number for all: how many examples each text could have had as neighbours. ``(n,)``.
+    """
+    found = near.sum(axis=-1)
+    enough = (found >= a) & (found <= _most(b, size))
+    return np.where(enough, near @ scores / np.maximum(found, 1), np.nan)
+
+
+def _most(b: float, size: ArrayLike) -> Scores:
+    return np.floor(b * np.asarray(size) + 1e-9)  # .29 of 100 is 29, which floating point has as 28.999...
+
+
+class BleuNeighbors:
+    """BLEU Neighbors: the mean score of the judged examples that resemble a text; needs no references."""
+
+    name = NAME
+
+    def __init__(
+        self,
+        examples: str | Sequence[tuple[str, float]],
+        kernel: str | Mapping[str, Any] | Reward = "bleu-star",
+        tau: float | None = None,
+        a: int = 5,
+        b: float = 0.66,
+        zero_order: ZeroOrder | None = None,
+        leave_one_out: bool = False,
+        subsample: int | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.check_options(examples, kernel, tau, a, b, zero_order, leave_one_out, subsample, seed)
+        self.examples = Examples.read(examples) if isinstance(examples, str | Path) else Examples.of(examples)
+        if subsample is not None:
+            self.examples = self.examples.drawn(subsample, seed)
+        self.kernel = from_spec(_kernel_spec(kernel, zero_order)) if isinstance(kernel, str | Mapping) else kernel
+        self.tau = _threshold(kernel) if tau is None else float(tau)
+        self.a, self.b = a, float(b)
+        self.leave_one_out = leave_one_out
+        self.subsample, self.seed = subsample, seed
+
+    @staticmethod
+    def check_options(
+        examples: str | Sequence[tuple[str, float]],
+        kernel: str | Mapping[str, Any] | Reward = "bleu-star",
+        tau: float | None = None,
+        a: int = 5,
+        b: float = 0.66,
+        zero_order: ZeroOrder | None = None,
+        leave_one_out: bool = False,
+        subsample: int | None = None,
+        seed: int = 0,
+    ) -> None:
+        """Check the numbers and the kernel, reading no file and loading nothing."""
+        if isinstance(kernel, str | Mapping):
+            check_spec(_kernel_spec(kernel, zero_order))
+        elif zero_order is not None:
+            raise RewardError(f"{NAME}: zero_order={zero_order} belongs to a kernel written as text; set it there")
+        if (_threshold(kernel) if tau is None else tau) <= 0:
+            raise RewardError(f"{NAME}: tau={tau} must be above 0")
+        if a < 1 or not 0 < b <= 1:
+            raise RewardError(f"{NAME}: a={a}, b={b}: a is 1 or more neighbours, b a share of the examples up to 1")
+        if subsample is not None and subsample < 1:
+            raise RewardError(f"{NAME}: subsample={subsample} must be 1 or more")
+        if seed < 0:
+            raise RewardError(f"{NAME}: seed={seed} must not be negative")
+
+    def __call__(
+        self,
+        candidates: Sequence[str],
+        references: Sequence[Sequence[str]] | None = None,
+        sources: Sequence[str] | None = None,
+    ) -> NDArray[np.float64]:
+        """``(n,)`` float64 in [lowest, highest score of the examples]; references are not read.
+
+        NaN where a candidate has fewer than ``a`` neighbours or more than ``b`` of the examples; an empty candidate
+        gets the lowest score of all.
+        """
+        check_texts(self.name, candidates, sources)
+        return np.array([self._score(candidate) for candidate in candidates], dtype=np.float64)
+
+    @property
+    def signature(self) -> str:
+        """The kernel's whole signature, a hash of the examples, and every option."""
+        drawn = "no" if self.subsample is None else f"{self.subsample}-seed{self.seed}"
+        fields = {"kernel": f"[{self.kernel.signature}]", "examples": self.examples.digest, "subsample": drawn}
+        return signature(self.name, **fields, tau=self.tau, a=self.a, b=self.b, leave_one_out=self.leave_one_out)
+
+    def undefined(self, candidate: str, references: Sequence[str] | None = None) -> str | None:
+        """Why the score is NaN: too few neighbours or too many."""
+        if not candidate.strip():
+            return None
+        near, size = self._near(candidate)
+        found, most = int(near.sum()), _most(self.b, size)
+        if found < self.a:
+            return f"it has {found} neighbours at tau={self.tau:g}, fewer than a={self.a}"
+        if found > most:
+            return f"it has {found} neighbours at tau={self.tau:g}, more than b={self.b:g} of {size} examples"
+        return None
+
+    def coverage(self, candidates: Sequence[str]) -> float:
+        """The share of ``candidates`` that have a score; NaN for no candidate."""
+        return float(1 - np.isnan(self(candidates)).mean()) if len(candidates) else math.nan
+
+    def similarities(self, candidate: str) -> NDArray[np.float64]:
+        """The kernel of a candidate with every example: ``(m,)``; NaN where it is undefined.
+
+        0 where the two share too little for the kernel to reach ``tau``.
+        """
+        if isinstance(self.kernel, BleuStar):
+            return self._bleu_star(self.kernel, candidate)
+        possible = self._possible(candidate)
+        scores = np.zeros(len(self.examples.texts))
+        if possible.size:
+            references = [[self.examples.texts[place]] for place in possible]
+            scores[possible] = self.kernel([candidate] * len(references), references)
+        return scores
+
+    def _score(self, candidate: str) -> float:
+        if not candidate.strip():
+            return float(self.examples.scores.min())
+        near, size = self._near(candidate)
+        return float(estimate(near, self.examples.scores, size, self.a, self.b))
+
+    def _near(self, candidate: str) -> tuple[NDArray[np.bool_], int]:
+        """Which examples are neighbours, and out of how many; leaving one out leaves out all copies of its text."""
+        near = self.similarities(candidate) >= self.tau  # an undefined kernel is no neighbour
+        if not self.leave_one_out:
+            return near, near.size
+        others = np.array([text != candidate for text in self.examples.texts])
+        return near & others, int(others.sum())
+
+    def _bleu_star(self, kernel: BleuStar, candidate: str) -> NDArray[np.float64]:
+        """All at once: the n-grams of the candidate are looked up in one inverted index an order."""
+        words = kernel.words(candidate)
+        if not words:
+            return np.zeros(len(self.examples.texts))
+        hits = np.stack([index.hits(ngrams(words, n), kernel.clip) for n, index in enumerate(self._index, 1)])
+        return bleu_star(hits, len(words), self._index[0].sizes, kernel.zero_order)
+
+    def _possible(self, candidate: str) -> NDArray[np.intp]:
+        """The examples that may be neighbours: of a lexical kernel those that share enough, of another all."""
+        kernel, every = self.kernel, np.arange(len(self.examples.texts))
+        if not isinstance(kernel, Rouge | Meteor):
+            return every
+        units = kernel.units(candidate)
+        if units is None:  # synonyms share nothing
+            return every
+        if not units:
+            return every[:0]
+        (index,) = self._index
+        ceiling = kernel.ceiling(index.hits(units, clip=True), len(units), index.sizes)
+        return np.flatnonzero(ceiling >= self.tau * (1 - 1e-9))
+
+    @cached_property
+    def _index(self) -> list[Postings]:
+        """For BLEU* one index an order of n-grams; for another lexical kernel one of its units."""
+        texts = self.examples.texts
+        if isinstance(self.kernel, BleuStar):
+            words = [self.kernel.words(text) for text in texts]
+            return [Postings([ngrams(of_text, n) for of_text in words]) for n in range(1, ORDERS + 1)]
+        return [Postings([self.kernel.units(text) for text in texts])]  # type: ignore[attr-defined]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key != "_index"}
+
+
+def _kernel_spec(kernel: str | Mapping[str, Any], zero_order: ZeroOrder | None) -> Spec:
+    """The kernel as written, ``zero_order`` put in: ``stop`` for BLEU* where neither place says otherwise."""
+    spec = as_spec(kernel)
+    if spec.name != "bleu-star":
+        if zero_order is not None:
+            raise RewardError(f"{NAME}: zero_order={zero_order} belongs to kernel=bleu-star, not {spec.name}")
+        return spec
+    if zero_order is not None and "zero_order" in spec.options:
+        raise RewardError(f"{NAME}: zero_order is given twice, once in kernel={spec}; leave one out")
+    return Spec(spec.name, {"zero_order": zero_order or "stop", **spec.options})
+
+
+def _threshold(kernel: str | Mapping[str, Any] | Reward) -> float:
+    """The paper's threshold for a kernel. Raises RewardError where it has none."""
+    spec = as_spec(kernel) if isinstance(kernel, str | Mapping) else Spec(kernel.name, {})
+    if spec.name not in TAU:
+        raise RewardError(f"{NAME}: kernel={spec.name} has no threshold of its own; give tau=...")
+    if spec.name == "bertscore" and str(spec.options.get("rescale", "none")).lower() in (*NONE, *FALSE):
+        raise RewardError(f"{NAME}: the threshold of bertscore is for rescaled scores; give rescale= or tau=...")
+    return TAU[spec.name]
+
+
+def _is_pair(pair: object) -> bool:
+    return isinstance(pair, Sequence) and not isinstance(pair, str) and len(pair) == 2
+
+
+def _check_pair(where: str, text: object, score: object) -> None:
+    if not isinstance(text, str):
+        raise RewardError(f"{NAME}: {where} is no text with its score; write (text, score)")
+    if isinstance(score, bool) or not isinstance(score, numbers.Real) or not math.isfinite(score):
+        raise RewardError(f"{NAME}: {where}: the score {score!r} is not a finite number")
+
+
+def _pair_of(where: str, line: str) -> tuple[str, float]:
+    """One line of the file as a checked pair."""
+    try:
+        row = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise RewardError(f"{NAME}: {where} is not JSON ({error})") from error
+    if not isinstance(row, dict) or not {"text", "score"} <= row.keys():
+        raise RewardError(f"{NAME}: {where} has no 'text' and 'score'")
+    _check_pair(where, row["text"], row["score"])
+    return row["text"], row["score"]

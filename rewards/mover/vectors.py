@@ -1,0 +1,269 @@
+"""Static word vectors from word2vec / GloVe / fastText text files (gzip too) or from a spaCy pipeline."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import importlib.util
+import itertools
+import warnings
+import zlib
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+import numpy as np
+
+from rewards.errors import RewardError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+SPACY = "spacy:"
+BOM = b"\xef\xbb\xbf"  # a byte order mark: some editors begin a file with it, and it is no part of the first word
+LARGEST = float(np.finfo(np.float32).max)
+CHUNK = 2000  # lines parsed at a time: bounds memory, and numpy parses a chunk in one call
+
+
+@dataclass(frozen=True, eq=False)
+class StaticVectors:
+    """Words and their vectors: ``table`` is ``(n, d)`` float32, ``index`` maps a word to its row.
+
+    ``digest`` is a hash of the whole content (12 hex digits), the same for a file and its gzip and whatever ``words``
+    were kept. ``duplicates`` counts later lines of a word already seen, which are left out.
+    """
+
+    table: NDArray[np.float32]
+    index: dict[str, int]
+    digest: str
+    duplicates: int = 0
+
+    def __contains__(self, word: object) -> bool:
+        return word in self.index
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    @property
+    def width(self) -> int:
+        """The number of dimensions ``d``."""
+        return self.table.shape[1]
+
+
+def read_vectors(path: str | Path, words: Collection[str] | None = None) -> StaticVectors:
+    """Read a text file of one word and its numbers a line, after an optional header ``count width``.
+
+    ``words`` restricts what is kept in memory; every line is read and hashed all the same. ``spacy:NAME_OR_DIR`` takes
+    the vectors of a spaCy pipeline. Raises RewardError, with the line number, for a line of another width, a number
+    that is not finite, text that is not UTF-8, a file cut short, and for a file without vectors. Numbers are checked
+    where they are kept: not those of a word that ``words`` lacks or an earlier line had.
+    """
+    if str(path).startswith(SPACY):
+        return _from_pipeline(str(path).removeprefix(SPACY), words)
+    check_source(path)
+    try:
+        with _open(Path(path)) as file:
+            return _Reader(path, None if words is None else frozenset(words)).read(file)
+    except (OSError, EOFError, zlib.error) as error:
+        raise RewardError(f"vectors {path}: cannot be read ({error}); is the file whole?") from error
+
+
+def read_width(path: str | Path) -> int:
+    """The number of dimensions that the first line of a text file of vectors tells. Raises RewardError."""
+    check_source(path)
+    try:
+        with _open(Path(path)) as file:
+            reader = _Reader(path, None)
+            reader._after_header(iter(file))
+    except (OSError, EOFError, zlib.error) as error:
+        raise RewardError(f"vectors {path}: cannot be read ({error}); is the file whole?") from error
+    if reader.width < 1:
+        raise RewardError(f"vectors {path}, line 1: a word and its numbers are expected")
+    return reader.width
+
+
+def check_source(source: str | Path) -> None:
+    """Raise RewardError unless ``source`` is a file, or an installed or saved spaCy pipeline. Reads neither."""
+    name = str(source)
+    if not name.startswith(SPACY):
+        if not Path(name).is_file():
+            raise RewardError(f"vectors={name!r}: no such file; give a word2vec, GloVe or fastText text file (.gz too)")
+        return
+    name = name.removeprefix(SPACY)
+    if not Path(name).is_dir() and (not name.isidentifier() or importlib.util.find_spec(name) is None):
+        raise RewardError(f"vectors='spacy:{name}': no such pipeline; run 'python -m spacy download {name}' first")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where vectors come from and the state of the files when the reward was made: a cheap, picklable key."""
+
+    name: str
+    stamp: tuple[int, int]
+
+    @classmethod
+    def of(cls, name: str | Path) -> Source:
+        """Check that the source is there and remember its size and time."""
+        check_source(name)
+        return cls(str(name), _stamp(name))
+
+
+@lru_cache(maxsize=4)
+def load_once(source: Source) -> StaticVectors:
+    """The vectors of ``source``, read once in this process however many rewards use them.
+
+    Raises RewardError where the file changed after the reward was made: its scores would change half way.
+    """
+    if _stamp(source.name) != source.stamp:
+        raise RewardError(f"vectors {source.name}: the file changed since the reward was made; make the reward again")
+    return read_vectors(source.name)
+
+
+def _stamp(name: str | Path) -> tuple[int, int]:
+    """Newest time and whole size of the files: of a pipeline those of its vocabulary, which hold the vectors."""
+    name = str(name)
+    files = _pipeline_folder(name).rglob("vocab/*") if name.startswith(SPACY) else [Path(name)]
+    states = [file.stat() for file in files]
+    return max((state.st_mtime_ns for state in states), default=0), sum(state.st_size for state in states)
+
+
+def _pipeline_folder(name: str) -> Path:
+    name = name.removeprefix(SPACY)
+    if Path(name).is_dir():
+        return Path(name)
+    found = importlib.util.find_spec(name)
+    assert found is not None  # check_source has found it
+    assert found.origin is not None
+    return Path(found.origin).parent
+
+
+def _open(path: Path) -> gzip.GzipFile | BinaryIO:
+    with path.open("rb") as file:
+        zipped = file.read(2) == b"\x1f\x8b"
+    return gzip.open(path) if zipped else path.open("rb", buffering=2**20)
+
+
+def _from_pipeline(name: str, words: Collection[str] | None) -> StaticVectors:
+    from rewards.text.sentences import pipeline_vectors
+
+    found, table = pipeline_vectors(name)
+    if not np.isfinite(table).all():
+        raise RewardError(f"vectors=spacy:{name}: some numbers are not finite")
+    digest = hashlib.sha256("\n".join(found).encode() + table.tobytes()).hexdigest()[:12]
+    rows = [row for row, word in enumerate(found) if words is None or word in words]
+    return StaticVectors(table[rows], {found[row]: place for place, row in enumerate(rows)}, digest)
+
+
+class _Reader:
+    """One pass over a file; holds what the lines so far have told."""
+
+    def __init__(self, path: str | Path, words: frozenset[str] | None) -> None:
+        self.path, self.words = path, words
+        self.hash = hashlib.sha256()
+        self.index: dict[str, int] = {}
+        self.blocks: list[NDArray[np.float32]] = []
+        self.width = self.seen = self.duplicates = 0
+        self.announced: int | None = None
+        self.number = 0  # of the last line read
+
+    def read(self, lines: Iterable[bytes]) -> StaticVectors:
+        rest = self._after_header(iter(lines))
+        while chunk := list(itertools.islice(rest, CHUNK)):
+            self._take(chunk)
+        if not self.seen:
+            raise RewardError(f"vectors {self.path}: holds no vectors; one word and its numbers a line are expected")
+        if self.announced not in (None, self.seen):
+            raise RewardError(
+                f"vectors {self.path}: its header announces {self.announced} words, but {self.seen} are there; "
+                "fetch the file again"
+            )
+        table = np.concatenate(self.blocks) if self.blocks else np.empty((0, self.width), np.float32)
+        return StaticVectors(table, self.index, self.hash.hexdigest()[:12], self.duplicates)
+
+    def _after_header(self, lines: Iterator[bytes]) -> Iterator[bytes]:
+        """Learn the width from a header of two whole numbers, else from the first line, which is handed on."""
+        first = next(lines, b"").removeprefix(BOM)
+        fields = first.split()
+        if len(fields) == 2 and all(field.isdigit() for field in fields):
+            self.hash.update(first)
+            self.number = 1
+            self.announced, self.width = int(fields[0]), int(fields[1])
+            if self.width == 0:
+                raise self._error(1, "vectors of width 0")
+            return lines
+        if fields and len(fields) == 1:
+            raise self._error(1, f"{_shown(first)} has no numbers after the word")
+        self.width = len(fields) - 1
+        return itertools.chain([first] if first else [], lines)
+
+    def _take(self, chunk: list[bytes]) -> None:
+        """Parse a chunk of lines: words before the first space, all numbers by one call to numpy."""
+        for line in chunk:
+            self.hash.update(line)
+        rows = [self._split(self.number + place, line) for place, line in enumerate(chunk, 1)]
+        kept = [(place, row) for place, row in enumerate(rows, 1) if self._is_new(row[0])]
+        self.seen += len(rows)
+        if kept:
+            self.blocks.append(self._numbers([(self.number + place, row[1]) for place, row in kept]))
+        self.number += len(chunk)
+
+    def _is_new(self, word: str) -> bool:
+        if word in self.index:
+            self.duplicates += 1
+            return False
+        if self.words is not None and word not in self.words:
+            return False
+        self.index[word] = len(self.index)
+        return True
+
+    def _split(self, number: int, line: bytes) -> tuple[str, bytes]:
+        """Word and numbers. A few GloVe words hold spaces (``. . .``): there the last ``width`` fields are numbers."""
+        line = line.rstrip()
+        spaces = line.count(b" ")
+        word, _, rest = line.partition(b" ")
+        if spaces != self.width:
+            word, rest = self._unusual(number, line)
+        try:
+            return word.decode(), rest
+        except UnicodeDecodeError as error:
+            raise self._error(number, f"the word {word!r} is not UTF-8; convert the file") from error
+
+    def _unusual(self, number: int, line: bytes) -> tuple[bytes, bytes]:
+        fields = line.split()
+        extra = fields[1 : len(fields) - self.width]
+        if len(fields) <= self.width or any(_is_number(field) for field in extra):
+            raise self._error(number, f"{_shown(line)} has {max(len(fields) - 1, 0)} numbers where {self.width} belong")
+        return b" ".join(fields[: len(fields) - self.width]), b" ".join(fields[len(fields) - self.width :])
+
+    def _numbers(self, rows: list[tuple[int, bytes]]) -> NDArray[np.float32]:
+        """``(rows, width)``; where numpy cannot parse the chunk, the first bad line is looked for and named."""
+        try:
+            with warnings.catch_warnings(action="error"):  # numpy warns where text is no number, and stops there
+                flat = np.fromstring(b" ".join(numbers for _, numbers in rows), dtype=np.float32, sep=" ")
+        except (ValueError, DeprecationWarning):
+            flat = np.empty(0, np.float32)
+        if flat.size == len(rows) * self.width and np.isfinite(flat).all():
+            return flat.reshape(len(rows), self.width)
+        for number, numbers in rows:
+            bad = [field for field in numbers.split() if not _is_number(field) or not abs(float(field)) <= LARGEST]
+            if bad:
+                raise self._error(number, f"{_shown(bad[0])} is not a finite number")
+        raise self._error(rows[0][0], "its numbers or those of the next lines cannot be read")
+
+    def _error(self, number: int, what: str) -> RewardError:
+        return RewardError(f"vectors {self.path}, line {number}: {what}")
+
+
+def _is_number(field: bytes) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True
+
+
+def _shown(line: bytes) -> str:
+    text = line.rstrip().decode(errors="replace")
+    return repr(text if len(text) <= 40 else text[:40] + "...")

@@ -1,0 +1,237 @@
+"""Sentences, words and stop words of English text, by spaCy's rules (no trained model).
+
+A text is a str. Where it has several lines, its lines are its sentences; otherwise spaCy's sentencizer splits it.
+The words of the movers can be had with other sentences too: see ``Split``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+
+from rewards.errors import RewardError
+from rewards.text.chunks import REMEMBERED, cut, encodable, pipeline, tokens_of_chunk
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+StopWords = Literal["spacy", "nltk", "none"]
+Sentences = tuple[tuple[str, ...], ...]
+Word = TypeVar("Word")
+Spans = tuple[tuple[int, int], ...]
+
+# Sentences are lines where there are several and else spaCy's (auto), always lines, or those of spaCy's sentencizer or
+# NLTK's Punkt (whose data must be installed), which both read a line end as a space.
+Split = Literal["auto", "lines", "spacy", "nltk"]
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of ``text``, stripped, none empty."""
+    text = encodable(text).strip()
+    parts = text.split("\n") if "\n" in text else [sentence.text for sentence in pipeline()(text).sents]
+    return [part.strip() for part in parts if part.strip()]
+
+
+def content_words(text: str, stopwords: StopWords = "spacy", split: Split = "auto") -> Sentences:
+    """The words that mover metrics weigh: per sentence, lower-cased alphabetic tokens that are no stop words.
+
+    Sentences left empty are dropped, so a text with nothing to weigh is ``()``. Preprocessing of Clark et al. 2019.
+    """
+    return _words_themselves(stopwords).read(text, split)
+
+
+class Reader(Generic[Word]):
+    """``read(text, split)`` is as ``content_words`` has it, but each word as ``known`` has it; None: it does not count.
+
+    What was read is remembered, and so are its chunks.
+    """
+
+    def __init__(self, stopwords: StopWords, known: Callable[[str], Word | None]) -> None:
+        self._lines, self._running = _Chunks(stopwords, known, ends=False), _Chunks(stopwords, known, ends=True)
+        self.read = lru_cache(maxsize=REMEMBERED)(self._read)
+
+    def _read(self, text: str, split: Split) -> tuple[tuple[Word, ...], ...]:
+        text = encodable(text).strip()
+        if _by_spacy(text, split):
+            return tuple(_between_ends(self._running.of(text)))
+        found = (tuple(self._lines.of(text[start:end])) for start, end in _stretches(text, split))
+        return tuple(words for words in found if words)
+
+
+@lru_cache(maxsize=3)
+def _words_themselves(stopwords: StopWords) -> Reader[str]:
+    return Reader(stopwords, str)
+
+
+class _Chunks(dict[str, tuple[Any, ...]]):
+    """What a chunk holds that counts, worked out once: words as ``known`` has them, and ``ends`` of sentences as None.
+
+    A dictionary that fills itself: to look a chunk up costs half of a call to a remembering function.
+    """
+
+    def __init__(self, stopwords: StopWords, known: Callable[[str], Any], ends: bool) -> None:
+        super().__init__()
+        self.dropped, self.known = stop_words(stopwords), known
+        self.ends = pipeline().get_pipe("sentencizer").punct_chars if ends else frozenset()
+
+    def of(self, text: str) -> list[Any]:
+        """Words and sentence ends of a text, in its order."""
+        try:
+            return list(chain.from_iterable(map(self.__getitem__, text.split())))
+        except KeyError:  # a chunk whose tokens depend on its neighbours
+            return self._weighed(cut(text))
+
+    def __missing__(self, chunk: str) -> tuple[Any, ...]:
+        parts = tokens_of_chunk(chunk)
+        if parts is None:
+            raise KeyError(chunk)
+        if len(self) >= REMEMBERED:
+            self.clear()
+        self[chunk] = found = tuple(self._weighed(parts))
+        return found
+
+    def _weighed(self, tokens: list[str]) -> list[Any]:
+        return [mark for token in tokens for mark in self._mark(token)]
+
+    def _mark(self, token: str) -> tuple[Any, ...]:
+        if token in self.ends:
+            return (None,)
+        word = token.lower()
+        found = self.known(word) if word.isalpha() and word not in self.dropped else None
+        return () if found is None else (found,)
+
+
+def _between_ends(marks: Iterable[Word | None]) -> Iterator[tuple[Word, ...]]:
+    words: list[Word] = []
+    for mark in chain(marks, [None]):
+        if mark is not None:
+            words.append(mark)
+        elif words:
+            yield tuple(words)
+            words = []
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence ``text[start:end]``, its words that count and, for each, where it stands in ``text``."""
+
+    start: int
+    end: int
+    words: tuple[str, ...]
+    spans: Spans
+
+
+def located_words(text: str, stopwords: StopWords = "spacy", split: Split = "auto") -> tuple[str, tuple[Sentence, ...]]:
+    """The text as it is read, stripped, and in it the words of ``content_words``, sentence by sentence."""
+    text = encodable(text).strip()
+    dropped = stop_words(stopwords)
+    found = []
+    for offset, tokens in _analysed(text, split):
+        kept = [token for token in tokens if token.lower_.isalpha() and token.lower_ not in dropped]
+        if kept:
+            spans = tuple((offset + token.idx, offset + token.idx + len(token)) for token in kept)
+            ends = [(offset + token.idx, offset + token.idx + len(token)) for token in tokens if not token.is_space]
+            found.append(Sentence(ends[0][0], ends[-1][1], tuple(token.lower_ for token in kept), spans))
+    return text, tuple(found)
+
+
+def _analysed(text: str, split: Split) -> Iterator[tuple[int, Iterable[Any]]]:
+    """Each sentence's spaCy tokens, and what to add to a token's place to have its place in ``text``."""
+    if _by_spacy(text, split):
+        yield from ((0, sentence) for sentence in pipeline()(text).sents)
+        return
+    for start, end in _stretches(text, split):
+        yield start, pipeline().tokenizer(text[start:end])
+
+
+def _by_spacy(text: str, split: Split) -> bool:
+    return split == "spacy" or (split == "auto" and "\n" not in text)
+
+
+def _stretches(text: str, split: Split) -> Iterable[tuple[int, int]]:
+    """Where sentences start and end that are found before tokens are."""
+    return _nltk_spans()(text) if split == "nltk" else _lines(text)
+
+
+def _lines(text: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for line in text.split("\n"):
+        yield start, start + len(line)
+        start += len(line) + 1
+
+
+@lru_cache(maxsize=3)
+def stop_words(which: StopWords) -> frozenset[str]:
+    """English stop words: spaCy's, NLTK's (its data must be installed) or none.
+
+    Raises RewardError where NLTK's list is not on this machine, or for another name.
+    """
+    if which == "none":
+        return frozenset()
+    if which == "spacy":
+        from spacy.lang.en.stop_words import STOP_WORDS
+
+        return frozenset(STOP_WORDS)
+    if which == "nltk":
+        return _nltk_stop_words()
+    raise RewardError(f"stopwords={which!r} is not one of spacy, nltk, none")
+
+
+def _nltk_stop_words() -> frozenset[str]:
+    from nltk.corpus import stopwords
+
+    try:
+        return frozenset(stopwords.words("english"))
+    except LookupError as error:
+        fix = "run 'python -m nltk.downloader stopwords', or use stopwords=spacy"
+        raise RewardError(f"stopwords=nltk: NLTK's stop words are not on this machine; {fix}") from error
+
+
+def check_split(split: Split) -> None:
+    """Raise RewardError where ``split=nltk`` lacks its data."""
+    if split == "nltk":
+        _nltk_spans()
+
+
+@lru_cache(maxsize=1)
+def _nltk_spans() -> Callable[[str], Iterable[tuple[int, int]]]:
+    from nltk.tokenize import PunktTokenizer
+
+    try:
+        spans: Callable[[str], Iterable[tuple[int, int]]] = PunktTokenizer("english").span_tokenize
+    except LookupError as error:
+        fix = "run 'python -m nltk.downloader punkt_tab', or use split=spacy"
+        raise RewardError(f"split=nltk: NLTK's sentence splitter is not on this machine; {fix}") from error
+    return spans
+
+
+def pipeline_vectors(name: str) -> tuple[list[str], NDArray[np.float32]]:
+    """The words and vectors ``(n, d)`` of an installed spaCy pipeline, or of one saved in a directory.
+
+    Raises RewardError where it cannot be loaded or holds no vectors of words: the small pipelines hold none, and floret
+    makes them from parts of words.
+    """
+    import numpy as np
+    import spacy
+
+    try:
+        loaded = spacy.load(name)
+    except OSError as error:
+        raise RewardError(
+            f"vectors=spacy:{name}: spaCy cannot load it ({error}); install the pipeline first"
+        ) from error
+    found = loaded.vocab.vectors
+    if found.size == 0:
+        raise RewardError(f"vectors=spacy:{name}: this pipeline holds no vectors; use one of size md or lg")
+    words = [(loaded.vocab.strings[key], row) for key, row in found.key2row.items() if key in loaded.vocab.strings]
+    if not words:
+        raise RewardError(
+            f"vectors=spacy:{name}: its vectors (mode {found.mode}) belong to no words; use a pipeline with a vector a "
+            "word, or write the words of your texts and their vectors to a text file"
+        )
+    table = np.asarray(found.data, dtype=np.float32)[[row for _, row in words]]
+    return [word for word, _ in words], table

@@ -1,0 +1,111 @@
+"""Rewards made of rewards: weighted sums, and the shuffled control."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rewards.errors import RewardError
+from rewards.options import coerce
+from rewards.scoring import signature
+from rewards.wrappers.parts import Part, check_part, made
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class Weighted:
+    """A weighted sum of rewards: ``weighted(rouge-l=0.7, s+wms(vectors=v.txt.gz)=0.3)``. Weights need not sum to 1."""
+
+    name = "weighted"
+
+    def __init__(self, parts: Sequence[tuple[Part, float]]) -> None:
+        self.parts = [(made(part), _weight(part, weight)) for part, weight in parts]
+
+    @staticmethod
+    def check_options(parts: Sequence[tuple[Part, float]]) -> None:
+        """Check names, options and weights of the parts, loading nothing."""
+        for part, weight in parts:
+            _weight(part, weight)
+            check_part(part)
+
+    def __call__(
+        self,
+        candidates: Sequence[str],
+        references: Sequence[Sequence[str]] | None = None,
+        sources: Sequence[str] | None = None,
+    ) -> NDArray[np.float64]:
+        """``(n,)`` float64: the sum of weight times score; NaN where any part is undefined.
+
+        An empty candidate scores the weighted sum of the parts' floors.
+        """
+        return np.sum([weight * part(candidates, references, sources) for part, weight in self.parts], axis=0)
+
+    @property
+    def signature(self) -> str:
+        """The weights, each with the whole signature of its part."""
+        return signature(self.name, sum=" + ".join(f"{weight!r}*[{part.signature}]" for part, weight in self.parts))
+
+    def undefined(self, candidate: str, references: Sequence[str] | None = None) -> str | None:
+        """The reason of the first part that is undefined."""
+        for part, _ in self.parts:
+            reason = part.undefined(candidate, references)
+            if reason is not None:
+                return f"{reason} ({part.name})"
+        return None
+
+
+class Shuffled:
+    """A control: a reward's scores handed round within each call, so that none goes to the text that earned it.
+
+    Keeps the distribution of the reward and destroys its meaning: what training gains from it, the reward did not
+    cause. The order depends on ``seed`` and on the candidates alone, so a resumed run repeats it.
+    """
+
+    name = "shuffled"
+
+    def __init__(self, reward: Part, seed: int = 0) -> None:
+        self.reward = made(reward)
+        self.seed = seed
+        if seed < 0:
+            raise RewardError(f"shuffled: seed={seed} must not be negative")
+
+    @staticmethod
+    def check_options(reward: Part, seed: int = 0) -> None:
+        """Check the inner reward's name and options, loading nothing."""
+        check_part(reward)
+
+    def __call__(
+        self,
+        candidates: Sequence[str],
+        references: Sequence[Sequence[str]] | None = None,
+        sources: Sequence[str] | None = None,
+    ) -> NDArray[np.float64]:
+        """``(n,)`` float64: the inner scores, NaN included, in a cyclic order; a batch of one is NaN."""
+        scores = self.reward(candidates, references, sources)
+        if len(scores) < 2:
+            return np.full(len(scores), np.nan)
+        content = zlib.crc32("\n".join(candidates).encode("utf-8", "surrogatepass"))
+        cycle = np.random.default_rng([self.seed, content]).permutation(len(scores))
+        shuffled = np.empty_like(scores)
+        shuffled[cycle] = scores[np.roll(cycle, 1)]  # along one cycle through all items: nobody keeps its own
+        return shuffled
+
+    @property
+    def signature(self) -> str:
+        """The seed and the whole inner signature."""
+        return signature(self.name, seed=self.seed, reward=f"[{self.reward.signature}]")
+
+    def undefined(self, candidate: str, references: Sequence[str] | None = None) -> str | None:
+        """An item alone has nobody to exchange scores with."""
+        return "it is alone, and shuffled exchanges scores within a batch"
+
+
+def _weight(part: Part, weight: Any) -> float:
+    number = coerce(f"weighted: the weight of {part}", weight, float)
+    if number == 0:
+        raise RewardError(f"weighted: the weight of {part} is 0; leave it out")
+    return number

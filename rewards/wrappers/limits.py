@@ -1,0 +1,294 @@
+"""A time limit on every candidate: scoring in worker processes that can be killed, so that no text stalls a run."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+import time
+import traceback
+import weakref
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from pickle import PicklingError
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rewards.base import Reward
+from rewards.errors import RewardError
+from rewards.scoring import check_texts, checked_references, signature
+from rewards.wrappers.parts import Part, check_alone, check_part, made
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Item = tuple[str, tuple[str, ...] | None, str | None]  # candidate, references, source
+
+CONTEXT = get_context("spawn")  # a fork would copy locks that torch or a tokenizer may be holding
+REMEMBERED = 2**14  # reasons
+ORPHAN = 10.0  # seconds beyond its limit after which a worker whose parent is gone ends itself
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """A score, with the reason where it is NaN; or what the reward raised."""
+
+    score: float = float("nan")
+    reason: str | None = None
+    error: Exception | None = None
+
+
+class Limited:
+    """Another reward with a time limit on each candidate; a candidate over it is NaN, with that reason.
+
+    Range and floor are those of the reward inside. Each candidate is scored alone, in other processes. A script needs
+    the usual ``if __name__ == "__main__":``, because workers are spawned.
+
+    ``reward``: the reward that scores. ``seconds``: the limit, of the clock and of one candidate with all its
+    references; loading models does not count. ``workers``: how many processes score.
+    """
+
+    name = "limited"
+
+    def __init__(self, reward: Part, seconds: float, workers: int = 1) -> None:
+        if seconds <= 0:
+            raise RewardError(f"limited: seconds={seconds:g} must be above 0")
+        if workers < 1:
+            raise RewardError(f"limited: workers={workers} must be at least 1")
+        self.reward = made(reward)
+        self.seconds, self.workers = seconds, workers
+        self.__setstate__(self.__dict__)
+
+    @staticmethod
+    def check_options(reward: Part, seconds: float, workers: int = 1) -> None:
+        """Check the inner reward's name and options, loading nothing."""
+        check_part(reward)
+
+    def __call__(
+        self,
+        candidates: Sequence[str],
+        references: Sequence[Sequence[str]] | None = None,
+        sources: Sequence[str] | None = None,
+    ) -> NDArray[np.float64]:
+        """``(n,)`` float64: the inner reward's scores, its floor for an empty candidate included.
+
+        NaN where the inner reward says so, where the time is over, and where scoring ended its process twice. What the
+        inner reward raises is raised here. Raises RewardError for a reward whose scores depend on batch mates.
+        """
+        check_texts(self.name, candidates, sources)
+        if references is not None:
+            checked_references(self.name, candidates, references)
+        items = [
+            (text, None if references is None else tuple(references[row]), None if sources is None else sources[row])
+            for row, text in enumerate(candidates)
+        ]
+        with self._lock:
+            if self._pool.process != os.getpid():  # forked since: those workers belong to the parent
+                self.__setstate__(self.__getstate__())
+            answers = self._pool.run(items)
+            for item, answer in zip(items, answers, strict=True):
+                if answer.reason is not None:
+                    self._reasons[item[:2]] = answer.reason
+            while len(self._reasons) > REMEMBERED:
+                self._reasons.popitem(last=False)
+        return np.array([answer.score for answer in answers], dtype=np.float64)
+
+    @property
+    def signature(self) -> str:
+        """The limit, which can turn a score into NaN, and the whole inner signature."""
+        return signature(self.name, seconds=f"{self.seconds!r}", reward=f"[{self.reward.signature}]")
+
+    def undefined(self, candidate: str, references: Sequence[str] | None = None) -> str | None:
+        """Why the score is NaN: over its time, or the inner reward's reason. Scores a text it does not remember."""
+        key = candidate, None if references is None else tuple(references)
+        if key not in self._reasons:
+            scores = self([candidate], None if references is None else [references])
+            if scores[0] == scores[0]:
+                return None
+        return self._reasons[key]
+
+    def close(self) -> None:
+        """End the workers; the next call starts new ones. Also happens when the reward is no longer used."""
+        self._pool.stop()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What travels to another process: options and no workers."""
+        return {"reward": self.reward, "seconds": self.seconds, "workers": self.workers}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = threading.Lock()
+        self._reasons: OrderedDict[tuple[str, tuple[str, ...] | None], str] = OrderedDict()
+        self._pool = _Pool(self.reward, self.seconds, self.workers)
+        weakref.finalize(self, self._pool.stop)
+
+
+class _Worker:
+    """One process and what it is busy with: starting up, an item until a deadline, or nothing."""
+
+    def __init__(self, reward: Reward, seconds: float) -> None:
+        self.connection, theirs = CONTEXT.Pipe()
+        self.process = CONTEXT.Process(target=_serve, args=(theirs, reward, seconds), daemon=True)
+        try:
+            self.process.start()
+        except (PicklingError, AttributeError, TypeError) as error:
+            why = f"cannot be sent to a worker ({error}); define it in a module"
+            raise RewardError(f"limited: {reward.name} {why}") from error
+        theirs.close()  # so that the end of the process closes the pipe
+        self.seconds = seconds
+        self.started = False
+        self.item: int | None = None
+        self.deadline = float("inf")
+
+    @property
+    def idle(self) -> bool:
+        return self.started and self.item is None
+
+    def give(self, item: int, content: Item) -> None:
+        """Send an item; where the process has ended meanwhile, the next read tells."""
+        self.item, self.deadline = item, time.monotonic() + self.seconds
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            self.connection.send(content)
+
+    def stop(self) -> None:
+        self.process.kill()
+        self.process.join()
+        self.connection.close()
+
+
+class _Pool:
+    """Workers that come when there is work, and are replaced when they die."""
+
+    def __init__(self, reward: Reward, seconds: float, size: int) -> None:
+        self.reward, self.seconds, self.size = reward, seconds, size
+        self.process = os.getpid()
+        self.workers: list[_Worker] = []
+
+    def stop(self) -> None:
+        """Kill all workers; in a fork of the process that owns them, nothing."""
+        while self.process == os.getpid() and self.workers:
+            self.workers.pop().stop()
+
+    def run(self, items: Sequence[Item]) -> list[_Answer]:
+        """An answer for each item, in order. Raises what a reward raised."""
+        found: dict[int, _Answer] = {}
+        waiting = deque(range(len(items)))
+        deaths: Counter[int] = Counter()
+        try:
+            while len(found) < len(items):
+                self._hand_out(waiting, items)
+                wait([worker.connection for worker in self.workers], self._patience())
+                for worker in list(self.workers):
+                    self._listen(worker, found, waiting, deaths)
+        except BaseException:  # also an interrupt: workers in the middle of an item would answer the next call
+            self.stop()
+            raise
+        return [found[place] for place in range(len(items))]
+
+    def _hand_out(self, waiting: deque[int], items: Sequence[Item]) -> None:
+        busy = sum(worker.item is not None for worker in self.workers)
+        while len(self.workers) < min(self.size, busy + len(waiting)):
+            self.workers.append(_Worker(self.reward, self.seconds))
+        for worker in self.workers:
+            if worker.idle and waiting:
+                place = waiting.popleft()
+                worker.give(place, items[place])
+
+    def _patience(self) -> float | None:
+        nearest = min(worker.deadline for worker in self.workers)
+        return None if nearest == float("inf") else max(0.0, nearest - time.monotonic())
+
+    def _listen(self, worker: _Worker, found: dict[int, _Answer], waiting: deque[int], deaths: Counter[int]) -> None:
+        """Take what a worker says; one that is over its time, or ended by itself, is put away."""
+        place = worker.item
+        try:
+            answer = worker.connection.recv() if worker.connection.poll() else None
+        except (EOFError, ConnectionResetError):
+            self._put_away(worker)
+            self._after_death(worker, place, found, waiting, deaths)
+            return
+        if answer is not None and answer.error is not None:
+            raise answer.error
+        if answer is not None and not worker.started:
+            worker.started = True
+        elif answer is not None and place is not None:
+            found[place], worker.item, worker.deadline = answer, None, float("inf")
+        elif place is not None and time.monotonic() >= worker.deadline:
+            self._put_away(worker)
+            found[place] = _Answer(reason=f"scoring it took more than {self.seconds:g} seconds")
+
+    def _after_death(
+        self,
+        worker: _Worker,
+        place: int | None,
+        found: dict[int, _Answer],
+        waiting: deque[int],
+        deaths: Counter[int],
+    ) -> None:
+        """One more try for the item, since a process may be ended by something else than its text."""
+        code = worker.process.exitcode
+        if not worker.started:
+            main = 'a script that starts it needs `if __name__ == "__main__":`, and its reward must be importable'
+            raise RewardError(f"limited: a worker ended while starting (exit code {code}); {main}")
+        if place is None:
+            return
+        deaths[place] += 1
+        if deaths[place] == 1:
+            waiting.appendleft(place)
+        else:
+            found[place] = _Answer(reason=f"scoring it ended the process that did, twice (exit code {code})")
+
+    def _put_away(self, worker: _Worker) -> None:
+        self.workers.remove(worker)
+        worker.stop()
+
+
+def _serve(connection: Connection, reward: Reward, seconds: float) -> None:
+    """A worker's life: load and warm up, which no item has to pay for; then score what comes until the pipe closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole group; the parent decides
+    connection.send(_attempt(_warm, reward))
+    while True:
+        try:
+            item = connection.recv()
+        except EOFError:
+            return
+        _alarm(seconds + ORPHAN)
+        answer = _attempt(_score, reward, item)
+        _alarm(0)
+        connection.send(answer)
+
+
+def _warm(reward: Reward) -> _Answer:
+    check_alone(Limited.name, reward)
+    reward(["a text"], [["a text"]], ["a text"])
+    return _Answer()
+
+
+def _score(reward: Reward, item: Item) -> _Answer:
+    candidate, references, source = item
+    row = None if references is None else [references]
+    score = float(reward([candidate], row, None if source is None else [source])[0])
+    if score == score:
+        return _Answer(score)
+    return _Answer(score, reward.undefined(candidate, references) or "no reason given")
+
+
+def _attempt(action: Callable[..., _Answer], *arguments: Any) -> _Answer:
+    """The answer, or the error to be raised in the parent; foreign errors as text, since not all can travel."""
+    try:
+        return action(*arguments)
+    except RewardError as error:
+        return _Answer(error=error)
+    except Exception:
+        return _Answer(error=RuntimeError(f"limited: the reward failed in a worker:\n{traceback.format_exc()}"))
+
+
+def _alarm(seconds: float) -> None:
+    """Let the system end this process after ``seconds``, where it can: a lone worker must not run for ever."""
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, seconds)

@@ -1,0 +1,1 @@
+"""Summaries of a corpus, decoded with a trained or pretrained model."""

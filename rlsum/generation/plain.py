@@ -1,0 +1,172 @@
+"""A pretrained summarizer that no run has written: how it reads and decodes, from its own files, to generate with."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from rlsum.config import Config, DataConfig, Training
+from rlsum.errors import UserError
+from rlsum.models import pretrained
+from rlsum.models.decoding import Decoding
+from rlsum.models.sizes import Seq2SeqConfig
+from rlsum.training.checkpoint import CheckpointError
+from rlsum.training.start import seq2seq
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedConfig, PreTrainedTokenizerBase
+
+    from rlsum.models.seq2seq import Seq2Seq
+
+MAX_SOURCE = 1024  # tokens of an article where neither the network nor the tokenizer has a limit
+UNFOLLOWED = {  # what a generation config may ask for beside our decoding options, with the values that ask for nothing
+    "do_sample": False,
+    "repetition_penalty": 1.0,
+    "encoder_repetition_penalty": 1.0,
+    "encoder_no_repeat_ngram_size": 0,
+    "num_beam_groups": 1,
+    "diversity_penalty": 0.0,
+    "exponential_decay_length_penalty": None,
+    "sequence_bias": None,
+    "guidance_scale": None,
+    "stop_strings": None,
+}
+
+
+def configuration(
+    name: str,
+    prefix: str | None = None,
+    line_break: str | None = None,
+    max_source: int | None = None,
+    global_attention: Literal["none", "first"] | None = None,
+) -> tuple[Config, list[str]]:
+    """What the configuration of a run would say of a folder that ``save_pretrained`` wrote, or of a name on the hub.
+
+    What is not given is the model's own: of its generation config, and over that of what it has for summarization in
+    ``task_specific_params``, where T5 has its prefix. What they leave out has rlsum's defaults. Also the settings there
+    that are not followed. Reads no weights. Raises CheckpointError for what is no such model, UserError for an article
+    longer than its positions.
+    """
+    sizes, tokenizer, settings = _read(name)
+    if faults := pretrained.attention_faults(sizes, global_attention or "none"):
+        raise UserError(faults[0].replace("model.global_attention=", "--global-attention "))
+    if global_attention is None:  # on the first token in summaries of LED: Beltagy et al. 2020
+        global_attention = "none" if pretrained.attention_faults(sizes, "first") else "first"
+    if line_break is None:
+        line_break = "<n>" if "<n>" in tokenizer.get_vocab() else " "
+    limit = _most_source(sizes, tokenizer)
+    section = Seq2SeqConfig(
+        pretrained=name,
+        prefix=settings.get("prefix", "") if prefix is None else prefix,
+        line_break=line_break,
+        global_attention=global_attention,
+    )
+    _check_positions(sizes, "--max-source", "source", max_source or limit)
+    config = Config(
+        run=name,
+        data=DataConfig(train="-", valid="-", max_source=max_source or limit),  # there is nothing to train on
+        training=Training(steps=1),
+        model=section,
+        decoding=decoding(settings, pretrained.positions(sizes, "target")),
+    )
+    return config, unfollowed(settings)
+
+
+def load(config: Config) -> Seq2Seq:
+    """The model of such a configuration."""
+    section = _section(config)
+    return seq2seq.built(config, section, section.pretrained)
+
+
+def check_length(config: Config, decoding: Decoding) -> None:
+    """Raise UserError where summaries could be longer than the model's positions."""
+    _check_positions(pretrained.load_config(_section(config).pretrained), "--max-length", "target", decoding.max_length)
+
+
+def decoding(settings: dict[str, Any], most: int | None = None) -> Decoding:
+    """Decoding options as transformers' settings have them, by beam search; at most ``most`` tokens by default.
+
+    transformers' max_length and min_length count the start token, ours do not. Raises UserError where the settings
+    exclude each other.
+    """
+    ours = Decoding()
+    longest, shortest = settings.get("max_new_tokens"), settings.get("min_new_tokens")
+    if longest is None and settings.get("max_length") is not None:
+        longest = settings["max_length"] - 1
+    if shortest is None and settings.get("min_length") is not None:
+        shortest = max(0, settings["min_length"] - 1)
+    given: dict[str, Any] = {
+        "beam": settings.get("num_beams"),
+        "max_length": longest,
+        "min_length": shortest,
+        "length_penalty": settings.get("length_penalty"),
+        "block_ngrams": settings.get("no_repeat_ngram_size"),
+    }
+    if longest is None and most is not None:
+        given["max_length"] = min(most, ours.max_length)
+    given = {key: value for key, value in given.items() if value is not None}
+    try:
+        return replace(ours, **given).searching()
+    except ValueError as error:
+        raise UserError(
+            f"generation_config.json: {given} cannot be decoded with; max_length must be larger than min_length, and "
+            "no length negative: mend the file"
+        ) from error
+
+
+def unfollowed(settings: dict[str, Any]) -> list[str]:
+    """Settings that change what transformers writes and are not followed here, as ``key=value``."""
+    asked = {key: settings[key] for key, nothing in UNFOLLOWED.items() if settings.get(key, nothing) != nothing}
+    if (settings.get("num_beams") or 1) > 1 and settings.get("early_stopping") is not True:
+        asked["early_stopping"] = settings.get("early_stopping", False)
+    return [f"{key}={value}" for key, value in asked.items()]
+
+
+def told(config: Config, decoding: Decoding, ignored: list[str]) -> str:
+    """A line about how such a model reads and decodes."""
+    section = _section(config)
+    line = (
+        f"{section.pretrained}: written by no run; articles of {config.data.max_source} tokens, prefix "
+        f"{section.prefix!r}, line break {section.line_break!r}; beam {decoding.beam}, {decoding.min_length} to "
+        f"{decoding.max_length} tokens, length penalty {decoding.length_penalty:g}, n-grams blocked "
+        f"{decoding.block_ngrams}"
+    )
+    if section.global_attention != "none":
+        line += f"; global attention of the {section.global_attention} token"
+    return line + (f"; its own {', '.join(ignored)} is not followed" if ignored else "")
+
+
+def _read(name: str) -> tuple[PreTrainedConfig, PreTrainedTokenizerBase, dict[str, Any]]:
+    """Sizes, tokenizer, and settings of decoding that say anything."""
+    try:
+        if faults := pretrained.folder_faults(name):
+            raise pretrained.PretrainedError("\n".join(faults))
+        sizes = pretrained.load_config(name)
+        tokenizer = pretrained.load_tokenizer(name)
+        generation = pretrained.load_generation_config(name)
+    except pretrained.PretrainedError as error:
+        reason = str(error).replace(f"model.pretrained={name}: ", "  ")
+        raise CheckpointError(
+            f"{name}: neither the checkpoint of a run nor a pretrained model; give a run folder or a checkpoint "
+            f"folder, a folder that save_pretrained wrote, or a name on the hub\n{reason}"
+        ) from error
+    of_task = (getattr(sizes, "task_specific_params", None) or {}).get("summarization", {})
+    settings = {key: value for key, value in generation.to_dict().items() if value is not None}
+    return sizes, tokenizer, {**settings, **of_task}
+
+
+def _section(config: Config) -> Seq2SeqConfig:
+    assert config.model is not None  # ``configuration`` has made it
+    assert config.model.kind == "seq2seq"
+    return config.model
+
+
+def _check_positions(sizes: PreTrainedConfig, option: str, side: str, tokens: int) -> None:
+    if faults := pretrained.length_faults(sizes, {option: (side, tokens)}):
+        raise UserError("\n".join(faults))
+
+
+def _most_source(sizes: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase) -> int:
+    limits = [pretrained.positions(sizes, "source"), tokenizer.model_max_length]
+    known = [limit for limit in limits if limit is not None and limit < 10**9]  # a tokenizer without one has 10**30
+    return min(known, default=MAX_SOURCE)

@@ -1,0 +1,1 @@
+"""Outputs and pairs of texts to scores, and systems compared on them."""

@@ -1,0 +1,90 @@
+"""Systems beside each other: each one's means with intervals, and whether two differ on the items they share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rlsum.evaluation.statistics import (
+    LEVEL,
+    RESAMPLES,
+    Interval,
+    PairedDifference,
+    bootstrap_interval,
+    holm,
+    paired_difference,
+)
+from rlsum.scoring.outputs import Floats, SystemScores
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """How intervals and p-values are drawn: confidence level (0 to 1), number of resamples, seed."""
+
+    level: float = LEVEL
+    resamples: int = RESAMPLES
+    seed: int = 0
+
+    def interval(self, values: Floats) -> Interval:
+        """The bootstrap interval of the mean of ``values`` (n,)."""
+        return bootstrap_interval(values, level=self.level, resamples=self.resamples, seed=self.seed)
+
+    def difference(self, a: Floats, b: Floats) -> PairedDifference:
+        """The mean of ``a - b``, both (n,), with interval and p-value."""
+        return paired_difference(a, b, level=self.level, resamples=self.resamples, seed=self.seed)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """``system`` minus ``baseline`` on one metric, over the items that both have and on which both are defined.
+
+    ``p_holm`` is ``p`` adjusted for every comparison made together. ``shared`` counts items with an output from both,
+    ``unpaired`` those with an output from one of the two only.
+    """
+
+    system: str
+    baseline: str
+    metric: str
+    interval: Interval
+    p: float
+    shared: int
+    unpaired: int
+    p_holm: float = float("nan")
+
+
+def intervals(columns: dict[str, Floats], resampling: Resampling) -> dict[str, Interval]:
+    """The mean and interval of every column of scores (n,)."""
+    return {name: resampling.interval(values) for name, values in columns.items()}
+
+
+def compare(system: SystemScores, baseline: SystemScores, metric: str, resampling: Resampling) -> Comparison:
+    """Compare two systems on one metric, paired by id. NaN difference and p where they share no defined item."""
+    places = {identity: place for place, identity in enumerate(baseline.ids)}
+    pairs = [(here, places[identity]) for here, identity in enumerate(system.ids) if identity in places]
+    unpaired = len(system.ids) + len(baseline.ids) - 2 * len(pairs)
+    if not pairs:
+        nowhere = Interval(np.nan, np.nan, np.nan, 0)
+        return Comparison(system.system, baseline.system, metric, nowhere, np.nan, 0, unpaired)
+    here, there = (list(column) for column in zip(*pairs, strict=True))
+    found = resampling.difference(system.metrics[metric][here], baseline.metrics[metric][there])
+    return Comparison(system.system, baseline.system, metric, found.interval, found.p, len(pairs), unpaired)
+
+
+def compare_all(systems: Sequence[SystemScores], baseline: SystemScores, resampling: Resampling) -> list[Comparison]:
+    """Every other system against the baseline on every metric both were scored with, Holm-adjusted together."""
+    return adjusted(
+        compare(system, baseline, metric, resampling)
+        for system in systems
+        if system is not baseline
+        for metric in system.metrics
+        if metric in baseline.metrics
+    )
+
+
+def adjusted(comparisons: Iterable[Comparison]) -> list[Comparison]:
+    """The same comparisons with ``p_holm`` filled in for all of them as one family."""
+    found = list(comparisons)
+    p_values = holm([comparison.p for comparison in found])
+    return [replace(comparison, p_holm=float(p)) for comparison, p in zip(found, p_values, strict=True)]

@@ -1,0 +1,139 @@
+"""Outputs in, scores out: one vector a metric and one a property, aligned with the outputs.
+
+Scores are kept per item; means, intervals and tests are made from them afterwards (`statistics`, `comparison`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlsum.records import Output, RecordError, read_outputs
+from rlsum.scoring.properties import PROPERTIES
+
+if TYPE_CHECKING:
+    from rewards.base import Reward
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class SystemScores:
+    """What one system's outputs scored. Every vector is (n,), aligned with ``ids``; NaN = undefined for that item.
+
+    ``missing`` holds metric -> reason for metrics that could not be computed at all on this machine.
+    """
+
+    system: str
+    ids: tuple[str, ...]
+    metrics: dict[str, Floats]
+    properties: dict[str, Floats]
+    missing: dict[str, str] = field(default_factory=dict)
+
+
+def score_outputs(outputs: Sequence[Output], rewards: Mapping[str, Reward]) -> dict[str, Floats]:
+    """Each reward's scores (n,) of the outputs, by the reward's label.
+
+    Raises whatever a reward raises: a metric that cannot be computed is an error here, not a column of NaN.
+    """
+    return {label: _score(outputs, label, reward) for label, reward in rewards.items()}
+
+
+def score_available(
+    outputs: Sequence[Output], rewards: Mapping[str, Reward]
+) -> tuple[dict[str, Floats], dict[str, str]]:
+    """As `score_outputs`, but a metric whose encoder is not installed is set apart: (scores, label -> reason).
+
+    Only for reports that must say "encoder missing" in a column and go on; every other failure is raised.
+    """
+    from rewards.base import EncoderMissing
+
+    columns, missing = {}, {}
+    for label, reward in rewards.items():
+        try:
+            columns[label] = _score(outputs, label, reward)
+        except EncoderMissing as error:
+            missing[label] = str(error)
+    return columns, missing
+
+
+def load_available(specs: Sequence[str | Mapping[str, Any]]) -> tuple[dict[str, Reward], dict[str, str]]:
+    """Rewards by name, and name -> reason for those whose encoder is not installed. For reports, as `score_available`.
+
+    Raises RewardError for whatever else is wrong, and for two rewards of one name: their columns could not be told
+    apart.
+    """
+    from rewards.base import EncoderMissing, RewardError, from_spec
+    from rewards.specs import as_spec
+
+    found: dict[str, Reward] = {}
+    missing: dict[str, str] = {}
+    for spec in specs:
+        name = as_spec(spec).name
+        if name in found or name in missing:
+            raise RewardError(f"the reward {name!r} is given twice; leave one out")
+        try:
+            found[name] = from_spec(spec)
+        except EncoderMissing as error:
+            missing[name] = str(error)
+    return found, missing
+
+
+def measure_properties(outputs: Sequence[Output]) -> dict[str, Floats]:
+    """Each property's values (n,) of the outputs, by the property's name (see `properties.PROPERTIES`)."""
+    return {
+        name: np.array([measure(output.candidate, output.source) for output in outputs], dtype=np.float64)
+        for name, measure in PROPERTIES.items()
+    }
+
+
+def by_system(outputs: Sequence[Output]) -> dict[str, list[Output]]:
+    """Outputs grouped by system, in order of first appearance.
+
+    Raises RecordError where a system has two outputs for one id: which one to pair with others would be a guess.
+    """
+    systems: dict[str, list[Output]] = {}
+    for output in outputs:
+        systems.setdefault(output.system, []).append(output)
+    for system, members in systems.items():
+        seen: set[str] = set()
+        for output in members:
+            if output.id in seen:
+                raise RecordError(f"system {system!r} has two outputs with id {output.id!r}; keep one, or rename one")
+            seen.add(output.id)
+    return systems
+
+
+def read_systems(paths: Sequence[Path]) -> dict[str, list[Output]]:
+    """The outputs of some files, grouped by system. A name that two files use becomes ``name (file)`` in each.
+
+    Raises RecordError for a file that cannot be used, one given twice, or two outputs for one id of a system.
+    """
+    if len(set(paths)) < len(paths):
+        raise RecordError(f"{next(path for path in paths if paths.count(path) > 1)} is given twice; leave one out")
+    found = {path: by_system(read_outputs(path)) for path in paths}
+    names = [name for systems in found.values() for name in systems]
+    return {
+        name if names.count(name) == 1 else f"{name} ({path})": outputs
+        for path, systems in found.items()
+        for name, outputs in systems.items()
+    }
+
+
+def _score(outputs: Sequence[Output], label: str, reward: Reward) -> Floats:
+    scores = np.asarray(
+        reward(
+            [output.candidate for output in outputs],
+            [output.references for output in outputs],
+            [output.source for output in outputs],
+        ),
+        dtype=np.float64,
+    )
+    if scores.shape != (len(outputs),):
+        raise ValueError(f"reward {label!r} returned shape {scores.shape} for {len(outputs)} outputs")
+    return scores

@@ -1,0 +1,153 @@
+"""Pairs to score, read in a stream: JSONL records, or text files of candidates and references, a text a line.
+
+A row is a mapping with ``candidate`` (text), ``references`` (a list of texts, or one text under ``reference``) and,
+where there is one, ``source``; whatever else it holds is kept.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+from rlsum.records import RecordError
+from rlsum.scoring import signatures
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What was read: ``content`` a hash of every byte, ``rows`` how many there are.
+
+    ``scored``: the metrics by which some row has a score already -> their signature, None where none is recorded.
+    """
+
+    content: str
+    rows: int
+    scored: dict[str, str | None] = field(default_factory=dict)
+
+
+class Pairs(Protocol):
+    """Rows that can be read twice: once to check them, once to score them."""
+
+    def check(self) -> Identity:
+        """Read everything once. Raises RecordError for the first row that cannot be scored."""
+
+    def __iter__(self) -> Iterator[Row]:
+        """The rows in order, one at a time."""
+
+
+@dataclass(frozen=True)
+class Records:
+    """A JSONL file (gzip too), one object a line."""
+
+    path: Path
+
+    def check(self) -> Identity:
+        """Raises RecordError naming the line and the field, UserError for signatures that cannot be read."""
+        content, rows = hashlib.sha256(), 0
+        scored: set[str] = set()
+        with _opened(self.path) as lines:
+            for number, line in enumerate(lines, 1):
+                content.update(line.encode())
+                if line.strip():
+                    scored.update(_checked(line, f"{self.path}:{number}").get("scores", ()))
+                    rows += 1
+        if not rows:
+            raise RecordError(f"{self.path}: no records; expected one JSON object a line with candidate and references")
+        known = signatures.read(self.path) if scored else {}
+        return Identity(content.hexdigest()[:16], rows, {metric: known.get(metric) for metric in sorted(scored)})
+
+    def __iter__(self) -> Iterator[Row]:
+        with _opened(self.path) as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    yield _checked(line, f"{self.path}:{number}")
+
+
+@dataclass(frozen=True)
+class Texts:
+    """A file of candidates and one or more of references (gzip too), line by line; rows come out as output records."""
+
+    candidates: Path
+    references: tuple[Path, ...]
+
+    def check(self) -> Identity:
+        """Raises RecordError where the files differ in length."""
+        content = hashlib.sha256()
+        rows = {path: _read_through(path, content) for path in (self.candidates, *self.references)}
+        for path in self.references:
+            if rows[path] != rows[self.candidates]:
+                told = f"{self.candidates} has {rows[self.candidates]:,} lines but {path} has {rows[path]:,}"
+                raise RecordError(f"{told}; line i of each must belong together")
+        if not rows[self.candidates]:
+            raise RecordError(f"{self.candidates}: empty; a candidate a line is expected")
+        return Identity(content.hexdigest()[:16], rows[self.candidates])
+
+    def __iter__(self) -> Iterator[Row]:
+        with ExitStack() as stack:
+            files = [stack.enter_context(_opened(path)) for path in (self.candidates, *self.references)]
+            for number, lines in enumerate(zip(*files, strict=True), 1):
+                candidate, *references = (line.rstrip("\r\n") for line in lines)
+                texts = {"source": "", "references": references, "candidate": candidate}
+                yield {"id": str(number), **texts, "system": self.candidates.name}
+
+
+def texts_of(row: Mapping[str, Any]) -> tuple[str, Sequence[str], str]:
+    """Candidate, references and source (empty where the row has none) of a checked row."""
+    references = row["references"] if "references" in row else [row["reference"]]
+    return row["candidate"], references, row.get("source", "")
+
+
+def _checked(line: str, place: str) -> Row:
+    try:
+        row = json.loads(line, parse_constant=_no_number)
+    except json.JSONDecodeError as error:
+        raise RecordError(f"{place}: not JSON ({error.msg}); one object a line is expected") from error
+    if not isinstance(row, dict):
+        raise RecordError(f"{place}: a {type(row).__name__}, not an object; one object a line is expected")
+    if "candidate" not in row or ("references" not in row and "reference" not in row):
+        raise RecordError(f"{place}: a row needs candidate, and references (a list) or reference (a text)")
+    candidate, references, source = texts_of(row)
+    listed = isinstance(references, list) and all(isinstance(text, str) for text in references)
+    if not (isinstance(candidate, str) and listed and isinstance(source, str)):
+        raise RecordError(f"{place}: candidate, reference and source must be text, references a list of texts")
+    for name in ("scores", "undefined"):
+        if not isinstance(row.get(name, {}), dict):
+            raise RecordError(f"{place}: {name} must be an object, metric by metric")
+    return row
+
+
+def _no_number(name: str) -> float:
+    raise json.JSONDecodeError(f"{name} is no number in JSON, null is", name, 0)
+
+
+def _read_through(path: Path, content: Any) -> int:
+    """Add a file to the hash, its name and length apart; returns its lines."""
+    count = 0
+    with _opened(path) as lines:
+        for line in lines:
+            content.update(line.encode())
+            count += 1
+    content.update(f"\0{count}\0".encode())
+    return count
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[str]]:
+    """A text file, gzip or not; what is wrong with it is told by its name."""
+    try:
+        with path.open("rb") as file:
+            zipped = file.read(2) == b"\x1f\x8b"
+        with (gzip.open if zipped else open)(path, "rt", encoding="utf-8-sig", newline="\n") as text:
+            yield text
+    except UnicodeDecodeError as error:
+        raise RecordError(f"{path}: not UTF-8 text ({error.reason}); convert the file") from error
+    except (OSError, EOFError) as error:
+        raise RecordError(f"{path}: cannot be read ({error}); give the path of a whole file") from error

@@ -1,0 +1,83 @@
+"""Tables of systems: scores, properties of summaries, and differences from a baseline.
+
+Scores are shown times 100, properties in their own unit, and a mean always with its interval.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+from rlsum.evaluation.statistics import Interval
+from rlsum.pages.table import SCALE, UNDEFINED, Cell, Table, interval_cell, p_text
+from rlsum.scoring.comparison import Comparison
+
+PROPERTY_UNITS = {"length": ("length, tokens", 1)}  # all other properties are shares: shown in percent
+PROPERTY_NOTE = (
+    "repetition: trigrams said before; novelty: bigrams not in the article; copy rate: words that are in it; "
+    "invented names: capitalised words that are not (of summaries that have any)."
+)
+
+
+def metric_table(
+    rows: Mapping[str, Mapping[str, Interval]],
+    missing: Mapping[str, str],
+    caption: str,
+    notes: Iterable[str] = (),
+) -> Table:
+    """Systems x metrics. ``rows`` maps system -> metric -> interval; ``missing`` maps metric -> why it has no column.
+
+    The best mean of each column is marked when there are several systems.
+    """
+    metrics = list(dict.fromkeys(name for row in rows.values() for name in row))
+    best = {name: _best(row[name].mean for row in rows.values() if name in row) for name in metrics}
+    cells = tuple(
+        (
+            Cell(system),
+            *(interval_cell(row[name], SCALE, 2, len(rows) > 1 and row[name].mean == best[name]) for name in metrics),
+            *(Cell("encoder missing") for _ in missing),
+        )
+        for system, row in rows.items()
+    )
+    reasons = tuple(f"{name}: {reason}" for name, reason in missing.items())
+    return Table(caption, ("system", *metrics, *missing), cells, (*notes, *reasons))
+
+
+def property_table(rows: Mapping[str, Mapping[str, Interval]], caption: str, notes: Iterable[str] = ()) -> Table:
+    """Systems x properties, shares in percent, with intervals; beneath, what each property is."""
+    names = list(dict.fromkeys(name for row in rows.values() for name in row))
+    units = {name: PROPERTY_UNITS.get(name, (f"{name.replace('-', ' ')}, %", 100)) for name in names}
+    cells = tuple(
+        (Cell(system), *(interval_cell(row[name], units[name][1], 1) for name in names)) for system, row in rows.items()
+    )
+    return Table(caption, ("system", *(units[name][0] for name in names)), cells, (PROPERTY_NOTE, *notes))
+
+
+def difference_table(comparisons: Sequence[Comparison], caption: str, notes: Iterable[str] = ()) -> Table:
+    """One row a comparison with one baseline: difference and interval, p and Holm-adjusted p, items it rests on."""
+    cells = tuple(
+        (
+            Cell(item.system),
+            Cell(item.metric),
+            difference_cell(item),
+            Cell(p_text(item.p)),
+            Cell(p_text(item.p_holm)),
+            Cell(f"{item.interval.n:,}"),
+        )
+        for item in comparisons
+    )
+    header = ("system", "metric", f"difference x {SCALE}", "p", "p (Holm)", "items")
+    return Table(caption, header, cells, tuple(notes))
+
+
+def difference_cell(comparison: Comparison) -> Cell:
+    """A signed difference with its interval, marked where the interval excludes no difference."""
+    mean, low, high, _ = comparison.interval
+    if math.isnan(mean):
+        return Cell(UNDEFINED)
+    detail = "one item" if math.isnan(low) else f"{low * SCALE:+.2f} to {high * SCALE:+.2f}"
+    return Cell(f"{mean * SCALE:+.2f}", detail, low > 0 or high < 0)
+
+
+def _best(means: Iterable[float]) -> float:
+    return max((mean for mean in means if not math.isnan(mean)), default=math.nan)

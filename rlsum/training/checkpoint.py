@@ -1,0 +1,240 @@
+"""Weights and run state on disk. Every file is written whole or not at all, also under SIGKILL.
+
+A checkpoint folder holds model.safetensors, config.yaml, rewards.json and what the model needs beside its weights
+(vocab.txt; or tokenizer, sizes and decoding of a pretrained one); only the weights ever change, so replacing that one
+file replaces the checkpoint. ``state.safetensors`` of a run holds weights, optimiser and progress
+in one file for the same reason.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor, nn
+
+from rlsum import config as configs
+from rlsum.config import Config
+from rlsum.data.vocabulary import VOCABULARY
+from rlsum.errors import UserError
+from rlsum.files import replacing_files, write_atomically
+from rlsum.models.summarizer import WEIGHTS
+from rlsum.models.tensors import own_tensors
+from rlsum.records import defined
+from rlsum.training.parallel.sharding import sharded, whole
+
+CONFIG, REWARDS, STATE, START, RESULT, LOCK = (
+    "config.yaml",
+    "rewards.json",
+    "state.safetensors",
+    "start.safetensors",
+    "result.json",
+    ".lock",
+)
+
+
+class CheckpointError(UserError):
+    """A checkpoint that cannot be used: the message names the path and the fix."""
+
+
+@dataclass
+class Progress:
+    """Where a run stands.
+
+    best    the selection value so far, higher is better; None before any that is defined
+    scaler  state of the loss scaler, in fp16
+    """
+
+    step: int = 0
+    best: float | None = None
+    best_step: int = 0
+    without_gain: int = 0
+    finished: bool = False
+    scaler: dict[str, float] | None = None
+
+
+def claim(run: str | Path) -> IO[bytes]:
+    """Make a run folder this process's own until the file returned is closed or the process ends, however it ends.
+
+    Raises CheckpointError where another process holds the folder, or where it cannot be written.
+    """
+    try:
+        Path(run).mkdir(parents=True, exist_ok=True)
+        lock = (Path(run) / LOCK).open("ab")
+    except OSError as error:
+        raise CheckpointError(f"run={run}: cannot be written ({error.strerror}); choose another run=") from error
+    try:
+        # a lock of the process, not of the open file: workers forked while it is held do not keep it alive
+        fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        lock.close()
+        raise CheckpointError(
+            f"run={run}: another process is writing there ({error.strerror}); wait for it, or choose another run="
+        ) from error
+    return lock
+
+
+class Described(Protocol):
+    """A model, or what it reads texts with."""
+
+    def save_to(self, folder: Path) -> None:
+        """Write files without which the weights could not be used."""
+
+
+class Weighty(Protocol):
+    """A model whose weights are kept."""
+
+    def weight_files(self) -> Mapping[str, Mapping[str, Tensor]]:
+        """Tensors by name, each once, by the file of a checkpoint that holds them; the last is WEIGHTS."""
+
+
+def create(folder: Path, config: Config, described: Described, signatures: Mapping[str, str]) -> None:
+    """Write what a checkpoint folder holds beside its weights."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(folder / CONFIG, configs.dump(config).encode())
+    with replacing_files(folder) as partial:
+        described.save_to(partial)
+    write_atomically(folder / REWARDS, (json.dumps(dict(signatures), indent=2) + "\n").encode())
+
+
+def save_weights(folder: Path, model: Weighty, about: Mapping[str, Any]) -> None:
+    """Replace the weights of a checkpoint folder; ``about`` (step, validation values) goes into the file's header."""
+    header = {"about": json.dumps(defined(about)), "format": "pt"}  # transformers asks for a format
+    for name, tensors in model.weight_files().items():
+        write_atomically(folder / name, save(_cpu(tensors), header))
+
+
+def found(path: str | Path) -> Path | None:
+    """The checkpoint folder meant by a path: the folder itself, or ``best`` inside a run. None: no run wrote it."""
+    for folder in (Path(path), Path(path) / "best"):
+        if (folder / WEIGHTS).is_file() and (folder / CONFIG).is_file():
+            return folder
+    return None
+
+
+def find(path: str | Path) -> Path:
+    """The checkpoint folder meant by a path, which a run must have written. Raises CheckpointError."""
+    folder = found(path)
+    if folder is None:
+        raise CheckpointError(
+            f"{path}: no {WEIGHTS} and {CONFIG} there or in best/; give a run folder or a checkpoint folder. A "
+            f"pretrained model that no run wrote is named in the configuration instead: "
+            f"model='{{kind: seq2seq, pretrained: {path}}}'"
+        )
+    return folder
+
+
+def read_config(folder: Path) -> Config:
+    """The configuration stored in a checkpoint or run folder."""
+    return configs.load(folder / CONFIG)
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """What a JSON file of a run or checkpoint holds. Raises CheckpointError."""
+    try:
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise CheckpointError(f"{path}: cannot be read ({error}); the folder of a whole run has it") from error
+
+
+def read_weights(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Weights by name, and what ``save_weights`` was told about them."""
+    tensors, about = _read(folder / WEIGHTS, "about")
+    return tensors, about
+
+
+def put_weights(model: nn.Module, weights: Mapping[str, Tensor], origin: Path, optional: Collection[str] = ()) -> None:
+    """Give a model its weights, all but the ``optional`` ones. Raises CheckpointError where they do not fit."""
+    try:
+        missing, unexpected = model.load_state_dict(weights, strict=False)
+    except RuntimeError as error:  # sizes
+        raise CheckpointError(f"{origin}: weights do not fit {CONFIG} and {VOCABULARY}: {error}") from error
+    if unexpected or set(missing) - set(optional):
+        raise CheckpointError(f"{origin}: weights do not fit; missing {missing}, unexpected {unexpected}")
+
+
+def moments_of(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """What an optimiser remembers, by the number of a parameter and a name. Of a sharded model every process asks."""
+    state = optimizer.state_dict()["state"]
+    return {
+        f"{number}.{name}": whole(torch.as_tensor(value))
+        for number, values in state.items()
+        for name, value in values.items()
+    }
+
+
+def save_state(run: Path, model: nn.Module, moments: Mapping[str, Tensor], progress: Progress) -> None:
+    """Write everything a run needs to continue as if it had never stopped."""
+    tensors = {f"model.{name}": tensor for name, tensor in own_tensors(model).items()}
+    tensors |= {f"optimizer.{name}": tensor for name, tensor in moments.items()}
+    write_atomically(run / STATE, save(_cpu(tensors), {"progress": json.dumps(asdict(progress))}))
+
+
+def load_state(run: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> Progress:
+    """Put a run's state back. Raises CheckpointError where there is none."""
+    if not (run / STATE).is_file():
+        raise CheckpointError(f"{run}: no {STATE} to resume from; start the run without --resume")
+    tensors, progress = _read(run / STATE, "progress")
+    weights = {name[6:]: tensor for name, tensor in tensors.items() if name.startswith("model.")}
+    put_weights(model, weights, run / STATE, optional=_aliases(model))
+    moments: dict[int, dict[str, Tensor]] = {}
+    for name, tensor in tensors.items():
+        if name.startswith("optimizer."):
+            _, number, moment = name.split(".")
+            moments.setdefault(int(number), {})[moment] = tensor
+    optimizer.load_state_dict({"state": moments, "param_groups": optimizer.state_dict()["param_groups"]})
+    for parameter, values in optimizer.state.items():  # of a sharded model
+        values |= {name: sharded(value, parameter) for name, value in values.items() if value.shape == parameter.shape}
+    return Progress(**progress)
+
+
+def save_start(run: Path, model: nn.Module) -> None:
+    """Keep the weights that a run begins with: those that a KL penalty measures from."""
+    write_atomically(run / START, save(_cpu(own_tensors(model)), {"about": "{}"}))
+
+
+def load_start(run: Path, model: nn.Module) -> None:
+    """Give a model the weights that a run began with. Raises CheckpointError where there are none."""
+    put_weights(model, _read(run / START, "about")[0], run / START, optional=_aliases(model))
+
+
+def start_digest(run: Path) -> str:
+    """Sixteen hex digits that change with any byte of the kept start. Raises CheckpointError where there is none."""
+    try:
+        with (run / START).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+    except OSError as error:
+        raise CheckpointError(
+            f"{run / START}: cannot be read ({error.strerror}); the KL penalty measures from these weights: put the "
+            f"file back, or start a new run with --init {run}"
+        ) from error
+
+
+def _aliases(model: nn.Module) -> Collection[str]:
+    """Names of tensors that another name has already, as tied embeddings do."""
+    return model.state_dict().keys() - own_tensors(model).keys()
+
+
+def digest(model: nn.Module) -> str:
+    """Sixteen hex digits that change with any weight."""
+    return hashlib.sha256(save(_cpu(own_tensors(model)))).hexdigest()[:16]
+
+
+def _read(path: Path, key: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    try:
+        with safe_open(path, framework="pt") as file:
+            return {name: file.get_tensor(name) for name in file.keys()}, json.loads(file.metadata()[key])  # noqa: SIM118
+    except (OSError, SafetensorError, KeyError, TypeError) as error:
+        raise CheckpointError(f"{path}: not a file this version wrote ({error}); use another checkpoint") from error
+
+
+def _cpu(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}

@@ -1,0 +1,1 @@
+"""Training on several processes: set-up through accelerate, sharing work, pooling logs, sharded weights."""

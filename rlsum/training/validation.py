@@ -1,0 +1,100 @@
+"""What validation measures: likelihood on every row, and every reward and property on decoded ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from rlsum.data.batch import Batch
+from rlsum.models.decoding import Decoding
+from rlsum.models.summarizer import Summarizer
+from rlsum.records import Output
+from rlsum.scoring.properties import PROPERTIES
+from rlsum.training.parallel.team import ALONE, Team
+from rlsum.training.rollout import mean_defined
+
+if TYPE_CHECKING:
+    from rewards.base import Reward
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Values by name (nll and coverage a token, each reward, each property) and the decoded outputs behind them."""
+
+    values: dict[str, float]
+    outputs: list[Output]
+
+
+BLOCK = 32  # outputs that one process scores together; as many as batch centering groups
+
+
+@torch.no_grad()
+def likelihood(model: Summarizer, batches: Iterable[Batch], team: Team = ALONE) -> dict[str, float]:
+    """``nll``: -log p per token of the references, the end token counted: cross-entropy in nats.
+
+    ``coverage``, where the model has it: the penalty per token that training adds to it (See et al. 2017, equation 12).
+    """
+    sums = []
+    for batch in batches:
+        scored = model(batch, batch.target)
+        tokens = int((batch.target != batch.pad).sum())
+        sums.append((-scored.log_prob.sum().item(), scored.coverage.sum().item(), tokens))
+    nll, coverage, total = (sum(column) for column in zip(*team.together(sums), strict=True))
+    return {"nll": nll / total} | ({"coverage": coverage / total} if coverage else {})
+
+
+def decode(model: Summarizer, batches: Iterable[Batch], decoding: Decoding, system: str) -> Iterable[Output]:
+    """One output an article, in the order of the batches. With several samples an article, several outputs."""
+    for batch in batches:
+        texts = model.to_text(batch, model.generate(batch, decoding))
+        each = len(texts) // len(batch)
+        for i, text in enumerate(texts):
+            row = i // each
+            yield Output(batch.ids[row], batch.sources[row], batch.references[row], text, system)
+
+
+def measure(outputs: Sequence[Output], rewards: Mapping[str, Reward], team: Team = ALONE) -> dict[str, float]:
+    """Mean of every reward and of every property over the outputs where it is defined.
+
+    The outputs are everyone's; every process scores some of them.
+    """
+    size = BLOCK if team.size > 1 else len(outputs)
+    blocks = [outputs[start : start + size] for start in range(0, len(outputs), size)]
+    values = {}
+    for name, reward in rewards.items():
+        found = team.together([_scores(block, reward) for block in team.mine(blocks)])
+        values[name] = mean_defined(np.concatenate(found))
+    for name, measure_one in PROPERTIES.items():
+        values[name] = mean_defined([measure_one(o.candidate, o.source) for o in outputs])
+    return values
+
+
+def _scores(outputs: Sequence[Output], reward: Reward) -> np.ndarray:
+    return reward(
+        [output.candidate for output in outputs],
+        [output.references for output in outputs],
+        [output.source for output in outputs],
+    )
+
+
+def validate(
+    model: Summarizer,
+    scored: Iterable[Batch],
+    decoded: Iterable[Batch],
+    decoding: Decoding,
+    rewards: Mapping[str, Reward],
+    system: str,
+    team: Team = ALONE,
+) -> Validation:
+    """Likelihood of the ``scored`` batches; rewards and properties of what the model writes for the ``decoded``.
+
+    In a team the batches are this process's, and the result is everyone's.
+    """
+    written = team.together([list(decode(model, [batch], decoding, system)) for batch in decoded])
+    outputs = [output for batch in written for output in batch]
+    values = likelihood(model, scored, team)
+    return Validation(values | (measure(outputs, rewards, team) if outputs else {}), outputs)

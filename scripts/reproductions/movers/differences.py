@@ -1,0 +1,101 @@
+"""Which differences of Table 2 are real: the paper's Williams test beside the permutation test that fits the data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from reproductions.claims import SURE
+from reproductions.movers.correlations import Measured
+from reproductions.movers.metrics import LENGTH, MOVERS, RECALL, ROUGE_L, Kind, Setting, named
+from reproductions.study import Study
+from rlsum.evaluation.significance import MetricTest
+from rlsum.pages.table import UNDEFINED, Cell, Table, p_text
+
+
+def differences(setting: Setting, measured: Sequence[Measured]) -> Study:
+    """The paper's comparisons as a table for each set of texts; the rows are all pairs of metrics."""
+    return Study(
+        "differences",
+        tuple(_table(each, setting.kinds) for each in measured),
+        tuple(_row(each, one) for each in measured for one in each.result.tests),
+    )
+
+
+def compared(kinds: Sequence[Kind]) -> list[tuple[str, str]]:
+    """Movers with ROUGE-L and with each other, contextual vectors with static ones, and all metrics with length."""
+    pairs = []
+    for kind in kinds:
+        words, sentences, both = (named(mover, kind) for mover in MOVERS)
+        pairs += [(each, ROUGE_L) for each in (words, sentences, both)]
+        pairs += [(sentences, words), (both, words), (both, sentences)]
+    if len(kinds) == 2:
+        pairs += [(named(mover, kinds[1]), named(mover, kinds[0])) for mover in MOVERS]
+    metrics = [ROUGE_L, RECALL, *(named(mover, kind) for kind in kinds for mover in MOVERS)]
+    return pairs + [(each, LENGTH) for each in metrics]
+
+
+def turned(found: Sequence[MetricTest], one: str, other: str) -> MetricTest:
+    """The test of two metrics, with ``one`` as its ``a``. Raises KeyError where they were not compared."""
+    for test in found:
+        if (test.a, test.b) == (one, other):
+            return test
+        if (test.a, test.b) == (other, one):
+            return replace(test, a=one, b=other, difference=0.0 - test.difference, p_greater=1.0 - test.p_greater)
+    raise KeyError((one, other))
+
+
+def _table(measured: Measured, kinds: Sequence[Kind]) -> Table:
+    header = (f"on {measured.name}", "difference x 100", "p", "p (Holm)", "Williams' p, one-tailed")
+    made = measured.result.tests
+    how = "; ".join(dict.fromkeys(f"{test.test}: {test.why}" for test in made))
+    doubts = dict.fromkeys(text for test in measured.result.williams for text in test.warnings)
+    notes = (
+        f"p: two-tailed, {how}. Holm: over all {len(made)} pairs of columns. Bold: p < {SURE} after Holm.",
+        f"Williams' test, the paper's: {'; '.join(doubts) or 'no doubts'}.",
+    )
+    rows = tuple(_line(measured, *pair) for pair in compared(kinds))
+    return Table(f"Which differences in Spearman's rho are real? {measured.name}", header, rows, notes)
+
+
+def _line(measured: Measured, one: str, other: str) -> tuple[Cell, ...]:
+    test, williams = turned(measured.result.tests, one, other), turned(measured.result.williams, one, other)
+    real = test.p_holm < SURE
+    low, high = (100 * end for end in measured.ahead(one, other).interval)
+    undefined = math.isnan(test.difference)
+    return (
+        Cell(f"{one} over {other}"),
+        Cell(UNDEFINED, test.reason)
+        if undefined
+        else Cell(f"{100 * test.difference:+.1f}", f"{low:+.1f} to {high:+.1f}", real),
+        Cell(p_text(test.p)),
+        Cell(p_text(test.p_holm), mark=real),
+        Cell(_small(williams.p_greater)),
+    )
+
+
+def _small(p: float) -> str:
+    """A p-value that no resampling bounds from below."""
+    return "< 0.0001" if p < 0.0001 else p_text(p)
+
+
+def _row(measured: Measured, test: MetricTest) -> dict[str, Any]:
+    low, high = measured.ahead(test.a, test.b).interval
+    williams = turned(measured.result.williams, test.a, test.b)
+    return {
+        "texts": measured.name,
+        "metric": test.a,
+        "less": test.b,
+        "difference_x100": 100 * test.difference,
+        "low_x100": 100 * low,
+        "high_x100": 100 * high,
+        "n": test.n,
+        "test": test.test,
+        "p": test.p,
+        "p_holm": test.p_holm,
+        "williams_p_two_tailed": williams.p,
+        "williams_p_one_tailed": williams.p_greater,
+        "undefined": test.reason,
+    }

@@ -1,0 +1,76 @@
+"""The paper's figures 2 to 4, and the sweep of tau."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from reproductions.neighbors.studies import Point, Size
+from rlsum.compare.plots import COLOURS, Curve, Panel, picture
+
+PARAMETERS = {
+    "a": "a, the fewest neighbours",
+    "b": "b, the most neighbours (share of the examples)",
+    "tau": "tau, how alike a neighbour is",
+}
+
+
+def sweep_figure(points: Sequence[Point], kernel: str, people: Mapping[str, float]) -> bytes:
+    """Figures 2 (above: rho) and 3 (below: coverage) as PNG; ``people`` is the average annotator's rho by task."""
+    points = [point for point in points if point.kernel == kernel]
+    colours = _colours([point.task for point in points])
+    above = [
+        Panel(f"rho ({kernel})", _rho_curves(points, parameter, colours, people), name, (-0.6, 1.0))
+        for parameter, name in PARAMETERS.items()
+    ]
+    below = [
+        Panel("coverage", _coverage_curves(points, parameter, colours), name, (0.0, 1.05))
+        for parameter, name in PARAMETERS.items()
+    ]
+    return picture("sweeps", "Thresholds", "", [*above, *below]).light
+
+
+def sizes_figure(found: Sequence[Size]) -> bytes:
+    """Figure 4 as PNG: a panel a task, rho and coverage by the number of examples, shaded by a standard deviation."""
+    panels = []
+    for task in dict.fromkeys(each.task for each in found):
+        of_task = [each for each in found if each.task == task]
+        numbers = np.array([each.size for each in of_task], dtype=np.float64)
+        curves = []
+        for name, colour in zip(("correlation", "coverage"), COLOURS, strict=False):
+            values = np.array([getattr(each, name) for each in of_task])
+            spread = np.array([getattr(each, f"{name}_sd") for each in of_task])
+            label = "rho" if name == "correlation" else name
+            curves.append(Curve(label, colour, numbers, values, band=(values - spread, values + spread)))
+        panels.append(Panel(task, tuple(curves), "examples", (-0.4, 1.05)))
+    return picture("figure4", "Fewer examples", "", panels).light
+
+
+def _rho_curves(
+    points: Sequence[Point], parameter: str, colours: Mapping[str, str], people: Mapping[str, float]
+) -> tuple[Curve, ...]:
+    curves = []
+    for task, colour in colours.items():
+        chosen = [point for point in points if (point.task, point.parameter) == (task, parameter)]
+        found = [point.quality.correlation for point in chosen]
+        values = np.array([point.value for point in chosen])
+        band = np.array([each.low for each in found]), np.array([each.high for each in found])
+        curves.append(Curve(task, colour, values, np.array([each.value for each in found]), band=band))
+        if task in people:
+            level = np.full(len(values), people[task])
+            curves.append(Curve(f"{task}: average annotator", colour, values, level, dashed=True))
+    return tuple(curves)
+
+
+def _coverage_curves(points: Sequence[Point], parameter: str, colours: Mapping[str, str]) -> tuple[Curve, ...]:
+    curves = []
+    for task, colour in colours.items():
+        chosen = [point for point in points if (point.task, point.parameter) == (task, parameter)]
+        values = np.array([point.value for point in chosen])
+        curves.append(Curve(task, colour, values, np.array([point.quality.coverage.value for point in chosen])))
+    return tuple(curves)
+
+
+def _colours(tasks: Sequence[str]) -> dict[str, str]:
+    return {task: COLOURS[place % len(COLOURS)] for place, task in enumerate(dict.fromkeys(tasks))}

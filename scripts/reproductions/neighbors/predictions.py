@@ -1,0 +1,149 @@
+"""From kernel values to predicted scores, and from those to the paper's figures; pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reproductions.neighbors.tasks import Task
+from rewards.lexical.neighbors import estimate
+from rlsum.evaluation.correlation import Correlation, bootstrap_values, correlate, percentiles
+from rlsum.evaluation.rows import numbered, paired_rows
+from rlsum.evaluation.significance import MetricTest, compare_metrics
+from rlsum.evaluation.weighted import engine
+
+Floats = NDArray[np.float64]
+
+LEVEL = 0.95
+RESAMPLES = 2_000
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Neighbours are at least ``tau`` alike; ``a`` of them, and at most the share ``b`` of the examples."""
+
+    tau: float
+    a: int = 5
+    b: float = 0.66
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean with its bootstrap interval; NaN where undefined."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Quality:
+    """How good predictions are, over the ``n`` texts that have one: the share ``coverage`` of all.
+
+    ``baseline`` is the squared error, over the same texts, of the mean score of the examples; ``gain`` is by how much
+    it is above ``error``.
+    """
+
+    error: Mean
+    baseline: Mean
+    gain: Mean
+    correlation: Correlation
+    coverage: Mean
+    n: int
+
+
+def predict(similar: Floats, task: Task, limits: Thresholds) -> Floats:
+    """Predicted scores ``(n,)`` from kernel values ``similar (n, m)``: those of the reward bleu-neighbors.
+
+    NaN for too few neighbours or too many; the lowest score of the examples for a blank text, as the reward has it.
+    """
+    allowed = task.allowed
+    near = (similar >= limits.tau) & allowed
+    found = estimate(near, task.examples.scores, allowed.sum(axis=1), limits.a, limits.b)
+    blank = np.array([not text.strip() for text in task.tested.texts])
+    predicted: Floats = np.where(blank, task.examples.scores.min(), found)
+    return predicted.round(12)  # sums in another order differ in the last digits, which would break ties of ranks
+
+
+def mean_score(task: Task) -> Floats:
+    """The mean score of the examples that a text may be compared with ``(n,)``: what needs no text to predict."""
+    allowed = task.allowed
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means: Floats = (allowed @ task.examples.scores) / allowed.sum(axis=1)
+    return means
+
+
+def quality(predicted: Floats, task: Task, resamples: int = RESAMPLES, seed: int = 0) -> Quality:
+    """The figures of predictions ``(n,)``, each with an interval that draws whole inputs."""
+    human, inputs = task.tested.scores, task.tested.inputs
+    error, baseline = (predicted - human) ** 2, (mean_score(task) - human) ** 2
+    covered = ~np.isnan(predicted)
+    baseline = np.where(covered, baseline, np.nan)
+    means = {
+        name: bootstrap_mean(values, inputs, resamples, seed)
+        for name, values in (
+            ("error", error),
+            ("baseline", baseline),
+            ("gain", baseline - error),
+            ("coverage", covered.astype(np.float64)),
+        )
+    }
+    correlation = correlate(human, predicted, inputs=inputs, resamples=resamples, seed=seed)
+    return Quality(correlation=correlation, n=int(covered.sum()), **means)
+
+
+def bootstrap_mean(values: Floats, inputs: tuple[str, ...], resamples: int = RESAMPLES, seed: int = 0) -> Mean:
+    """The mean of ``values (n,)``, NaN left out, with a percentile interval that draws whole inputs."""
+    unit, units = numbered("inputs", inputs, len(values))
+    defined = ~np.isnan(values)
+    if not defined.any():
+        return Mean(np.nan, np.nan, np.nan)
+    sums = np.bincount(unit[defined], values[defined], minlength=units)
+    counts = np.bincount(unit[defined], minlength=units)
+
+    def mean(weights: Floats) -> Floats:
+        with np.errstate(invalid="ignore"):
+            return (weights @ sums) / (weights @ counts)
+
+    value = float(values[defined].mean())
+    if not resamples or len(np.unique(unit[defined])) < 2:
+        return Mean(value, np.nan, np.nan)
+    low, high, _ = percentiles(bootstrap_values(mean, units, resamples, seed), LEVEL)
+    return Mean(value, low, high)
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """Two predictions on the texts that both cover: Spearman's rho of the first less that of the second."""
+
+    first: str
+    second: str
+    difference: Mean
+    p: float
+    n: int
+    test: MetricTest
+
+
+def contrast(
+    task: Task,
+    first: tuple[str, Floats],
+    second: tuple[str, Floats],
+    resamples: int = RESAMPLES,
+    swaps: int = 10_000,
+    seed: int = 0,
+) -> Contrast:
+    """Named predictions ``(n,)`` against each other: bootstrap interval and permutation test, clustered by input."""
+    human, inputs = task.tested.scores, task.tested.inputs
+    test = compare_metrics(
+        human, first[1], second[1], names=(first[0], second[0]), inputs=inputs, resamples=swaps, seed=seed
+    )
+    nothing = Contrast(first[0], second[0], Mean(test.difference, np.nan, np.nan), test.p, test.n, test)
+    if test.reason:
+        return nothing
+    rows = paired_rows(human, first[1], second[1], inputs)
+    one, other = (engine(each, "spearman", "pooled") for each in rows)
+    values = bootstrap_values(lambda weights: one(weights) - other(weights), rows[0].units, resamples, seed)
+    low, high, _ = percentiles(values, LEVEL)
+    return replace(nothing, difference=Mean(test.difference, low, high))

@@ -1,0 +1,145 @@
+"""BERTScore rescaling (Zhang et al. 2020): scores of random and of judged pairs, and a matrix, before and after."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reproductions.claims import within
+from reproductions.estimate import Estimate, estimate
+from reproductions.published import ABSENT
+from reproductions.study import Study
+from reproductions.twmd.metrics import TOKENS
+from reproductions.twmd.pairs import Pairs
+from rewards.embedding.comparison import Comparison
+from rewards.embedding.factory import bertscore
+from rewards.embedding.rescaling import PUBLISHED, rescaled
+from rewards.embedding.rescaling_baseline import random_pairs
+from rewards.embedding.together import score_together
+from rewards.encoding.layers import Layer
+from rewards.explain import explain
+from rlsum.compare.plots import COLOURS, Curve, Panel, Picture, picture
+from rlsum.errors import UserError
+from rlsum.explain.picture import png
+from rlsum.pages.table import Cell, Table
+
+Floats = NDArray[np.float64]
+
+BINS = 60
+ROUNDING = 1e-9
+
+
+def rescaling(
+    pairs: Pairs,
+    count: int,
+    example: tuple[str, str],
+    encoder: str = "minilm",
+    layer: Layer = None,
+    baselines: Path | None = None,
+    seed: int = 0,
+) -> Study:
+    """A baseline from ``count`` random pairs of the references, and what it does to scores, correlations, a matrix.
+
+    ``baselines``: the folder of bert-score's files for English, where the encoder may have a published baseline.
+    """
+    metrics = [bertscore(encoder=encoder, layer=layer, direction=each) for each in TOKENS]
+    drawn = random_pairs(pairs.references, count, seed)
+    random = score_together(metrics, [one for one, _ in drawn], [other for _, other in drawn])
+    judged = score_together(metrics, pairs.candidates, pairs.references)
+    base = np.nanmean(random, axis=1)
+    loaded = metrics[0].space.source.load()
+    short = Path(encoder).name
+    what = f"BERTScore, {encoder} ({loaded.name}), layer {loaded.layers}"
+    published = [_published(baselines, encoder, str(loaded.layers), each) for each in TOKENS]
+    caption = f"{what}; {count:,} random pairs and {len(pairs):,} judged pairs of {pairs.name}"
+    table = _table(caption, random, judged, base, published)
+    changes: dict[str, Estimate] = {
+        direction: estimate(pairs.human, scores, pairs.inputs, "pearson", 200)
+        - estimate(pairs.human, rescaled(scores, b), pairs.inputs, "pearson", 200)
+        for direction, scores, b in zip(TOKENS, judged, base, strict=True)
+    }
+    claim = within("Rescaling leaves correlations as they are", changes, -ROUNDING, ROUNDING)
+    f1 = list(TOKENS).index("f1")
+    panels = [
+        _densities(f"{short}, before", random[f1], judged[f1]),
+        _densities(f"{short}, after", rescaled(random[f1], base[f1]), rescaled(judged[f1], base[f1])),
+    ]
+    drawings = (
+        picture("rescaling-distribution", "Rescaling", "Densities of BERTScore F1 before and after rescaling", panels),
+        *_matrices(metrics[f1], float(base[f1]), example),
+    )
+    return Study("rescaling", (table,), _records(loaded.name, random, judged, base, published), drawings, (claim,))
+
+
+def _table(caption: str, random: Floats, judged: Floats, base: Floats, published: Sequence[float]) -> Table:
+    header = ("direction", "baseline", "published", "random pairs", "after", "judged pairs", "after")
+    rows = []
+    for direction, b, known, one, other in zip(TOKENS, base, published, random, judged, strict=True):
+        spreads = [_spread(each) for scores in (one, other) for each in (scores, rescaled(scores, float(b)))]
+        rows.append((direction, f"{b:.4f}", ABSENT if math.isnan(known) else f"{known:.4f}", *spreads))
+    return Table(f"{caption}; mean and deviation", header, tuple(tuple(map(Cell, row)) for row in rows))
+
+
+def _records(
+    encoder: str, random: Floats, judged: Floats, base: Floats, published: Sequence[float]
+) -> tuple[dict[str, Any], ...]:
+    return tuple(
+        {
+            "encoder": encoder,
+            "direction": direction,
+            "baseline": round(float(b), 6),
+            "published": ABSENT if math.isnan(known) else known,
+            "random_mean": round(float(np.nanmean(one)), 6),
+            "random_after": round(float(np.nanmean(rescaled(one, float(b)))), 6),
+            "judged_mean": round(float(np.nanmean(other)), 6),
+            "judged_after": round(float(np.nanmean(rescaled(other, float(b)))), 6),
+        }
+        for direction, b, known, one, other in zip(TOKENS, base, published, random, judged, strict=True)
+    )
+
+
+def _spread(scores: Floats) -> str:
+    return f"{np.nanmean(scores):.3f} ± {np.nanstd(scores):.3f}"
+
+
+def _densities(when: str, random: Floats, judged: Floats) -> Panel:
+    """Histograms of both kinds of pairs as lines."""
+    kinds = {"random pairs": random[~np.isnan(random)], "a translation and its reference": judged[~np.isnan(judged)]}
+    curves = []
+    for (name, scores), colour in zip(kinds.items(), COLOURS, strict=False):
+        heights, edges = np.histogram(scores, BINS, density=True)
+        curves.append(Curve(name, colour, (edges[1:] + edges[:-1]) / 2, heights, smooth=True))
+    return Panel(f"{when} rescaling", tuple(curves), "BERTScore F1 (density)")
+
+
+def _matrices(metric: Comparison, base: float, example: tuple[str, str]) -> list[Picture]:
+    """The cosines of two sentences, and the same rescaled."""
+    before = explain(metric, *example)
+    after = replace(before, values=rescaled(before.values, base), score=float(rescaled(np.array(before.score), base)))
+    return [
+        Picture(
+            f"rescaling-matrix-{when}", "Matrix", f"Cosines between two sentences {when} rescaling", 600,
+            png(each, "light")[0], png(each, "dark")[0],
+        )
+        for when, each in (("before", before), ("after", after))
+    ]  # fmt: skip
+
+
+def _published(folder: Path | None, encoder: str, layer: str, direction: str) -> float:
+    """bert-score's baseline for an encoder, NaN where its folder has none."""
+    path = None if folder is None else folder / f"{encoder}.tsv"
+    if path is None or not path.is_file():
+        return math.nan
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = {row["LAYER"]: row for row in csv.DictReader(file)}
+    try:
+        return float(rows[layer][PUBLISHED[direction]]) if layer in rows else math.nan
+    except (KeyError, TypeError, ValueError) as error:
+        raise UserError(f"{path}: layer {layer} has no number for {error}") from error

@@ -1,0 +1,124 @@
+import json
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from studies import study
+
+from human_eval.collection.collect import collect, reasons, write_rejects
+from human_eval.collection.judgments import Judgment
+from human_eval.collection.returns import Returned
+
+BLIND, KEY = study()
+FIRST, SECOND = BLIND.booklets[0][:2]
+
+
+def judged(task=FIRST.id, judge="ann", answer="left", submitted=None):
+    answers = dict.fromkeys((criterion.id for criterion in BLIND.criteria), answer)
+    return Judgment(BLIND.id, task, judge, answers, submitted=submitted, origin="csv")
+
+
+def returned(*judgments):
+    return [Returned(f"f:{number}", judgment, {"n": number}) for number, judgment in enumerate(judgments, 1)]
+
+
+def test_good_rows_are_kept_in_the_order_of_the_study():
+    found = collect(BLIND, returned(judged(SECOND.id), judged(judge="bo"), judged()))
+    assert [(row.task, row.judge) for row in found.judgments] == [
+        (FIRST.id, "ann"),
+        (FIRST.id, "bo"),
+        (SECOND.id, "ann"),
+    ]
+    assert found.rejects == ()
+
+
+def test_bad_rows_are_rejected_with_place_and_reason():
+    found = collect(BLIND, returned("not JSON", judged("t0"), replace(judged(), study="s0"), judged(answer="A")))
+    assert found.judgments == ()
+    assert [(row.where, row.kind) for row in found.rejects] == [
+        ("f:1", "not JSON"),
+        ("f:2", "unknown task"),
+        ("f:3", "of another study"),
+        ("f:4", "unknown answer"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kept"),
+    [
+        (None, None, "f:2"),
+        ("2026-01-01T10:00:00Z", "2026-01-01T11:00:00Z", "f:2"),
+        ("2026-01-01T10:00:00Z", "2026-01-01T10:30:00+01:00", "f:1"),  # half an hour earlier
+        ("2026-01-01T10:00:00Z", None, "f:2"),
+    ],
+)
+def test_of_two_answers_to_a_task_the_later_counts(first, second, kept):
+    rows = returned(judged(submitted=first), judged(answer="right", submitted=second))
+    found = collect(BLIND, rows)
+    (judgment,), (reject,) = found.judgments, found.rejects
+    assert judgment.answers["overall"] == ("right" if kept == "f:2" else "left")
+    assert reject.reason == f"answered again later: {kept} counts"
+
+
+def test_the_same_file_twice_changes_nothing():
+    rows = returned(judged(), judged(SECOND.id))
+    found = collect(BLIND, [*rows, *rows])
+    assert found.judgments == collect(BLIND, rows).judgments
+    assert reasons(found.rejects) == [("the same answers again", 2, "f:1")]
+
+
+def elsewhere():
+    """The task of another booklet that shows what FIRST shows, whatever the sides."""
+    return next(
+        task
+        for task in BLIND.tasks
+        if task.item == FIRST.item and task.booklet != FIRST.booklet and {task.left} <= {FIRST.left, FIRST.right}
+    )
+
+
+def test_a_judge_counts_once_for_a_pair_even_with_two_booklets():
+    assert KEY.tasks[FIRST.id].kind == "pair"
+    rows = returned(judged(elsewhere().id, submitted="2026-01-02T10:00:00Z"), judged(submitted="2026-01-01T10:00:00Z"))
+    found = collect(BLIND, rows)
+    assert [row.task for row in found.judgments] == [FIRST.id]
+    assert found.rejects[0].reason == "same judge, same summaries in another booklet: f:2 counts"
+    assert len(collect(BLIND, returned(judged(), judged(elsewhere().id, "bo"))).judgments) == 2
+
+
+def test_a_swapped_repeat_in_the_same_booklet_is_no_repetition():
+    repeat, secret = next((task, secret) for task, secret in KEY.tasks.items() if secret.kind == "swapped")
+    found = collect(BLIND, returned(judged(secret.repeats), judged(repeat, answer="right")))
+    assert len(found.judgments) == 2
+
+
+rows = st.lists(
+    st.one_of(
+        st.just("not JSON"),
+        st.builds(
+            judged,
+            st.sampled_from([*BLIND.by_id, "t0"]),
+            st.sampled_from(["ann", " ann", "bo", ""]),
+            st.sampled_from(["left", "none", "A"]),
+            st.sampled_from([None, "2026-01-01T10:00:00Z", "2026-01-02T10:00:00+02:00", "soon"]),
+        ),
+    ),
+    max_size=40,
+)
+
+
+@given(rows)
+def test_every_row_is_a_judgment_or_a_reject(rows):
+    given = returned(*rows)
+    found = collect(BLIND, given)
+    assert len(found.judgments) + len(found.rejects) == len(given)
+    assert max(Counter((row.judge, row.task) for row in found.judgments).values(), default=1) == 1
+    assert all(reject.reason and reject.raw for reject in found.rejects)
+
+
+def test_rejects_are_written_with_what_they_said(tmp_path):
+    found = collect(BLIND, [Returned("f:1", "not JSON", {"judge": "\ud800"})])
+    write_rejects(tmp_path / "r.jsonl", found.rejects)
+    row = json.loads((tmp_path / "r.jsonl").read_text())
+    assert row == {"where": "f:1", "reason": "not JSON", "raw": {"judge": "\ud800"}}

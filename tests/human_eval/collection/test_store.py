@@ -1,0 +1,274 @@
+"""What is acknowledged is there, whatever happens; nothing counts twice."""
+
+import os
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+import threading
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+from served import Clock, make_store, make_study
+
+from human_eval.collection.store import Conflict, Refused, Store, judgments, read_database
+from rlsum.errors import UserError
+
+ANSWERS = {"focus": "left", "overall": "none"}
+
+
+@pytest.fixture
+def study():
+    return make_study()
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def store(tmp_path, study, clock):
+    opened = make_store(tmp_path, study, lease=100.0, now=clock)
+    yield opened
+    opened.close()
+
+
+def test_a_judge_goes_through_a_booklet_in_order(store):
+    assert store.claim("anna")
+    assert store.place("anna").open == ("t0-0", "t0-1", "t0-2")
+    store.record("anna", "t0-0", 0, ANSWERS, "", 4.0)
+    assert store.place("anna").open == ("t0-1", "t0-2")
+    assert store.place("anna").done == ("t0-0",)
+
+
+def test_what_was_answered_stands_in_the_order_of_answering_whatever_tasks_are_called(tmp_path, study):
+    named = tuple(replace(task, id=f"{name}{task.booklet}") for task, name in zip(study.tasks, "zmazma", strict=True))
+    with closing(make_store(tmp_path, replace(study, tasks=named))) as store:
+        store.claim("anna")
+        for task in ("z0", "m0", "a0"):
+            assert store.place("anna").open[0] == task
+            store.record("anna", task, 0, ANSWERS, "", 1.0)
+            assert store.place("anna").done[-1] == task
+        assert [found.task for found in store.answers()] == ["z0", "m0", "a0"]
+
+
+def test_each_judge_has_a_booklet_of_their_own_and_there_are_no_more_than_booklets(store):
+    assert [store.claim(judge) for judge in ("anna", "ben", "chris", "anna")] == [True, True, False, True]
+    assert {loan.judge: loan.booklet for loan in store.loans()} == {"anna": 0, "ben": 1}
+    assert store.place("chris").open == ()
+
+
+def test_an_answer_sent_twice_counts_once(store):
+    store.claim("anna")
+    for _ in range(3):
+        store.record("anna", "t0-0", 0, ANSWERS, "why not", 4.0)
+    assert len(store.answers()) == 1
+
+
+def test_other_answers_to_the_same_revision_are_a_conflict_and_change_nothing(store):
+    store.claim("anna")
+    store.record("anna", "t0-0", 0, ANSWERS, "", 4.0)
+    with pytest.raises(Conflict):
+        store.record("anna", "t0-0", 0, {**ANSWERS, "focus": "right"}, "", 4.0)
+    with pytest.raises(Conflict):
+        store.record("anna", "t0-0", 2, ANSWERS, "", 4.0)
+    assert store.answer("anna", "t0-0").answers == ANSWERS
+
+
+def test_a_change_replaces_the_answer_and_adds_to_its_time(store, study, clock):
+    store.claim("anna")
+    store.record("anna", "t0-0", 0, ANSWERS, "", 4.0)
+    clock.at += 60
+    store.record("anna", "t0-0", 1, {**ANSWERS, "overall": "right"}, "better", 3.5)
+    (found,) = judgments(study, store.answers())
+    assert (found.answers, found.comment, found.seconds) == ({"focus": "left", "overall": "right"}, "better", 7.5)
+    assert found.submitted == "1970-01-12T13:47:40+00:00"
+    assert found.origin == "app"
+
+
+def test_an_old_form_sent_again_after_a_change_changes_nothing(store):
+    store.claim("anna")
+    store.record("anna", "t0-0", 0, ANSWERS, "", 4.0)
+    store.record("anna", "t0-0", 1, {**ANSWERS, "focus": "right"}, "", 4.0)
+    store.record("anna", "t0-0", 0, ANSWERS, "", 4.0)
+    assert store.answer("anna", "t0-0").answers["focus"] == "right"
+
+
+def test_a_loan_that_ran_out_goes_to_who_asks_with_what_is_open(store, clock):
+    store.claim("anna")
+    store.claim("ben")
+    store.record("anna", "t0-0", 0, ANSWERS, "", 4.0)
+    clock.at += 99
+    assert not store.claim("chris")
+    clock.at += 2
+    assert store.claim("chris")
+    assert store.place("chris").open == ("t0-1", "t0-2")  # anna was silent longest... her loan began with her answer
+    with pytest.raises(Refused, match="somebody else"):
+        store.record("anna", "t0-1", 0, ANSWERS, "", 4.0)
+    assert store.place("anna").open == ()
+    assert not store.claim("anna")
+    assert [found.task for found in store.answers()] == ["t0-0"]
+
+
+def test_a_loan_that_ran_out_stays_while_nobody_asks(store, clock):
+    store.claim("anna")
+    clock.at += 1_000
+    store.record("anna", "t0-0", 0, ANSWERS, "", 4.0)
+    assert store.loans()[0].until == clock.at + 100
+
+
+def test_a_sign_of_life_keeps_the_booklet(store, clock):
+    store.claim("anna")
+    store.claim("ben")
+    for _ in range(5):
+        clock.at += 60
+        for judge in ("anna", "ben"):
+            assert store.place(judge).fading
+            store.renew(judge)
+            assert not store.place(judge).fading
+    assert not store.claim("chris")
+
+
+def test_a_finished_booklet_is_never_given_away(store, study, clock):
+    for judge, booklet in (("anna", 0), ("ben", 1)):
+        store.claim(judge)
+        for task in study.booklets[booklet]:
+            store.record(judge, task.id, 0, ANSWERS, "", 1.0)
+    clock.at += 1_000
+    assert not store.claim("chris")
+
+
+def test_paused_takes_what_was_shown_and_closed_takes_nothing(store):
+    store.claim("anna")
+    store.set_state("paused")
+    store.record("anna", "t0-0", 0, ANSWERS, "", 4.0)
+    store.set_state("closed")
+    with pytest.raises(Refused, match="closed"):
+        store.record("anna", "t0-1", 0, ANSWERS, "", 4.0)
+    with pytest.raises(Refused, match="closed"):
+        store.record("anna", "t0-0", 1, {**ANSWERS, "focus": "right"}, "", 4.0)
+    assert len(store.answers()) == 1
+
+
+def test_all_is_there_after_opening_again(tmp_path, study, store):
+    store.claim("anna")
+    store.record("anna", "t0-0", 0, ANSWERS, "ünï\u202ecode", 4.0)
+    store.set_state("paused")
+    again = make_store(tmp_path, study)
+    assert again.answers() == store.answers()
+    assert (again.state(), again.secret) == ("paused", store.secret)
+    again.close()
+
+
+def test_the_database_of_another_build_is_refused(tmp_path, study, store):
+    other = replace(study, tasks=study.tasks[:-1])
+    with pytest.raises(UserError, match="another build"):
+        make_store(tmp_path, other)
+    with pytest.raises(UserError, match="another build"):
+        read_database(tmp_path / "judging.sqlite", other)
+
+
+def test_what_is_no_database_of_a_study_is_refused_and_left_alone(tmp_path, study):
+    text = tmp_path / "notes.txt"
+    text.write_text("not a database, but longer than the header of one is, so that it is looked at" * 3)
+    with pytest.raises(UserError, match="cannot be used"):
+        Store(text, study)
+    assert text.read_text().startswith("not a database")
+    with sqlite3.connect(tmp_path / "other.sqlite") as other:
+        other.execute("CREATE TABLE mine (x)")
+    with pytest.raises(UserError, match="something else"):
+        Store(tmp_path / "other.sqlite", study)
+    with sqlite3.connect(tmp_path / "other.sqlite") as other:
+        other.execute("PRAGMA user_version = 1")
+    with pytest.raises(UserError, match="no such table"):
+        Store(tmp_path / "other.sqlite", study)
+    with pytest.raises(UserError, match="cannot be used"):
+        read_database(tmp_path / "absent.sqlite", study)
+    assert not (tmp_path / "absent.sqlite").exists()
+
+
+def test_the_file_can_be_read_by_its_owner_alone(tmp_path, store):
+    for path in tmp_path.glob("judging.sqlite*"):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
+
+
+def test_commits_are_synced_and_written_ahead(store):
+    assert store._row("PRAGMA synchronous")[0] == 2  # FULL
+    assert store._row("PRAGMA journal_mode")[0] == "wal"
+
+
+def test_reading_while_another_writes(tmp_path, study, store):
+    store.claim("anna")
+    store.record("anna", "t0-0", 0, ANSWERS, "", 4.0)
+    assert [found.task for found in read_database(tmp_path / "judging.sqlite", study)] == ["t0-0"]
+
+
+def test_many_threads_and_two_processes_of_one_file_lend_each_booklet_once(tmp_path):
+    study = make_study(booklets=12, items=2)
+    stores = [make_store(tmp_path, study) for _ in range(2)]
+
+    def judge(number):
+        mine, name = stores[number % 2], f"judge-{number}"
+        if not mine.claim(name):
+            return
+        while tasks := mine.place(name).open:
+            for _ in range(2):
+                mine.record(name, tasks[0], 0, ANSWERS, "", 1.0)
+
+    threads = [threading.Thread(target=judge, args=(number,)) for number in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    found = stores[0].answers()
+    assert sorted(each.task for each in found) == sorted(study.by_id)
+    assert len({(each.judge, study.by_id[each.task].booklet) for each in found}) == 12
+    for each in stores:
+        each.close()
+
+
+KILLED = """
+import sys; sys.path.insert(0, {support!r})
+from pathlib import Path
+from served import make_store, make_study
+store = make_store(Path({folder!r}), make_study(booklets=1, items=400))
+store.claim("anna")
+for task in store.place("anna").open:
+    store.record("anna", task, 0, {{"focus": "left", "overall": "none"}}, "", 1.0)
+    print(task, flush=True)
+"""
+
+
+def test_another_process_that_comes_and_goes_takes_nothing_with_it(tmp_path, study, store):
+    """`links` does so while `serve` runs. Had the server lost its locks, the other would remove the write-ahead log."""
+    store.claim("anna")
+    code = f"""import sys; sys.path[:0] = {sys.path!r}
+from pathlib import Path
+from served import make_store, make_study
+make_store(Path({str(tmp_path)!r}), make_study()).close()"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+    store.record("anna", "t0-0", 0, ANSWERS, "", 1.0)
+    code = code.replace("make_store(Path", "print(len(make_store(Path").replace(".close()", ".answers()))")
+    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert found.stdout.strip() == "1"
+
+
+def test_killed_in_the_middle_of_writing_everything_acknowledged_is_there(tmp_path):
+    support = os.path.join(os.path.dirname(__file__), "..", "..", "support")
+    acknowledged = []
+    for stop in (40, 90, 130):
+        code = KILLED.format(support=support, folder=str(tmp_path))
+        with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
+            while len(acknowledged) < stop:
+                acknowledged.append(process.stdout.readline().strip())
+            process.send_signal(signal.SIGKILL)
+            acknowledged += [line for line in process.stdout.read().split("\n")[:-1] if line]
+    store = make_store(tmp_path, make_study(booklets=1, items=400))
+    kept = [found.task for found in store.answers()]
+    store.close()
+    assert len(set(kept)) == len(kept)
+    assert set(acknowledged) <= set(kept)
+    assert len(kept) - len(acknowledged) <= 3  # one a kill may have been written before it was told

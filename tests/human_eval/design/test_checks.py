@@ -1,0 +1,75 @@
+import random
+from collections import Counter
+from itertools import product
+from math import prod
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from human_eval.design.checks import can_be_shuffled, passed, shuffled
+from human_eval.study import ANSWERS, Secret
+
+LINES = "the mayor says the bridge fell .\nnobody was hurt in the storm ."
+
+
+@given(st.integers(0, 2**32))
+def test_shuffling_keeps_words_and_line_lengths_and_changes_the_order(seed):
+    mixed = shuffled(LINES, random.Random(seed))
+    assert Counter(mixed.split()) == Counter(LINES.split())
+    assert [len(line.split()) for line in mixed.split("\n")] == [7, 7]
+    assert mixed.split() != LINES.split()
+
+
+@pytest.mark.parametrize(("text", "can"), [("", False), ("a " * 50, False), ("a b c d e f g", False), (LINES, True)])
+def test_only_a_text_of_many_words_can_be_shuffled(text, can):
+    assert can_be_shuffled(text) is can
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected", "answers", "verdict"),
+    [
+        ("identical", "none", "none none", True),
+        ("identical", "none", "none left", False),
+        ("shuffled", "left", "left none", True),
+        ("shuffled", "left", "left left", True),
+        ("shuffled", "left", "none none", False),
+        ("shuffled", "left", "left right", False),
+        ("pair", None, "left right", None),
+        ("swapped", None, "left right", None),  # the earlier answers are not there
+    ],
+)
+def test_verdict_on_a_check(kind, expected, answers, verdict):
+    secret = Secret(("a", "a"), "a", "a", kind, expected=expected)
+    assert passed(secret, dict(zip("xy", answers.split(), strict=True))) is verdict
+
+
+@pytest.mark.parametrize(
+    ("earlier", "now", "verdict"),
+    [("left right", "right left", True), ("left none", "none left", True), ("left right", "left left", False)],
+)
+def test_a_swapped_pair_is_failed_by_staying_on_one_side(earlier, now, verdict):
+    secret = Secret(("a", "b"), "b", "a", "swapped", repeats="t1")
+    first, second = (dict(zip("xy", answers.split(), strict=True)) for answers in (earlier, now))
+    assert passed(secret, second, first) is verdict
+
+
+def test_who_clicks_at_random_seldom_passes_half_of_five_checks():
+    """Two equal texts, two by shuffled words, one swapped pair, four criteria: all answers there are, counted."""
+    names = ("non-redundancy", "coherence", "focus", "overall")
+    every = [dict(zip(names, answers, strict=True)) for answers in product(ANSWERS, repeat=4)]
+    identical = Secret(("a", "a"), "a", "a", "identical", expected="none")
+    shuffled = Secret(("a", "a"), "a", "a", "shuffled", expected="left")
+    swapped = Secret(("a", "b"), "a", "b", "swapped", repeats="t")
+    equal = sum(bool(passed(identical, answers)) for answers in every) / 81
+    mixed = sum(bool(passed(shuffled, answers)) for answers in every) / 81
+    again = sum(bool(passed(swapped, now, before)) for now in every for before in every) / 81**2
+    assert (equal, mixed) == (1 / 81, 15 / 81)
+    assert again == pytest.approx(0.366, abs=5e-4)
+    shares = (equal, equal, mixed, mixed, again)
+    kept = sum(
+        prod(share if did else 1 - share for share, did in zip(shares, pattern, strict=True))
+        for pattern in product((0, 1), repeat=5)
+        if sum(pattern) >= 3  # left out are those who fail more than half
+    )
+    assert kept == pytest.approx(0.0159, abs=5e-5)

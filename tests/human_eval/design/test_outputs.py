@@ -1,0 +1,67 @@
+import json
+from dataclasses import replace
+
+import pytest
+from studies import NAMES, outputs
+
+from human_eval.design.outputs import align, read_aligned
+from human_eval.study import StudyError
+from rlsum.records import RecordError, write_outputs
+
+
+def placed(rows):
+    return [(f"file:{number}", row) for number, row in enumerate(rows, 1)]
+
+
+def test_only_ids_that_every_system_has_are_kept_and_the_rest_is_counted():
+    rows = [row for row in outputs(4, 3) if (row.system, row.id) != (NAMES[1], "article-2")]
+    found = align(placed(rows))
+    assert sorted(found.articles) == ["article-0", "article-1", "article-3"]
+    assert found.left_out == {NAMES[0]: 1, NAMES[2]: 1}
+    assert found.candidates["article-3"][NAMES[2]].startswith("summary 2 of case 3")
+
+
+def test_one_file_or_several_and_in_any_order_come_to_the_same(tmp_path):
+    rows = outputs(5, 2)
+    write_outputs(tmp_path / "all.jsonl", rows[::-1])
+    write_outputs(tmp_path / "first.jsonl", rows[:5])
+    write_outputs(tmp_path / "second.jsonl", rows[5:])
+    together = read_aligned([tmp_path / "all.jsonl"])
+    assert together == read_aligned([tmp_path / "second.jsonl", tmp_path / "first.jsonl"])
+
+
+def test_articles_may_differ_in_case_spaces_and_marks():
+    rows = outputs(2, 2)
+    rows[2] = replace(rows[2], source="the story of case 0. it has a SECOND line.")
+    assert align(placed(rows)).articles["article-0"] == rows[0].source
+
+
+def test_an_article_may_be_missing_in_one_file():
+    rows = outputs(2, 2)
+    rows[0] = replace(rows[0], source=" ")
+    assert align(placed(rows)).articles["article-0"] == rows[2].source
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda rows: rows[:3], "only one system"),
+        (lambda rows: [*rows, rows[-1]], "a second output of sms_model, the first in file:6"),
+        (lambda rows: [replace(row, source="") for row in rows], "no source"),
+        (lambda rows: [*rows[:5], replace(rows[5], source="Another story .")], "file:6: its source is not that of"),
+        (lambda rows: [*rows[:3], *(replace(row, id=f"x{row.id}") for row in rows[3:])], "no id has an output of ever"),
+        (lambda rows: [replace(rows[0], system=" "), *rows[1:]], "file:1: system is empty"),
+        (lambda rows: [replace(rows[0], candidate="\ud800"), *rows[1:]], "file:1: candidate holds half a character"),
+        (lambda rows: [replace(rows[0], id="\ud800"), *rows[1:]], "file:1: id holds half a character"),
+    ],
+)
+def test_what_cannot_be_aligned_is_refused(change, told):
+    with pytest.raises(StudyError, match=told):
+        align(placed(change(outputs(3, 2))))
+
+
+def test_a_broken_line_is_named(tmp_path):
+    path = tmp_path / "broken.jsonl"
+    path.write_text(json.dumps({"id": "1", "source": "s"}) + "\n")
+    with pytest.raises(RecordError, match=r"broken.jsonl:1: missing references"):
+        read_aligned([path])

@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from votes import study_of, votes_of
+
+from human_eval.planning.plan import Curve, Design, from_pilot, plan, reckoned, settings_of, write_plan
+from human_eval.planning.preregistration import preregistration, scenario_table
+from human_eval.planning.scenarios import Scenario
+from human_eval.planning.simulation import Assumptions
+from human_eval.report.results import to_json
+from human_eval.statistics.analysis import Settings, analyse
+from human_eval.statistics.exclusion import Rules
+from rlsum.errors import UserError
+
+
+def test_needed_is_read_off_the_curve():
+    curve = Curve(3, (10, 20, 40), (0.2, 0.6, 1.0))
+    assert curve.needed(0.2) == 10
+    assert curve.needed(0.5) == 18  # 17.5, rounded up
+    assert curve.needed(0.8) == 30
+    assert Curve(3, (10, 20), (0.2, 0.6)).needed(0.8) is None
+    assert Curve(3, (10, 20, 40), (0.2, 0.9, 0.89)).needed(0.895) == 20  # noise of simulation is no fall
+
+
+@pytest.fixture(scope="module")
+def made():
+    return plan(Design(), Assumptions(0.65, 0.1, 0.3), draws=500)
+
+
+def test_the_plan_reaches_its_power(made):
+    assert made.power == pytest.approx(0.8, abs=0.05)
+    assert made.design.items == made.needed[3]
+    assert made.needed[1] > made.needed[3] > made.needed[5]
+
+
+def test_items_may_be_fixed_and_several_pairs_ask_for_more(made):
+    fixed = plan(Design(items=20), Assumptions(0.65, 0.1, 0.3), draws=500)
+    assert fixed.power < made.power
+    assert plan(Design(pairs=6), Assumptions(0.65, 0.1, 0.3), draws=500).design.items > made.design.items
+
+
+def test_what_is_deposited_says_what_will_be_done(made):
+    text = preregistration(made, ("focus", "overall"))
+    assert f"With {made.design.items} items and 3 judges for each" in text.replace("\n", " ")
+    assert "**Primary criterion.** overall" in text
+    assert "Secondary: focus" in text
+    assert "failed more than 50% of the checks" in text.replace("\n", " ")
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_no_word_of_the_text_is_cut_at_a_hyphen(made):
+    criteria = [f"{'x' * length}-y-z" for length in range(1, 60)]
+    text = preregistration(made, ("overall", *criteria))
+    assert ", ".join(criteria) in text.replace("\n", " ")
+
+
+def test_one_of_everything_is_written_in_the_singular():
+    text = preregistration(plan(Design(judges=1, items=1), Assumptions(), draws=100), ("overall",))
+    for word in ("1 items", "1 judges", "1 comparisons"):
+        assert word not in text.replace("\n", " ")
+
+
+@pytest.fixture(scope="module")
+def foreseen(made):
+    scenarios = (
+        Scenario("expected", made.assumptions, made.design.judges),
+        Scenario("hard | to tell", replace(made.assumptions, preference=0.52), 1),
+    )
+    return reckoned(made, scenarios)
+
+
+def test_each_scenario_has_its_own_power_and_items(made, foreseen):
+    expected, hard = foreseen.outlooks
+    assert expected.power == made.power
+    assert expected.curve.needed(0.8) == made.design.items
+    assert hard.power < 0.3
+    assert [row[0].text for row in scenario_table(foreseen).rows] == ["expected", "hard | to tell"]
+    assert [row[5].text for row in scenario_table(foreseen).rows] == [str(made.design.items), "> 500"]
+
+
+def test_scenarios_are_deposited_and_written(foreseen, tmp_path):
+    text = preregistration(foreseen, ("overall",))
+    assert f"| expected | 65% | 10% | 0.30 | 3 | {foreseen.design.items} |" in text
+    assert "hard \\| to tell" in text
+    assert "planned for the first row, expected" in text.replace("\n", " ")
+    write_plan(tmp_path / "plan.json", foreseen)
+    kept = json.loads((tmp_path / "plan.json").read_text())
+    assert [each["scenario"]["name"] for each in kept["outlooks"]] == ["expected", "hard | to tell"]
+    assert settings_of(tmp_path / "plan.json", 100, 0).primary == "overall"
+
+
+def test_analyse_reads_what_plan_wrote(made, tmp_path):
+    rules = Rules(max_failed=0.4, min_seconds=3)
+    write_plan(tmp_path / "plan.json", replace(made, design=replace(made.design, rules=rules, alpha=0.01)))
+    settings = settings_of(tmp_path / "plan.json", 100, 7)
+    assert settings == Settings("overall", rules, 0.01, 100, 7)
+    kept = json.loads((tmp_path / "plan.json").read_text())
+    old = [{**kept, "format": 0}, {**kept, "design": {**kept["design"], "alpha": 7}}]
+    for text in ("[]", "{}", "{", '{"format": 1, "design": {"rules": {"speed": 1}}}', *map(json.dumps, old)):
+        (tmp_path / "other.json").write_text(text)
+        with pytest.raises(UserError, match=r"other\.json"):
+            settings_of(tmp_path / "other.json", 100, 7)
+
+
+def test_a_pilot_gives_ties_and_correlation(tmp_path):
+    values = np.array([[1, 1, 1], [-1, -1, -1], [1, 0, 1], [0, 0, -1], [1, 1, 0], [-1, -1, 1]])
+    analysis = analyse(study_of(votes_of(values)), Settings(resamples=50))
+    path = tmp_path / "results.json"
+    path.write_text(to_json(analysis))
+    assumed, source = from_pilot(path, "overall", 0.7)
+    assert (assumed.preference, assumed.ties) == (0.7, 4 / 18)
+    assert assumed.correlation == pytest.approx(analysis.agreement["overall", ("a", "b")]["correlation"].value)
+    assert "18 votes on overall" in source
+    with pytest.raises(UserError, match="no criterion 'style'; there are overall"):
+        from_pilot(path, "style", 0.6)
+    path.write_text(to_json(analyse(study_of(votes_of([[0, 0]])), Settings(resamples=50))))
+    with pytest.raises(UserError, match="too few votes"):
+        from_pilot(path, "overall", 0.6)
+    path.write_text(json.dumps({"format": 1}))
+    with pytest.raises(UserError, match="preferences"):
+        from_pilot(path, "overall", 0.6)
+
+
+@pytest.mark.parametrize(
+    ("design", "assumed", "said"),
+    [
+        ({}, {"preference": 0.5}, "--preference 0.5"),
+        ({}, {"preference": float("nan")}, "--preference nan"),
+        ({}, {"ties": 1.0}, "--ties 1:"),
+        ({}, {"correlation": -0.1}, "--correlation"),
+        ({"judges": 0}, {}, "--judges 0"),
+        ({"items": 0}, {}, "--items 0"),
+        ({"pairs": 0}, {}, "--pairs 0"),
+        ({"alpha": 0.0}, {}, "--alpha 0"),
+        ({}, {"preference": 0.501}, "ask for a larger preference"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(design, assumed, said):
+    with pytest.raises(UserError, match=said):
+        plan(replace(Design(), **design), replace(Assumptions(), **assumed), draws=100)

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from human_eval.planning.simulation import Assumptions, draw_votes, pooled_p, rejections, sign_flip_p
+from human_eval.statistics.preference import preference
+
+
+def matrix_of(counts):
+    """Votes (items, judges) of counts (items, 3)."""
+    return np.array([np.repeat([-1, 0, 1], row.astype(int)) for row in counts], dtype=float)
+
+
+@pytest.mark.parametrize("items", [4, 40])
+def test_it_makes_the_very_tests_of_an_analysis(items):
+    generator = np.random.default_rng(0)
+    votes = draw_votes(Assumptions(0.6, 0.2, 0.3), items, 3, 20, generator)
+    together = sign_flip_p((votes[..., 2] - votes[..., 0]) / 3, 9_999, generator)
+    found = [preference(matrix_of(counts), resamples=9_999) for counts in votes]
+    tolerance = 1e-12 if items == 4 else 0.025  # exact, or other random flips
+    assert together == pytest.approx([each.p for each in found], abs=tolerance)
+    assert pooled_p(votes.sum(1)) == pytest.approx([each.naive_p for each in found], nan_ok=True)
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.1, 0.5, 1.0])
+def test_votes_are_as_assumed(correlation):
+    assumed = Assumptions(0.7, 0.2, correlation)
+    votes = draw_votes(assumed, 20_000, 2, 1, np.random.default_rng(0))[0]
+    assert votes.mean(0) / 2 == pytest.approx([0.24, 0.2, 0.56], abs=0.012)
+    pairs = matrix_of(votes)
+    flipped = np.concatenate([pairs, pairs[:, ::-1]])  # both orders: the coefficient within items
+    assert np.corrcoef(flipped.T)[0, 1] == pytest.approx(correlation, abs=0.025)
+
+
+def test_pooled_p_is_the_binomial_test():
+    counts = np.array([[7, 3, 15], [4, 0, 4], [0, 5, 0], [1, 0, 0]], dtype=float)
+    expected = [binomtest(15, 22).pvalue, 1.0, 1.0, 1.0]
+    assert pooled_p(counts) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("correlation", "power"), [(0.1, 0.88), (0.3, 0.76), (0.5, 0.68)])
+def test_power_of_100_items_with_3_judges_at_60_to_40(correlation, power):
+    found = rejections(Assumptions(0.6, 0.0, correlation), 100, 3, draws=4_000)
+    assert found.sign_flip == pytest.approx(power, abs=0.02)
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.1, 0.3, 0.5])
+def test_the_default_test_keeps_its_level_and_the_naive_one_does_not(correlation):
+    found = rejections(Assumptions(0.5, 0.0, correlation), 100, 3, draws=8_000)
+    assert 0.035 <= found.sign_flip <= 0.06
+    if correlation:
+        assert found.naive > found.sign_flip + 0.01
+    if correlation == 0.5:
+        assert found.naive > 0.13
+
+
+@pytest.mark.parametrize(
+    ("items", "judges", "ties"), [(5, 3, 0.0), (8, 2, 0.3), (15, 1, 0.0), (30, 5, 0.5), (300, 3, 0)]
+)
+def test_at_any_size_no_more_than_6_percent(items, judges, ties):
+    assert rejections(Assumptions(0.5, ties, 0.3), items, judges, draws=6_000).sign_flip <= 0.06

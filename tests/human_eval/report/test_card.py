@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import csv
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from votes import study_of, votes_of
+
+from human_eval.report.card import FILES, build_card, write_card
+from human_eval.statistics.analysis import Settings, analyse
+from rlsum.pages import fonts
+
+HOSTILE = "<script>alert(1)</script> & {{ 7 * 7 }} | _x_ \\end{table}"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A card of systems and judges with hostile names."""
+    values = np.random.default_rng(0).integers(-1, 2, (12, 3))
+    rows = votes_of(values, pair=("ours", HOSTILE), left=HOSTILE)
+    rows = [replace(row, judge="=cmd()" if row.judge == "judge0" else row.judge) for row in rows]
+    analysis = analyse(study_of(rows, same=((("ours", HOSTILE), "other"),)), Settings(resamples=200))
+    folder = tmp_path_factory.mktemp("card") / "verdict"
+    write_card(analysis, folder)
+    return analysis, folder
+
+
+def test_every_file_is_there(made):
+    assert sorted(path.name for path in made[1].iterdir()) == sorted(FILES)
+
+
+def test_the_page_needs_no_other_file_and_escapes_everything(made):
+    page = (made[1] / "verdict.html").read_text()
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+    assert "{{ 7 * 7 }}" in page
+    assert not re.search(r"""(src|href|srcset)=["'](?!data:)""", page)
+    assert "prefers-color-scheme: dark" in page
+    assert page.count("data:image/png;base64,") == 2  # light and dark
+
+
+def test_results_are_json_without_nan(made):
+    text = (made[1] / "results.json").read_text()
+    data = json.loads(text, parse_constant=pytest.fail)
+    (found,) = data["preferences"]
+    outcome = made[0].outcomes[0]
+    assert found["ties_half"]["share"] == outcome.half.share
+    assert found["pair"] == ["ours", HOSTILE]
+    assert found["preferred"] is None
+    assert data["equal_texts"] == 1
+    assert any("no difference detected" in line for line in data["findings"])
+
+
+def test_csv_is_no_program(made):
+    with (made[1] / "votes.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 36
+    assert {row["judge"] for row in rows} == {"'=cmd()", "judge1", "judge2"}
+    assert {row["preference"] for row in rows} == {"-1", "0", "1"}  # numbers stay numbers
+    with (made[1] / "preferences.csv").open(newline="") as file:
+        half, dropped = csv.DictReader(file)
+    assert float(half["share"]) == made[0].outcomes[0].half.share
+    assert (half["ties"], dropped["ties"]) == ("half", "dropped")
+    assert half["items"] == "13"
+
+
+def test_markdown_holds_no_tags(made):
+    text = (made[1] / "verdict.md").read_text()
+    assert "&lt;script>" in text
+    assert "<script" not in text
+
+
+def test_markdown_and_latex_hold_the_verdict(made):
+    assert "no difference detected" in (made[1] / "verdict.md").read_text()
+    latex = (made[1] / "verdict.tex").read_text()
+    assert latex.count(r"\begin{table}") == latex.count(r"\end{table}")
+    assert r"\textbackslash{}end\{table\}" in latex
+
+
+def test_every_row_has_a_cell_for_each_column():
+    rows = [row for pair in (("a", "b"), ("a", "c")) for row in votes_of([[1, 0], [-1, 1], [1, -1]], pair=pair)]
+    scores = {"m": {system: {"item000": 0.1, "item001": 0.2} for system in "abc"}}
+    card = build_card(analyse(study_of(rows), Settings(resamples=50), scores))
+    assert len(card.tables) == 7
+    for table in (card.verdict, *card.tables):
+        assert {len(row) for row in table.rows} == {len(table.header)}
+
+
+def test_tables_without_rows_are_left_out(made):
+    captions = [table.caption for table in build_card(made[0]).tables]
+    assert "With the help of metrics" not in captions  # no scores were given
+    assert not any(caption.startswith("Ranking") for caption in captions)  # of two systems
+    assert captions[0] == "Under other choices"
+
+
+def test_a_card_of_next_to_nothing(tmp_path):
+    analysis = analyse(study_of(votes_of([[0]], left=None)), Settings(resamples=50))
+    write_card(analysis, tmp_path)
+    assert "nan" not in (tmp_path / "verdict.md").read_text().lower().replace("dominan", "")
+
+
+@pytest.mark.parametrize("pair", [("$\\frac{$", "a$b$c$"), ("x" * 300, "two\nlines")])
+def test_a_name_is_no_formula_to_the_picture(pair, tmp_path, recwarn):
+    write_card(analyse(study_of(votes_of([[1, 0]] * 6, pair=pair)), Settings(resamples=50)), tmp_path)
+    assert (tmp_path / "preferences.png").stat().st_size > 5_000
+    assert not [warning for warning in recwarn if "collapsed" in str(warning.message)]
+
+
+def test_names_that_no_font_can_draw_are_said_on_the_card(tmp_path, monkeypatch):
+    monkeypatch.setattr(fonts, "families", lambda: ("DejaVu Sans",))
+    write_card(analyse(study_of(votes_of([[1, 0]] * 6, pair=("甲系统", "ours"))), Settings(resamples=50)), tmp_path)
+    for name in ("verdict.html", "verdict.md"):
+        assert "[1] is 甲系统: no installed font has these letters" in (tmp_path / name).read_text()

@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from votes import study_of, votes_of
+
+from human_eval.planning.simulation import Assumptions, draw_votes
+from human_eval.report.findings import findings, verdict, warnings
+from human_eval.statistics.analysis import Settings, analyse
+from human_eval.statistics.votes import Check
+from rlsum.errors import UserError
+from rlsum.evaluation.statistics import holm
+
+FAST = Settings(resamples=300)
+
+
+def simulated(preference, *, items=60, judges=3, seed=0, **options):
+    counts = draw_votes(Assumptions(preference, 0.2, 0.3), items, judges, 1, np.random.default_rng(seed))[0]
+    values = np.array([np.repeat([-1, 0, 1], row.astype(int)) for row in counts], dtype=float)
+    return votes_of(np.random.default_rng(seed).permuted(values, axis=1), **options)
+
+
+@pytest.fixture(scope="module")
+def votes():
+    """b is preferred overall, nothing is to be found in focus, and judge3 clicks at random."""
+    rows = [*simulated(0.8), *simulated(0.5, seed=1, criterion="focus")]
+    rng = random.Random(0)
+    clicks = [[rng.choice([-1, 1])] for _ in range(60)]
+    for criterion in ("overall", "focus"):
+        rows += [replace(row, judge="judge3", task=f"c{row.task}") for row in votes_of(clicks, criterion=criterion)]
+    checks = [Check("judge3", f"check{n}", "identical", True) for n in range(3)]
+    return study_of(rows, checks=checks)
+
+
+def test_what_was_planted_is_found_and_what_was_not_is_not(votes):
+    found = analyse(votes, FAST)
+    preferred = {each.criterion: each.preferred() for each in found.outcomes}
+    assert preferred == {"overall": "b", "focus": None}
+    assert [each.judge for each in found.excluded] == ["judge3"]
+    assert {row.judge for row in found.kept.rows} == {"judge0", "judge1", "judge2"}
+    with_all = {each.criterion: each for each in found.everyone}
+    assert with_all["overall"].half.share < found.outcomes[0].half.share  # noise draws it to one half
+    assert analyse(votes, replace(FAST, rules=replace(FAST.rules, max_failed=1))).everyone == ()
+
+
+def test_the_order_of_votes_changes_nothing(votes):
+    shuffled = list(votes.rows)
+    random.Random(1).shuffle(shuffled)
+    found, again = analyse(votes, FAST), analyse(replace(votes, rows=tuple(shuffled)), FAST)
+    assert repr(again.outcomes) == repr(found.outcomes)  # repr, since NaN is not itself
+    assert repr(again.agreement) == repr(found.agreement)
+    assert repr(again.judges) == repr(found.judges)
+
+
+def test_families_of_holm(votes):
+    one = analyse(votes, FAST).outcomes
+    assert [each.p_holm for each in one] == pytest.approx(holm([each.half.p for each in one]))
+    apart = analyse(votes, replace(FAST, primary="overall")).outcomes
+    assert [each.p_holm for each in apart] == [each.half.p for each in apart]  # two families of one
+
+
+def test_words(votes):
+    said = findings(analyse(votes, replace(FAST, primary="overall")))
+    assert said[0].startswith("primary criterion, overall: b is preferred to a (")
+    assert said[1].startswith("focus: no difference detected between a and b (b has ")
+    assert "remains possible" in said[1]
+    warned = warnings(analyse(votes, FAST))
+    assert "judge3 is left out with 120 votes: failed 3 of 3 checks" in warned
+
+
+def test_a_verdict_is_told_from_the_side_of_the_winner():
+    found = analyse(study_of(simulated(0.1)), FAST).outcomes[0]
+    assert verdict(found, 0.05).startswith("overall: a is preferred to b (")
+    share = float(verdict(found, 0.05).split("(")[1].split("%")[0])
+    assert share == pytest.approx(100 * (1 - found.half.share), abs=0.06)
+
+
+def test_warnings_of_small_studies_and_of_the_naive_test():
+    few = warnings(analyse(study_of(votes_of(np.ones((4, 2)))), FAST))
+    assert "4 items: no result could have been significant at 0.05; judge more items" in few
+    assert "2 judges: the verdict is about them, not about people" in few
+    # eight items of which six are unanimous: 18 to 6 votes, but 6 to 2 items
+    split = np.array([[1, 1, 1]] * 6 + [[-1, -1, -1]] * 2)
+    warned = warnings(analyse(study_of(votes_of(split)), FAST))
+    assert any("pooling votes as if they were independent would have claimed a difference" in each for each in warned)
+
+
+def test_sides_and_length_are_warned_of():
+    rows = [replace(row, preference=1 if row.left == "b" else -1) for row in votes_of(np.ones((30, 2)))]
+    assert any("the text on the left was chosen in 100.0%" in each for each in warnings(analyse(study_of(rows), FAST)))
+    rows = votes_of(np.random.default_rng(0).choice([-1, 1], (30, 3)))
+    longer = [replace(row, longer=row.preference) for row in rows]
+    assert any("the longer text was chosen" in each for each in warnings(analyse(study_of(longer), FAST)))
+
+
+@pytest.mark.parametrize("values", [[[1]], [[1, 1, 1]], [[0, 0], [0, 0], [0, 0]], [[1], [-1], [0], [1], [1], [1]]])
+def test_one_item_one_judge_all_ties(values):
+    found = analyse(study_of(votes_of(values)), FAST)
+    assert found.outcomes[0].preferred() is None
+    assert "no difference detected" in findings(found)[0]
+
+
+def test_three_systems_are_ranked():
+    rows = [
+        *simulated(0.7, pair=("a", "b")),
+        *simulated(0.8, pair=("a", "c"), seed=1),
+        *simulated(0.6, pair=("b", "c"), seed=2),
+    ]
+    found = analyse(study_of(rows), FAST)
+    assert [row.system for row in found.rankings["overall"].systems] == ["c", "b", "a"]
+    assert "overall: from strongest to weakest: c, b, a" in findings(found)
+    apart = [row for row in rows if row.pair == ("a", "b")] + votes_of([[1], [-1]], pair=("c", "d"))
+    assert any("no chain of comparisons" in each for each in warnings(analyse(study_of(apart), FAST)))
+
+
+def test_metric_scores_help_where_they_are_good_and_harm_nowhere():
+    generator = np.random.default_rng(0)
+    quality = generator.uniform(-0.4, 0.4, 500)
+    values = np.where(generator.random((80, 3)) < 0.6 + quality[:80, None], 1, -1)
+    names = [f"item{number:03d}" for number in range(500)]
+    good = {"a": dict.fromkeys(names, 0.0), "b": dict(zip(names, quality.tolist(), strict=True))}
+    noise = {"a": dict.fromkeys(names, 0.0), "b": dict(zip(names, generator.random(500).tolist(), strict=True))}
+    noise["b"]["item000"] = float("nan")
+    found = analyse(study_of(votes_of(values)), FAST, {"good": good, "noise": noise})
+    controls = found.controls["overall", ("a", "b")]
+    assert controls["good"].width < 0.95
+    assert controls["noise"].width == pytest.approx(1, abs=0.05)
+    assert controls["noise"].undefined == 1
+    assert (controls["good"].judged, controls["good"].others) == (80, 420)
+    assert found.metrics["overall"]["good"].share > 0.7
+    assert any("with the scores of good" in each for each in findings(found))
+
+
+def test_nothing_to_analyse_is_said():
+    empty = study_of(votes_of([[1]]))
+    with pytest.raises(UserError, match="no judgments of pairs"):
+        analyse(replace(empty, rows=()), FAST)
+    with pytest.raises(UserError, match="primary criterion 'style': the study asked overall"):
+        analyse(empty, replace(FAST, primary="style"))
+    checks = tuple(Check("judge0", f"check{n}", "identical", True) for n in range(2))
+    with pytest.raises(UserError, match=r"no judge is left \(judge0: failed 2 of 2 checks\)"):
+        analyse(replace(empty, checks=checks), FAST)
+
+
+def test_agreement_does_not_depend_on_which_system_is_called_the_first():
+    rows = [*simulated(0.8), *simulated(0.8, pair=("a", "c"), seed=1)]
+    turned = [replace(row, pair=("c", "a"), preference=-row.preference) if "c" in row.pair else row for row in rows]
+    found, other = analyse(study_of(rows), FAST).agreement, analyse(study_of(turned), FAST).agreement
+    for name, each in found["overall", ("a", "c")].items():
+        assert other["overall", ("c", "a")][name].value == pytest.approx(each.value)
+    assert found["overall", ("a", "b")] == other["overall", ("a", "b")]

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from votes import study_of, votes_of
+
+from human_eval.statistics.audit import judge_effects, length_effect, order_effect, share
+from human_eval.statistics.exclusion import Rules, excluded
+from human_eval.statistics.votes import Check
+
+
+def test_a_taste_for_the_left_is_found_and_favours_nobody():
+    # everybody always takes the left, and sides are balanced
+    rows = votes_of(np.ones((20, 2)))
+    taken = [replace(row, preference=1 if row.left == "b" else -1) for row in rows]
+    found = order_effect(taken)
+    assert found.share == 1
+    assert found.p < 0.001
+    assert share(taken) == 0.5
+
+
+def test_sides_that_nobody_wrote_down():
+    found = order_effect([replace(row, left=None) for row in votes_of(np.ones((6, 2)))])
+    assert np.isnan(found.share)
+    assert found.reason == "sides are not known"
+
+
+def test_the_longer_text():
+    longer, shorter, equal = (votes_of(np.ones((5, 2)), longer=way, item=f"i{way}") for way in (1, -1, 0))
+    assert length_effect(longer).share == 1
+    assert length_effect(shorter).share == 0
+    both = length_effect([*longer, *shorter, *equal])
+    assert (both.share, both.items) == (0.5, 10)  # equal lengths say nothing
+
+
+def test_judges_against_the_rest_by_hand():
+    votes = study_of(votes_of([[1, 1, -1], [1, 1, 0], [-1, -1, np.nan]]))
+    first, second, third = judge_effects(votes, votes, "overall")
+    # judge 0 meets 2 others, 2 others, 1 other: agrees with 1, 1, 1
+    assert first.agreement == pytest.approx(3 / 5)
+    assert second.agreement == first.agreement
+    assert third.agreement == 0
+    assert (third.tasks, third.tied) == (2, 0.5)
+    assert first.seconds == 10
+    # without judge 2 the items say 1, 1, -1
+    assert third.without["a", "b"] == pytest.approx((1 + 1 / 3) / 2)
+
+
+def test_a_judge_alone_agrees_with_nobody():
+    votes = study_of(votes_of([[1], [0]]))
+    (only,) = judge_effects(votes, votes, "overall")
+    assert np.isnan(only.agreement)
+    assert np.isnan(only.without["a", "b"])
+
+
+def checks(judge, *failed):
+    return [Check(judge, f"{judge}-{place}", "identical", each) for place, each in enumerate(failed)]
+
+
+def test_rules_leave_out_whom_they_say_and_give_the_reason():
+    rows = votes_of(np.ones((4, 4)))
+    rows = [replace(row, seconds=1.5) if row.judge == "judge3" else row for row in rows]
+    made = [
+        *checks("judge0", True, True, False),
+        *checks("judge1", True, False),  # half is not more than half
+        *checks("judge2", True),  # one check says too little
+        *checks("nobody", True, True),  # checks and nothing else
+    ]
+    votes = study_of(rows, checks=made)
+    found = excluded(votes, Rules(min_seconds=2))
+    assert [(each.judge, each.votes) for each in found] == [("judge0", 4), ("judge3", 4), ("nobody", 0)]
+    assert found[0].reason == "failed 2 of 3 checks"
+    assert found[1].reason == "median time 1.5 s a task"
+    assert excluded(votes, Rules(max_failed=1)) == ()
+    unknown = study_of([replace(row, seconds=None) for row in rows])
+    assert excluded(unknown, Rules(min_seconds=100)) == ()
+
+
+@pytest.mark.parametrize("wrong", [{"max_failed": 1.5}, {"min_checks": 0}, {"min_seconds": float("nan")}])
+def test_rules_that_make_no_sense(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        Rules(**wrong)

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from votes import votes_of
+
+from human_eval.statistics.metric_agreement import JUDGE, LENGTH, accuracy, metric_agreements
+from human_eval.statistics.metric_scores import collected, difference, read_scores, scored_items
+from rlsum.records import Output, RecordError, write_outputs
+
+NAN = float("nan")
+
+
+def output(item, system, **scores):
+    return Output(item, "source", (), "candidate", system, scores)
+
+
+def test_accuracy_by_hand():
+    # right, wrong, tied metric, undefined metric, tied people
+    found = accuracy([1, -0.3, 0.5, 1, 0], [2.0, 0.1, 0.0, NAN, 3.0])
+    assert found.share == pytest.approx((1 + 0 + 0.5) / 3)
+    assert (found.first, found.tied, found.second) == (1, 1, 1)
+
+
+def test_a_perfect_metric_and_its_opposite():
+    people = np.array([1, -1, 0.3, -0.3, 1, 0.1, -0.7, 1])
+    assert accuracy(people, people).share == 1
+    assert accuracy(people, -people).share == 0
+    assert accuracy(people, 100 + 0 * people).share == 5 / 8  # always for the second
+    assert accuracy(people, 0 * people).share == 0.5
+
+
+def test_metrics_length_and_a_judge():
+    votes = votes_of([[1, 1, 1], [-1, -1, 1], [1, 1, 0]], longer=1)
+    scores = collected(
+        [output(f"item{n:03d}", system, m=value) for system, value in (("a", 0.1), ("b", 0.4)) for n in range(3)],
+        ("a", "b"),
+        "file",
+    )
+    found = metric_agreements(votes, scores, resamples=100)
+    assert list(found) == ["m", LENGTH, JUDGE]
+    assert found["m"].share == pytest.approx(2 / 3)  # b is always better by it; people prefer a once
+    assert found[LENGTH].share == pytest.approx(2 / 3)
+    # item 0: all three right; item 1: both of -1 meet others that are tied, the third is wrong; item 2: 1, 1 and a half
+    assert found[JUDGE].share == pytest.approx((1 + 0 + (1 + 1 + 0.5) / 3) / 3)
+
+
+def test_scores_from_files(tmp_path):
+    for system, value in (("a", 0.25), ("b", None)):
+        write_outputs(tmp_path / system, [output("1", system, m=value), output("2", system, m=0.5)])
+    scores = read_scores([tmp_path / "a", tmp_path / "b"], ("a", "b"))
+    assert np.isnan(difference(scores["m"], ("a", "b"), ["1"])[0])
+    assert difference(scores["m"], ("a", "b"), ["2", "3"]).tolist()[0] == 0
+    assert scored_items(scores["m"], ("a", "b")) == ("1", "2")
+    with pytest.raises(RecordError, match="no scores of system 'c'"):
+        read_scores([tmp_path / "a"], ("a", "c"))
+    with pytest.raises(RecordError, match="item 1 of a has two rows"):
+        read_scores([tmp_path / "a", tmp_path / "a"], ("a",))

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+
+from human_eval.statistics.preference import item_interval, item_means, preference
+
+NAN = float("nan")
+matrices = st.lists(
+    st.lists(st.sampled_from([-1.0, 0.0, 1.0, NAN]), min_size=3, max_size=3), min_size=1, max_size=8
+).map(np.array)
+
+
+def test_by_hand():
+    votes = np.array([[1, 1, 1], [1, 1, -1], [1, 0, -1], [-1, -1, NAN], [1, 0, 0]])
+    found = preference(votes)
+    means = np.array([1, 1 / 3, 0, -1, 1 / 3])
+    sums = [abs(np.dot(signs, means)) for signs in product((-1, 1), repeat=5)]
+    assert found.share == pytest.approx((1 + means.mean()) / 2)
+    assert found.p == pytest.approx(np.mean(np.array(sums) >= means.sum() - 1e-9))
+    assert (found.items, found.first, found.tied, found.second) == (5, 4, 3, 7)
+    assert found.naive_p == pytest.approx(binomtest(7, 11).pvalue)
+    assert found.low < found.share < found.high
+
+
+def test_ties_dropped_leave_out_votes_and_items_of_ties_alone():
+    votes = np.array([[1, 0, 0], [0, 0, 0], [-1, 1, 0]])
+    half, dropped = preference(votes), preference(votes, ties="dropped")
+    assert half.share == pytest.approx((1 + (1 / 3) / 3) / 2)
+    assert half.items == 3
+    assert dropped.share == pytest.approx((1 + 1 / 2) / 2)
+    assert dropped.items == 2
+    assert (dropped.first, dropped.tied, dropped.second) == (1, 6, 2)  # votes cast, whatever is made of them
+
+
+def test_equal_texts_count_as_ties():
+    votes = np.array([[1.0], [1.0]])
+    assert preference(votes, same=2).share == pytest.approx(0.75)
+    assert preference(votes, same=2).items == 4
+    assert preference(votes, same=2).p == preference(votes).p  # a tie tells the test nothing
+    alone = preference(np.empty((0, 0)), same=3)
+    assert (alone.share, alone.p) == (0.5, 1.0)
+
+
+def test_an_item_with_several_comparisons_is_one_unit():
+    votes = np.array([[1, 1], [1, -1], [-1, NAN]])
+    found = preference(votes, items=["x", "x", "y"])
+    assert item_means(votes, ["x", "x", "y"]).tolist() == [0.5, -1]
+    assert found.items == 2
+
+
+@settings(max_examples=60, deadline=None)
+@given(matrices)
+def test_swapping_the_systems_turns_the_sign(votes):
+    found, turned = preference(votes, resamples=500), preference(-votes, resamples=500)
+    assert turned.share == pytest.approx(1 - found.share, nan_ok=True)
+    assert turned.p == pytest.approx(found.p, nan_ok=True)
+    assert (turned.first, turned.second) == (found.second, found.first)
+    assert found.turned().share == pytest.approx(turned.share, nan_ok=True)
+    if len(np.unique(item_means(votes))) == 1:
+        assert (turned.low, turned.high) == pytest.approx((1 - found.high, 1 - found.low), nan_ok=True)
+
+
+@settings(max_examples=40, deadline=None)
+@given(matrices, st.randoms())
+def test_the_order_of_judges_and_of_named_items_changes_nothing(votes, random):
+    order = list(range(len(votes)))
+    random.shuffle(order)
+    names = [f"i{number}" for number in range(len(votes))]
+    found = preference(votes, items=names, resamples=200)
+    again = preference(votes[order][:, ::-1], items=[names[place] for place in order], resamples=200)
+    assert np.allclose(
+        [again.share, again.low, again.high, again.p], [found.share, found.low, found.high, found.p], equal_nan=True
+    )
+
+
+def test_nothing_to_go_by():
+    none = preference(np.full((2, 2), NAN))
+    assert np.isnan(none.share)
+    assert none.reason == "no votes"
+    ties = preference(np.zeros((3, 2)), ties="dropped")
+    assert np.isnan(ties.p)
+    assert ties.reason == "every vote is a tie"
+    assert preference(np.zeros((3, 2))).p == 1
+    one = preference(np.array([[1.0, 1.0]]))
+    assert (one.share, one.p) == (1.0, 1.0)
+    assert np.isnan(one.low)
+    assert "fewer than 5 items" in one.reason
+    assert np.isnan(preference(np.ones((4, 1))).low)
+    assert preference(np.ones((5, 1))).low == pytest.approx(0.025 ** (1 / 5))
+
+
+def test_wrong_votes_are_refused():
+    with pytest.raises(ValueError, match="a vote is 2"):
+        preference([[2.0, 1.0]])
+    with pytest.raises(ValueError, match="shape"):
+        preference([1.0, 0.0])
+
+
+def test_where_all_items_say_the_same_the_interval_is_that_of_clopper_and_pearson():
+    found = item_interval(np.ones(10))
+    exact = binomtest(10, 10).proportion_ci(0.95, method="exact")
+    assert ((1 + found.low) / 2, (1 + found.high) / 2) == pytest.approx((exact.low, exact.high))
+    tied = item_interval(np.zeros(10))
+    assert tied.low == pytest.approx(-tied.high)
+    assert 0 < tied.high < 1
+
+
+def test_few_items_get_an_interval_like_students():
+    from scipy.stats import t
+
+    means = np.random.default_rng(0).normal(0, 0.3, 8)
+    found = item_interval(means, resamples=20_000)
+    half = t.ppf(0.975, 7) * means.std(ddof=1) / np.sqrt(8)
+    assert (found.high - found.low) / 2 == pytest.approx(half, rel=0.12)
+
+
+@pytest.mark.parametrize(("items", "share"), [(10, 0.5), (10, 0.6), (30, 0.6), (30, 0.8)])
+def test_the_interval_keeps_its_level(items, share):
+    from human_eval.planning.simulation import Assumptions, draw_votes
+
+    votes = draw_votes(Assumptions(share, 0.1, 0.3), items, 3, 300, np.random.default_rng(1))
+    truth = votes[..., 2].mean() - votes[..., 0].mean()
+    intervals = [item_interval(row, resamples=500) for row in (votes[..., 2] - votes[..., 0]) / 3]
+    held = np.mean([found.low <= truth / 3 <= found.high for found in intervals])
+    assert held > 0.95 - 3.3 * np.sqrt(0.95 * 0.05 / 300)

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from votes import votes_of
+
+from human_eval.statistics.ranking import bradley_terry, item_wins, strengths
+
+SYSTEMS = ("a", "b", "c")
+
+
+def three(ab, ac, bc):
+    """Votes on three pairs, one judge an item."""
+    parts = zip((("a", "b"), ("a", "c"), ("b", "c")), (ab, ac, bc), strict=True)
+    return [row for pair, votes in parts for row in votes_of(np.array(votes)[:, None], pair=pair)]
+
+
+def test_two_systems_are_the_log_odds_of_their_shares():
+    votes = votes_of([[1], [1], [1], [-1]])
+    found = bradley_terry(votes, ("a", "b"), resamples=200)
+    assert [row.system for row in found.systems] == ["b", "a"]
+    assert found.systems[0].strength - found.systems[1].strength == pytest.approx(np.log(3))
+    assert found.systems[0].share == pytest.approx(0.75)
+
+
+def test_a_tie_is_half_a_win_for_each_and_an_item_counts_once():
+    wins = item_wins(votes_of([[1, 0], [-1, -1]]), ("a", "b"), same=[(("a", "b"), "item009")])
+    assert wins[0].tolist() == [[0, 0.25], [0.75, 0]]
+    assert wins[1].tolist() == [[0, 1], [0, 0]]
+    assert wins[2].tolist() == [[0, 0.5], [0.5, 0]]
+
+
+def test_strengths_solve_the_likelihood_equations():
+    wins = np.array([[0, 6, 4.5], [3, 0, 7], [2.5, 1, 0]])
+    found = strengths(wins)
+    beats = 1 / (1 + np.exp(found[None] - found[:, None]))
+    expected = ((wins + wins.T) * beats).sum(1)
+    assert expected == pytest.approx(wins.sum(1), rel=1e-5)  # each wins as often as it is expected to
+    assert found.mean() == pytest.approx(0)
+
+
+def test_planted_strengths_are_found_within_their_intervals():
+    generator, planted = np.random.default_rng(0), np.array([-0.6, 0.0, 0.6])
+    parts = [
+        np.where(generator.random(400) < 1 / (1 + np.exp(planted[i] - planted[j])), 1, -1)
+        for i, j in ((0, 1), (0, 2), (1, 2))
+    ]
+    found = bradley_terry(three(*parts), SYSTEMS, resamples=200)
+    assert [row.system for row in found.systems] == ["c", "b", "a"]
+    for row, truth in zip(found.systems, planted[::-1], strict=True):
+        assert row.low < truth < row.high
+    assert [(row.rank_low, row.rank_high) for row in found.systems] == [(1, 1), (2, 2), (3, 3)]
+
+
+def test_turning_every_vote_turns_the_strengths():
+    generator = np.random.default_rng(1)
+    parts = [generator.integers(-1, 2, 30) for _ in range(3)]
+    found = {row.system: row.strength for row in bradley_terry(three(*parts), SYSTEMS, resamples=1).systems}
+    turned = bradley_terry(three(*(-part for part in parts)), SYSTEMS, resamples=1).systems
+    assert {row.system: -row.strength for row in turned} == pytest.approx(found, abs=1e-6)
+
+
+def test_what_cannot_be_ranked_is_refused_in_words():
+    votes = votes_of([[1], [-1]])
+    assert "no chain of comparisons joins" in bradley_terry(votes, SYSTEMS).reason
+    assert "b never lost to the rest" in bradley_terry(votes_of([[1], [1]]), ("a", "b")).reason
+    assert bradley_terry([], ("a", "b")).reason == "no comparisons of two systems"
+    assert bradley_terry(votes, ("a", "b"), resamples=50).systems
+
+
+def test_an_interval_that_most_resamples_deny_is_left_out():
+    votes = votes_of([[1], [1], [-1]])
+    found = bradley_terry(votes, ("a", "b"), resamples=200)
+    assert found.systems
+    assert np.isnan(found.systems[0].low)
+    assert "undefined in" in found.reason

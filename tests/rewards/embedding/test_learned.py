@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import json
+import pickle
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import rewards
+from rewards.embedding.learned import check_learnable, learnable_options
+from rewards.encoding import encoder as encoders
+from rewards.encoding.encoder import Source, load_apart
+from rewards.specs import as_spec
+
+PAIRS = (["the cat sleeps", "a red house falls .", ""], [["the dog sleeps"], ["a storm", "a house"], ["the mayor"]])
+BATCH = {"name": "twmd", "centering": "batch", "layer": "2"}
+
+
+@pytest.fixture
+def folder(tiny_encoder: Path, tmp_path: Path) -> Path:
+    return written(tiny_encoder, tmp_path / "metric", BATCH)
+
+
+def written(encoder: Path, folder: Path, metric: dict) -> Path:
+    shutil.copytree(encoder, folder)
+    (folder / "metric.json").write_text(json.dumps({"metric": metric}))
+    return folder
+
+
+def test_it_is_the_metric_on_its_own_encoder(folder: Path) -> None:
+    learned = rewards.load("learned", path=str(folder))
+    plain = rewards.load("twmd", encoder=str(folder), layer=2, centering="batch")
+    np.testing.assert_array_equal(learned(*PAIRS), plain(*PAIRS))
+    assert learned.signature == f"learned-{plain.signature}"
+    assert learned.name == "learned-twmd"
+    assert learned.undefined("cat", [""]) == "its reference is empty"
+    again = pickle.loads(pickle.dumps(learned))
+    np.testing.assert_array_equal(again(*PAIRS), learned(*PAIRS))
+    assert rewards.from_spec(f"learned(path={folder})").signature == learned.signature
+
+
+def test_the_signature_follows_the_weights_and_the_metric(folder: Path, tiny_encoder: Path, tmp_path: Path) -> None:
+    signature = rewards.load("learned", path=str(folder)).signature
+    metrics = ({"name": "trwmd", "layer": "2"}, {"name": "sbert", "layer": "2"}, {"name": "cka", "layer": "2"})
+    others = [written(tiny_encoder, tmp_path / metric["name"], metric) for metric in metrics]
+    assert len({signature, *(rewards.load("learned", path=str(path)).signature for path in others)}) == 4
+    encoder = load_apart(Source(str(folder), 2))
+    with torch.no_grad():
+        encoder.model.embeddings.word_embeddings.weight[7] += 0.5
+    changed = tmp_path / "changed"
+    encoders.save(encoder, Source(str(folder), 2), changed)
+    shutil.copy(folder / "metric.json", changed)
+    assert rewards.load("learned", path=str(changed)).signature != signature
+
+
+def test_an_encoder_is_saved_as_it_is(tiny_encoder: Path, tmp_path: Path) -> None:
+    """Used, so that its tokenizer has been told to cut; with the layers that it uses, so that others can load it."""
+    from transformers import AutoModel
+
+    source = Source(str(tiny_encoder), 2)
+    encoder = load_apart(source)
+    before = encoder(["the cat sleeps " * 9])[0]
+    encoders.save(encoder, source, tmp_path / "saved")
+    encoders.save(encoder, source, tmp_path / "twice")
+    again = Source(str(tmp_path / "saved"), 2).load()
+    assert torch.equal(again(["the cat sleeps " * 9])[0].vectors, before.vectors)
+    assert AutoModel.from_pretrained(tmp_path / "saved").config.num_hidden_layers == 2
+    assert Source(str(tmp_path / "twice"), 2).load().name == again.name
+
+
+def test_missing_pooler_weights_are_saved_as_zeros(tiny_encoder: Path, tmp_path: Path) -> None:
+    """They are drawn at random where a directory lacks them: the same training would have another hash each time."""
+    from safetensors.torch import load_file, save_file
+
+    bare = shutil.copytree(tiny_encoder, tmp_path / "bare")
+    weights = {name: w for name, w in load_file(bare / "model.safetensors").items() if not name.startswith("pooler.")}
+    save_file(weights, bare / "model.safetensors", metadata={"format": "pt"})
+    names = set()
+    for place in ("first", "second"):
+        source = Source(str(bare), 2)
+        encoders.save(load_apart(source), source, tmp_path / place)
+        names.add(Source(str(tmp_path / place), 2).load().name)
+    assert len(names) == 1
+
+
+def test_a_corpus_mean_takes_the_place_of_the_batch(folder: Path, tiny_encoder: Path, tmp_path: Path) -> None:
+    texts = tmp_path / "texts.txt"
+    texts.write_text("the cat runs\na dog sleeps in the red garden .\n")
+    learned = rewards.load("learned", path=str(folder), corpus=str(texts))
+    assert "centering:corpus-" in learned.signature
+    together = learned(*PAIRS)
+    alone = [learned([text], [listed])[0] for text, listed in zip(*PAIRS, strict=True)]
+    np.testing.assert_allclose(together, alone, atol=1e-6)
+    other = written(tiny_encoder, tmp_path / "other", {"name": "sbert", "layer": "2"})
+    with pytest.raises(rewards.RewardError, match="goes with a metric trained with centering=batch"):
+        rewards.load("learned", path=str(other), corpus=str(texts))
+
+
+def test_it_can_be_rescaled(tiny_encoder: Path, tmp_path: Path) -> None:
+    from rewards.embedding.rescaling import add_baseline
+    from rewards.embedding.rescaling_baseline import baseline
+
+    path = str(written(tiny_encoder, tmp_path / "metric", {"name": "bertscore", "layer": "2"}))
+    raw = rewards.load("learned", path=path)
+    found = baseline(raw, ["the cat sleeps", "a storm", "the mayor runs"], pairs=10)
+    add_baseline(tmp_path / "baseline.json", found)
+    rescaled = rewards.load("learned", path=path, rescale=str(tmp_path / "baseline.json"))
+    b = found.values["f1"]
+    np.testing.assert_allclose(rescaled(*PAIRS), (raw(*PAIRS) - b) / (1 - b))
+
+
+def test_folders_that_hold_no_metric(tiny_encoder: Path, tmp_path: Path) -> None:
+    with pytest.raises(rewards.RewardError, match=r"holds no metric\.json; give a folder written by rlsum fit-metric"):
+        rewards.load("learned", path=str(tiny_encoder))
+    for place, (content, told) in enumerate(
+        [
+            ("{", "cannot be read"),
+            ("[]", "cannot be read"),
+            ('{"metric": {}}', "cannot be read"),
+            ('{"metric": {"name": "twin"}}', "unknown reward"),
+            ('{"metric": {"name": "twmd", "warmth": 1}}', "warmth"),
+            ('{"metric": {"name": "moverscore"}}', "no gradient"),
+        ]
+    ):
+        broken = shutil.copytree(tiny_encoder, tmp_path / str(place))
+        (broken / "metric.json").write_text(content)
+        with pytest.raises(rewards.RewardError, match=told):
+            rewards.load("learned", path=str(broken))
+
+
+@pytest.mark.parametrize(
+    ("inside", "told"),
+    [
+        ("centering=corpus", r"train with centering=batch.*learned\(path=..., corpus=FILE\)"),
+        ("rescale=b.tsv", "rescale does not go with training"),
+    ],
+)
+def test_what_would_have_to_be_fitted_anew_is_refused(tiny_encoder: Path, inside: str, told: str) -> None:
+    with pytest.raises(rewards.RewardError, match=told):
+        check_learnable(as_spec(f"twmd(encoder={tiny_encoder}, {inside})"))
+
+
+def test_idf_is_refused(tiny_encoder: Path) -> None:
+    with pytest.raises(rewards.RewardError, match="idf does not go with training"):
+        check_learnable(as_spec(f"bertscore(encoder={tiny_encoder}, idf=references)"))
+    check_learnable(as_spec(f"bertscore(encoder={tiny_encoder}, idf=none)"))
+
+
+def test_what_is_kept_of_a_spec() -> None:
+    spec = as_spec("twmd(encoder=minilm, device=cpu, centering=batch, layer=last)")
+    assert learnable_options(spec, 6) == {"name": "twmd", "centering": "batch", "layer": "6"}

@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+from functools import partial
+from itertools import permutations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rewards.embedding import similarity
+from rewards.embedding.centering import by_dimension, by_sentence, token_mean, unit, without_noise
+from rewards.embedding.measures import Exact, Greedy, MeanCosine, Measure, Points, Relaxed, SquaredCosines, Tempered
+from rewards.embedding.similarity import directed, greedy, harmonic, mean_cosine, relaxed, squared_cosines, tempered
+
+
+def points(seed: int, length: int, width: int = 5) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    return unit(torch.randn(length, width, generator=generator, dtype=torch.float64))
+
+
+def test_one_iteration_by_hand() -> None:
+    cosines, temperature = np.array([[1.0, 0.5], [0.2, 0.9]]), 0.5
+    plan = np.exp(cosines / temperature)
+    plan /= plan.sum(axis=0)
+    plan /= plan.sum(axis=1, keepdims=True)
+    expected = (plan * cosines).sum(axis=1).mean()
+    assert float(tempered(torch.tensor(cosines), temperature)) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("iterations", [1, 2, 7])
+@pytest.mark.parametrize("entropy", [False, True])
+def test_sinkhorn_against_a_plain_one(iterations: int, entropy: bool) -> None:
+    cosines, temperature = (points(0, 5) @ points(1, 3).T).numpy(), 0.2
+    plan = np.exp(cosines / temperature)
+    for _ in range(iterations):
+        plan /= plan.sum(axis=0)
+        plan /= plan.sum(axis=1, keepdims=True)
+    expected = (plan * (cosines - entropy * temperature * np.log(plan))).sum(axis=1).mean()
+    assert float(tempered(torch.tensor(cosines), temperature, iterations, entropy)) == pytest.approx(expected)
+
+
+def test_mean_cosine_and_squared_cosines_against_brute_force() -> None:
+    first, second = points(0, 4), points(1, 7)
+    cosines = [[float(one @ other) for other in second] for one in first]
+    assert float(mean_cosine(first, second)) == pytest.approx(np.mean(cosines))
+    for more in (first, points(2, 9)):  # the second is long for its width: summed the other way round
+        cosines = [[float(one @ other) for other in second] for one in more]
+        assert float(squared_cosines(more, second)) == pytest.approx(np.square(cosines).sum())
+
+
+def test_greedy_against_brute_force() -> None:
+    cosines, weights = points(0, 4) @ points(1, 7).T, torch.tensor([0.1, 0.4, 0.5, 0.0], dtype=torch.float64)
+    best = [max(float(value) for value in row) for row in cosines]
+    expected = sum(float(weight) * value for weight, value in zip(weights, best, strict=True))
+    assert float(greedy(cosines, weights)) == pytest.approx(expected)
+
+
+def test_relaxed_is_a_softmax_and_eq_7_with_entropy() -> None:
+    cosines, temperature = (points(0, 4) @ points(1, 7).T).numpy(), 0.3
+    weights = np.exp(cosines / temperature)
+    expected = (weights / weights.sum(axis=1, keepdims=True) * cosines).sum(axis=1).mean()
+    assert float(relaxed(torch.tensor(cosines), temperature)) == pytest.approx(expected)
+    printed = temperature / 4 * np.log(weights.sum(axis=1)).sum()
+    assert float(relaxed(torch.tensor(cosines), temperature, entropy=True)) == pytest.approx(printed)
+
+
+def test_temperatures_run_from_the_best_partner_to_the_mean() -> None:
+    cosines = points(0, 4) @ points(1, 7).T
+    even = torch.full((4,), 0.25, dtype=torch.float64)
+    assert float(relaxed(cosines, 1e-4)) == pytest.approx(float(greedy(cosines, even)), abs=1e-6)
+    assert float(relaxed(cosines, 1e4)) == pytest.approx(float(cosines.mean()), abs=1e-4)
+
+
+def test_recall_is_precision_with_sides_exchanged() -> None:
+    cosines = points(0, 4) @ points(1, 6).T
+    over_rows = partial(tempered, temperature=0.1)
+    assert directed(over_rows, cosines, "recall") == directed(over_rows, cosines.T, "precision")
+    precision, recall = directed(over_rows, cosines, "precision"), directed(over_rows, cosines, "recall")
+    assert float(directed(over_rows, cosines, "f1")) == pytest.approx(float(harmonic(precision, recall)))
+
+
+def test_many_iterations_balance_the_plan_and_low_temperature_finds_the_matching() -> None:
+    cosines = torch.tensor([[0.9, 0.8], [0.85, 0.1]], dtype=torch.float64)
+    assert float(tempered(cosines, 0.005, 500)) == pytest.approx((0.8 + 0.85) / 2, abs=1e-3)  # exact transport
+    assert float(tempered(cosines, 100.0)) == pytest.approx(float(cosines.mean()), abs=1e-2)
+
+
+def test_long_texts_in_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    cosines = points(0, 9) @ points(1, 7).T
+    whole = [tempered(cosines, 0.1, 3, True), tempered(cosines.T, 0.1), relaxed(cosines, 0.1)]
+    monkeypatch.setattr(similarity, "BLOCK", 15)
+    blocks = [tempered(cosines, 0.1, 3, True), tempered(cosines.T, 0.1), relaxed(cosines, 0.1)]
+    torch.testing.assert_close(whole, blocks)
+
+
+@pytest.mark.parametrize(
+    ("precision", "recall", "expected"),
+    [(0.5, 1.0, 2 / 3), (-0.2, 0.3, -0.2), (0.3, -0.2, -0.2), (-0.5, -0.1, -0.5), (0.0, 0.4, 0.0), (-0.1, 0.1, -0.1)],
+)
+def test_harmonic_never_explodes(precision: float, recall: float, expected: float) -> None:
+    assert float(harmonic(torch.tensor(precision), torch.tensor(recall))) == pytest.approx(expected)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 1000), st.integers(1, 8), st.sampled_from([0.02, 0.1, 1.0]), st.integers(1, 5))
+def test_a_text_with_itself_is_the_same_both_ways(seed: int, length: int, temperature: float, iterations: int) -> None:
+    cosines = points(seed, length) @ points(seed, length).T
+    over_rows = partial(tempered, temperature=temperature, iterations=iterations)
+    own = float(over_rows(cosines))
+    for direction in ("precision", "recall", "f1"):
+        assert float(directed(over_rows, cosines, direction)) == pytest.approx(own)  # type: ignore[arg-type]
+
+
+def test_tiny_temperatures_stay_finite() -> None:
+    assert torch.isfinite(tempered(points(0, 9) @ points(1, 3).T, 1e-5, 50))
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [
+        MeanCosine("self"),
+        SquaredCosines("self"),
+        Greedy("f1"),
+        Relaxed("f1", 0.1, True, "self"),
+        Tempered("f1", 0.1, 2, False, "self"),
+    ],
+)
+def test_gradients_reach_the_vectors(measure: Measure) -> None:
+    first = points(0, 4).requires_grad_()
+    even = torch.full((4,), 0.25, dtype=torch.float64)
+    measure(Points(first, even), Points(points(1, 4), even)).backward()
+    assert first.grad is not None
+    assert first.grad.abs().sum() > 0
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(0, 1000), st.integers(1, 6), st.integers(1, 6))
+def test_exact_transport_against_a_linear_program(seed: int, rows: int, columns: int) -> None:
+    from scipy.optimize import linprog
+
+    first, second = points(seed, rows), points(seed + 1, columns)
+    supply = torch.rand(rows, generator=torch.Generator().manual_seed(seed), dtype=torch.float64) + 0.1
+    supply, demand = supply / supply.sum(), torch.full((columns,), 1 / columns, dtype=torch.float64)
+    sums = np.zeros((rows + columns, rows * columns))
+    for place in range(rows * columns):
+        sums[place // columns, place] = sums[rows + place % columns, place] = 1
+    solved = linprog(-(first @ second.T).numpy().ravel(), A_eq=sums, b_eq=np.concatenate([supply, demand]))
+    found = float(Exact()(Points(first, supply), Points(second, demand)))
+    assert found == pytest.approx(-solved.fun, abs=1e-8)
+    if rows == columns:  # and for even weights, the best assignment
+        even = Points(first, demand)
+        orders = permutations(range(rows))
+        best = max(np.mean([float(first[row] @ second[order[row]]) for row in range(rows)]) for order in orders)
+        assert float(Exact()(even, Points(second, demand))) == pytest.approx(best)
+
+
+def test_centerings() -> None:
+    vectors = points(0, 4)
+    torch.testing.assert_close(by_dimension(vectors).sum(dim=1), torch.zeros(4, dtype=torch.float64))
+    torch.testing.assert_close(by_sentence(vectors).sum(dim=0), torch.zeros(5, dtype=torch.float64))
+    both = [points(1, 2), points(2, 6)]
+    torch.testing.assert_close(token_mean(both), torch.cat(both).mean(dim=0))  # a token counts once, not a text
+
+
+def test_what_centering_left_of_rounding_is_nothing() -> None:
+    vectors = points(0, 2)
+    centred = torch.stack([vectors[0] * 1e-7, vectors[1] * 1e-2])
+    torch.testing.assert_close(without_noise(centred, vectors), torch.stack([vectors[0] * 0, vectors[1] * 1e-2]))
+
+
+def test_a_zero_vector_stays_zero() -> None:
+    assert torch.equal(unit(torch.zeros(1, 3)), torch.zeros(1, 3))

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rouge_score.rouge_scorer import RougeScorer
+from rouge_score.tokenize import tokenize
+
+import rewards
+from rewards.lexical.words import tokenizer_of
+
+VARIANTS = {
+    "rouge-1": "rouge1",
+    "rouge-2": "rouge2",
+    "rouge-3": "rouge3",
+    "rouge-l": "rougeL",
+    "rouge-lsum": "rougeLsum",
+}
+SHORTEST = {"rouge-2": 2, "rouge-3": 3}
+
+words = st.sampled_from(["the", "cats", "running", "garden", "Mayor", "storms", "e.g.", "3", "of", "happily"])
+texts = st.lists(st.lists(words, min_size=1, max_size=9), min_size=2, max_size=4).map(
+    lambda lines: "\n".join(" ".join(line) for line in lines)
+)
+
+
+@given(st.one_of(st.text(max_size=60), st.text("aB1 _-\nÄß\u017f\u212a", max_size=60)))
+def test_tokens_equal_those_of_rouge_score(text: str) -> None:
+    from nltk.stem.porter import PorterStemmer
+
+    assert list(tokenizer_of("official")(text)) == tokenize(text, None)
+    assert list(tokenizer_of("official", True)(text)) == tokenize(text, PorterStemmer())
+
+
+def test_rouge_2_by_hand_counts_repeated_bigrams_once_a_match() -> None:
+    score = rewards.load("rouge-2", direction="precision")
+    assert score(["a b a b"], [["a b c"]])[0] == pytest.approx(1 / 3)
+
+
+def test_rouge_3_by_hand() -> None:
+    reward = rewards.load("rouge-3", direction="recall")
+    assert reward(["a b c d"], [["a b c e b c d"]])[0] == 2 / 5  # a b c and b c d
+
+
+@settings(deadline=None, max_examples=150)
+@given(texts | st.text(max_size=80), texts | st.text(max_size=80), st.sampled_from(sorted(VARIANTS)), st.booleans())
+def test_equals_rouge_score_bit_for_bit(candidate: str, reference: str, name: str, stemmer: bool) -> None:
+    official = RougeScorer([VARIANTS[name]], use_stemmer=stemmer).score(reference, candidate)[VARIANTS[name]]
+    lines = {"split": "lines"} if name == "rouge-lsum" else {}
+    for direction, field in (("precision", "precision"), ("recall", "recall"), ("f1", "fmeasure")):
+        score = rewards.load(name, direction=direction, stemmer=stemmer, **lines)([candidate], [[reference]])[0]
+        if len(tokenize(reference, None)) < SHORTEST.get(name, 1):
+            assert np.isnan(score)  # where rouge-score says 0
+        else:
+            assert score == getattr(official, field)
+
+
+@settings(deadline=None, max_examples=30)
+@given(texts, st.lists(texts, min_size=2, max_size=3), st.sampled_from(sorted(VARIANTS)))
+def test_several_references_the_best_f1_gives_all_directions(candidate: str, references: list[str], name: str) -> None:
+    official = RougeScorer([VARIANTS[name]]).score_multi(references, candidate)[VARIANTS[name]]
+    assert rewards.load(name)([candidate], [references])[0] == pytest.approx(official.fmeasure)
+    assert rewards.load(name, direction="recall")([candidate], [references])[0] == pytest.approx(official.recall)
+
+
+@pytest.mark.parametrize("name", sorted(VARIANTS))
+def test_other_scripts_are_undefined_unless_counted(name: str) -> None:
+    text = "большая кошка спит\nмэр идёт домой"  # noqa: RUF001
+    official = rewards.load(name)
+    assert np.isnan(official([text], [[text]])[0])
+    assert "tokenizer=unicode" in str(official.undefined(text, [text]))
+    assert rewards.load(name, tokenizer="unicode")([text], [[text]])[0] == pytest.approx(1.0)
+
+
+def test_unicode_tokens_equal_the_official_ones_on_ascii() -> None:
+    pair = ["Don't panic: 42_things, e.g. cats' homes"], [["panic, don't! homes of cats; 42 things"]]
+    for stemmer in (False, True):
+        both = [rewards.load("rouge-1", tokenizer=kind, stemmer=stemmer)(*pair)[0] for kind in ("official", "unicode")]
+        assert both[0] == both[1]
+
+
+def test_lsum_splits_a_single_line_into_sentences() -> None:
+    lines, line = "The cat sleeps.\nThe dog runs.", "The dog runs. The cat sleeps."
+    assert rewards.load("rouge-lsum")([line], [[lines]])[0] == pytest.approx(1.0)
+    assert rewards.load("rouge-l")([line], [[lines]])[0] < 1.0
+    split = [
+        rewards.load("rouge-lsum", split=way)(["Bark dogs purr cats."], [["Cats purr. Dogs bark."]])[0]
+        for way in ("auto", "lines")
+    ]
+    assert split == [pytest.approx(2 / 4), pytest.approx(1 / 4)]
+
+
+def test_a_reference_too_short_for_bigrams_is_undefined() -> None:
+    reward = rewards.load("rouge-2")
+    assert np.isnan(reward(["cat"], [["cat"]])[0])
+    assert reward.undefined("cat", ["cat"]) == "its reference has fewer than 2 tokens"
+    assert reward(["cat"], [["cat dog"]])[0] == 0.0
+
+
+def test_published_outputs_score_as_published(shared: Any) -> None:
+    """60 of See et al.'s summaries against rouge-score itself, one sentence a line."""
+    import gzip
+    from itertools import islice
+
+    with gzip.open(shared / "data" / "cnndm" / "systems_test_outputs.jsonl.gz", "rt", encoding="utf-8") as file:
+        rows = [json.loads(line) for line in islice(file, 60)]
+    scorer = RougeScorer(["rougeLsum"], use_stemmer=True)
+    candidates = [row["see2017_pointer_gen_cov"] for row in rows]
+    references = [[row["reference"]] for row in rows]
+    official = [scorer.score(row["reference"], row["see2017_pointer_gen_cov"])["rougeLsum"].fmeasure for row in rows]
+    assert rewards.load("rouge-lsum", stemmer=True, split="lines")(candidates, references).tolist() == official
+    split = rewards.load("rouge-lsum", stemmer=True)(candidates, references)  # texts of one line by spaCy
+    assert abs(float(np.mean(split)) - float(np.mean(official))) < 1e-3

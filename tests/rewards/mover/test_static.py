@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rewards
+from rewards.mover import static as movers
+from rewards.mover.static import WordSpace, items_of, score_sentences
+from rewards.mover.vectors import StaticVectors, read_vectors
+from rewards.text.sentences import Split, content_words
+
+KINDS = {"wms": "words", "sms": "sentences", "s+wms": "both"}
+NAMES = sorted(KINDS)
+SIGNED = (
+    ("normalize", "unit"),
+    ("oov", "drop"),
+    ("stopwords", "none"),
+    ("split", "spacy"),
+    ("split", "lines"),
+    ("sentence_weights", "uniform"),
+)
+
+# Points on a line, so that transport can be done by hand.
+LINE = StaticVectors(np.array([[0.0], [1.0], [3.0]], np.float32), {"zero": 0, "one": 1, "three": 2}, "line")
+SPACE = WordSpace.of(LINE, "none", "zero")
+
+
+@pytest.mark.parametrize(("name", "kind"), KINDS.items())
+def test_golden_values(shared: Path, name: str, kind: str) -> None:
+    pairs = json.loads((shared / "golden" / "movers_word2vec_unit.json").read_text())["pairs"]
+    words = {word for pair in pairs for side in ("candidate", "reference") for line in pair[side] for word in line}
+    vectors = read_vectors(shared / "data" / "vectors" / "cnndm_word2vec_300d_30k.txt.gz", words=words)
+    space = WordSpace.of(vectors, "unit", "zero")
+    found = [score_sentences(pair["candidate"], pair["reference"], space, kind) for pair in pairs]  # type: ignore[arg-type]
+    np.testing.assert_allclose(found, [pair[name] for pair in pairs], atol=1e-6)
+
+
+def test_wms_by_hand() -> None:
+    # {0: 1/2, 1: 1/2} to {3: 1}: half travels 3, half 2.
+    assert score_sentences([["zero", "one"]], [["three"]], SPACE, "words") == pytest.approx(np.exp(-2.5))
+    # {0: 2/3, 3: 1/3} to {0: 1/3, 3: 2/3}: a third travels 3.
+    first, second = [["zero", "zero", "three"]], [["three", "zero", "three"]]
+    assert score_sentences(first, second, SPACE, "words") == pytest.approx(np.exp(-1.0))
+
+
+def test_sms_by_hand() -> None:
+    # Sentences at mean 0.5 (2 of 3 words) and 3 (1 of 3) to one sentence at 3: 2/3 travel 2.5.
+    first = [["zero", "one"], ["three"]]
+    assert score_sentences(first, [["three"]], SPACE, "sentences") == pytest.approx(np.exp(-2.5 * 2 / 3))
+
+
+def test_sentences_of_equal_weight_by_hand() -> None:
+    # At 0.5 (two words) and 3: half each, instead of 2/3 and 1/3; a sentence said again counts again.
+    items = items_of(SPACE.rows([["zero", "one"], ["three"], ["three"]]), SPACE.table, "sentences", "uniform")
+    assert sorted(zip(items.points.ravel(), items.weights, strict=True)) == [(0.5, 1 / 3), (3.0, 2 / 3)]
+    both = items_of(SPACE.rows([["zero", "one"], ["three"]]), SPACE.table, "both", "uniform")
+    np.testing.assert_allclose(both.weights, [1 / 6, 1 / 6, 1 / 6, 1 / 4, 1 / 4])
+
+
+def test_a_splitter_changes_sentences_and_not_words(vectors_file: Path) -> None:
+    options = {"vectors": str(vectors_file), "normalize": "unit"}
+    text, lines = "Cat runs. Dog\nsleeps.", "cat runs\ndog\nsleeps"
+    auto = rewards.load("sms", **options)
+    assert auto([text], [["cat runs dog\nsleeps"]])[0] == 1.0  # its lines are its sentences
+    assert rewards.load("sms", split="spacy", **options)([text], [["Cat runs. Dog sleeps."]])[0] == 1.0
+    one_line = "Cat runs. Dog sleeps."
+    turned = rewards.load("sms", split="lines", **options)([one_line], [["Dog runs. Cat sleeps."]])[0]
+    assert turned == pytest.approx(1.0, abs=1e-12)  # the mean of the same words, added up in another order
+    assert auto([one_line], [["Dog runs. Cat sleeps."]])[0] < 1.0
+    for split in ("auto", "lines", "spacy"):
+        assert rewards.load("wms", split=split, **options)([text], [[lines]])[0] == 1.0
+
+
+def test_s_wms_moves_words_and_sentences_in_one_problem() -> None:
+    # Words 0 and 1 (1/4 each) and their sentence 0.5 (1/2), all to 3.
+    assert score_sentences([["zero", "one"]], [["three"]], SPACE, "both") == pytest.approx(
+        np.exp(-(3 + 2) / 4 - 2.5 / 2)
+    )
+    # A word may move to a sentence: to words 0, 1 and sentence 0.5 from the word and sentence "one" at 1.
+    items = items_of(SPACE.rows([["zero", "one"]]), SPACE.table, "both")
+    np.testing.assert_allclose(items.points.ravel(), [0, 1, 0.5])
+    np.testing.assert_allclose(items.weights, [0.25, 0.25, 0.5])
+
+
+def test_unknown_words_are_zero_or_dropped() -> None:
+    drop = WordSpace.of(LINE, "none", "drop")
+    assert score_sentences([["three", "unseen"]], [["three"]], SPACE, "words") == pytest.approx(np.exp(-1.5))
+    assert score_sentences([["three", "unseen"]], [["three"]], drop, "words") == 1.0
+    assert score_sentences([["unseen"], ["three"]], [["three"]], drop, "sentences") == 1.0
+
+
+def test_unit_length_scales_words_not_sentences() -> None:
+    vectors = StaticVectors(np.array([[3.0, 4.0], [0.0, 0.0], [0.0, 2.0]], np.float32), {"a": 0, "b": 1, "c": 2}, "x")
+    space = WordSpace.of(vectors, "unit", "zero")
+    np.testing.assert_allclose(space.table, [[0.6, 0.8], [0, 0], [0, 1], [0, 0]], atol=1e-7)
+    sentence = items_of(space.rows([["a", "c"]]), space.table, "sentences")
+    np.testing.assert_allclose(sentence.points, [[0.3, 0.9]], atol=1e-7)
+
+
+@given(st.lists(st.sampled_from(["zero", "One", "three,", "unseen", "the", ".", "x-Inc.", "_", "\n"])).map(" ".join))
+def test_texts_are_read_as_the_rows_of_their_words(content: str) -> None:
+    splits: tuple[Split, ...] = ("auto", "lines", "spacy")
+    for space in (SPACE, WordSpace.of(LINE, "none", "drop")):
+        for split in splits:
+            words = content_words(content, "spacy", split)
+            assert movers._reader(space, "spacy").read(content, split) == tuple(space.rows(words))
+
+
+sentences = st.lists(
+    st.lists(st.sampled_from(["cat", "dog", "river", "mayor", "storm", "the", "unseen", "."]), min_size=1, max_size=6),
+    min_size=1,
+    max_size=4,
+).map(lambda lines: "\n".join(" ".join(line) for line in lines))
+
+
+@settings(deadline=None, max_examples=50)
+@given(sentences, sentences, st.sampled_from(NAMES), st.sampled_from(["zero", "drop"]))
+def test_symmetric_in_range_and_one_for_itself(
+    vectors_file: Path, first: str, second: str, name: str, oov: str
+) -> None:
+    reward = rewards.load(name, vectors=str(vectors_file), oov=oov)
+    there, back, same = reward([first, second, first], [[second], [first], [first]])
+    if reward.undefined(first, [first]) is not None:
+        assert np.isnan(back)
+        assert np.isnan(same)
+    else:
+        assert same == 1.0
+        assert 0.0 <= back <= 1.0
+        if not np.isnan(there):
+            assert there == pytest.approx(back, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_to_weigh(vectors_file: Path, name: str) -> None:
+    reward = rewards.load(name, vectors=str(vectors_file))
+    empties = ["", " \n", "the of", "42 !", "unseen words"]
+    assert reward(empties, [["cat"]] * 5).tolist() == [0.0] * 5
+    assert np.isnan(reward(["cat"] * 5, [[text] for text in empties])).all()
+    assert np.isnan(reward(["cat"], [[]])[0])
+    assert "no reference" in str(reward.undefined("cat", []))
+    assert "empty" in str(reward.undefined("cat", [""]))
+    assert "no alphabetic word" in str(reward.undefined("cat", ["the of"]))
+    assert "no word that has a vector" in str(reward.undefined("cat", ["unseen words"]))
+    assert reward.undefined("cat", ["", "dog"]) is None
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_best_reference_counts(vectors_file: Path, name: str) -> None:
+    reward = rewards.load(name, vectors=str(vectors_file))
+    separate = reward(["cat runs"] * 3, [["dog"], ["cat"], ["storm falls"]])
+    assert reward(["cat runs"], [["dog", "cat", "storm falls", ""]])[0] == separate.max()
+
+
+def test_case_and_stop_words_do_not_count(vectors_file: Path) -> None:
+    reward = rewards.load("s+wms", vectors=str(vectors_file))
+    assert reward(["The Cat sleeps in the garden!"], [["cat sleeps garden"]])[0] == 1.0
+
+
+def test_oov_rate(vectors_file: Path) -> None:
+    reward = rewards.load("wms", vectors=str(vectors_file))
+    assert reward.oov_rate(["cat dog", "unseen the cat"]) == pytest.approx(0.25)  # type: ignore[attr-defined]
+    assert np.isnan(reward.oov_rate(["the"]))  # type: ignore[attr-defined]
+
+
+def test_the_signature_follows_content_and_options(vectors_file: Path, tmp_path: Path) -> None:
+    base = rewards.load("sms", vectors=str(vectors_file))
+    copied = tmp_path / "moved.txt"
+    copied.write_bytes(vectors_file.read_bytes())
+    assert rewards.load("sms", vectors=str(copied)).signature == base.signature
+    changed = tmp_path / "changed.txt"
+    changed.write_text(vectors_file.read_text().replace("1", "2", 3).replace("22 ", "12 ", 1))
+    others = [
+        rewards.load("sms", vectors=str(changed)),
+        rewards.load("wms", vectors=str(vectors_file)),
+        *(rewards.load("sms", vectors=str(vectors_file), **{key: value}) for key, value in SIGNED),
+    ]
+    assert len({base.signature, *(reward.signature for reward in others)}) == 9
+    assert rewards.load("sms", vectors=str(vectors_file), split="auto").signature == base.signature
+    assert "solver:exact-pot" in base.signature
+    assert str(vectors_file) not in base.signature
+
+
+def test_pickled_and_made_again(vectors_file: Path) -> None:
+    reward = rewards.load("sms", vectors=str(vectors_file))
+    score = reward(["cat runs"], [["dog sleeps"]])
+    data = pickle.dumps(reward)
+    assert len(data) < 1000  # options only: the vectors are not carried along
+    assert pickle.loads(data)(["cat runs"], [["dog sleeps"]]) == score

@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import pickle
+import sqlite3
+import sys
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rewards
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support"))
+from awkward import Counting
+
+
+def cached(inner: Counting, **options: object) -> rewards.Reward:
+    return rewards.load("cached", reward=inner, **options)
+
+
+def test_the_same_texts_are_scored_once() -> None:
+    inner = Counting()
+    reward = cached(inner)
+    np.testing.assert_array_equal(reward(["a", "bb", "a"]), [1, 2, 1])
+    np.testing.assert_array_equal(reward(["bb", "ccc"]), [2, 3])
+    assert inner.asked == ["a", "bb", "ccc"]
+    assert reward.signature == inner.signature
+
+
+def test_references_and_sources_are_part_of_the_content() -> None:
+    inner = Counting()
+    reward = cached(inner)
+    for arguments in (
+        (["a"],),
+        (["a"], [["b"]]),
+        (["a"], [["b", "c"]]),
+        (["a"], [["bc"]]),
+        (["a"], [["c", "b"]]),
+        (["a"], [["b"]], [""]),
+        (["a"], [["b"]], ["s"]),
+        (["ab"], [[""]]),
+    ):
+        reward(*arguments)
+        reward(*arguments)
+    assert inner.asked == ["a"] * 7 + ["ab"]
+
+
+def test_undefined_is_asked_again_and_keeps_its_reason() -> None:
+    inner = Counting()
+    reward = cached(inner)
+    for _ in range(2):
+        np.testing.assert_equal(reward(["nan", "a"]), [np.nan, 1])
+    assert inner.asked == ["nan", "a", "nan"]
+    assert reward.undefined("nan") == "it is nan"
+
+
+def test_the_least_recently_used_leave() -> None:
+    inner = Counting()
+    reward = cached(inner, size=2)
+    for text in ("a", "b", "a", "c", "a", "b"):
+        reward([text])
+    assert inner.asked == ["a", "b", "c", "b"]
+    np.testing.assert_array_equal(reward(["x", "yy", "zzz"]), [1, 2, 3])  # more in one call than it may keep
+
+
+def test_a_file_outlives_the_reward_and_is_bounded(tmp_path: Path) -> None:
+    file = str(tmp_path / "scores.sqlite")
+    cached(Counting(), file=file, size=3)(["a", "bb", "ccc"])
+    inner = Counting()
+    np.testing.assert_array_equal(cached(inner, file=file, size=3)(["bb", "dddd", "a"]), [2, 4, 1])
+    assert inner.asked == ["dddd"]
+    assert sqlite3.connect(file).execute("SELECT COUNT(*) FROM scores").fetchone() == (3,)
+
+
+def test_rewards_that_share_a_file_do_not_mix(tmp_path: Path) -> None:
+    file = str(tmp_path / "scores.sqlite")
+    assert cached(Counting(0), file=file)(["a"])[0] == 1
+    assert cached(Counting(5), file=file)(["a"])[0] == 6
+
+
+def score(reward: rewards.Reward, texts: list[str]) -> list[float]:
+    return reward(texts).tolist()
+
+
+def test_processes_share_a_file(tmp_path: Path) -> None:
+    """It is sent to another process, and both write."""
+    reward = cached(Counting(), file=str(tmp_path / "scores.sqlite"))
+    reward(["a"])
+    with get_context("fork").Pool(2) as pool:
+        texts = [["x" * (number + place) for place in range(30)] for number in range(8)]
+        found = pool.starmap(score, [(reward, some) for some in texts])
+    assert found == [[float(number + place) for place in range(30)] for number in range(8)]
+    assert len(pickle.loads(pickle.dumps(reward))._look_up([reward._key(0, ["xxx"], None, None)])) == 1
+
+
+def test_a_file_that_is_none_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(rewards.RewardError, match="no folder"):
+        cached(Counting(), file=str(tmp_path / "nowhere" / "x.sqlite"))
+    (tmp_path / "text").write_text("no database " * 1000)
+    with pytest.raises(rewards.RewardError, match="cannot be used"):
+        cached(Counting(), file=str(tmp_path / "text"))(["a"])
+
+
+def test_rewards_that_need_company_are_refused() -> None:
+    with pytest.raises(rewards.RewardError, match="depend on the batch"):
+        rewards.from_spec("cached(reward=weighted(shuffled(reward=rouge-l)=1))")(["a", "b"], [["a"], ["b"]])
+
+
+def test_real_scores_are_unchanged(vectors_file: Path) -> None:
+    inner = rewards.load("sms", vectors=str(vectors_file))
+    reward = rewards.load("cached", reward=inner)
+    texts, references = ["the cat sleeps", "", "a dog runs"], [["the dog"], ["cat"], ["", "the cat runs"]]
+    for _ in range(2):
+        np.testing.assert_array_equal(reward(texts, references), inner(texts, references))

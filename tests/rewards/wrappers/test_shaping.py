@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rewards
+from rewards.wrappers.shaping import within
+from rlsum.scoring import properties
+
+
+def words(count: int) -> str:
+    return " ".join(["word"] * count)
+
+
+def test_length_by_hand() -> None:
+    reward = rewards.load("length", low=4, high=8)
+    texts = [words(count) for count in (0, 1, 3, 4, 8, 10, 12, 16, 30)]
+    np.testing.assert_allclose(reward(texts), [0, 0.25, 0.75, 1, 1, 0.75, 0.5, 0, 0])
+
+
+def test_length_in_lengths_of_the_reference() -> None:
+    reward = rewards.load("length", low=0.5, high=1, unit="reference")
+    texts = [words(1), words(2), words(4), words(6), words(6), "", "a", "a"]
+    references = [[words(4)]] * 4 + [[words(4), words(5), ""], ["a"], [" "], []]
+    np.testing.assert_allclose(reward(texts, references), [0.5, 1, 1, 0.5, 0.8, 0, np.nan, np.nan])
+    assert reward.undefined("a", [" "]) == "its reference is empty"
+    assert reward.undefined("a", []) == "it has no reference"
+    with pytest.raises(rewards.RewardError, match="references"):
+        reward(texts)
+
+
+@given(st.floats(0, 50), st.floats(0.5, 50), st.floats(0, 200))
+def test_length_is_monotone_towards_its_range(low: float, width: float, length: float) -> None:
+    high = low + width
+    score = within(length, low, high)
+    assert 0 <= score <= 1
+    assert (score == 1) == (low <= length <= high)
+    nearer = (length + (low + high) / 2) / 2
+    assert within(nearer, low, high) >= score
+
+
+@pytest.mark.parametrize("options", ["", "low=0", "low=-1, high=3", "low=4, high=3", "high=0"])
+def test_length_limits_that_make_no_sense(options: str) -> None:
+    with pytest.raises(rewards.RewardError, match="length: "):
+        rewards.from_spec(f"length({options})")
+
+
+def test_repetition_by_hand() -> None:
+    reward = rewards.load("repetition", n=2)
+    # a b, b a, a b, b c: one of four said before
+    np.testing.assert_allclose(reward(["a b A b c", "a b c d", "a", "", "a a a a"]), [0.75, 1, 1, 0, 1 / 3])
+
+
+@given(st.lists(st.sampled_from("abc"), min_size=1, max_size=20).map(" ".join))
+def test_repetition_is_the_property_that_validation_logs(text: str) -> None:
+    assert rewards.load("repetition")([text])[0] == pytest.approx(1 - properties.repetition(text, ""))
+
+
+def test_shaping_turns_the_order_of_two_texts() -> None:
+    """Repeating the reference gains ROUGE recall; with shaping beside it, it loses."""
+    texts, references = (
+        ["the cat sleeps", "the cat runs home the cat runs home the cat runs home"],
+        [["the cat runs home"]] * 2,
+    )
+    plain = rewards.load("rouge-1", direction="recall")(texts, references)
+    shaped = rewards.from_spec(
+        "weighted(rouge-1(direction=recall)=1, length(low=0.5, high=1.5, unit=reference)=0.5, repetition=0.5)"
+    )(texts, references)
+    assert plain[1] > plain[0]
+    assert shaped[1] < shaped[0]

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rlsum.scoring.comparison import Resampling, compare, compare_all, intervals
+from rlsum.scoring.outputs import SystemScores
+
+
+def scores(system: str, ids: str, values: list[float]) -> SystemScores:
+    return SystemScores(system, tuple(ids), {"m": np.array(values)}, {})
+
+
+def test_items_are_paired_by_id_whatever_their_order():
+    found = compare(scores("b", "zyx", [4.0, 3.0, 2.0]), scores("a", "xyz", [1.0, 2.0, 3.0]), "m", Resampling())
+    assert found.interval.mean == 1
+    assert found.interval.low == 1  # every pair differs by 1 exactly: paired, nothing varies
+    assert (found.shared, found.unpaired) == (3, 0)
+    assert found.p == pytest.approx(2 / 8)
+
+
+def test_items_of_one_system_only_are_counted():
+    found = compare(scores("b", "xyq", [2, 3, 9]), scores("a", "xyz", [1, np.nan, 7]), "m", Resampling())
+    assert (found.shared, found.unpaired, found.interval.n) == (2, 2, 1)
+    assert found.interval.mean == 1
+
+
+def test_systems_without_a_common_item_have_no_difference():
+    found = compare(scores("b", "x", [2]), scores("a", "y", [1]), "m", Resampling())
+    assert np.isnan([found.interval.mean, found.p]).all()
+    assert found.shared == 0
+
+
+def test_everything_compared_at_once_is_adjusted_together():
+    first = scores("a", "123456", [0] * 6)
+    others = [scores("b", "123456", [1] * 6), scores("c", "123456", [1, -1, 1, -1, 1, -1])]
+    found = compare_all([first, *others], first, Resampling())
+    assert [item.system for item in found] == ["b", "c"]
+    assert [item.p for item in found] == [pytest.approx(2 / 64), 1]
+    assert [item.p_holm for item in found] == [pytest.approx(4 / 64), 1]
+
+
+def test_intervals_of_every_column():
+    found = intervals({"m": np.array([0.0, 1.0]), "gap": np.array([1.0, np.nan])}, Resampling(resamples=50))
+    assert found["m"].mean == 0.5
+    assert found["gap"].n == 1

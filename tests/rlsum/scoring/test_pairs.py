@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from rlsum.records import RecordError
+from rlsum.scoring.pairs import Records, Texts, texts_of
+
+
+def lines(path: Path, *texts: str) -> Path:
+    path.write_bytes(("\n".join(texts) + "\n").encode())
+    return path
+
+
+def test_text_files_become_output_records(tmp_path):
+    candidates = lines(tmp_path / "c.txt", "one", "", "three\u2028still three\r")
+    references = lines(tmp_path / "r.txt", "a", "b", "c"), lines(tmp_path / "r2.txt", "d", "", "f")
+    pairs = Texts(candidates, references)
+    assert pairs.check().rows == 3
+    first, second, third = pairs
+    assert first == {"id": "1", "source": "", "references": ["a", "d"], "candidate": "one", "system": "c.txt"}
+    assert (second["candidate"], second["references"]) == ("", ["b", ""])
+    assert third["candidate"] == "three\u2028still three"
+
+
+def test_records_keep_what_they_hold(tmp_path):
+    rows = [
+        {"candidate": "a", "reference": "b", "mine": [1]},
+        {"candidate": "c", "references": [], "source": "s", "scores": {"x": 1}},
+    ]
+    path = lines(tmp_path / "p.jsonl", *map(json.dumps, rows), "")
+    assert [*Records(path)] == rows
+    assert Records(path).check().rows == 2
+    assert [texts_of(row) for row in rows] == [("a", ["b"], ""), ("c", [], "s")]
+
+
+def test_gzip_is_read_and_identity_is_that_of_the_content(tmp_path):
+    plain = lines(tmp_path / "p.jsonl", '{"candidate": "a", "reference": "b"}')
+    zipped = tmp_path / "p.jsonl.gz"
+    zipped.write_bytes(gzip.compress(plain.read_bytes()))
+    assert [*Records(zipped)] == [*Records(plain)]
+    assert Records(zipped).check() == Records(plain).check()
+    other = lines(tmp_path / "q.jsonl", '{"candidate": "a", "reference": "c"}')
+    assert Records(other).check() != Records(plain).check()
+
+
+def test_a_line_that_moves_from_one_file_to_the_next_is_another_input(tmp_path):
+    first = Texts(lines(tmp_path / "c", "a"), (lines(tmp_path / "r", "b"), lines(tmp_path / "s", "c")))
+    second = Texts(lines(tmp_path / "d", "a"), (lines(tmp_path / "t", "bc"), lines(tmp_path / "u", "")))
+    assert first.check() != second.check()
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("{", "p.jsonl:2: not JSON"),
+        ("[]", "p.jsonl:2: a list"),
+        ('{"candidate": "a"}', "needs candidate, and references"),
+        ('{"candidate": 3, "reference": "b"}', "must be text"),
+        ('{"candidate": "a", "references": "b"}', "references a list"),
+        ('{"candidate": "a", "references": [3]}', "references a list"),
+        ('{"candidate": "a", "reference": "b", "scores": 3}', "scores"),
+        ('{"candidate": "a", "reference": "b", "scores": {"x": NaN}}', "NaN is no number in JSON"),
+    ],
+)
+def test_a_row_that_cannot_be_scored_is_named(tmp_path, line, words):
+    path = lines(tmp_path / "p.jsonl", '{"candidate": "a", "reference": "b"}', line)
+    with pytest.raises(RecordError, match=words):
+        Records(path).check()
+
+
+def test_files_that_do_not_belong_together(tmp_path):
+    one, two = lines(tmp_path / "one", "a"), lines(tmp_path / "two", "a", "b")
+    with pytest.raises(RecordError, match=r"one has 1 lines but .*two has 2"):
+        Texts(one, (two,)).check()
+    (tmp_path / "empty").touch()
+    with pytest.raises(RecordError, match="empty"):
+        Texts(tmp_path / "empty", (tmp_path / "empty",)).check()
+    with pytest.raises(RecordError, match="no records"):
+        Records(tmp_path / "empty").check()
+    with pytest.raises(RecordError, match="cannot be read"):
+        Records(tmp_path / "nowhere").check()
+    (tmp_path / "latin").write_bytes(b"\xe4\n")
+    with pytest.raises(RecordError, match="not UTF-8"):
+        Texts(tmp_path / "latin", (one,)).check()
+    (tmp_path / "cut.gz").write_bytes(gzip.compress(b"a\n" * 9999)[:20])
+    with pytest.raises(RecordError, match="whole file"):
+        Texts(tmp_path / "cut.gz", (one,)).check()

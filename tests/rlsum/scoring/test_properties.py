@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rlsum.scoring.properties import PROPERTIES, copy_rate, invented_names, length, names, novelty, repetition
+
+SOURCE = "a fire broke out in Velmora .\nThe mayor , Ilse Tannhold , praised the crew ."
+
+
+def test_length_counts_tokens_over_lines():
+    assert length("a fire .\nthe crew .", SOURCE) == 6
+    assert length(" \n", SOURCE) == 0
+
+
+def test_repetition_by_hand():
+    # Trigrams: a b a, b a b, a b a, b a b: two distinct of four.
+    assert repetition("a b a b a b", "") == 0.5
+    assert repetition("a b c d", "") == 0
+    assert repetition("a a", "") == 0
+
+
+def test_novelty_counts_bigrams_not_in_the_source():
+    # "the crew" is there, "crew slept" and "slept ." are not.
+    assert novelty("The crew slept .", SOURCE) == pytest.approx(2 / 3)
+    assert novelty("mayor ,", SOURCE) == 0
+    assert math.isnan(novelty("mayor", SOURCE))
+
+
+def test_copy_rate_counts_every_occurrence():
+    assert copy_rate("Fire fire smoke .", SOURCE) == 0.75
+    assert math.isnan(copy_rate("", SOURCE))
+
+
+def test_invented_names():
+    assert invented_names("Velmora and Ilse thank Brannock .", SOURCE) == pytest.approx(1 / 3)
+    assert invented_names("Fire in Velmora .", SOURCE) == 0  # a sentence-initial word that the source has in lower case
+    assert math.isnan(invented_names("a fire .", SOURCE))
+
+
+def test_names_are_words_with_a_capital():
+    assert names("O'Hara-Lee met `` Bo '' on 3 May in X2 .") == ["O'Hara-Lee", "Bo", "May", "X"]
+
+
+def test_what_is_asked_of_an_unknown_source_is_undefined():
+    for measure in (novelty, copy_rate, invented_names):
+        assert math.isnan(measure("A fire broke out .", ""))
+    assert length("A fire .", "") == 3
+
+
+@given(st.text(), st.text())
+def test_every_property_is_in_range_or_undefined(candidate, source):
+    for name, measure in PROPERTIES.items():
+        value = measure(candidate, source)
+        assert math.isnan(value) or value >= 0
+        assert name == "length" or not value > 1
+
+
+@given(st.text(min_size=1).filter(str.strip))
+def test_a_copy_of_the_source_is_not_novel(text):
+    assert copy_rate(text, text) == 1
+    assert not novelty(text, text) > 0
+    assert not invented_names(text, text) > 0

@@ -1,0 +1,120 @@
+"""Rewards to advantages: by hand, by their invariances, and where something is undefined."""
+
+from typing import get_args, get_type_hints
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from rlsum.config import Objective
+from rlsum.training import estimators
+
+NAN, INF = float("nan"), float("inf")
+GROUPED = sorted(estimators.WITHIN_GROUPS)
+# rewards on a grid: what differs, differs by more than rounding
+REWARDS = st.lists(st.integers(-100, 100).map(lambda n: n / 100), min_size=2, max_size=6)
+
+
+def within(estimator, rewards):
+    return estimators.advantages(estimator, np.array(rewards, dtype=np.float64), None)
+
+
+def test_the_estimators_are_those_of_the_configuration():
+    names = get_args(estimators.Estimator)
+    assert get_args(get_type_hints(Objective)["estimator"]) == names
+    assert {"self-critical", *estimators.WITHIN_GROUPS} == set(names)
+
+
+def test_self_critical_by_hand():
+    samples, greedy = np.array([[1.0, 0.2], [0.5, np.nan], [0.1, 0.2]]), np.array([0.4, 0.5, np.nan])
+    expected = [[3.0, -1.0], [0.0, np.nan], [np.nan, np.nan]]
+    np.testing.assert_allclose(estimators.advantages("self-critical", samples, greedy, 5.0), expected)
+
+
+@given(st.lists(st.floats(-1, 1), min_size=1, max_size=6), st.floats(0.1, 100))
+def test_equal_rewards_give_exactly_no_advantage_over_greedy(rewards, scale):
+    greedy = np.array(rewards)
+    assert not estimators.self_critical(np.repeat(greedy[:, None], 3, 1), greedy, scale).any()
+
+
+@pytest.mark.parametrize(
+    ("estimator", "expected"),
+    [
+        ("rloo", [[1 - 0.25, 0.25 - 0.625, 0.25 - 0.625], [-1.0, 1.0, 0.0]]),
+        ("dr-grpo", [[0.5, -0.25, -0.25], [-2 / 3, 2 / 3, 0.0]]),
+        # deviations: sqrt((0.25 + 2 * 0.0625) / 2), sqrt(8 / 9 / 2)
+        ("grpo", [[1.1547005, -0.5773503, -0.5773503], [-1.0, 1.0, 0.0]]),
+    ],
+)
+def test_groups_by_hand(estimator, expected):
+    rewards = [[1.0, 0.25, 0.25], [0.0, 4 / 3, 2 / 3]]
+    np.testing.assert_allclose(within(estimator, rewards), expected, atol=1e-7)
+    np.testing.assert_allclose(
+        estimators.advantages(estimator, np.array(rewards), None, 5.0), 5 * np.array(expected), atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("estimator", GROUPED)
+def test_an_undefined_reward_leaves_its_group_and_the_others_go_on(estimator):
+    for undefined in (NAN, INF, -INF):
+        found = within(estimator, [[1.0, undefined, 0.25, 0.25], [0.3, 0.6, 0.1, 0.2]])
+        np.testing.assert_array_equal(found[0, [0, 2, 3]], within(estimator, [[1.0, 0.25, 0.25]])[0])
+        assert np.isnan(found[0, 1])
+        assert np.isfinite(found[1]).all()
+
+
+@pytest.mark.parametrize("estimator", GROUPED)
+@pytest.mark.parametrize("rewards", [[NAN, NAN], [0.5, NAN], [NAN, 0.5], [0.5]])
+def test_a_group_with_nothing_to_compare_has_no_advantages(estimator, rewards):
+    with np.errstate(all="raise"):
+        assert np.isnan(within(estimator, [rewards])).all()
+
+
+@pytest.mark.parametrize("estimator", GROUPED)
+@given(value=st.floats(-1e6, 1e6), size=st.integers(2, 9))
+def test_equal_rewards_give_exactly_no_advantage(estimator, value, size):
+    assert not within(estimator, [[value] * size]).any()
+
+
+@pytest.mark.parametrize("estimator", GROUPED)
+def test_rewards_that_differ_by_rounding_are_equal(estimator):
+    assert not within(estimator, [[0.1 + 0.2, 0.3, 0.3]]).any()
+    assert within(estimator, [[0.3 + 1e-6, 0.3, 0.3]]).any()
+
+
+@pytest.mark.parametrize("estimator", GROUPED)
+@given(rewards=REWARDS, shift=st.floats(-10, 10))
+def test_a_shift_of_all_rewards_changes_nothing(estimator, rewards, shift):
+    moved = within(estimator, [[reward + shift for reward in rewards]])
+    np.testing.assert_allclose(moved, within(estimator, [rewards]), atol=1e-9)
+
+
+@given(rewards=REWARDS, scale=st.floats(1e-3, 1e3))
+def test_the_scale_of_rewards_means_nothing_to_grpo_and_everything_to_the_others(rewards, scale):
+    assume(len(set(rewards)) > 1)
+    for estimator, factor in (("grpo", 1.0), ("rloo", scale), ("dr-grpo", scale)):
+        scaled = within(estimator, [[reward * scale for reward in rewards]])
+        np.testing.assert_allclose(scaled, factor * within(estimator, [rewards]), atol=1e-9 * max(1.0, factor))
+
+
+@pytest.mark.parametrize("estimator", GROUPED)
+@given(rewards=REWARDS)
+def test_advantages_of_a_group_sum_to_nothing_and_have_the_order_of_its_rewards(estimator, rewards):
+    found = within(estimator, [rewards])[0]
+    assert abs(found.sum()) < 1e-9
+    better = np.subtract.outer(rewards, rewards) > 0
+    assert (np.subtract.outer(found, found)[better] > 0).all()
+
+
+@given(rewards=REWARDS)
+def test_against_independent_formulas(rewards):
+    """Leave-one-out sample by sample; the others by torch's mean and standard deviation."""
+    assume(len(set(rewards)) > 1)
+    values, size = torch.tensor(rewards, dtype=torch.float64), len(rewards)
+    others = [np.mean([rewards[j] for j in range(size) if j != i]) for i in range(size)]
+    np.testing.assert_allclose(within("rloo", [rewards])[0], values.numpy() - others, atol=1e-12)
+    np.testing.assert_allclose(within("dr-grpo", [rewards])[0], (values - values.mean()).numpy(), atol=1e-12)
+    normal = (values - values.mean()) / values.std()
+    np.testing.assert_allclose(within("grpo", [rewards])[0], normal.numpy(), atol=1e-9)

@@ -1,0 +1,85 @@
+"""Random numbers of articles: theirs alone, whatever their company."""
+
+import pretrained
+import pytest
+import tiny
+import torch
+
+from rlsum.data.vocabulary import BOS
+from rlsum.training import noise
+
+
+def drawn(batch, samples=3, length=6, seed=1, update=0):
+    return noise.of_articles(batch, seed=seed, update=update, samples=samples, length=length)
+
+
+def test_numbers_belong_to_the_article():
+    batch = tiny.batch()
+    found = drawn(batch).view(4, 3, 6)
+    assert found.dtype == torch.float64
+    assert ((found >= 0) & (found < 1)).all()
+    assert torch.equal(drawn(batch.select([2, 0])).view(2, 3, 6), found[[2, 0]])
+    assert len(found.unique()) == found.numel()
+
+
+def test_they_change_with_the_seed_the_update_the_id_and_the_text():
+    batch = tiny.batch(tiny.PAIRS[:1])
+    others = [drawn(batch, seed=2), drawn(batch, update=1)]
+    others += [drawn(tiny.batch([("other", "text")])), drawn(tiny.batch(tiny.PAIRS[:1] * 2).select([1]))]
+    assert not any(torch.equal(drawn(batch), other) for other in others)
+
+
+def test_any_text_has_its_numbers():
+    batch = tiny.batch([("", ""), ("half a pair \ud800", "x"), ("日本 " * 5000, "y")])
+    assert drawn(batch).shape == (9, 6)
+
+
+@pytest.mark.parametrize("greedy", [True, False])
+@pytest.mark.parametrize("kind", ["pointer-generator", "t5"])
+def test_samples_do_not_depend_on_the_company(kind, greedy, tmp_path):
+    if kind == "t5":
+        model, batch = seq2seq(tmp_path)
+    else:
+        model, batch = tiny.copier(), tiny.batch()
+
+    def texts(part):
+        own = drawn(part)
+        tokens = model.self_critical(part, 3, 6, own)[0] if greedy else model.sample(part, 3, 6, own)
+        return model.to_text(part, tokens)
+
+    together = texts(batch)
+    alone = [text for row in range(len(batch)) for text in texts(batch.select([row]))]
+    assert together == alone
+    assert len(set(together)) > len(together) / 2
+    torch.manual_seed(5)
+    assert texts(batch) == together
+
+
+def test_they_are_drawn_with_the_models_probabilities():
+    model, batch = tiny.copier(), tiny.batch(tiny.PAIRS[:1])
+    first = model.sample(batch, 20_000, 1, drawn(batch, samples=20_000, length=1)).ids[:, 0]
+    with torch.no_grad():
+        encoded = model.encode(batch)
+        out, _ = model.step(encoded, model.start(encoded), model.embed(torch.tensor([BOS])))
+        p = model.distribution(encoded, out, model.word_columns())[0]
+    torch.testing.assert_close(torch.bincount(first, minlength=len(p)) / 20_000, p, atol=0.012, rtol=0)
+
+
+def seq2seq(folder):
+    """A T5 and a batch of articles."""
+    from rlsum.data.subwords import Subwords
+    from rlsum.models import pretrained as loading
+    from rlsum.models.decoding import Decoding
+    from rlsum.models.seq2seq import Seq2Seq
+    from rlsum.models.sizes import Seq2SeqConfig
+
+    pretrained.save(folder / "t5", "t5")
+    origin = str(folder / "t5")
+    words = Subwords(loading.load_tokenizer(origin), "", " ")
+    network = loading.load_network(origin, False)
+    section = Seq2SeqConfig(kind="seq2seq", pretrained=origin)
+    model = Seq2Seq(section, network, loading.load_config(origin), words, Decoding()).eval()
+    import datasets
+
+    rows = datasets.Dataset.from_dict(tiny.rows(pretrained.NEWS))
+    return model, model.collate(model.read(rows, 64, 20)[:])

@@ -1,0 +1,70 @@
+"""Whole runs of every objective: they bring more of their reward, share samples, measure from their start, resume."""
+
+import math
+
+import numpy as np
+import pytest
+import tiny
+from left import assert_same_run, log_of
+
+from rlsum.training import checkpoint
+
+
+def test_a_run_that_measures_from_its_start_and_shares_samples_resumes_exactly(tmp_path):
+    objective = {"estimator": "grpo", "samples": 3, "kl": 0.5, "clip": 0.2, "updates_per_sample": 2, "gamma": 0.8}
+    options = {"steps": 8, "validate_every": 2, "log_every": 1}
+
+    def trainer(name, resume=False):
+        config = tiny.config(tmp_path / name, "mixed", objective=objective, **options)
+        return tiny.trainer(config, resume=resume)
+
+    trainer("whole").fit()
+    rows = [row for row in log_of(tmp_path / "whole") if row["kind"] == "train"]
+    assert rows[0]["kl"] == pytest.approx(0.0, abs=1e-9)
+    assert rows[-1]["kl"] > 1e-4
+    assert [rows[i]["reward"] == rows[i + 1]["reward"] for i in range(0, 8, 2)] == [True] * 4  # the same samples
+    cut = trainer("cut")
+    update = cut._update
+
+    def stopping():
+        if cut.progress.step == 5:
+            raise KeyboardInterrupt
+        update()
+
+    cut._update = stopping
+    with pytest.raises(KeyboardInterrupt):
+        cut.fit()
+    trainer("cut", resume=True).fit()
+    assert_same_run(tmp_path / "cut", tmp_path / "whole")
+
+
+@pytest.mark.parametrize("name", tiny.OBJECTIVES)
+def test_the_best_checkpoint_has_the_numbers_of_its_validation_again(tmp_path, name):
+    kind = tiny.OBJECTIVES[name].get("kind", "mle")
+    trainer = tiny.trainer(tiny.config(tmp_path / "r", kind, objective=tiny.OBJECTIVES[name]))
+    trainer.fit()
+    weights, about = checkpoint.read_weights(tmp_path / "r" / "best")
+    fresh = tiny.trainer(tiny.config(tmp_path / "other", kind, objective=tiny.OBJECTIVES[name], seed=9))
+    checkpoint.put_weights(fresh.model, weights, tmp_path)
+    again = {key: None if math.isnan(value) else value for key, value in fresh._measure().values.items()}
+    assert {**again, "step": about["step"]} == about
+
+
+def test_more_weight_on_the_penalty_stays_nearer_to_the_start(tmp_path):
+    """The last update's distance from the start, measured on samples."""
+    distances = []
+    for weight in (1e-6, 3.0):
+        objective = {"estimator": "rloo", "samples": 4, "kl": weight, "gamma": 1.0}
+        run = tmp_path / str(weight)
+        tiny.trainer(tiny.config(run, "mixed", objective=objective, steps=20, validate_every=20, log_every=1)).fit()
+        distances.append([row["kl"] for row in log_of(run) if row["kind"] == "train"][-1])
+    assert distances[1] < 0.3 * distances[0]
+
+
+@pytest.mark.parametrize("name", ["self-critical", "rloo", "grpo", "dr-grpo", "ranking"])
+def test_every_objective_brings_more_of_its_reward(tmp_path, name):
+    objective = {**tiny.OBJECTIVES[name], "kl": 0.0, "gamma": 1.0, "samples": 4, "reward_scale": 1.0}
+    config = tiny.config(tmp_path / "r", objective["kind"], objective=objective, steps=40, validate_every=20)
+    tiny.trainer(config, train=tiny.stories(10), valid=tiny.stories(10)).fit()
+    rewards = [row["reward"] for row in log_of(tmp_path / "r") if row["kind"] == "train"]
+    assert np.mean(rewards[-5:]) > np.mean(rewards[:3]) + 0.1

@@ -1,0 +1,330 @@
+"""Several processes train what one trains with the larger batch, and write what one writes; killed, they go on."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pretrained
+import pytest
+import tiny
+import torch
+import yaml
+
+from rlsum.records import read_outputs
+from rlsum.training import checkpoint
+from rlsum.training.monitor import MACHINE
+
+ROOT = Path(__file__).resolve().parents[3]
+SUPPORT = ROOT / "tests" / "support"
+MIXED = {"kind": "mixed", "reward": "rouge-1", "gamma": 0.6, "samples": 2}
+KILLED = -9
+
+
+def commands(folder, *jobs):
+    """Run `rlsum` commands, each (processes, arguments, kill or None); returns how the processes ended, and words."""
+    told = [
+        {"count": count, "arguments": arguments} | ({"kill": kill} if kill else {}) for count, arguments, kill in jobs
+    ]
+    return run_jobs(folder, told)
+
+
+def run_jobs(folder, jobs):
+    """See support/processes.py."""
+    paths = {"PYTHONPATH": str(ROOT), "HF_DATASETS_CACHE": str(folder / "cache")}
+    done = subprocess.run(
+        [sys.executable, str(SUPPORT / "processes.py"), json.dumps(jobs, default=str)],
+        env={**os.environ, **paths, "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=900,
+    )
+    assert done.returncode == 0, done.stderr
+    ended = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]
+    return ended, done.stdout + done.stderr
+
+
+def articles(path, pairs):
+    rows = [{"id": str(i), "article": source, "highlights": text} for i, (source, text) in enumerate(pairs)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def written(folder, name, count, *, data="eleven", model=None, objective=None, **training):
+    """The path of a configuration for ``count`` processes that together take 4 articles an update."""
+    values = {
+        "run": str(folder / name),
+        "data": {"train": str(folder / f"{data}.jsonl"), "valid": str(folder / "valid.jsonl"), "max_source": 64,
+                 "max_target": 20},
+        "model": {"embedding": 6, "hidden": 8} if model is None else model,
+        "objective": objective or {"kind": "mle"},
+        "training": {"steps": 6, "batch_size": 4 // count, "learning_rate": 1e-3, "validate_every": 3, "log_every": 1,
+                     "tracker": None, "sample_outputs": 7, "row_noise": True, **training},
+        "decoding": {"max_length": 6},
+        "metrics": ["rouge-l"],
+    }  # fmt: skip
+    path = folder / f"{name}.yaml"
+    path.write_text(yaml.safe_dump(values), encoding="utf-8")
+    return path
+
+
+def data_of(folder, pairs=tiny.stories):
+    """Articles, so many that an epoch ends in a batch of 3, and others, where it ends in a batch of 1."""
+    articles(folder / "eleven.jsonl", pairs(11))
+    articles(folder / "nine.jsonl", pairs(9))
+    articles(folder / "valid.jsonl", pairs(7, 100))
+
+
+def log_of(run, name="metrics.jsonl"):
+    rows = [json.loads(line) for line in (run / name).read_text(encoding="utf-8").splitlines()]
+    return [{key: value for key, value in row.items() if key not in (*MACHINE, "system")} for row in rows]
+
+
+def state_of(run):
+    return checkpoint._read(run / checkpoint.STATE, "progress")
+
+
+def assert_equal(one, two):
+    """The runs of one process and of two have the same curves, outputs and weights."""
+    for row, other in zip(log_of(one), log_of(two), strict=True):
+        assert row.keys() == other.keys()
+        for key, value in row.items():
+            wanted = value if value is None or isinstance(value, str) else pytest.approx(value, rel=1e-4, abs=1e-5)
+            assert other[key] == wanted, f"{one.name}, {key} of update {row['step']}"
+    assert log_of(one, "samples.jsonl") == log_of(two, "samples.jsonl")
+    weights, others = state_of(one)[0], state_of(two)[0]
+    for key in weights:
+        torch.testing.assert_close(others[key], weights[key], atol=1e-5, rtol=0, msg=f"{one.name}, {key}")
+
+
+def assert_same(one, two):
+    assert log_of(one) == log_of(two)
+    assert state_of(one)[1] == state_of(two)[1]
+    weights, others = state_of(one)[0], state_of(two)[0]
+    assert all(torch.equal(others[key], weights[key]) for key in weights)
+
+
+# ---- the pointer-generator ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    """A folder of runs and outputs, how the processes ended, and what they said."""
+    folder = tmp_path_factory.mktemp("processes")
+    data_of(folder)
+    train = {
+        name: ["train", written(folder, name, count, **options)]
+        for name, count, options in [
+            ("mle-1", 1, {}),
+            ("mle-2", 2, {}),
+            ("mixed-1", 1, {"data": "nine", "objective": MIXED}),
+            ("mixed-2", 2, {"data": "nine", "objective": MIXED}),
+            ("killed", 2, {"data": "nine", "objective": MIXED}),
+        ]
+    }
+    articles(folder / "many.jsonl", tiny.stories(70, 200))
+    options = ["--batch-size", 1, "--beam", 2, "--system", "s", "--device", "cpu"]
+    generate = {
+        name: ["generate", folder / "mle-1", folder / "many.jsonl", *options, "-o", folder / f"{name}.jsonl"]
+        for name in ("one", "two", "cut")
+    }
+    jobs = {
+        "mle-1": (1, train["mle-1"], None),
+        "mle-2": (2, train["mle-2"], None),
+        "mixed-1": (1, train["mixed-1"], None),
+        "mixed-2": (2, train["mixed-2"], None),
+        "killed": (2, train["killed"], (1, "update", 5)),
+        "resumed": (2, ["train", "--resume", folder / "killed"], None),
+        "again": (2, train["mle-2"], None),
+        "one": (1, generate["one"], None),
+        "two": (2, generate["two"], None),
+        "cut": (2, generate["cut"], (1, "decode", 15)),
+        "went on": (2, generate["cut"], None),
+    }
+    ended, told = commands(folder, *jobs.values())
+    return folder, dict(zip(jobs, ended, strict=True)), told
+
+
+def test_nobody_failed_but_the_killed(done):
+    _, ended, told = done
+    for name, status in ended.items():
+        expected = {"killed": [2, KILLED], "cut": [2, KILLED], "again": [2, 2]}.get(name, [0] * len(status))
+        assert status == expected, f"{name}\n{told}"
+
+
+def test_what_one_process_refuses_ends_all_of_them(done):
+    folder, _, told = done
+    assert f"rlsum: run={folder / 'mle-2'}: holds a run already" in told
+    assert "another process of this job ended, so this one cannot go on; its own message says why" in told
+    assert len(log_of(folder / "mle-2")) == 9
+
+
+@pytest.mark.parametrize("name", ["mle", "mixed"])
+def test_two_processes_equal_one_with_the_double_batch(done, name):
+    folder, *_ = done
+    assert_equal(folder / f"{name}-1", folder / f"{name}-2")
+    train = [row for row in log_of(folder / f"{name}-1") if row["kind"] == "train"]
+    assert len(train) == 6
+    assert name == "mle" or any(row["advantage_std"] > 0 for row in train)
+
+
+def test_after_a_kill_the_others_say_what_to_do_and_the_resumed_run_is_the_uninterrupted_one(done):
+    folder, _, told = done
+    advice = f"resume the run with as many processes: rlsum train --resume {folder / 'killed'}"
+    assert f"rlsum: another process of this job ended, so this one cannot go on; {advice}" in told
+    assert_same(folder / "killed", folder / "mixed-2")
+
+
+def test_two_processes_generate_the_file_that_one_does_also_after_a_kill(done):
+    folder, _, told = done
+    whole = (folder / "one.jsonl").read_bytes()
+    assert [output.id for output in read_outputs(folder / "one.jsonl")] == [str(i) for i in range(70)]
+    assert (folder / "two.jsonl").read_bytes() == whole
+    assert (folder / "cut.jsonl").read_bytes() == whole
+    assert "give the same command again" in told
+    assert f"{folder / 'cut.jsonl'}: 70 summaries by s, 20 of them by an earlier job" in told
+    assert "cut.jsonl.partial" not in {path.name for path in folder.iterdir()}
+
+
+def test_the_example_configurations_are_accelerates():
+    from accelerate.commands.config.config_args import load_config_from_file
+
+    found = {path.stem: load_config_from_file(str(path)) for path in sorted((ROOT / "configs/accelerate").iterdir())}
+    assert {name: config.distributed_type.value for name, config in found.items()} == {
+        "fsdp": "FSDP",
+        "one_machine": "MULTI_GPU",
+        "several_machines": "MULTI_GPU",
+    }
+    assert found["several_machines"].num_machines == 2
+    sharded = found["fsdp"].fsdp_config
+    assert (sharded["fsdp_version"], sharded["fsdp_cpu_ram_efficient_loading"]) == (2, False)
+    from transformers.models.bart import modeling_bart
+
+    assert all(hasattr(modeling_bart, name) for name in sharded["fsdp_transformer_layer_cls_to_wrap"].split(","))
+
+
+# ---- pretrained models, and a real launcher -----------------------------------------------------------------------
+
+
+def news(count, first=0):
+    return [pretrained.NEWS[i % 3] for i in range(first, first + count)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["bart", "t5"])
+def test_two_processes_equal_one_for_pretrained_models(tmp_path, name):
+    data_of(tmp_path, news)
+    pretrained.save(tmp_path / name, name)
+    options = {"model": {"kind": "seq2seq", "pretrained": str(tmp_path / name), "dropout": False}}
+    grouped = {"kind": "mixed", "reward": "rouge-1", "estimator": "rloo", "samples": 3, "gamma": 0.7, "kl": 0.1}
+    cases = {
+        "mle": {},
+        "mixed": {"data": "nine", "objective": MIXED},
+        "rloo": {"objective": grouped},
+        "smoothed": {"objective": {"kind": "mle", "label_smoothing": 0.2}, "optimizer": "adafactor"},
+    }
+    names = [(f"{case}-{count}", count, options | cases[case]) for case in cases for count in (1, 2)]
+    ended, told = commands(
+        tmp_path, *((count, ["train", written(tmp_path, case, count, **more)], None) for case, count, more in names)
+    )
+    assert ended == [[0], [0, 0]] * len(cases), told
+    for case in cases:
+        assert_equal(tmp_path / f"{case}-1", tmp_path / f"{case}-2")
+
+
+def launch(*arguments, **environment):
+    """`accelerate launch` of two processes on the processor."""
+    command = ["accelerate.commands.launch", "--multi_gpu", "--num_processes", "2", "--main_process_port", "0"]
+    return subprocess.run(
+        [sys.executable, "-m", *command, "-m", "rlsum", *map(str, arguments)],
+        env={**os.environ, "ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1", **environment,
+             "PYTHONPATH": os.pathsep.join([str(ROOT), str(SUPPORT)])},
+        capture_output=True, text=True, timeout=900,
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+def test_accelerate_launch_ends_when_a_process_is_killed_and_the_run_goes_on(tmp_path):
+    data_of(tmp_path)
+    objective = MIXED | {"reward": "deadly:deadly"}
+    paths = [written(tmp_path, name, 2, objective=objective) for name in ("whole", "killed")]
+    whole = launch("train", paths[0])
+    assert whole.returncode == 0, whole.stderr
+    killed = launch("train", paths[1], DEADLY="1:5")
+    assert killed.returncode != 0
+    assert "Signal 9 (SIGKILL)" in killed.stderr
+    assert state_of(tmp_path / "killed")[1]["step"] == 3
+    resumed = launch("train", "--resume", tmp_path / "killed")
+    assert resumed.returncode == 0, resumed.stderr
+    assert_same(tmp_path / "killed", tmp_path / "whole")
+
+
+@pytest.mark.slow
+def test_a_sharded_model_trains_saves_and_goes_on_as_a_whole_one(tmp_path):
+    """FSDP; accelerate has it for accelerators alone, so the test tells it that this is one."""
+    data_of(tmp_path, news)
+    pretrained.save(tmp_path / "bart", "bart")
+    options = {
+        "model": {"kind": "seq2seq", "pretrained": str(tmp_path / "bart"), "dropout": False},
+        "objective": MIXED | {"kl": 0.1},
+    }
+    whole, cut = (["train", written(tmp_path, name, 2, **options)] for name in ("whole", "sharded"))
+    jobs = [
+        {"count": 2, "arguments": whole},
+        {"count": 2, "arguments": cut, "sharded": "BartEncoderLayer,BartDecoderLayer", "kill": [1, "update", 5]},
+        {"count": 2, "arguments": ["train", "--resume", tmp_path / "sharded"],
+         "sharded": "BartEncoderLayer,BartDecoderLayer"},
+    ]  # fmt: skip
+    ended, told = run_jobs(tmp_path, jobs)
+    assert ended[0] == ended[2] == [0, 0], told
+    assert ended[1][1] == KILLED
+    assert_equal(tmp_path / "whole", tmp_path / "sharded")
+    best = [tmp_path / name / "best" / checkpoint.WEIGHTS for name in ("whole", "sharded")]
+    weights, others = (checkpoint._read(path, "about")[0] for path in best)
+    assert {key: tensor.shape for key, tensor in weights.items()} == {key: t.shape for key, t in others.items()}
+
+
+@pytest.mark.slow
+def test_a_sharded_model_in_bf16_learns_what_a_whole_one_does(tmp_path):
+    """FSDP, as above. Half precision is autocast's in both, so the first update's likelihood is the same in float32."""
+    data_of(tmp_path, news)
+    pretrained.save(tmp_path / "bart", "bart")
+    options = {
+        "model": {"kind": "seq2seq", "pretrained": str(tmp_path / "bart"), "dropout": False},
+        "objective": MIXED | {"clip": 0.2},
+        "mixed_precision": "bf16",
+    }
+    layers = {"sharded": "BartEncoderLayer,BartDecoderLayer"}
+    jobs = [
+        {"count": 2, "arguments": ["train", written(tmp_path, name, 2, **options)], **spread}
+        for name, spread in (("whole", {}), ("sharded", layers))
+    ]
+    ended, told = run_jobs(tmp_path, jobs)
+    assert ended == [[0, 0], [0, 0]], told
+    one, two = ([row for row in log_of(tmp_path / name) if row["kind"] == "train"] for name in ("whole", "sharded"))
+    assert len(one) == len(two) == 6
+    assert two[0]["nll"] == pytest.approx(one[0]["nll"], rel=1e-4)  # log-probabilities in bf16 are 1e-3 away
+    for row, other in zip(one, two, strict=True):
+        assert other["ratio_outside"] == 0  # of samples that were just drawn
+        for key in ("nll", "loss_mle", "entropy"):
+            assert other[key] == pytest.approx(row[key], rel=2e-2), f"{key} of update {row['step']}"
+    weights, _ = checkpoint._read(tmp_path / "sharded" / "best" / checkpoint.WEIGHTS, "about")
+    assert all(tensor.dtype == torch.float32 and tensor.isfinite().all() for tensor in weights.values())
+
+
+@pytest.mark.slow
+def test_two_processes_generate_what_one_does_with_a_model_that_no_run_wrote(tmp_path):
+    articles(tmp_path / "many.jsonl", news(30))
+    pretrained.save(tmp_path / "bart", "bart")
+    options = ["--batch-size", 1, "--beam", 2, "--max-length", 8, "--device", "cpu", "-o"]
+    jobs = [
+        (count, ["generate", tmp_path / "bart", tmp_path / "many.jsonl", *options, tmp_path / f"{count}.jsonl"], None)
+        for count in (1, 2)
+    ]
+    ended, told = commands(tmp_path, *jobs)
+    assert ended == [[0], [0, 0]], told
+    assert told.count("written by no run") == 2  # a line a job
+    assert (tmp_path / "1.jsonl").read_bytes() == (tmp_path / "2.jsonl").read_bytes()
+    assert len(read_outputs(tmp_path / "2.jsonl")) == 30

@@ -1,0 +1,115 @@
+"""Samples made ahead: however they are decoded and whoever scores them, an update is the same."""
+
+import json
+import threading
+
+import numpy as np
+import pytest
+import tiny
+import torch
+
+import rewards
+from rlsum.config import ConfigError
+from rlsum.training import checkpoint
+from rlsum.training.monitor import MACHINE, METRICS
+
+SELF_CRITICAL = {"samples": 2, "gamma": 0.6}
+CLIPPED = {"estimator": "rloo", "samples": 3, "clip": 0.2, "updates_per_sample": 2, "kl": 0.2}
+RANKING = {"kind": "ranking", "samples": 3}
+
+
+def trained(run, objective=SELF_CRITICAL, reward=None, **training):
+    """The weights and the log of a short run over eleven articles, eight an update."""
+    kind = objective.get("kind", "mixed")
+    options = {"steps": 4, "validate_every": 4, "log_every": 1, "learning_rate": 1e-3, "row_noise": True, **training}
+    trainer = tiny.trainer(
+        tiny.config(run, kind, objective=objective, **options), train=tiny.stories(11), reward=reward
+    )
+    tiny.calm(trainer)
+    trainer.fit()
+    rows = [json.loads(line) for line in (run / METRICS).read_text().splitlines()]
+    train = [{name: v for name, v in row.items() if name not in MACHINE} for row in rows if "loss" in row]
+    return trainer.model.state_dict(), train
+
+
+def assert_equal(found, expected):
+    (weights, log), (others, other_log) = found, expected
+    for row, other in zip(log, other_log, strict=True):
+        assert row.pop("kind") == other.pop("kind")
+        assert (row.pop("ranked_right", None) is None) == (other.pop("ranked_right", None) is None)  # a mean over pairs
+        assert row == pytest.approx(other, rel=1e-4, abs=1e-6)
+    for name, tensor in others.items():
+        torch.testing.assert_close(weights[name], tensor, atol=1e-5, rtol=0, msg=name)
+
+
+@pytest.mark.parametrize("objective", [SELF_CRITICAL, CLIPPED, RANKING], ids=["self-critical", "clipped", "ranking"])
+def test_decoding_and_update_are_divided_apart_and_the_log_is_that_of_the_whole(tmp_path, objective):
+    divisions = [(2, 4, 3), (8, 1, 5), (4, 2, 100), (2, 4, None)]
+    whole = trained(tmp_path / "whole", objective, batch_size=8)
+    assert whole[1][0]["advantage_std" if "kind" not in objective else "ranked_right"] > 0
+    for size, accumulate, decode in divisions:
+        run = tmp_path / f"{size}-{decode}"
+        found = trained(run, objective, batch_size=size, accumulate=accumulate, decode_batch=decode)
+        assert_equal(found, (whole[0], [dict(row) for row in whole[1]]))
+
+
+def test_worker_processes_score_the_same_to_the_last_bit(tmp_path):
+    options = {"batch_size": 4, "accumulate": 2, "decode_batch": 2}
+    serial = trained(tmp_path / "serial", reward=rewards.load("rouge-1"), **options)
+    limited = rewards.load("limited", reward="rouge-1", seconds=60, workers=2)
+    overlapped = trained(tmp_path / "overlapped", reward=limited, reward_workers=2, **options)
+    limited.close()
+    assert serial[1] == overlapped[1]
+    assert all(torch.equal(overlapped[0][name], tensor) for name, tensor in serial[0].items())
+
+
+def test_scoring_goes_on_while_the_next_samples_are_decoded(tmp_path):
+    decoding_again = threading.Event()
+
+    def reward(candidates, references=None, sources=None):
+        if threading.current_thread() is not threading.main_thread():
+            assert decoding_again.wait(60)
+        return np.linspace(0, 1, len(candidates))
+
+    config = tiny.config(tmp_path / "r", "mixed", steps=1, batch_size=4, decode_batch=2, reward_workers=1)
+    trainer = tiny.trainer(config, reward=reward)
+    trainer.metrics = {"reward": reward}
+    decode, calls = trainer.model.self_critical, []
+
+    def watched(*arguments):
+        calls.append(len(calls))
+        if len(calls) == 2:
+            decoding_again.set()
+        return decode(*arguments)
+
+    trainer.model.self_critical = watched
+    trainer.fit()
+    assert len(calls) == 2
+
+
+def test_an_error_of_the_reward_behind_stops_the_run(tmp_path):
+    def broken(candidates, references=None, sources=None):
+        if threading.current_thread() is not threading.main_thread():
+            raise ZeroDivisionError("in the reward")
+        return np.zeros(len(candidates))
+
+    config = tiny.config(tmp_path / "r", "mixed", steps=1, decode_batch=2, reward_workers=1)
+    with pytest.raises(ZeroDivisionError, match="in the reward"):
+        tiny.trainer(config, reward=broken).fit()
+
+
+def test_with_one_process_and_nothing_asked_samples_come_from_one_generator_as_ever(tmp_path):
+    """Runs of before stay what they were: the noise of rows is asked for, or comes with several processes."""
+    runs = [trained(tmp_path / str(own), row_noise=own) for own in (None, False, True)]
+    digests = [[tuple(tensor.flatten().tolist()) for tensor in weights.values()] for weights, _ in runs]
+    assert digests[0] == digests[1] != digests[2]
+
+
+def test_samples_are_not_made_ahead_where_none_are_drawn(tmp_path):
+    with pytest.raises(ConfigError, match=r"decode_batch=2: objective\.kind=mle draws no samples"):
+        tiny.config(tmp_path / "r", "mle", decode_batch=2)
+    with pytest.raises(ConfigError, match=r"reward_workers=1: objective\.kind=mle draws no samples"):
+        tiny.config(tmp_path / "r", "mle", reward_workers=1)
+    weights, log = trained(tmp_path / "none", {"gamma": 0.0}, batch_size=4, decode_batch=2)
+    assert "reward" not in log[0]
+    assert checkpoint.read_weights(tmp_path / "none" / "best")[0].keys() == weights.keys()

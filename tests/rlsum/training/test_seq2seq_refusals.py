@@ -1,0 +1,113 @@
+"""What runs of pretrained summarizers cannot be: refused before articles are read, or before rewards teach."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import architectures
+import pytest
+import yaml
+from seq2seq_runs import MIXED, rlsum, settings, trained
+
+from rlsum import config as configs
+from rlsum.config import ConfigError
+from rlsum.training import build, checkpoint
+
+pytestmark = pytest.mark.usefixtures("own_module_cache")
+
+
+def refused(values, **options):
+    with pytest.raises(ConfigError) as caught:
+        build.trainer(configs.check(values, "test"), **options)
+    return str(caught.value)
+
+
+def test_faults_come_together_before_articles_are_read(place, tmp_path):
+    values = settings(place, "bart", tmp_path / "r", data={"train": str(place / "news.jsonl"), "tokenizer": "spacy",
+                      "max_source": 1024}, vocabulary={"embeddings": "x.txt"})  # fmt: skip
+    message = refused(values)
+    assert "3 fault(s)" in message
+    assert "data.tokenizer=spacy: a pretrained model reads raw text with its own; leave it out" in message
+    assert "data.max_source=1024: bart here has 64 positions; set it to 64 or less" in message
+    assert "vocabulary.embeddings=x.txt" in message
+    values["model"]["global_attention"] = "first"
+    assert "model.global_attention=first: bart attends to everything already; leave it out" in refused(values)
+    (tmp_path / "empty").mkdir()
+    values["model"]["pretrained"] = str(tmp_path / "empty")
+    assert "has no tokenizer" in refused(values)
+    assert not (tmp_path / "r").exists()
+
+
+def test_a_layer_for_low_rank_updates_must_be_named_where_peft_knows_none(place, tmp_path):
+    pytest.importorskip("peft")
+    values = settings(place, "pegasus", tmp_path / "r", model={"lora": {}})
+    assert "model.lora.targets: peft has no default for pegasus" in refused(values)
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "reason"),
+    [
+        ("t5", "lm_head", "lm_head shares weights with another layer"),
+        ("bart", "embed_tokens", "model.encoder.embed_tokens, model.decoder.embed_tokens shares weights with another"),
+        ("bart", "query", "Target modules {'query'} not found"),
+        ("bart", "final_layer_norm", "Target module LayerNorm("),
+    ],
+)
+def test_layers_that_low_rank_updates_cannot_be_merged_into_are_refused(place, tmp_path, name, target, reason):
+    """best/ would silently be without the updates of a layer whose weights are another's, too."""
+    pytest.importorskip("peft")
+    values = settings(place, name, tmp_path / "r", model={"lora": {"targets": ["q_proj", "q", target]}})
+    if "not found" in reason:
+        values["model"]["lora"]["targets"] = [target]
+    assert f"model.lora.targets={values['model']['lora']['targets']}: {reason}" in refused(values)
+    assert not (tmp_path / "r").exists()
+
+
+def test_a_tokenizer_that_would_teach_never_to_end_is_refused(place, tmp_path):
+    folder = shutil.copytree(place / "t5", tmp_path / "endless")
+    path = folder / "tokenizer.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "post_processor": None}))
+    path = folder / "tokenizer_config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "tokenizer_class": "PreTrainedTokenizerFast"}))
+    values = settings(tmp_path, "endless", tmp_path / "r", data={"train": str(place / "news.jsonl"),
+                      "valid": str(place / "news.jsonl")})  # fmt: skip
+    assert "its tokenizer ends no text with an eos_token_id of generation_config.json (1)" in refused(values)
+
+
+def test_articles_need_room_beside_the_special_tokens(place, tmp_path):
+    values = settings(place, "bart", tmp_path / "r", data={"max_source": 2})
+    assert "data.max_source=2: the tokenizer's own 2 leave none for words" in refused(values)
+    values = settings(place, "bart", tmp_path / "r", data={"max_target": 1})
+    assert "data.max_target=1: a text's first token is forced" in refused(values)
+
+
+def test_another_kind_or_model_than_the_checkpoints_is_refused(place, tmp_path):
+    run = trained(settings(place, "t5", tmp_path / "run", training={"steps": 1, "validate_every": 1}))
+    other = settings(place, "bart", tmp_path / "other")
+    assert "does not fit the weights" in refused(other, init=run)
+    pointer = {**other, "model": {"embedding": 4, "hidden": 4}}
+    assert "does not fit the weights" in refused(pointer, init=run)
+
+
+def test_a_start_that_no_run_wrote_is_named_in_the_configuration(place, tmp_path):
+    folder = place / "bart"
+    values = settings(place, "bart", tmp_path / "r", objective=MIXED) | {"model": None}
+    with pytest.raises(checkpoint.CheckpointError) as caught:
+        build.trainer(configs.check(values, "test"), init=folder)
+    advice = f"named in the configuration instead: model='{{kind: seq2seq, pretrained: {folder}}}'"
+    assert advice in str(caught.value)
+    path = tmp_path / "r.yaml"
+    path.write_text(yaml.safe_dump(values))
+    rlsum("train", path, advice.split(": ", 1)[1].replace("'", ""), "training.steps=1", "training.validate_every=1")
+    assert checkpoint.read_config(tmp_path / "r").model.pretrained == str(folder)
+
+
+@pytest.mark.parametrize("name", architectures.INCONSISTENT)
+def test_rewards_do_not_teach_a_network_whose_scores_are_not_those_of_its_samples(place, tmp_path, name):
+    architectures.save(place / name, name)
+    assert trained(settings(place, name, tmp_path / "mle")).is_dir()
+    for start, init in (("anew", None), ("initialised", tmp_path / "mle")):
+        with pytest.raises(ConfigError, match=rf"{name}: .* other log-probabilities when they are scored"):
+            trained(settings(place, name, tmp_path / start, objective=MIXED), init=init)
+        assert not (tmp_path / start / "config.yaml").exists()

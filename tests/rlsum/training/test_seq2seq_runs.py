@@ -1,0 +1,378 @@
+"""Whole runs of pretrained summarizers: likelihood, reward, resume, generate; and plain transformers on the result."""
+
+from __future__ import annotations
+
+import json
+
+import pretrained as tiny
+import pytest
+import torch
+import yaml
+from safetensors.torch import load_file
+from seq2seq_runs import MIXED, NEWS, rlsum, settings, trained
+from tiny import calm
+
+from rlsum import config as configs
+from rlsum.records import read_outputs
+from rlsum.training import build, checkpoint
+
+pytestmark = pytest.mark.usefixtures("own_module_cache")
+ARCHITECTURES = ["bart", "t5", "pegasus", "mt5"]
+
+
+def plain_texts(folder, prefix=""):
+    """What plain transformers writes with a checkpoint folder, without any option."""
+    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+    network, about = AutoModelForSeq2SeqLM.from_pretrained(folder, output_loading_info=True)
+    assert not any(about[name] for name in ("missing_keys", "unexpected_keys", "mismatched_keys"))
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    inputs = tokenizer([prefix + article for article, _ in NEWS], padding=True, return_tensors="pt")
+    texts = tokenizer.batch_decode(network.eval().generate(**inputs), skip_special_tokens=True)
+    return [text.strip() for text in texts]
+
+
+def moved(before, after):
+    a, b = (load_file(folder / "model.safetensors") for folder in (before, after))
+    assert a.keys() == b.keys()
+    return any(not torch.equal(a[name], b[name]) for name in a)
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_likelihood_then_reward_then_plain_transformers_generates_the_same(place, tmp_path, name):
+    mle = trained(settings(place, name, tmp_path / "mle"))
+    log = [json.loads(line) for line in (mle / "metrics.jsonl").read_text().splitlines()]
+    nll = [row["nll"] for row in log if row["kind"] == "valid"]
+    assert nll[-1] < nll[0]
+    assert moved(place / name, mle / "best")
+    assert json.loads((mle / "best" / "config.json").read_text())["model_type"] == name
+    mixed = settings(place, name, tmp_path / "mixed", objective=MIXED, model={}) | {"model": None}
+    run = trained(mixed, init=mle)
+    rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    rows = [row for row in rows if row["kind"] == "train"]
+    assert any(row["advantage_std"] > 0 for row in rows)
+    assert all({"loss_rl", "loss_mle", "reward", "baseline_reward", "sample_length"} <= row.keys() for row in rows)
+    state, start = load_file(run / checkpoint.STATE), load_file(mle / "best" / "model.safetensors")
+    assert any(not torch.equal(state[f"model.network.{key}"], tensor) for key, tensor in start.items())
+    out = tmp_path / "out.jsonl"
+    rlsum("generate", run, place / "news.jsonl", "-o", out, "--batch-size", 2)
+    candidates = [output.candidate for output in read_outputs(out)]
+    assert candidates == plain_texts(run / "best")
+    assert any(candidates)
+
+
+GROUPS = {"reward": "pretrained:vowels", "gamma": 0.5, "samples": 3}
+OBJECTIVES = {
+    "rloo": {"kind": "mixed", "estimator": "rloo", "length": "sum", **GROUPS},
+    "grpo": {"kind": "mixed", "estimator": "grpo", "kl": 0.1, **GROUPS},
+    "dr-grpo": {"kind": "mixed", "estimator": "dr-grpo", "updates_per_sample": 2, "clip": 0.2, **GROUPS},
+    "ranking": {"kind": "ranking", **GROUPS},
+}
+
+
+@pytest.fixture(scope="module")
+def starts(place, tmp_path_factory):
+    """A run of likelihood of each architecture."""
+    folder = tmp_path_factory.mktemp("starts")
+    training = {"steps": 2}
+    return {name: trained(settings(place, name, folder / name, training=training)) for name in ARCHITECTURES}
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_every_objective_trains_every_architecture_and_plain_transformers_goes_on(
+    place, starts, tmp_path, name, objective
+):
+    mixed = settings(place, name, tmp_path / "r", objective=OBJECTIVES[objective]) | {"model": None}
+    run = trained(mixed, init=starts[name])
+    rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    rows = [row for row in rows if row["kind"] == "train"]
+    assert all(row["entropy"] > 0 and "baseline_reward" not in row and row["zero_groups"] < 1 for row in rows)
+    if objective == "grpo":
+        assert rows[0]["kl"] == pytest.approx(0, abs=1e-6)
+        assert rows[-1]["kl"] > 0
+    state = load_file(run / checkpoint.STATE)
+    start = load_file(starts[name] / "best" / "model.safetensors")
+    assert any(not torch.equal(state[f"model.network.{key}"], tensor) for key, tensor in start.items())
+    # the weights of the last update, wherever the best is from
+    plain = build.load_model(run / "best")
+    checkpoint.put_weights(plain, {k[6:]: v for k, v in state.items() if k.startswith("model.")}, run,
+                           optional=checkpoint._aliases(plain))  # fmt: skip
+    checkpoint.save_weights(run / "best", plain, {})
+    out = tmp_path / "out.jsonl"
+    rlsum("generate", run, place / "news.jsonl", "-o", out, "--batch-size", 2)
+    candidates = [output.candidate for output in read_outputs(out)]
+    assert candidates == plain_texts(run / "best")
+    assert any(candidates)
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_the_best_checkpoint_has_the_numbers_of_its_validation_again(starts, place, tmp_path, name):
+    values = settings(place, name, tmp_path / "again") | {"model": None}
+    again = build.trainer(configs.check(values, "test"), init=starts[name])._measure().values
+    about = checkpoint.read_weights(starts[name] / "best")[1]
+    assert {key: about[key] for key in ("nll", "rouge-l", "length")} == {
+        key: again[key] for key in ("nll", "rouge-l", "length")
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "objective", "optimizer"),
+    [
+        ("bart", MIXED, {}),
+        ("t5", {"kind": "mle"}, {}),
+        ("t5", {"kind": "mle", "label_smoothing": 0.1}, {"optimizer": "adafactor", "learning_rate": 0.05}),
+        ("bart", MIXED, {"optimizer": "adamw", "weight_decay": 0.1}),
+    ],
+    ids=["bart", "t5", "adafactor", "adamw"],
+)
+def test_a_resumed_run_equals_an_uninterrupted_one(place, tmp_path, name, objective, optimizer):
+    """Stopped in the update after a validation, with dropout on."""
+    values = settings(place, name, tmp_path / "whole", objective=objective, model={"dropout": True}, training=optimizer)
+    whole = trained(values)
+    trainer = build.trainer(configs.check({**values, "run": str(tmp_path / "cut")}, "test"))
+    update = trainer._update
+
+    def stopping():
+        if trainer.progress.step == 3:
+            raise KeyboardInterrupt
+        update()
+
+    trainer._update = stopping
+    with pytest.raises(KeyboardInterrupt):
+        trainer.fit()
+    cut = tmp_path / "cut"
+    assert not (cut / checkpoint.RESULT).exists()
+    build.trainer(checkpoint.read_config(cut), resume=True).fit()
+    for file in (checkpoint.STATE, "best/model.safetensors"):
+        a, b = load_file(whole / file), load_file(cut / file)
+        assert a.keys() == b.keys()
+        assert all(torch.equal(a[key], b[key]) for key in a), file
+
+
+def test_the_commands_from_end_to_end(place, tmp_path):
+    path, out = tmp_path / "t5.yaml", tmp_path / "out.jsonl"
+    values = settings(place, "t5", tmp_path / "run", model={"prefix": "the mayor said "}, data={"max_source": 100})
+    path.write_text(yaml.safe_dump(values))
+    rlsum("train", path)
+    rlsum("train", "--resume", tmp_path / "run")
+    rlsum("train", path, "--init", tmp_path / "run", f"run={tmp_path / 'more'}", "model=null", "training.steps=2",
+          "objective={kind: mixed, reward: rouge-l}")  # fmt: skip
+    stored = checkpoint.read_config(tmp_path / "more" / "best")
+    assert stored.model.prefix == "the mayor said "
+    rlsum("generate", tmp_path / "more" / "best", place / "news.jsonl", "-o", out)
+    assert [output.candidate for output in read_outputs(out)] == plain_texts(tmp_path / "more/best", "the mayor said ")
+    assert "rouge-l" in rlsum("evaluate", out, "--metrics", "rouge-l").output
+
+
+def test_validation_and_generation_do_not_depend_on_the_batch_size(place, tmp_path):
+    values = []
+    for size in (1, 3):
+        config = configs.check(settings(place, "bart", tmp_path / str(size), training={"batch_size": size}), "test")
+        values.append(build.trainer(config)._measure().values)
+    assert values[0] == pytest.approx(values[1], rel=1e-5, nan_ok=True)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.3])
+def test_accumulated_batches_equal_a_large_one(place, tmp_path, smoothing):
+    weights = []
+    for size, accumulate in ((6, 1), (3, 2)):
+        training = {"batch_size": size, "accumulate": accumulate, "steps": 2, "validate_every": 2}
+        objective = {"label_smoothing": smoothing}
+        run = tmp_path / str(size)
+        values = settings(place, "t5", run, training=training, model={"dropout": False}, objective=objective)
+        trainer = build.trainer(configs.check(values, "test"))
+        calm(trainer)
+        trainer.fit()
+        weights.append(load_file(run / checkpoint.STATE))
+    for key in weights[0]:
+        if key.startswith("model."):
+            torch.testing.assert_close(weights[0][key], weights[1][key], atol=3e-6, rtol=0, msg=key)
+
+
+def plain_loss(folder, smoothing):
+    """The mean over articles of torch's smoothed cross entropy a token, by transformers alone."""
+    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+    network, tokenizer = AutoModelForSeq2SeqLM.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
+    total = 0.0
+    for article, text in NEWS:
+        labels = tokenizer(text_target=text, return_tensors="pt").input_ids
+        with torch.no_grad():
+            logits = network(**tokenizer(article, return_tensors="pt"), labels=labels).logits
+        total += torch.nn.functional.cross_entropy(logits[0], labels[0], label_smoothing=smoothing).item()
+    return total / len(NEWS)
+
+
+@pytest.mark.parametrize("objective", [{"kind": "mle"}, MIXED], ids=["mle", "mixed"])
+def test_smoothed_labels_are_in_the_loss_and_not_in_the_likelihood_that_is_logged(place, tmp_path, objective):
+    rows = []
+    for smoothing in (0.0, 0.2):
+        values = settings(place, "t5", tmp_path / str(smoothing), objective={**objective, "label_smoothing": smoothing},
+                          model={"dropout": False}, training={"batch_size": 6, "steps": 1},
+                          data={"max_target": 40})  # fmt: skip
+        log = (trained(values) / "metrics.jsonl").read_text().splitlines()
+        rows.append([json.loads(line) for line in log])
+    (start, first, end), (_, smoothed, smoothed_end) = rows
+    assert smoothed["nll"] == pytest.approx(first["nll"], rel=1e-5)
+    key = "loss" if objective["kind"] == "mle" else "loss_mle"
+    assert first[key] == pytest.approx(plain_loss(place / "t5", 0.0), abs=1e-5)
+    assert smoothed[key] == pytest.approx(plain_loss(place / "t5", 0.2), abs=1e-5)
+    assert smoothed_end["nll"] != end["nll"]
+    assert start["kind"] == "valid"
+
+
+def test_led_trains_decodes_and_goes_on_with_its_first_token_attending_everywhere(place, tmp_path):
+    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+    options = {"model": {"global_attention": "first"}, "training": {"steps": 2}}
+    run = trained(settings(place, "led", tmp_path / "mle", **options))
+    mixed = settings(place, "led", tmp_path / "mixed", objective=MIXED, training={"steps": 2}) | {"model": None}
+    mixed = trained(mixed, init=run)
+    assert checkpoint.read_config(mixed).model.global_attention == "first"
+    out = tmp_path / "out.jsonl"
+    rlsum("generate", mixed, place / "news.jsonl", "-o", out)
+    tokenizer = AutoTokenizer.from_pretrained(mixed / "best")
+    inputs = tokenizer([article for article, _ in NEWS], padding=True, return_tensors="pt")
+    everywhere = torch.zeros_like(inputs["input_ids"])
+    everywhere[:, 0] = 1
+    network = AutoModelForSeq2SeqLM.from_pretrained(mixed / "best").eval()
+    found = network.generate(**inputs, global_attention_mask=everywhere)
+    expected = [text.strip() for text in tokenizer.batch_decode(found, skip_special_tokens=True)]
+    assert [output.candidate for output in read_outputs(out)] == expected
+
+
+def test_bf16_trains_and_keeps_weights_in_float32(place, tmp_path):
+    from accelerate.state import AcceleratorState
+
+    AcceleratorState._reset_state(reset_partial_state=True)
+    try:
+        training = {"mixed_precision": "bf16", "steps": 2}
+        run = trained(settings(place, "t5", tmp_path / "run", objective=MIXED, training=training))
+    finally:
+        AcceleratorState._reset_state(reset_partial_state=True)
+    log = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    assert all(row["loss"] is not None for row in log if row["kind"] == "train")
+    weights = load_file(run / "best" / "model.safetensors")
+    assert all(tensor.dtype == torch.float32 and tensor.isfinite().all() for tensor in weights.values())
+
+
+# ---- low-rank updates ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["bart", "t5"])
+def test_low_rank_updates_train_alone_and_load_merged_and_in_peft(place, tmp_path, name):
+    peft = pytest.importorskip("peft")
+    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+    lora = {"lora": {"rank": 2, "alpha": 64}, "gradient_checkpointing": True}
+    values = settings(place, name, tmp_path / "run", model=lora, training={"learning_rate": 1e-2})
+    run = trained(values)
+    state, start = load_file(run / checkpoint.STATE), load_file(place / name / "model.safetensors")
+    for key, tensor in start.items():  # the base stays
+        layer, _, kind = f"model.network.{key}".rpartition(".")
+        kept = state[f"{layer}.{kind}" if f"{layer}.{kind}" in state else f"{layer}.base_layer.{kind}"]
+        assert torch.equal(kept, tensor), key
+    assert moved(place / name, run / "best")
+    assert not any("lora" in key for key in load_file(run / "best" / "model.safetensors"))
+    base = AutoModelForSeq2SeqLM.from_pretrained(place / name)
+    adapted = peft.PeftModel.from_pretrained(base, run / "best" / "adapter").eval()
+    merged = AutoModelForSeq2SeqLM.from_pretrained(run / "best").eval()
+    tokenizer = AutoTokenizer.from_pretrained(run / "best")
+    inputs = tokenizer([article for article, _ in NEWS], text_target=[text for _, text in NEWS], padding=True,
+                       return_tensors="pt")  # fmt: skip
+    with torch.no_grad():
+        torch.testing.assert_close(adapted(**inputs).logits, merged(**inputs).logits, atol=1e-4, rtol=1e-4)
+    out = tmp_path / "out.jsonl"
+    rlsum("generate", run, place / "news.jsonl", "-o", out)
+    assert [output.candidate for output in read_outputs(out)] == plain_texts(run / "best")
+    mixed = settings(place, name, tmp_path / "mixed", objective=MIXED) | {"model": None}
+    trained(mixed, init=run)
+    assert checkpoint.read_config(tmp_path / "mixed").model.lora is None
+
+
+def test_a_run_with_low_rank_updates_resumes_exactly(place, tmp_path):
+    pytest.importorskip("peft")
+    values = settings(place, "bart", tmp_path / "run", model={"lora": {"dropout": 0.1}, "dropout": True})
+    whole = trained(values)
+    before = load_file(whole / checkpoint.STATE)
+    trainer = build.trainer(checkpoint.read_config(whole), resume=True)
+    again = {f"model.{key}": tensor for key, tensor in checkpoint.own_tensors(trainer.model).items()}
+    assert all(torch.equal(before[key], tensor) for key, tensor in again.items())
+
+
+# ---- the start that a penalty measures from -----------------------------------------------------------------------
+
+
+def stopped(values, step, **options):
+    """A run that was stopped before update ``step``."""
+    trainer = build.trainer(configs.check(values, "test"), **options)
+    update = trainer._update
+
+    def stopping():
+        if trainer.progress.step == step:
+            raise KeyboardInterrupt
+        update()
+
+    trainer._update = stopping
+    with pytest.raises(KeyboardInterrupt):
+        trainer.fit()
+
+
+@pytest.mark.parametrize("lora", [None, {"rank": 2, "dropout": 0.1}], ids=["all weights", "low-rank"])
+def test_a_resumed_run_measures_from_the_same_start(place, tmp_path, lora):
+    if lora:
+        pytest.importorskip("peft")
+    options = {"objective": {**MIXED, "kl": 0.2}, "model": {"lora": lora, "dropout": True}}
+    options["training"] = {"learning_rate": 1e-2}
+    whole = trained(settings(place, "t5", tmp_path / "whole", **options))
+    options["model"] = {"lora": lora, "dropout": True}
+    stopped(settings(place, "t5", tmp_path / "cut", **options), 3)
+    assert (tmp_path / "cut" / checkpoint.START).exists() == (lora is None)  # else the start is beneath the updates
+    build.trainer(checkpoint.read_config(tmp_path / "cut"), resume=True).fit()
+    a, b = (load_file(tmp_path / run / checkpoint.STATE) for run in ("whole", "cut"))
+    assert all(torch.equal(a[key], b[key]) for key in a)
+    rows = [json.loads(line) for line in (whole / "metrics.jsonl").read_text().splitlines()]
+    distances = [row["kl"] for row in rows if row["kind"] == "train"]
+    assert all(distance > 0 for distance in distances)  # from the first update on, since dropout is on
+
+
+def test_a_start_that_is_gone_or_changed_is_refused(place, tmp_path):
+    run = trained(settings(place, "t5", tmp_path / "r", objective={**MIXED, "kl": 0.2}, training={"steps": 2}))
+    start, other = run / checkpoint.START, place / "t5" / "model.safetensors"
+    content = start.read_bytes()
+    for change, message in (
+        (lambda: start.write_bytes(other.read_bytes()), "the start, which the KL penalty measures from: "),
+        (start.unlink, "cannot be read"),
+    ):
+        change()
+        with pytest.raises(checkpoint.CheckpointError, match=message):
+            build.trainer(checkpoint.read_config(run), resume=True)
+    start.write_bytes(content)
+    build.trainer(checkpoint.read_config(run), resume=True)
+
+
+def test_updates_are_switched_off_to_score_as_the_start_and_on_again(place):
+    pytest.importorskip("peft")
+    from rlsum.models.lora import switched_off
+    from rlsum.models.sizes import Seq2SeqConfig
+    from rlsum.training.start.seq2seq import built
+
+    values = settings(place, "bart", "none", model={"lora": {"rank": 2}})
+    config = configs.check(values, "test")
+    assert isinstance(config.model, Seq2SeqConfig)
+    model = built(config, config.model, str(place / "bart"))
+    batch = model.collate(model.read(tiny.rows(tiny.NEWS), 64, 20)[:2])
+    start = model(batch, batch.target).log_prob
+    trained_names = [name for name, p in model.named_parameters() if p.requires_grad]
+    with torch.no_grad():
+        for name in trained_names:
+            model.get_parameter(name).normal_()
+    moved_on = model(batch, batch.target).log_prob
+    assert (moved_on - start).abs().max() > 0.1
+    torch.testing.assert_close(model.without_updates(batch, batch.target).log_prob, start)
+    assert not model.without_updates(batch, batch.target).log_prob.requires_grad
+    torch.testing.assert_close(model(batch, batch.target).log_prob, moved_on)
+    with pytest.raises(ZeroDivisionError), switched_off(model.network):
+        raise ZeroDivisionError
+    assert [name for name, p in model.named_parameters() if p.requires_grad] == trained_names

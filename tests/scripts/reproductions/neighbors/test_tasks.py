@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from reproductions.neighbors.tasks import Judged, Task, drawn, joined, judged
+
+from rlsum.judgments.collection import Judgments
+from rlsum.judgments.records import Judgment
+from rlsum.records import RecordError
+
+
+def row(name, text, score, votes=(), judges=()):
+    return Judgment(name, "s", text, (), scores={"overall": score}, raw_scores={"overall": votes}, judges=judges)
+
+
+def test_scores_and_votes_are_brought_to_0_to_1_by_the_scale():
+    rows = (
+        row("1", "one", 6.0, (6.0, None), ("ann", "bo")),
+        row("2", "two", 3.5, (1.0, 6.0), ("bo", "cy")),
+        row("3", "three", None),
+    )
+    found = judged(Judgments("d", rows, scales={"overall": (1.0, 6.0)}), "huse")
+    assert found.texts == ("one", "two")
+    assert found.scores.tolist() == [1.0, 0.5]
+    assert found.judgments == pytest.approx(np.array([[1, np.nan, np.nan], [np.nan, 0, 1]]), nan_ok=True)
+
+
+def test_without_a_scale_scores_must_lie_in_0_to_1():
+    assert judged(Judgments("d", (row("1", "one", 0.5),)), "x").scores.tolist() == [0.5]
+    with pytest.raises(RecordError, match=r"x: scores overall go from 0.5 to 4; bring them to 0 to 1 first"):
+        judged(Judgments("d", (row("1", "one", 0.5), row("2", "two", 4.0))), "x")
+    with pytest.raises(RecordError, match="x: no judgment has a score overall"):
+        judged(Judgments("d", (row("1", "one", None),)), "x")
+
+
+def test_every_copy_of_a_text_is_left_out_where_texts_are_their_own_examples():
+    texts = Judged("t", ("a", "b", "a"), np.zeros(3), ("1", "2", "3"), np.empty((3, 0)))
+    assert Task("t", texts, texts).allowed.tolist() == [
+        [False, True, False],
+        [True, False, True],
+        [False, True, False],
+    ]
+    assert Task("t", texts, joined([texts, texts], "twice")).allowed.all()
+
+
+def test_a_draw_keeps_pairs_down_and_says_so(judged_texts):
+    own = judged_texts("own", 40)
+    task = Task("own", own, own)
+    assert drawn(task, 1600, seed=0) is task
+    fewer = drawn(task, 400, seed=0)
+    assert fewer.own
+    assert len(fewer.tested) == 20
+    assert fewer.note == "20 of 40 examples drawn with seed 0, for every kernel alike"
+    assert fewer.tested.texts == drawn(task, 400, seed=0).tested.texts != drawn(task, 400, seed=1).tested.texts
+    other = drawn(Task("other", own, judged_texts("more", 30, seed=5)), 400, seed=0)
+    assert (len(other.tested), len(other.examples)) == (40, 10)
+
+
+def test_joining_keeps_inputs_of_different_sets_apart(judged_texts):
+    both = joined([judged_texts("a", 3), judged_texts("b", 2)], "both")
+    assert len(set(both.inputs)) == 5
+    assert len(both) == len(both.scores) == 5

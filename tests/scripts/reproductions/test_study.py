@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from reproductions.claims import Claim
+from reproductions.published import Entry, Published, read_published, shown
+from reproductions.study import Study, tell, write
+
+from rlsum.compare.plots import Curve, Panel, picture
+from rlsum.errors import UserError
+from rlsum.pages.table import Cell, Table
+
+HEAD = "table,dataset,encoder,metric,centering,statistic,value_x100\n"
+ENTRY = Entry("table1", "STS12-16", "big", "CKA", "none", "pearson")
+
+
+def test_published_numbers_are_found_or_not_available(tmp_path: Path) -> None:
+    path = tmp_path / "published.csv"
+    path.write_text(HEAD + "table1,STS12-16,big,CKA,none,pearson,12.3\n")
+    published = read_published(path)
+    assert published.encoders == ["big"]
+    assert shown(published.get(ENTRY)) == "12.3"
+    assert shown(Published().get(ENTRY)) == "not available"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("table,dataset\n", "no column encoder, metric"),
+        (HEAD + "table1,STS12-16,big,CKA,none,pearson,many\n", ":2: value_x100 'many' is no number"),
+        (HEAD + 2 * "table1,STS12-16,big,CKA,none,pearson,1\n", ":3: .* is there twice"),
+    ],
+)
+def test_wrong_files_of_published_numbers(tmp_path: Path, text: str, told: str) -> None:
+    path = tmp_path / "published.csv"
+    path.write_text(text)
+    with pytest.raises(UserError, match=told):
+        read_published(path)
+
+
+def test_a_missing_file_of_published_numbers(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="cannot be read"):
+        read_published(tmp_path / "none.csv")
+
+
+def test_a_study_is_written_and_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    curve = Curve("a", "#2E86C9", np.array([0.01, 0.1, 1]), np.array([1.0, 2, 3]))
+    drawn = picture("figure", "Figure", "a line", [Panel("r", (curve,), "T", (0, 4), ("log", "linear"))])
+    study = Study(
+        "tried",
+        (Table("A table [x]", ("metric", "r"), ((Cell("CKA"), Cell("1.0", "not available")),)),),
+        ({"metric": "CKA", "r": 1.0}, {"metric": "WMD", "r": float("nan")}),
+        (drawn,),
+        (Claim("It helps", "holds", "CKA +1.00 (+0.50 to +1.50)"),),
+        ("A note.",),
+    )
+    written = write(study, tmp_path / "new")
+    assert [path.name for path in written] == ["tried.csv", "figure.png", "tried.md"]
+    assert list(csv.DictReader(written[0].open())) == [{"metric": "CKA", "r": "1.0"}, {"metric": "WMD", "r": ""}]
+    assert written[1].read_bytes().startswith(b"\x89PNG")
+    text = written[2].read_text()
+    for part in ("1.0 (not available)", "A note.", "![a line](figure.png)", "| It helps | holds |"):
+        assert part in text
+    tell(study)
+    said = capsys.readouterr().out
+    assert "A table [x]" in said
+    assert "HOLDS: It helps" in said
