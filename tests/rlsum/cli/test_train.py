@@ -212,7 +212,7 @@ def test_a_run_folder_is_one_process_at_a_time(place, tmp_path, options):
     folder = resumable(place, tmp_path / "r")
     if "--resume" not in options:
         (folder / checkpoint.STATE).unlink()
-    claim = "import sys; from rlsum.training import checkpoint; held = checkpoint.claim(sys.argv[1]); print('held', flush=True)"
+    claim = "import sys; from rlsum.training.checkpoint import claim; held = claim(sys.argv[1]); print('held', flush=1)"
     command = [sys.executable, "-c", claim + "; sys.stdin.read()", str(folder)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout.readline() == "held\n"

@@ -160,7 +160,7 @@ def test_a_state_of_other_sizes_is_a_clear_error(tmp_path):
 
 
 def test_a_folder_is_claimed_by_one_process_until_it_lets_go_or_is_killed(tmp_path):
-    claim = "import sys; from rlsum.training import checkpoint; held = checkpoint.claim(sys.argv[1]); print('held', flush=True)"
+    claim = "import sys; from rlsum.training.checkpoint import claim; held = claim(sys.argv[1]); print('held', flush=1)"
     command = [sys.executable, "-c", claim + "; sys.stdin.read()", str(tmp_path / "run")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout.readline() == "held\n"
