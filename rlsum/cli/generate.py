@@ -82,7 +82,7 @@ def generate(
     from rlsum.generation.outputs import check_device, check_ids, decoding_of, write_summaries
     from rlsum.training import build
     from rlsum.training import checkpoint as checkpoints
-    from rlsum.training.parallel.team import launched
+    from rlsum.training.parallel.processes import launched
 
     folder = checkpoints.found(checkpoint)
     if folder is None:
@@ -92,15 +92,15 @@ def generate(
         _check_a_run(folder, {**own, "--global-attention": global_attention})
         config, unfollowed = checkpoints.read_config(folder), []
     decoding = decoding_of(config.decoding, beam, max_length, min_length, length_penalty, block_ngrams)
-    team, own_device = launched(device)
+    processes, own_device = launched(device)
     target = check_device(own_device)
     if folder is None:
         plain.check_length(config, decoding)
-        if team.index == 0:
+        if processes.rank == 0:
             typer.echo(plain.told(config, decoding, unfollowed))
     columns = {"id_column": id_column, "source_column": source_column, "reference_column": reference_column}
     given = {name: column for name, column in columns.items() if column is not None}
-    with team.one_first():
+    with processes.main_first():
         rows = load_corpus(
             corpus,
             split=split,
@@ -112,12 +112,20 @@ def generate(
     model = plain.load(config) if folder is None else build.load_model(folder)
     rows = model.read(rows, config.data.max_source, config.data.max_target)
     name = system or Path(config.run).name
-    with Progress(disable=team.index > 0) as progress:
+    with Progress(disable=processes.rank > 0) as progress:
         task = progress.add_task(name, total=len(rows))
         before = write_summaries(
-            out, model, rows, decoding, name, batch_size, target, lambda done: progress.advance(task, done), team
+            out,
+            model,
+            rows,
+            decoding,
+            name,
+            batch_size,
+            target,
+            lambda done: progress.advance(task, done),
+            processes,
         )
-    if team.index == 0:
+    if processes.rank == 0:
         went_on = f", {before:,} of them by an earlier job" if before else ""
         typer.echo(f"{out}: {len(rows):,} summaries by {name}{went_on}")
 

@@ -47,9 +47,9 @@ def train(
     if init is not None:
         checkpoint.find(init)
     from rlsum.training import build
-    from rlsum.training.parallel.team import telling_who_ended
+    from rlsum.training.parallel.processes import lost_process_as_error
 
-    with telling_who_ended("its own message says why"):
+    with lost_process_as_error("its own message says why"):
         build.trainer(resolved, init=init, resume=resume is not None).fit()
 
 

@@ -16,7 +16,7 @@ from rlsum.files import write_atomically
 from rlsum.models.decoding import Decoding
 from rlsum.records import Output, to_json
 from rlsum.training import checkpoint
-from rlsum.training.parallel.team import ALONE, Team, telling_who_ended
+from rlsum.training.parallel.processes import ONE_PROCESS, Processes, lost_process_as_error
 from rlsum.training.validation import decode
 
 if TYPE_CHECKING:
@@ -87,11 +87,11 @@ def summarize(
     system: str,
     batch_size: int,
     device: str,
-    team: Team = ALONE,
+    processes: Processes = ONE_PROCESS,
 ) -> Iterator[list[Output]]:
     """Outputs for all rows, chunk by chunk, in the order of the rows. One candidate an article.
 
-    The processes of a team decode every chunk together, batch by batch in turn, and each has all the outputs.
+    Several processes decode every chunk together, batch by batch in turn, and each returns all outputs.
     """
     model.to(device).eval()
     chunk = batch_size * CHUNK_BATCHES
@@ -101,9 +101,9 @@ def summarize(
         order = sorted(range(len(block)), key=lambda row: lengths[row])
         batches = (
             model.collate(block[order[i : i + batch_size]]).to(device)
-            for i in team.mine(range(0, len(order), batch_size))
+            for i in processes.share(range(0, len(order), batch_size))
         )
-        found = team.together([list(decode(model, [batch], decoding, system)) for batch in batches])
+        found = processes.gather([list(decode(model, [batch], decoding, system)) for batch in batches])
         outputs = [output for batch in found for output in batch]
         yield [output for _, output in sorted(zip(order, outputs, strict=True), key=lambda pair: pair[0])]
 
@@ -117,25 +117,25 @@ def write_summaries(
     batch_size: int,
     device: str,
     advance: Callable[[int], None] = lambda done: None,
-    team: Team = ALONE,
+    processes: Processes = ONE_PROCESS,
 ) -> int:
     """Write outputs to ``out``; returns how many an earlier, stopped job with the same task had written already.
 
     Finished chunks lie in ``out.partial`` with the task they belong to in ``out.partial.task``; the file takes its
-    final name once it is complete. Of a team, process 0 writes.
+    final name once it is complete. Of several processes, process 0 writes.
     """
     partial, note = out.with_name(out.name + ".partial"), out.with_name(out.name + ".partial.task")
     task = _task(model, rows, decoding, system, batch_size)
-    with telling_who_ended("give the same command again: it goes on where it stood"):
-        whole = team.everyone(_begin(partial, note, task, batch_size) if team.index == 0 else 0)[0]
+    with lost_process_as_error("give the same command again: it goes on where it stood"):
+        whole = processes.gather_all(_begin(partial, note, task, batch_size) if processes.rank == 0 else 0)[0]
         advance(whole)
         remaining = rows.select(range(whole, len(rows)))
-        for outputs in summarize(model, remaining, decoding, system, batch_size, device, team):
-            if team.index == 0:
+        for outputs in summarize(model, remaining, decoding, system, batch_size, device, processes):
+            if processes.rank == 0:
                 with partial.open("a", encoding="utf-8") as file:
                     file.write("".join(to_json(output) + "\n" for output in outputs))
             advance(len(outputs))
-    if team.index == 0:
+    if processes.rank == 0:
         partial.replace(out)
         note.unlink()
     return whole

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from functools import partial
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -23,16 +22,12 @@ from rlsum.data.corpus import Corpus, load_corpus
 from rlsum.data.sources import check_path
 from rlsum.files import write_atomically
 from rlsum.models.sizes import ModelConfig
-from rlsum.models.summarizer import Scorer, Summarizer
-from rlsum.training import checkpoint, noise
-from rlsum.training.objectives import PolicyGradient, Ranking
+from rlsum.training import checkpoint
 from rlsum.training.parallel import launch
-from rlsum.training.parallel.team import Team
-from rlsum.training.rewarded import Rewarded
-from rlsum.training.rollout import Rollouts
+from rlsum.training.parallel.processes import Processes
+from rlsum.training.rewarded import training_step
 from rlsum.training.start import kept
-from rlsum.training.steps import MixedStep, MLEStep
-from rlsum.training.trainer import Step, Trainer
+from rlsum.training.trainer import Trainer
 
 if TYPE_CHECKING:
     import datasets
@@ -70,14 +65,14 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
     check_path(config.data.train, config.data.train_split)
     check_path(config.data.valid, config.data.valid_split)
     accelerator = launch.accelerator(config.training, run)
-    team = Team.of(accelerator)
-    with team.one_first():
-        held: AbstractContextManager[object] = _claim(run, resume) if team.index == 0 else nullcontext()
+    processes = Processes.of(accelerator)
+    with processes.main_first():
+        held: AbstractContextManager[object] = _claim(run, resume) if processes.rank == 0 else nullcontext()
     signatures = {name: metric.signature for name, metric in metrics.items()}  # reads vectors and encoders
-    with team.one_first():
+    with processes.main_first():
         train, valid = corpus(config, "train"), corpus(config, "valid")
     facts = {
-        "processes": team.size,
+        "processes": processes.world_size,
         "articles": {"train": digest(train.rows), "valid": digest(valid.rows)},
     }
     if resume:
@@ -86,7 +81,7 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
     model = start_model(config, train, None if resume else init, run if resume else None)
     # from here on the run has its own copy of everything that names could resolve to differently later
     config = replace(config, model=model.config)
-    if team.index == 0 and not resume:
+    if processes.rank == 0 and not resume:
         if kept.is_kept(config):
             checkpoint.save_start(run, model)
             facts["start"] = checkpoint.start_digest(run)
@@ -99,7 +94,7 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
         model=model,
         train_rows=model.read(train.rows, config.data.max_source, config.data.max_target),
         valid_rows=model.read(valid.rows, config.data.max_source, config.data.max_target),
-        step=training_step(config, model, reward, start, team.size > 1),
+        step=training_step(config, model, reward, start, processes),
         select=_reward_value if reward is not None else _likelihood(config.objective.coverage_weight),
         metrics=metrics,
         signatures=signatures,
@@ -225,45 +220,6 @@ def start_model(config: Config, train: Corpus, init: Path | None, run: Path | No
 def load_model(folder: Path, section: ModelConfig | None = None) -> Model:
     """The model of a checkpoint folder. ``section`` may differ from the stored one where the weights still fit."""
     return _start_of(checkpoint.read_config(folder), None).load(folder, section)
-
-
-def training_step(
-    config: Config, model: Summarizer, reward: Reward | None, start: Scorer | None = None, several: bool = False
-) -> Step:
-    """The loss of one update, as the trainer calls it: (update number, wrapped model, batch).
-
-    ``start`` scores as the model that the run began with; it is needed where the objective has a KL penalty.
-    ``several`` processes train.
-    """
-    objective, training, length = config.objective, config.training, config.decoding.max_length
-    mle = MLEStep(objective.length, objective.coverage_weight, objective.label_smoothing)
-    if reward is None:
-        return lambda number, wrapped, batch: mle(wrapped, batch)
-    learn, by_row = _learning(config), training.row_noise
-    if by_row is None:
-        by_row = several or training.decode_batch is not None
-    drawn = partial(noise.of_articles, seed=training.seed, samples=objective.samples, length=length)
-
-    def at(number: int) -> MixedStep:
-        own = partial(drawn, update=number) if by_row else None
-        gamma = objective.gamma_at(number, training.steps)
-        return MixedStep(reward, gamma, objective.samples, length, mle, learn, start, own)
-
-    return Rewarded(model, at, Rollouts(objective.updates_per_sample), overlap=training.reward_workers > 0)
-
-
-def _learning(config: Config) -> PolicyGradient | Ranking:
-    objective = config.objective
-    if objective.kind == "ranking":
-        return Ranking(objective.margin, objective.length)
-    return PolicyGradient(
-        objective.estimator,
-        objective.reward_scale,
-        objective.length,
-        config.decoding.max_length,
-        objective.clip,
-        objective.kl,
-    )
 
 
 def rewards_of(config: Config) -> tuple[dict[str, Reward], Reward | None]:

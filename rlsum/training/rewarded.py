@@ -5,13 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
 import torch
 
+from rlsum.config import Config
 from rlsum.data.batch import Batch
-from rlsum.models.summarizer import Summarizer
+from rlsum.models.summarizer import Scorer, Summarizer
+from rlsum.training import noise
+from rlsum.training.objectives import PolicyGradient, Ranking
+from rlsum.training.parallel.processes import ONE_PROCESS, Processes
 from rlsum.training.rollout import Rollout, Rollouts, divided, rewarded
-from rlsum.training.steps import MixedStep, StepResult
+from rlsum.training.steps import MixedStep, MLEStep, StepResult
+
+if TYPE_CHECKING:
+    from rewards.base import Reward
+
+Step = Callable[[int, torch.nn.Module, Batch], StepResult]  # update number, model as accelerate wraps it, batch
 
 
 @dataclass(frozen=True)
@@ -53,3 +64,45 @@ class Rewarded:
                 scored = [behind.submit(rewarded, [each], step.reward) for each in drawn]
                 found = [rollout for each in scored for rollout in each.result()]
         return divided(found, [len(batch) for batch in batches], batches[0].pad)
+
+
+def training_step(
+    config: Config,
+    model: Summarizer,
+    reward: Reward | None,
+    start: Scorer | None = None,
+    processes: Processes = ONE_PROCESS,
+) -> Step:
+    """The loss of one update, as the trainer calls it: (update number, wrapped model, batch).
+
+    ``start`` scores as the model that the run began with; it is needed where the objective has a KL penalty.
+    """
+    objective, training, length = config.objective, config.training, config.decoding.max_length
+    mle = MLEStep(objective.length, objective.coverage_weight, objective.label_smoothing)
+    if reward is None:
+        return lambda number, wrapped, batch: mle(wrapped, batch)
+    learn, by_row = _learning(config), training.row_noise
+    if by_row is None:
+        by_row = processes.world_size > 1 or training.decode_batch is not None
+    drawn = partial(noise.of_articles, seed=training.seed, samples=objective.samples, length=length)
+
+    def at(number: int) -> MixedStep:
+        own = partial(drawn, update=number) if by_row else None
+        gamma = objective.gamma_at(number, training.steps)
+        return MixedStep(reward, gamma, objective.samples, length, mle, learn, start, own)
+
+    return Rewarded(model, at, Rollouts(objective.updates_per_sample), overlap=training.reward_workers > 0)
+
+
+def _learning(config: Config) -> PolicyGradient | Ranking:
+    objective = config.objective
+    if objective.kind == "ranking":
+        return Ranking(objective.margin, objective.length)
+    return PolicyGradient(
+        objective.estimator,
+        objective.reward_scale,
+        objective.length,
+        config.decoding.max_length,
+        objective.clip,
+        objective.kl,
+    )

@@ -30,10 +30,9 @@ from rlsum.training.checkpoint import Progress
 from rlsum.training.monitor import Monitor, peak_memory
 from rlsum.training.optimizers import optimizer_of
 from rlsum.training.parallel import sharding
-from rlsum.training.parallel.pooling import pooled
-from rlsum.training.parallel.team import Team, telling_who_ended
-from rlsum.training.rewarded import Rewarded
-from rlsum.training.steps import StepResult
+from rlsum.training.parallel.log_averaging import averaged
+from rlsum.training.parallel.processes import Processes, lost_process_as_error
+from rlsum.training.rewarded import Rewarded, Step
 from rlsum.training.validation import Validation, validate
 
 if TYPE_CHECKING:
@@ -41,8 +40,6 @@ if TYPE_CHECKING:
 
     from rewards.base import Reward
     from rlsum.models.kinds import Model
-
-Step = Callable[[int, torch.nn.Module, Batch], StepResult]  # update number, model as accelerate wraps it, batch
 
 
 class TrainingError(UserError):
@@ -75,7 +72,7 @@ class Trainer:
         """Place the model and make its optimiser."""
         training = self.config.training
         self.run = Path(self.config.run)
-        self.team = Team.of(self.accelerator)
+        self.processes = Processes.of(self.accelerator)
         self.sharded = self.accelerator.distributed_type == DistributedType.FSDP
         trained = copy.deepcopy(self.model) if self.sharded else self.model
         optimizer = optimizer_of(training, trained.parameters())
@@ -83,7 +80,7 @@ class Trainer:
         self.model.to(self.accelerator.device)
         lengths = training_lengths(self.train_rows)
         self._valid_lengths = [len(tokens) for tokens in self.valid_rows["src_tokens"]]
-        together = training.batch_size * training.accumulate * self.team.size
+        together = training.batch_size * training.accumulate * self.processes.world_size
         self.plan = BatchPlan(lengths, together, training.seed)  # of whole updates, however they are divided
         self._log: list[list[tuple[int, Mapping[str, float]]]] = []  # of the updates since the last line of the log
         self._since = time.perf_counter()
@@ -101,7 +98,7 @@ class Trainer:
         steps = self.config.training.steps
         again = f"resume the run with as many processes: rlsum train --resume {self.run}"
         monitored = Monitor(self.run, self.accelerator, self.progress.step, steps)
-        with self.held, telling_who_ended(again), monitored as monitor:
+        with self.held, lost_process_as_error(again), monitored as monitor:
             if self.progress.step == 0 and self.progress.best is None:
                 monitor.forget_after(-1)  # a run that was killed before its first state begins anew
                 if self.accelerator.is_main_process:
@@ -130,19 +127,19 @@ class Trainer:
 
     def _update(self) -> None:
         training, number = self.config.training, self.progress.step
-        torch.manual_seed(hash((training.seed, number, self.team.index)) % 2**63)
+        torch.manual_seed(hash((training.seed, number, self.processes.rank)) % 2**63)
         for group in self.optimizer.param_groups:
             group["lr"] = training.rate_at(number)
         self.wrapped.train()
         self.model.train()  # another one where weights are sharded
         together = self.plan.at(number // self.config.objective.updates_per_sample)
-        mine = self.team.mine(together)
+        mine = self.processes.share(together)
         # where an epoch's last batch is smaller than the number of processes, every process still takes part
         batches = self._batches(mine or together[:1], training.batch_size)
         if training.decode_batch is not None and isinstance(self.step, Rewarded):
             with self.accelerator.autocast():
                 self.step.prepare(number, self._batches(mine or together[:1], training.decode_batch), batches)
-        share = len(together) / self.team.size  # what a process has on average, and gradients are averages
+        share = len(together) / self.processes.world_size  # what a process has on average, and gradients are averages
         total, log = torch.zeros((), device=self.accelerator.device), []
         for i, batch in enumerate(batches):
             last = i == len(batches) - 1
@@ -173,8 +170,10 @@ class Trainer:
 
     def _flush_log(self) -> dict[str, float]:
         """Means over the updates since the last line, of all processes."""
-        everyone = self.team.everyone(self._log)
-        updates = [pooled([batch for batches in update for batch in batches]) for update in zip(*everyone, strict=True)]
+        everyone = self.processes.gather_all(self._log)
+        updates = [
+            averaged([batch for batches in update for batch in batches]) for update in zip(*everyone, strict=True)
+        ]
         now = time.perf_counter()
         tokens = sum(update.pop("tokens", 0.0) for update in updates)
         names = dict.fromkeys(name for update in updates for name in update)
@@ -257,12 +256,12 @@ class Trainer:
                 self.config.decoding,
                 self.metrics,
                 self.run.name,
-                self.team,
+                self.processes,
             )
 
     def _valid_batches(self, rows: range | list[int]) -> Iterator[Batch]:
         """This process's batches of similar length; scores do not depend on the company (see the tests of padding)."""
         by_length = sorted(rows, key=lambda row: self._valid_lengths[row])
         size = 2 * self.config.training.batch_size  # no gradients to keep
-        for start in self.team.mine(range(0, len(by_length), size)):
+        for start in self.processes.share(range(0, len(by_length), size)):
             yield self.model.collate(self.valid_rows[by_length[start : start + size]]).to(self.accelerator.device)

@@ -14,7 +14,7 @@ from rlsum.models.decoding import Decoding
 from rlsum.models.summarizer import Summarizer
 from rlsum.records import Output
 from rlsum.scoring.properties import PROPERTIES
-from rlsum.training.parallel.team import ALONE, Team
+from rlsum.training.parallel.processes import ONE_PROCESS, Processes
 from rlsum.training.rollout import mean_defined
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ BLOCK = 32  # outputs that one process scores together; as many as batch centeri
 
 
 @torch.no_grad()
-def likelihood(model: Summarizer, batches: Iterable[Batch], team: Team = ALONE) -> dict[str, float]:
+def likelihood(model: Summarizer, batches: Iterable[Batch], processes: Processes = ONE_PROCESS) -> dict[str, float]:
     """``nll``: -log p per token of the references, the end token counted: cross-entropy in nats.
 
     ``coverage``, where the model has it: the penalty per token that training adds to it (See et al. 2017, equation 12).
@@ -43,7 +43,7 @@ def likelihood(model: Summarizer, batches: Iterable[Batch], team: Team = ALONE) 
         scored = model(batch, batch.target)
         tokens = int((batch.target != batch.pad).sum())
         sums.append((-scored.log_prob.sum().item(), scored.coverage.sum().item(), tokens))
-    nll, coverage, total = (sum(column) for column in zip(*team.together(sums), strict=True))
+    nll, coverage, total = (sum(column) for column in zip(*processes.gather(sums), strict=True))
     return {"nll": nll / total} | ({"coverage": coverage / total} if coverage else {})
 
 
@@ -57,16 +57,18 @@ def decode(model: Summarizer, batches: Iterable[Batch], decoding: Decoding, syst
             yield Output(batch.ids[row], batch.sources[row], batch.references[row], text, system)
 
 
-def measure(outputs: Sequence[Output], rewards: Mapping[str, Reward], team: Team = ALONE) -> dict[str, float]:
+def measure(
+    outputs: Sequence[Output], rewards: Mapping[str, Reward], processes: Processes = ONE_PROCESS
+) -> dict[str, float]:
     """Mean of every reward and of every property over the outputs where it is defined.
 
     The outputs are everyone's; every process scores some of them.
     """
-    size = BLOCK if team.size > 1 else len(outputs)
+    size = BLOCK if processes.world_size > 1 else len(outputs)
     blocks = [outputs[start : start + size] for start in range(0, len(outputs), size)]
     values = {}
     for name, reward in rewards.items():
-        found = team.together([_scores(block, reward) for block in team.mine(blocks)])
+        found = processes.gather([_scores(block, reward) for block in processes.share(blocks)])
         values[name] = mean_defined(np.concatenate(found))
     for name, measure_one in PROPERTIES.items():
         values[name] = mean_defined([measure_one(o.candidate, o.source) for o in outputs])
@@ -88,13 +90,13 @@ def validate(
     decoding: Decoding,
     rewards: Mapping[str, Reward],
     system: str,
-    team: Team = ALONE,
+    processes: Processes = ONE_PROCESS,
 ) -> Validation:
     """Likelihood of the ``scored`` batches; rewards and properties of what the model writes for the ``decoded``.
 
-    In a team the batches are this process's, and the result is everyone's.
+    With several processes the batches are this process's share, and all get the same result.
     """
-    written = team.together([list(decode(model, [batch], decoding, system)) for batch in decoded])
+    written = processes.gather([list(decode(model, [batch], decoding, system)) for batch in decoded])
     outputs = [output for batch in written for output in batch]
-    values = likelihood(model, scored, team)
-    return Validation(values | (measure(outputs, rewards, team) if outputs else {}), outputs)
+    values = likelihood(model, scored, processes)
+    return Validation(values | (measure(outputs, rewards, processes) if outputs else {}), outputs)

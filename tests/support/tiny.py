@@ -15,6 +15,7 @@ from rlsum.data.vocabulary import EOS, PAD, Vocabulary
 from rlsum.models.pointer_generator import PointerGenerator
 from rlsum.models.sizes import PointerGeneratorConfig
 from rlsum.training import build, checkpoint
+from rlsum.training.rewarded import training_step
 from rlsum.training.start import kept
 from rlsum.training.trainer import Trainer
 
@@ -144,7 +145,7 @@ def trainer(config: Config, *, train=None, valid=None, reward=None, resume=False
         model=built,
         train_rows=datasets.Dataset.from_dict(rows(train or stories(10))),
         valid_rows=datasets.Dataset.from_dict(rows(valid or stories(5, first=100))),
-        step=build.training_step(config, built, reward if mixed else None, start),
+        step=training_step(config, built, reward if mixed else None, start),
         select=build._reward_value if mixed else build._likelihood(config.objective.coverage_weight),
         metrics={"overlap": Overlap(), **({"reward": reward} if mixed else {})},
         signatures={"overlap": "overlap"},

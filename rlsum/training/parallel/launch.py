@@ -10,7 +10,7 @@ from torch import distributed
 from torch.distributed.fsdp import MixedPrecisionPolicy
 
 from rlsum.config import ConfigError, Training
-from rlsum.training.parallel.team import PATIENCE
+from rlsum.training.parallel.processes import TIMEOUT
 
 # Groups of processes, for the life of this one. Gloo's destructor joins a thread that may just want the interpreter's
 # lock to let go of a tensor; run with that lock held, as where a trainer is let go of, it would wait for ever.
@@ -27,7 +27,7 @@ def accelerator(training: Training, run: Path) -> Accelerator:
             mixed_precision=training.mixed_precision,
             log_with=training.tracker,
             project_dir=str(run),
-            kwargs_handlers=[InitProcessGroupKwargs(timeout=PATIENCE)],
+            kwargs_handlers=[InitProcessGroupKwargs(timeout=TIMEOUT)],
         )
     except ValueError as error:  # precision that the device lacks, or a tracker that nobody knows
         raise ConfigError(

@@ -11,7 +11,7 @@ OF_SAMPLES = {"entropy", "kl", "ratio_outside"}  # means over the samples' token
 OF_ADVANTAGES = {"advantage_mean", "advantage_std", "zero_advantage"}  # means over samples whose advantage is defined
 
 
-def pooled(parts: Sequence[Part]) -> dict[str, float]:
+def averaged(parts: Sequence[Part]) -> dict[str, float]:
     """Means over the articles of all parts, or over what a name counts; what is undefined in all parts is left out.
 
     ``tokens`` are added up. A part without articles counts nothing. Where rewards are undefined, and for
@@ -21,7 +21,7 @@ def pooled(parts: Sequence[Part]) -> dict[str, float]:
     if len(counted) == 1:  # as it was logged: no rounding
         return {name: value for name, value in counted[0][1].items() if not math.isnan(value)}
     names = dict.fromkeys(name for _, log in counted for name in log)
-    found = {name: _pool(name, [part for part in counted if _known(part[1], name)]) for name in names}
+    found = {name: _average(name, [part for part in counted if _known(part[1], name)]) for name in names}
     return {name: value for name, value in found.items() if not math.isnan(value)}
 
 
@@ -29,7 +29,7 @@ def _known(log: Mapping[str, float], name: str) -> bool:
     return not math.isnan(log.get(name, math.nan))
 
 
-def _pool(name: str, parts: Sequence[Part]) -> float:
+def _average(name: str, parts: Sequence[Part]) -> float:
     values = [log[name] for _, log in parts]
     if not values:
         return math.nan

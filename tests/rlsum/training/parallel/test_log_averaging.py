@@ -4,17 +4,17 @@ import math
 
 import pytest
 
-from rlsum.training.parallel.pooling import pooled
+from rlsum.training.parallel.log_averaging import averaged
 
 
 def test_one_part_is_left_as_it_is_but_for_what_is_undefined():
-    assert pooled([(3, {"loss": 0.1, "reward": math.nan, "tokens": 7})]) == {"loss": 0.1, "tokens": 7}
+    assert averaged([(3, {"loss": 0.1, "reward": math.nan, "tokens": 7})]) == {"loss": 0.1, "tokens": 7}
 
 
 def test_means_are_over_articles_and_those_of_tokens_over_tokens():
     first = {"loss": 1.0, "nll": 2.0, "tokens": 30, "sample_length": 2.0, "entropy": 1.0}
     second = {"loss": 4.0, "nll": 5.0, "tokens": 10, "sample_length": 5.0, "entropy": 3.0}
-    found = pooled([(2, first), (1, second)])
+    found = averaged([(2, first), (1, second)])
     assert found["loss"] == pytest.approx(2.0)
     assert found["tokens"] == 40
     assert found["nll"] == pytest.approx((2.0 * 30 + 5.0 * 10) / 40)
@@ -26,7 +26,7 @@ def test_the_spread_of_advantages_is_that_of_all_of_them():
         (2, {"advantage_mean": 1.0, "advantage_std": 1.0, "undefined_rewards": 0.0, "advantage_min": 0.0}),
         (2, {"advantage_mean": 4.0, "advantage_std": 0.0, "undefined_rewards": 0.5, "advantage_min": 4.0}),
     ]
-    found = pooled(logs)  # 0, 2; 4 and one that is not defined
+    found = averaged(logs)  # 0, 2; 4 and one that is not defined
     assert found["advantage_mean"] == pytest.approx(2.0)
     assert found["advantage_std"] == pytest.approx(math.sqrt(8 / 3))
     assert found["advantage_min"] == 0.0
@@ -35,5 +35,5 @@ def test_the_spread_of_advantages_is_that_of_all_of_them():
 
 def test_what_no_part_knows_is_left_out_and_a_part_without_articles_counts_nothing():
     parts = [(2, {"reward": math.nan, "loss": 1.0}), (2, {"reward": 0.5, "loss": 3.0}), (0, {"reward": 9.0, "loss": 9})]
-    assert pooled(parts) == {"reward": 0.5, "loss": 2.0}
-    assert pooled([(1, {"reward": math.nan}), (1, {"reward": math.nan})]) == {}
+    assert averaged(parts) == {"reward": 0.5, "loss": 2.0}
+    assert averaged([(1, {"reward": math.nan}), (1, {"reward": math.nan})]) == {}
