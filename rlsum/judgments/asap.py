@@ -3,38 +3,39 @@
 ASAP-AES, two layouts: a table ``essay_id``, ``rater1``, ``rater2``, ``domain1_score``, ``essay``; and the contest's
 ``training_set_rel3.tsv`` (Windows-1252), of which set 3 is read. ASAP-SAS, two layouts: tables with ``Id``,
 ``EssaySet``, ``EssayText`` and ``Score1``, ``Score2`` (training) or ``Score`` (public test); and the contest's
-``train*.tsv`` and ``public_leaderboard*.tsv``, the latter with its scores in ``public_leaderboard_solution.csv``
-beside it.
+``train*.tsv`` and ``public_leaderboard*.tsv``, the latter with its scores in ``public_leaderboard_solution.csv`` in
+the same folder.
 
-Neither has official references: references are chosen among the best essays, and the choice is told.
+Neither has official references: they are chosen among the best essays, and a note names them.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from rlsum.judgments.collection import Judgments, counted
+from rlsum.judgments.collection import Judgments, Scale, keep, words
 from rlsum.judgments.records import Judgment
 from rlsum.judgments.tables import Row, find_file, first_row, read_csv, read_tsv
 from rlsum.records import RecordError
 
 Splitter = Literal["punctuation", "spacy"]
 RATERS = ("rater 1", "rater 2")
-STUDENTS = "students"  # the one system: nobody knows who wrote what
+STUDENTS = "students"  # the single system: the data do not say who wrote what
 AES_SET, AES_BEST = 3, 3.0
 SAS_BEST = {number: 3.0 if number in (1, 2, 5, 6) else 2.0 for number in range(1, 11)}
+SAS_FILES = {"train": "*train*.tsv*", "test": "*public_leaderboard*.tsv*"}
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 PARAGRAPH = re.compile(r"\s*\^p\s*")
 
 
 @dataclass(frozen=True)
-class Choice:
-    """What is kept, and what it is compared with."""
+class Selection:
+    """Which essays serve as references, and which lengths are kept; see `asap_aes`."""
 
     references: int
     reference_ids: str
@@ -50,17 +51,16 @@ def asap_aes(
     sentences: str = "",
     splitter: Splitter = "punctuation",
 ) -> Judgments:
-    """Essays of set 3: the score overall is the resolved one, 0 to 3; raw scores are the two raters'.
+    """Essays of set 3: the score overall is the resolved one, 0 to 3; raw scores are those of the two raters.
 
-    ``references``: the so many longest essays (in characters) to which every rater gave the best score serve as
-    references and are left out of the rows; ``reference_ids`` names them instead (``'7599 6050'``). ``sentences``
-    (``5-15``, as Clark et al. 2019) keeps the essays of so many sentences, by ``splitter``: ``punctuation`` ends one
-    at white space behind ``.``, ``!`` or ``?``; ``spacy`` is the rule of the rewards.
+    ``references``: this many of the longest essays (in characters) with the best score from every rater become
+    references and are removed from the rows; ``reference_ids`` names them instead (``'7599 6050'``). ``sentences``
+    (``5-15``, as Clark et al. 2019) keeps essays of that many sentences, counted by ``splitter``: ``punctuation`` ends
+    a sentence at white space after ``.``, ``!`` or ``?``; ``spacy`` uses the sentences of the rewards.
     """
-    choice = Choice(references, reference_ids, sentences, splitter)
-    rows, left_out = _aes_rows(path)
-    best = {row.id for row in rows if all(score == AES_BEST for score in _given(row))}
-    return _finish("asap-aes", rows, best, choice, left_out, [], {"overall": (0.0, AES_BEST)})
+    selection = Selection(references, reference_ids, sentences, splitter)
+    left_out = Counter[str]()
+    return _selected("asap-aes", _aes_rows(path, left_out), selection, left_out, [], (0.0, AES_BEST))
 
 
 def asap_sas(
@@ -73,165 +73,163 @@ def asap_sas(
     sentences: str = "",
     splitter: Splitter = "punctuation",
 ) -> Judgments:
-    """Answers of the ten sets: ``overall`` is the share of the set's best score, ``points`` the score as given.
+    """Answers of the ten sets: ``points`` is the score, ``overall`` its share of the highest score of the set.
 
-    ``sets`` (``3``, ``'1 2 5'``; all by default) and, in a folder, ``part`` say what is read. A set is a group. The
-    other options are those of asap-aes; references are of the answer's own set.
+    ``sets`` (``3``, ``'1 2 5'``; default all) selects sets and, in a folder, ``part`` selects the file. A set is a
+    group. The other options are those of asap-aes; references come from the set of the answer.
     """
-    choice = Choice(references, reference_ids, sentences, splitter)
-    wanted = _sets(sets)
-    left_out = Counter[str]()
-    rows = []
-    for row in _sas_rows(_sas_file(path, part) if path.is_dir() else path):
-        if row.group in wanted:
-            rows.append(row)
-        else:
-            left_out[f"of other sets than {sets}"] += 1
-    best = {row.id for row in rows if all(score == 1 for score in _given(row))}
-    notes = ["sets 1, 2, 5 and 6 go to 3 points, the others to 2: overall is points over the set's best"]
-    return _finish("asap-sas", rows, best, choice, left_out, notes, {"overall": (0.0, 1.0)})
+    selection = Selection(references, reference_ids, sentences, splitter)
+    wanted, left_out = _sets(sets), Counter[str]()
+    answers = _sas_rows(_sas_file(path, part) if path.is_dir() else path)
+    rows = keep(answers, left_out, lambda row: "" if row.group in wanted else f"of other sets than {sets}")
+    notes = ["overall is points over the highest score of the set: 3 in sets 1, 2, 5 and 6, otherwise 2"]
+    return _selected("asap-sas", rows, selection, left_out, notes, (0.0, 1.0))
 
 
-def _aes_rows(path: Path) -> tuple[list[Judgment], Counter[str]]:
+def _aes_rows(path: Path, left_out: Counter[str]) -> list[Judgment]:
     contest = "essay_set" in first_row(path).split("\t")
     one, two = ("rater1_domain1", "rater2_domain1") if contest else ("rater1", "rater2")
-    rows, left_out = [], Counter[str]()
     columns = ("essay_id", one, two, "domain1_score", "essay", *(["essay_set"] if contest else []))
-    for row in read_tsv(path, columns, otherwise="cp1252"):
-        if contest and row.number("essay_set") != AES_SET:
-            left_out[f"of other sets than {AES_SET}"] += 1
-            continue
+
+    def reason(row: Row) -> str:
+        return f"of other sets than {AES_SET}" if contest and row.number("essay_set") != AES_SET else ""
+
+    rows = []
+    for row in keep(read_tsv(path, columns, otherwise="cp1252"), left_out, reason):
         scores: dict[str, float | None] = {"overall": row.number("domain1_score")}
         raw = {"overall": (row.number_or_none(one), row.number_or_none(two))}
         text = _text(row["essay"])
         rows.append(Judgment(row["essay_id"], STUDENTS, text, (), "", str(AES_SET), scores, raw, RATERS))
-    return rows, left_out
+    return rows
 
 
 def _sas_rows(path: Path) -> list[Judgment]:
-    header = first_row(path).split("\t")
+    header, columns = first_row(path).split("\t"), ("Id", "EssaySet", "EssayText")
     if "Score1" in header:
-        return [_answer(row, "Score1", row.number_or_none("Score2")) for row in read_tsv(path, _columns("Score1"))]
+        rows = read_tsv(path, (*columns, "Score1", "Score2"))
+        return [_answer(row, row.number("Score1"), row.number_or_none("Score2")) for row in rows]
     if "Score" in header:
-        return [_answer(row, "Score") for row in read_tsv(path, _columns("Score"))]
+        return [_answer(row, row.number("Score")) for row in read_tsv(path, (*columns, "Score"))]
     solution = path.with_name("public_leaderboard_solution.csv")
     if not solution.is_file():
-        raise RecordError(f"{path}: no scores in it, and no {solution.name} beside it")
-    scores = {row["Id"]: row["Score1"] for row in read_csv(solution, ("Id", "Score1"))}
-    rows = list(read_tsv(path, ("Id", "EssaySet", "EssayText")))
-    missing = [row for row in rows if row["Id"] not in scores]
-    if missing:
-        raise RecordError(f"{missing[0].where}: {solution.name} has no score of Id {missing[0]['Id']}")
-    return [_answer(Row(row.where, {**row.cells, "Score": scores[row["Id"]]}), "Score") for row in rows]
+        raise RecordError(f"{path}: has no scores, and {solution.name} is not in its folder")
+    scores = {row["Id"]: row for row in read_csv(solution, ("Id", "Score1"))}
+    answers = []
+    for row in read_tsv(path, columns):
+        if row["Id"] not in scores:
+            raise RecordError(f"{row.where}: {solution.name} has no score of Id {row['Id']}")
+        answers.append(_answer(row, scores[row["Id"]].number("Score1")))
+    return answers
 
 
-def _columns(score: str) -> tuple[str, ...]:
-    return ("Id", "EssaySet", "EssayText", score, *(["Score2"] if score == "Score1" else []))
-
-
-def _answer(row: Row, score: str, second: float | None = None) -> Judgment:
+def _answer(row: Row, points: float, *second: float | None) -> Judgment:
+    """The judgment of an answer with ``points`` and, in the training part, the points of a ``second`` rater."""
     number = int(row.number("EssaySet"))
     if number not in SAS_BEST:
         raise RecordError(f"{row.where}: EssaySet {number} is not one of 1 to 10")
-    best, points = SAS_BEST[number], row.number(score)
-    raw: dict[str, tuple[float | None, ...]] = {}
-    if score == "Score1":
-        raw = {"overall": (points / best, None if second is None else second / best), "points": (points, second)}
-    scores: dict[str, float | None] = {"overall": points / best, "points": points}
-    return Judgment(
-        row["Id"], STUDENTS, _text(row["EssayText"]), (), "", str(number), scores, raw, RATERS if raw else ()
-    )
+    best, raw = SAS_BEST[number], {}
+    if second:
+        shares = tuple(None if value is None else value / best for value in (points, *second))
+        raw = {"overall": shares, "points": (points, *second)}
+    scores = {"overall": points / best, "points": points}
+    text = _text(row["EssayText"])
+    return Judgment(row["Id"], STUDENTS, text, (), "", str(number), scores, raw, RATERS if raw else ())
 
 
 def _sas_file(folder: Path, part: str) -> Path:
-    patterns = {"train": ("*train*.tsv*",), "test": ("*public_leaderboard*.tsv*",)}[part]
-    found = find_file(folder, patterns)
-    if found is None:
-        raise RecordError(f"{folder}: no file like {patterns[0]}; give the path of the file")
-    return found
+    file = find_file(folder, SAS_FILES[part])
+    if file is None:
+        raise RecordError(f"{folder}: no file like {SAS_FILES[part]}; give the path of the file")
+    return file
 
 
 def _sets(text: str) -> set[str]:
-    wanted = set(re.findall(r"\d+", text)) or {str(number) for number in SAS_BEST}
-    unknown = wanted - {str(number) for number in SAS_BEST}
-    if unknown or (text and not re.search(r"\d", text)):
+    known = {str(number) for number in SAS_BEST}
+    wanted = set(re.findall(r"\d+", text))
+    if not wanted <= known or (text and not wanted):
         raise RecordError(f"sets={text!r}: the sets are 1 to 10; write sets=3 or sets='1 2 5'")
-    return wanted
+    return wanted or known
 
 
 def _text(text: str) -> str:
-    """The answer itself: without the quotation marks of CSV, paragraph marks as spaces."""
+    """The answer without the quotation marks of CSV, with paragraph marks as spaces."""
     inner = text[1:-1]
     if len(text) > 1 and text[0] == text[-1] == '"' and '"' not in inner.replace('""', ""):
         text = inner.replace('""', '"')
     return PARAGRAPH.sub(" ", text).strip()
 
 
-def _given(row: Judgment) -> Sequence[float | None]:
+def _selected(
+    name: str,
+    rows: Sequence[Judgment],
+    selection: Selection,
+    left_out: Counter[str],
+    notes: Sequence[str],
+    scale: Scale,
+) -> Judgments:
+    """The rows of the wanted lengths that are not references, with the references of their set."""
+    references, note = _references(rows, selection, scale[1])
+    reference_ids = {row.id for group in references.values() for row in group}
+    wanted_length, lengths = _length_filter(selection)
+
+    def reason(row: Judgment) -> str:
+        if row.id in reference_ids:
+            return "chosen as a reference"
+        return "" if wanted_length(row.candidate) else f"not of {lengths}"
+
+    texts = {group: tuple(row.candidate for row in chosen) for group, chosen in references.items()}
+    kept = [replace(row, references=texts.get(row.group, ())) for row in keep(rows, left_out, reason)]
+    return Judgments(name, tuple(kept), left_out, [*notes, note], {"overall": scale})
+
+
+def _references(
+    rows: Sequence[Judgment], selection: Selection, best_score: float
+) -> tuple[dict[str, list[Judgment]], str]:
+    """The references of each set, and a note that names them."""
+    groups: dict[str, list[Judgment]] = {}
+    if selection.reference_ids:
+        ids = words(selection.reference_ids)
+        known = {row.id: row for row in rows}
+        if unknown := [name for name in ids if name not in known]:
+            raise RecordError(f"reference_ids={selection.reference_ids!r}: no essay has the id {unknown[0]!r}")
+        for name in ids:
+            groups.setdefault(known[name].group, []).append(known[name])
+        return groups, f"references: the essays {', '.join(ids)}, as requested"
+    if selection.references < 0:
+        raise RecordError(f"references={selection.references}: must be a number of essays, or 0 for none")
+    if selection.references == 0:
+        return {}, "references: none (metrics that need references are undefined)"
+    best = [row for row in rows if all(score == best_score for score in _ratings(row))]
+    for row in sorted(best, key=lambda row: (-len(row.candidate), row.id)):
+        group = groups.setdefault(row.group, [])
+        if len(group) < selection.references:
+            group.append(row)
+    if not groups:
+        raise RecordError(
+            f"references={selection.references}: no essay has the best score; name some with reference_ids"
+        )
+    names = "; ".join(", ".join(row.id for row in group) for group in groups.values())
+    return groups, f"references: the longest of {len({row.id for row in best}):,} essays with the best score: {names}"
+
+
+def _ratings(row: Judgment) -> Sequence[float | None]:
     return row.raw_scores.get("overall") or (row.scores["overall"],)
 
 
-def _finish(
-    name: str,
-    rows: Sequence[Judgment],
-    best: set[str],
-    choice: Choice,
-    left_out: Counter[str],
-    notes: Sequence[str],
-    scales: Mapping[str, tuple[float, float]],
-) -> Judgments:
-    chosen, told = _choose(rows, best, choice)
-    taken = {row.id for group in chosen.values() for row in group}
-    keep, kept_as = _length_filter(choice)
-    kept = []
-    for row in rows:
-        if row.id in taken:
-            left_out["chosen as a reference"] += 1
-        elif not keep(row.candidate):
-            left_out[f"not of {kept_as}"] += 1
-        else:
-            kept.append(replace(row, references=tuple(other.candidate for other in chosen.get(row.group, ()))))
-    return Judgments(name, tuple(kept), counted(left_out), [*notes, told], scales)
-
-
-def _choose(rows: Sequence[Judgment], best: set[str], choice: Choice) -> tuple[dict[str, list[Judgment]], str]:
-    """The references of each set, and the choice in words."""
-    groups: dict[str, list[Judgment]] = {}
-    if choice.reference_ids:
-        ids = choice.reference_ids.replace(",", " ").split()
-        known = {row.id: row for row in rows}
-        if unknown := [name for name in ids if name not in known]:
-            raise RecordError(f"reference_ids={choice.reference_ids!r}: no essay has the id {unknown[0]!r}")
-        for name in ids:
-            groups.setdefault(known[name].group, []).append(known[name])
-        return groups, f"references: the essays {', '.join(ids)}, as asked"
-    if choice.references < 0:
-        raise RecordError(f"references={choice.references}: a number of essays, 0 for none, is expected")
-    if choice.references == 0:
-        return {}, "references: none (metrics that need some are undefined)"
-    for row in sorted((row for row in rows if row.id in best), key=lambda row: (-len(row.candidate), row.id)):
-        group = groups.setdefault(row.group, [])
-        if len(group) < choice.references:
-            group.append(row)
-    if not groups:
-        raise RecordError(f"references={choice.references}: no essay has the best score; name some with reference_ids")
-    named = "; ".join(", ".join(row.id for row in group) for group in groups.values())
-    return groups, f"references: the longest of {len(best):,} best-scored, one choice of many: {named}"
-
-
-def _length_filter(choice: Choice) -> tuple[Callable[[str], bool], str]:
-    if not choice.sentences:
+def _length_filter(selection: Selection) -> tuple[Callable[[str], bool], str]:
+    """Whether a text has the wanted length, and that length in words."""
+    if not selection.sentences:
         return lambda text: True, ""
-    bounds = re.fullmatch(r"(\d+)\s*-\s*(\d+)", choice.sentences.strip())
+    bounds = re.fullmatch(r"(\d+)\s*-\s*(\d+)", selection.sentences.strip())
     if not bounds or int(bounds[1]) > int(bounds[2]):
-        raise RecordError(f"sentences={choice.sentences!r}: write lowest-highest, as in sentences=5-15")
+        raise RecordError(f"sentences={selection.sentences!r}: write lowest-highest, as in sentences=5-15")
     low, high = int(bounds[1]), int(bounds[2])
-    count = _by_spacy if choice.splitter == "spacy" else by_punctuation
-    return lambda text: low <= count(text) <= high, f"{low} to {high} sentences (by {choice.splitter})"
+    count = _by_spacy if selection.splitter == "spacy" else by_punctuation
+    return lambda text: low <= count(text) <= high, f"{low} to {high} sentences (by {selection.splitter})"
 
 
 def by_punctuation(text: str) -> int:
-    """The sentences of a text that end at white space behind ``.``, ``!`` or ``?``."""
+    """The number of sentences of a text; a sentence ends at white space after ``.``, ``!`` or ``?``."""
     return len([part for part in SENTENCE_END.split(text) if part])
 
 

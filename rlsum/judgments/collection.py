@@ -1,23 +1,26 @@
-"""What a reader returns: judgments, what it left out and why, and the choices it made."""
+"""What a reader returns: judgments, counts of the rows it left out, and notes on the choices it made."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal, TypeVar
 
 from rlsum.judgments.records import Judgment, unique
 from rlsum.records import RecordError
 
-Scale = tuple[float, float]  # the lowest and the highest score that could be given
+Scale = tuple[float, float]  # the lowest and the highest possible score
+Joint = Literal["keep", "split"]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Judgments:
-    """Judgments in the order of their file, none twice.
+    """Judgments in the order of their file, without duplicates.
 
-    ``left_out`` counts what the file holds and ``rows`` does not, by reason. ``notes`` say in words what was chosen.
-    ``scales`` holds the scores whose lowest and highest possible value is known, as (lowest, highest).
+    ``left_out`` counts the judgments of the file that are not in ``rows``, by reason. ``notes`` describe the choices
+    made. ``scales`` gives (lowest, highest) for each score whose possible range is known.
     """
 
     name: str
@@ -28,39 +31,40 @@ class Judgments:
 
     def __post_init__(self) -> None:
         if not self.rows:
-            reasons = "".join(f"; {count:,} {reason}" for reason, count in self.left_out.items())
+            reasons = "".join(f"; left out {count:,} {reason}" for reason, count in self.left_out.items())
             raise RecordError(f"{self.name}: no judgments{reasons}")
         for _ in unique((f"{self.name}, row {number}", row) for number, row in enumerate(self.rows, 1)):
-            pass  # raises where one is there twice
+            pass  # raises for a duplicate
 
 
-def split_joint(rows: Sequence[Judgment], sign: str) -> tuple[Judgment, ...]:
-    """Judgments of one text by several systems (``a+b`` where ``sign`` is ``+``), once for each of the systems."""
-    return tuple(replace(row, system=system) for row in rows for system in row.system.split(sign))
+def keep(items: Iterable[T], left_out: Counter[str], reason: Callable[[T], str]) -> list[T]:
+    """The items whose ``reason`` is "", in order; the others are counted in ``left_out`` under their reason."""
+    kept = []
+    for item in items:
+        if why := reason(item):
+            left_out[why] += 1
+        else:
+            kept.append(item)
+    return kept
 
 
-def count_joint(rows: Sequence[Judgment], sign: str) -> int:
-    """How many judgments are of one text by several systems."""
-    return sum(sign in row.system for row in rows)
+def joint_systems(rows: Sequence[Judgment], sign: str, joint: Joint) -> tuple[tuple[Judgment, ...], list[str]]:
+    """Rows of one text by several systems (``a+b`` where ``sign`` is ``+``), kept or split into one row per system.
 
-
-def counted(reasons: Counter[str]) -> dict[str, int]:
-    """The reasons that occurred, in order of first occurrence."""
-    return {reason: count for reason, count in reasons.items() if count}
-
-
-def number_repeats(rows: Sequence[Judgment]) -> tuple[tuple[Judgment, ...], int]:
-    """Rows whose key came before get a system of their own, ``name (2)``; also returns how many there were."""
-    seen: Counter[tuple[str, str, str]] = Counter()
-    found, repeats = [], 0
-    for row in rows:
-        seen[row.key] += 1
-        number = seen[row.key]
-        repeats += number > 1
-        found.append(replace(row, system=f"{row.system} ({number})") if number > 1 else row)
-    return tuple(found), repeats
+    Also returns a note that counts them, empty if there are none.
+    """
+    count = sum(sign in row.system for row in rows)
+    notes = [f"{count:,} judgments of one text by several systems: joint={joint}"] if count else []
+    if joint == "split":
+        rows = [replace(row, system=system) for row in rows for system in row.system.split(sign)]
+    return tuple(rows), notes
 
 
 def mean(values: Sequence[float]) -> float | None:
-    """The mean, None of nothing."""
+    """The mean; None for no values."""
     return sum(values) / len(values) if values else None
+
+
+def words(text: str) -> list[str]:
+    """The words of an option that lists several, separated by spaces or commas."""
+    return text.replace(",", " ").split()

@@ -1,4 +1,4 @@
-"""What there is in judgments, counted: how many rows, inputs, systems and judges, and how each score spreads."""
+"""Counts of judgments: rows, inputs, systems and judges, and the distribution of each score."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from rlsum.judgments.collection import Judgments, Scale
+from rlsum.judgments.collection import Judgments, Scale, mean
 
 
 @dataclass(frozen=True)
 class ScoreSpread:
-    """One score. ``ties``: the share of all pairs of rows whose scores are equal, None for fewer than two scores.
+    """One score. ``ties``: the share of pairs of rows with equal scores, None for fewer than two scores.
 
-    ``judges`` counts the rows by how many judges' own scores they hold (0 where they hold none).
+    ``judges``: the number of rows by their number of single judges' scores.
     """
 
     name: str
@@ -29,7 +29,7 @@ class ScoreSpread:
 
 @dataclass(frozen=True)
 class Overview:
-    """Counts of some judgments. ``references``: rows by their number of references; ``groups``: rows by group."""
+    """Counts of judgments. ``systems``, ``groups``: rows by name; ``references``: rows by number of references."""
 
     rows: int
     inputs: int
@@ -41,7 +41,7 @@ class Overview:
 
 
 def describe(judgments: Judgments) -> Overview:
-    """Count what is there."""
+    """The counts of ``judgments``."""
     rows = judgments.rows
     names = dict.fromkeys(name for row in rows for name in (*row.scores, *row.raw_scores))
     return Overview(
@@ -66,7 +66,7 @@ def _spread(name: str, judgments: Judgments) -> ScoreSpread:
         missing=len(judgments.rows) - len(values),
         lowest=min(values, default=None),
         highest=max(values, default=None),
-        mean=sum(values) / len(values) if values else None,
+        mean=mean(values),
         ties=tied / pairs if pairs else None,
         judges=_sorted(judges),
         scale=judgments.scales.get(name),

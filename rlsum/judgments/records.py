@@ -1,8 +1,8 @@
-"""``Judgment``, what people said of one text, and the JSONL of judgments that every command reads.
+"""``Judgment``, the human scores of one text, and the JSONL of judgments that every command reads.
 
-A line holds ``{"id", "system", "candidate", "references": [...], "source", "group", "scores": {"overall": 0.5},
-"raw_scores": {"overall": [0.25, 0.75]}, "judges": ["ann", "bo"]}``. What stands behind the references may be missing, a
-score may be null; a field of another name is an error, for a misspelt one would be lost without a word.
+A line is ``{"id", "system", "candidate", "references": [...], "source", "group", "scores": {"overall": 0.5},
+"raw_scores": {"overall": [0.25, 0.75]}, "judges": ["ann", "bo"]}``. The fields after the references are optional, and a
+score may be null. An unknown field is an error, because a misspelt one would be lost silently.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ FIELDS = (*NEEDED, *OPTIONAL)
 
 @dataclass(frozen=True)
 class Judgment:
-    """One text and its human scores, higher is better; an input (``group``, ``id``) is judged for each ``system``.
+    """One text by ``system`` for the input (``group``, ``id``), and its human scores: higher is better.
 
-    ``group``: what correlations are taken within before they are averaged (a language pair, a topic); "" is one group.
-    ``scores``: name -> score, None where it is missing. ``raw_scores``: name -> the score of each judge, None where
-    that judge gave none. ``judges`` names them, in that order; where it is empty nobody knows who they were, and the
-    same place in two rows need not be the same person.
+    ``group``: a language pair or topic; correlations may be taken within groups and averaged. "" is a group, too.
+    ``scores``: name -> score, None if missing. ``raw_scores``: name -> the score of each judge, None if that judge gave
+    none. ``judges`` names the judges in that order; if it is empty they are anonymous, and the same position in two
+    rows may be different people.
     """
 
     id: str
@@ -48,54 +48,54 @@ class Judgment:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What no two judgments of a file share: group, input and system."""
+        """Group, input and system: unique within a file."""
         return self.group, self.id, self.system
 
     def to_json(self) -> str:
-        """One line of JSON, as it is read; empty optional fields are left out."""
+        """One line of JSON, without empty optional fields."""
         row = {name: getattr(self, name) for name in FIELDS}
         given = {name: value for name, value in row.items() if value or name in NEEDED}
         return json.dumps(given, ensure_ascii=False, allow_nan=False)
 
 
 def read_jsonl(path: str | Path) -> list[Judgment]:
-    """The judgments of a JSONL file (gzip where its name ends in .gz).
+    """The judgments of a JSONL file (gzip if its name ends in .gz).
 
-    Raises RecordError naming the first line that is wrong: a row left out would change every correlation.
+    Raises RecordError naming the first invalid line: skipping it would change every correlation.
     """
     return list(stream_jsonl(path))
 
 
 def stream_jsonl(path: str | Path) -> Iterator[Judgment]:
-    """As `read_jsonl`, one at a time and in order: only ids stay in memory."""
+    """Like `read_jsonl`, one judgment at a time: only ids stay in memory."""
     try:
         yield from unique((row.where, parse(row)) for row in jsonl(Path(path)))
-    except (OSError, EOFError, zlib.error) as error:  # damaged gzip is any of three
+    except (OSError, EOFError, zlib.error) as error:  # damaged gzip raises any of the three
         raise RecordError(f"{path}: cannot be read ({error}); give the path of a JSONL file of judgments") from error
 
 
-def unique(found: Iterable[tuple[str, Judgment]]) -> Iterator[Judgment]:
-    """Judgments from pairs of (where, judgment). Raises RecordError where one is there twice."""
-    places: dict[tuple[str, str, str], str] = {}
-    for where, judgment in found:
-        if judgment.key in places:
-            of = f" of group {judgment.group!r}" if judgment.group else ""
+def unique(located: Iterable[tuple[str, Judgment]]) -> Iterator[Judgment]:
+    """The judgments of pairs (location, judgment). Raises RecordError for a second one with the same key."""
+    locations: dict[tuple[str, str, str], str] = {}
+    for where, judgment in located:
+        if judgment.key in locations:
+            group = f" in group {judgment.group!r}" if judgment.group else ""
             raise RecordError(
-                f"{where}: id {judgment.id!r} of system {judgment.system!r}{of} is at {places[judgment.key]}, too; "
-                "give each judged text an id, or a system, of its own"
+                f"{where}: id {judgment.id!r} of system {judgment.system!r}{group} is also at "
+                f"{locations[judgment.key]}; give each judged text a unique id or system"
             )
-        places[judgment.key] = where
+        locations[judgment.key] = where
         yield judgment
 
 
 def write_jsonl(path: str | Path, judgments: Iterable[Judgment]) -> int:
-    """Write judgments (gzip where the name ends in .gz), whole or not at all; returns how many."""
+    """Write judgments (gzip if the name ends in .gz), completely or not at all; returns their number."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(path.name + ".partial")
     count = 0
     with partial.open("wb") as file:
-        # No time stamp: the same judgments give the same bytes.
+        # Without a time stamp, the same judgments give the same bytes.
         target = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if path.suffix == ".gz" else file
         for judgment in judgments:
             target.write(_bytes(judgment.to_json()))
@@ -112,12 +112,11 @@ def parse(row: Read) -> Judgment:
     """The judgment of one row. Raises RecordError naming the row, the field and the fix."""
     where, given = row.where, row.fields
     if row.problem:
-        raise RecordError(f"{where}: {row.problem}; one JSON object a line is expected")
+        raise RecordError(f"{where}: {row.problem}; one JSON object per line is expected")
     for name in given:
         if name not in FIELDS:
             raise RecordError(f"{where}: unknown field {name!r}{nearest(name, FIELDS)}; a judgment has {_listed()}")
-    missing = [name for name in NEEDED if name not in given]
-    if missing:
+    if missing := [name for name in NEEDED if name not in given]:
         raise RecordError(f"{where}: missing {', '.join(missing)}; a judgment has {_listed()}")
     judgment = Judgment(
         id=_id(given["id"], f"{where}: id"),
@@ -134,8 +133,8 @@ def parse(row: Read) -> Judgment:
     )
     for name, values in judgment.raw_scores.items():
         if judgment.judges and len(values) != len(judgment.judges):
-            told = f"{len(values)} scores of {len(judgment.judges)} judges"
-            raise RecordError(f"{where}: raw_scores.{name}: {told}; give one for each, null where there is none")
+            counts = f"{len(values)} scores of {len(judgment.judges)} judges"
+            raise RecordError(f"{where}: raw_scores.{name}: {counts}; give one per judge, null if missing")
     return judgment
 
 
@@ -148,7 +147,7 @@ def _named(row: Read, field_name: str) -> list[tuple[str, Any]]:
     if not isinstance(named, dict):
         raise RecordError(f'{row.where}: {field_name} must be an object of scores by name, as {{"overall": 0.5}}')
     if "" in named:
-        raise RecordError(f"{row.where}: {field_name} has a score without a name")
+        raise RecordError(f"{row.where}: {field_name} has a score with an empty name")
     return list(named.items())
 
 
@@ -162,14 +161,14 @@ def _number(value: Any, label: str) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not _is_finite(value):
-        raise RecordError(f"{label}: {_shown(value)} is no number; give a finite number, or null where it is missing")
+        raise RecordError(f"{label}: {_shown(value)} is not a number; give a finite number, or null if it is missing")
     return float(value)
 
 
 def _is_finite(value: float) -> bool:
     try:
         return math.isfinite(value)
-    except OverflowError:  # a whole number of hundreds of digits
+    except OverflowError:  # an integer of hundreds of digits
         return False
 
 
@@ -181,7 +180,7 @@ def _text(value: Any, label: str) -> str:
 
 def _id(value: Any, label: str) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
-        raise RecordError(f"{label} must be text or a whole number, not {_shown(value)}")
+        raise RecordError(f"{label} must be text or an integer, not {_shown(value)}")
     return str(value)
 
 
@@ -192,5 +191,5 @@ def _shown(value: Any) -> str:
 def _bytes(line: str) -> bytes:
     try:
         return line.encode() + b"\n"
-    except UnicodeEncodeError:  # half a surrogate pair, which only an escape can hold
+    except UnicodeEncodeError:  # half a surrogate pair can only be written as an escape
         return json.dumps(json.loads(line)).encode() + b"\n"

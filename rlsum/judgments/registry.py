@@ -1,7 +1,7 @@
-"""One way to load judgments, in Python and on a command line.
+"""`load` reads judgments in Python and on the command line.
 
-``judged.jsonl`` is a file of our own records, ``hf://owner/name`` a dataset of the hub, and ``NAME:PATH`` public data
-read by the reader of that name. Options stand behind the name as they do behind a reward's:
+``judged.jsonl`` is a file of judgment records, ``hf://owner/name`` a dataset of the hub, and ``NAME:PATH`` public data
+for the reader of that name. Options follow the name, as for rewards:
 ``'asap-aes(references=1, sentences=5-15):training_set_rel3.tsv'``.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,8 @@ from rewards.errors import RewardError
 from rewards.options import bind, nearest
 from rewards.specs import as_spec
 from rlsum.judgments.collection import Judgments
-from rlsum.judgments.records import read_jsonl
+from rlsum.judgments.records import FIELDS, Judgment, parse, read_jsonl
+from rlsum.readers import Read
 from rlsum.records import RecordError
 
 HUB = "hf"
@@ -31,48 +31,69 @@ READERS = {
     "sts": "rlsum.judgments.sts:sts",
     "wmt-da": "rlsum.judgments.wmt:wmt_da",
     "zhang2023": "rlsum.judgments.pairwise:zhang2023",
-    HUB: "rlsum.judgments.hub:hub",
+    HUB: "rlsum.judgments.registry:hub",
 }
 WRITTEN = re.compile(r"([a-z][a-z0-9-]*)(\(.*?\))?:(.+)", re.DOTALL)
 
 
 def load(data: str | Path, **options: Any) -> Judgments:
-    """The judgments that ``data`` names (see above), options written there and here taken together.
+    """The judgments that ``data`` names (see above). ``options`` are added to those in ``data``.
 
-    Raises RecordError for an unknown name or option, and for data that cannot be used, with file and line.
+    Raises RecordError for an unknown name or option, and for invalid data, with file and line.
     """
     name, written, path = _parse(str(data))
     if not name:
         if options:
-            raise RecordError(f"{data}: our own records take no options; {next(iter(options))!r} was given")
+            raise RecordError(f"{data}: a file of records takes no options; got {next(iter(options))!r}")
         return Judgments(str(data), tuple(read_jsonl(path)))
     if name != HUB and not Path(path).expanduser().exists():
         raise RecordError(f"{name}: no file or folder {path}")
+    module, _, function = READERS[name].partition(":")
+    reader = getattr(importlib.import_module(module), function)
     try:
-        bound = partial(_reader(name), path if name == HUB else Path(path).expanduser())
+        bound = partial(reader, path if name == HUB else Path(path).expanduser())
         arguments = bind(name, bound, {**as_spec(f"{name}{written}").options, **options})
     except RewardError as error:
         raise RecordError(str(error)) from error
-    found: Judgments = bound(**arguments)
-    return found
+    judgments: Judgments = bound(**arguments)
+    return judgments
+
+
+def hub(path: str, *, split: str | None = None) -> Judgments:
+    """The rows of ``[//]owner/name[/config][@revision]`` or of a folder, with the columns of the JSONL records.
+
+    ``split`` is needed if there are several. Other columns are not read, and a note names them.
+    """
+    from rlsum.data import sources  # imports datasets, which is slow
+
+    name = path.removeprefix("//")
+    dataset = sources.load_split(sources.HUB + name, split)
+    columns = [column for column in dataset.column_names if column in FIELDS]
+    other = [column for column in dataset.column_names if column not in FIELDS]
+    rows = tuple(
+        _hub_row(fields, f"{name}, row {number}") for number, fields in enumerate(dataset.select_columns(columns), 1)
+    )
+    return Judgments(f"hf://{name}", rows, {}, [f"columns not read: {', '.join(other)}"] if other else [])
+
+
+def _hub_row(fields: dict[str, object], where: str) -> Judgment:
+    """A dataset has every column and key in each row, None for those that the row lacks."""
+    given = {name: value for name, value in fields.items() if value is not None}
+    if isinstance(raw := given.get("raw_scores"), dict):
+        given["raw_scores"] = {name: values for name, values in raw.items() if values is not None}
+    return parse(Read(where, "", given))
 
 
 def _parse(text: str) -> tuple[str, str, str]:
-    """Reader ("" for our own records), its options as written, and the path."""
+    """Reader ("" for a file of records), its options as written, and the path."""
     if text in READERS:
-        raise RecordError(f"{text}: a path is missing; write {text}:PATH")
-    found = WRITTEN.fullmatch(text)
-    if found and found[1] in READERS:
-        return found[1], found[2] or "", found[3]
+        raise RecordError(f"{text}: the path is missing; write {text}:PATH")
+    match = WRITTEN.fullmatch(text)
+    if match and match[1] in READERS:
+        return match[1], match[2] or "", match[3]
     path = Path(text).expanduser()
     if path.is_dir():
         raise RecordError(f"{text}: a folder; write NAME:{text}, NAME one of {', '.join(READERS)}")
-    if found and not path.exists():
-        raise RecordError(f"{text}: no reader {found[1]!r}{nearest(found[1], READERS)}; there are {', '.join(READERS)}")
+    if match and not path.exists():
+        raise RecordError(f"{text}: no reader {match[1]!r}{nearest(match[1], READERS)}; use {', '.join(READERS)}")
     return "", "", str(path)
-
-
-def _reader(name: str) -> Callable[..., Judgments]:
-    module, _, function = READERS[name].partition(":")
-    found: Callable[..., Judgments] = getattr(importlib.import_module(module), function)
-    return found

@@ -1,7 +1,7 @@
 """Semantic textual similarity, SemEval 2012 to 2016: pairs of sentences, judged 0 to 5.
 
-Two layouts: a table ``year``, ``subtask``, ``line``, ``score``, ``sentence1``, ``sentence2``; and the tasks' own
-files, ``STS.input.SUBTASK.txt`` beside ``STS.gs.SUBTASK.txt``, in folders that name the year (``STS12-en-test``).
+Two layouts: a table ``year``, ``subtask``, ``line``, ``score``, ``sentence1``, ``sentence2``; and the tasks' files
+``STS.input.SUBTASK.txt`` and ``STS.gs.SUBTASK.txt``, in folders whose names contain the year (``STS12-en-test``).
 """
 
 from __future__ import annotations
@@ -11,36 +11,41 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from rlsum.judgments.collection import Judgments, counted
+from rlsum.judgments.collection import Judgments, keep, words
 from rlsum.judgments.records import Judgment
 from rlsum.judgments.tables import finite, read_lines, read_tsv
 from rlsum.records import RecordError
 
 YEAR = re.compile(r"(?<!\d)(?:20)?(1[2-6])(?!\d)")
-SURPRISE = "surprise."  # how 2012 marks two subtasks in file names
+SURPRISE = "surprise."  # a prefix of two subtasks of 2012 in file names
 Pair = tuple[str, str, str, str, str, str]  # year, subtask, line, score, first and second sentence
-PAIR = "pair"  # the one system
+PAIR = "pair"  # the single system
 
 
 def sts(path: Path, *, years: str = "", subtasks: str = "") -> Judgments:
     """The score overall is the mean rating, 0 to 5. The first sentence is the candidate, the second its reference.
 
-    ``years`` (``'2015 2016'``) and ``subtasks`` (``'MSRpar images'``) choose; all by default. A group is a subtask of a
-    year, ``2012/MSRpar``: whether statistics are averaged over subtasks or years, or pooled, is the reader's choice.
+    ``years`` (``'2015 2016'``) and ``subtasks`` (``'MSRpar images'``) select; default all. A group is a subtask of a
+    year, ``2012/MSRpar``; statistics may be averaged over subtasks or years, or pooled.
     """
-    wanted_years, wanted_subtasks = years.replace(",", " ").split(), subtasks.replace(",", " ").split()
-    rows, left_out = [], Counter[str]()
-    for year, subtask, line, score, first, second in _files(path) if path.is_dir() else _table(path):
+    wanted_years, wanted_subtasks = words(years), words(subtasks)
+
+    def reason(pair: Pair) -> str:
+        year, subtask, _, score, _, _ = pair
         if (wanted_years and year not in wanted_years) or (wanted_subtasks and subtask not in wanted_subtasks):
-            left_out["of other years or subtasks than asked"] += 1
-        elif not score:
-            left_out["without a rating"] += 1
-        else:
-            group = f"{year}/{subtask}"
-            scores = {"overall": finite(score, f"{path}: {group}, line {line}")}
-            rows.append(Judgment(f"{group}/{line}", PAIR, first, (second,), "", group, scores))
-    notes = ["candidate: the first sentence; reference: the second", "no statistic over subtasks or years is implied"]
-    return Judgments("sts", tuple(rows), counted(left_out), notes, {"overall": (0.0, 5.0)})
+            return "of other years or subtasks"
+        return "" if score else "without a rating"
+
+    left_out = Counter[str]()
+    rows = []
+    for year, subtask, line, score, first, second in keep(
+        _files(path) if path.is_dir() else _table(path), left_out, reason
+    ):
+        group = f"{year}/{subtask}"
+        scores = {"overall": finite(score, f"{path}: {group}, line {line}")}
+        rows.append(Judgment(f"{group}/{line}", PAIR, first, (second,), "", group, scores))
+    notes = ["the first sentence is the candidate, the second the reference", "a group is a subtask of a year"]
+    return Judgments("sts", tuple(rows), left_out, notes, {"overall": (0.0, 5.0)})
 
 
 def _table(path: Path) -> Iterator[Pair]:
@@ -51,28 +56,28 @@ def _table(path: Path) -> Iterator[Pair]:
 
 
 def _files(folder: Path) -> Iterator[Pair]:
-    found: dict[tuple[str, str], Path] = {}
+    inputs: dict[tuple[str, str], Path] = {}
     for path in sorted(folder.rglob("STS.input.*.txt")):
         key = _year(path, folder), path.name.removeprefix("STS.input.").removesuffix(".txt").removeprefix(SURPRISE)
-        if key in found:
-            raise RecordError(f"{folder}: {found[key]} and {path} are both {'/'.join(key)}; give the folder of one")
-        found[key] = path
-    if not found:
-        raise RecordError(f"{folder}: no file STS.input.SUBTASK.txt in it or below")
-    for (year, subtask), path in found.items():
+        if key in inputs:
+            raise RecordError(f"{folder}: {inputs[key]} and {path} are both {'/'.join(key)}; give the folder of one")
+        inputs[key] = path
+    if not inputs:
+        raise RecordError(f"{folder}: no file STS.input.SUBTASK.txt in it or in its subfolders")
+    for (year, subtask), path in inputs.items():
         gold = path.with_name(path.name.replace("STS.input.", "STS.gs."))
         pairs, scores = read_lines(path), read_lines(gold)
         if len(pairs) != len(scores):
-            raise RecordError(f"{path} has {len(pairs):,} lines, {gold.name} {len(scores):,}; line i must be of line i")
+            raise RecordError(f"{path} has {len(pairs):,} lines, {gold.name} {len(scores):,}; they must be parallel")
         for number, (pair, score) in enumerate(zip(pairs, scores, strict=True), 1):
             sentences = pair.split("\t")
             if len(sentences) < 2:
-                raise RecordError(f"{path}:{number}: one sentence; two with a tab between are expected")
+                raise RecordError(f"{path}:{number}: one sentence; two, separated by a tab, are expected")
             yield year, subtask, str(number), score.strip(), sentences[0], sentences[1]
 
 
 def _year(path: Path, folder: Path) -> str:
     for part in reversed((folder.resolve().name, *path.relative_to(folder).parts[:-1])):
-        if found := YEAR.search(part):
-            return f"20{found[1]}"
+        if year := YEAR.search(part):
+            return f"20{year[1]}"
     raise RecordError(f"{path}: no year from 2012 to 2016 in the names of its folders")

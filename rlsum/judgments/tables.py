@@ -1,4 +1,4 @@
-"""Tables as the public data comes in: rows of text cells, read strictly, every fault told with its line."""
+"""Strict readers of the files that public data comes in; every error names the file and the line."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import json
 import math
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -31,27 +32,25 @@ class Row:
 
     def number(self, name: str) -> float:
         """The cell as a finite number. Raises RecordError."""
-        found = self.number_or_none(name)
-        if found is None:
+        number = self.number_or_none(name)
+        if number is None:
             raise RecordError(f"{self.where}: {name} is empty; a number is expected")
-        return found
+        return number
 
     def number_or_none(self, name: str) -> float | None:
-        """The cell as a finite number, None where it is empty. Raises RecordError for anything else."""
+        """The cell as a finite number, None if it is empty. Raises RecordError for anything else."""
         text = self.cells[name].strip()
-        if text in MISSING:
-            return None
-        return finite(text, f"{self.where}: {name}")
+        return None if text in MISSING else finite(text, f"{self.where}: {name}")
 
     def numbers(self, name: str) -> tuple[float, ...]:
         """The cell as a JSON list of finite numbers. Raises RecordError."""
         try:
-            found = json.loads(self.cells[name])
+            values = json.loads(self.cells[name])
         except ValueError:
-            found = None
-        if not isinstance(found, list):
-            raise RecordError(f"{self.where}: {name}={self.cells[name][:40]!r} is no list of numbers")
-        return tuple(finite(value, f"{self.where}: {name}") for value in found)
+            values = None
+        if not isinstance(values, list):
+            raise RecordError(f"{self.where}: {name}={self.cells[name][:40]!r} is not a JSON list of numbers")
+        return tuple(finite(value, f"{self.where}: {name}") for value in values)
 
 
 def finite(value: Any, label: str) -> float:
@@ -61,14 +60,23 @@ def finite(value: Any, label: str) -> float:
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if isinstance(value, bool) or not math.isfinite(number):
-        raise RecordError(f"{label}={str(value)[:40]!r} is no finite number")
+        raise RecordError(f"{label}={str(value)[:40]!r} is not a finite number")
     return number
 
 
-def read_tsv(path: Path, columns: Sequence[str], otherwise: str | None = None) -> Iterator[Row]:
-    """Rows of a tab-separated file with a header line; quotation marks mean nothing. ``otherwise`` as in `read_text`.
+@contextmanager
+def parsing(where: str, what: str) -> Iterator[None]:
+    """Turn a missing field or a value of the wrong type into a RecordError: ``where: not WHAT (KeyError: 'id')``."""
+    try:
+        yield
+    except (KeyError, TypeError, AttributeError) as error:
+        raise RecordError(f"{where}: not {what} ({type(error).__name__}: {error})") from error
 
-    Raises RecordError for a file without one of ``columns``, or a row with more or fewer cells than the header.
+
+def read_tsv(path: Path, columns: Sequence[str], otherwise: str | None = None) -> Iterator[Row]:
+    """Rows of a tab-separated file with a header line; quotation marks are text. ``otherwise`` as in `read_text`.
+
+    Raises RecordError for a missing column of ``columns`` and for a row with more or fewer cells than the header.
     """
     lines = read_lines(path, otherwise)
     header = lines[0].split("\t") if lines else []
@@ -83,9 +91,9 @@ def read_tsv(path: Path, columns: Sequence[str], otherwise: str | None = None) -
 
 
 def read_csv(path: Path, columns: Sequence[str]) -> Iterator[Row]:
-    """Rows of a comma-separated file with a header line, cells quoted where they need it. Raises as `read_tsv`.
+    """Rows of a comma-separated file with a header line and quoted cells. Raises as `read_tsv`.
 
-    A row may leave out its last cells, as Mechanical Turk writes them: they are empty.
+    Cells missing at the end of a row, as in Mechanical Turk's files, are empty.
     """
     rows = csv.reader(io.StringIO(read_text(path), newline=""), strict=True, skipinitialspace=True)
     try:
@@ -101,21 +109,20 @@ def read_csv(path: Path, columns: Sequence[str]) -> Iterator[Row]:
 
 
 def check_columns(path: Path, header: Sequence[str], columns: Sequence[str]) -> None:
-    """Raise RecordError where a file lacks one of ``columns``."""
-    missing = [name for name in columns if name not in header]
-    if missing:
-        told = ", ".join(header)[:200] or "nothing"
-        raise RecordError(f"{path}: no column {', '.join(missing)}; its first line holds {told}")
+    """Raise RecordError if ``header`` lacks one of ``columns``."""
+    if missing := [name for name in columns if name not in header]:
+        known = ", ".join(header)[:200] or "none"
+        raise RecordError(f"{path}: no column {', '.join(missing)}; its columns are {known}")
 
 
 def read_lines(path: Path, otherwise: str | None = None) -> list[str]:
-    """The lines of a text file, without their ends (line feed, or carriage return and line feed)."""
+    """The lines of a text file, without line ends (LF or CRLF)."""
     lines = [line.removesuffix("\r") for line in read_text(path, otherwise).split("\n")]
     return lines[:-1] if lines[-1] == "" else lines
 
 
 def read_text(path: Path, otherwise: str | None = None) -> str:
-    """A whole text file, gzip or not, in UTF-8. A file that is not is read in the encoding ``otherwise``, if given.
+    """A text file in UTF-8, gzip or not. With ``otherwise``, a file that is not UTF-8 is read in that encoding.
 
     Raises RecordError for a file that cannot be read.
     """
@@ -125,11 +132,11 @@ def read_text(path: Path, otherwise: str | None = None) -> str:
     except UnicodeDecodeError as error:
         if otherwise is None:
             raise RecordError(f"{path}: not UTF-8 text (byte {error.start + 1:,}); convert the file") from error
-        return content.decode(otherwise, errors="replace")  # a byte that means nothing there becomes the sign for it
+        return content.decode(otherwise, errors="replace")
 
 
 def first_row(path: Path) -> str:
-    """The first line of a file, by which layouts are told apart."""
+    """The first line of a file, which distinguishes the layouts."""
     return _content(path).split(b"\n", 1)[0].decode("utf-8-sig", errors="replace").removesuffix("\r")
 
 
@@ -138,28 +145,28 @@ def _content(path: Path) -> bytes:
         content = path.read_bytes()
         return gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content
     except (OSError, EOFError, zlib.error) as error:
-        raise RecordError(f"{path}: cannot be read ({error}); give the path of a whole file") from error
+        raise RecordError(f"{path}: cannot be read ({error}); give the path of a complete file") from error
 
 
 def read_json_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(file:line, object) for each line of a JSONL file. Raises RecordError for a line that is none."""
+    """(file:line, object) for each line of a JSONL file. Raises RecordError for a line that is not a JSON object."""
     for number, line in enumerate(read_lines(path), 1):
         if line.strip():
             try:
                 row = json.loads(line)
             except (ValueError, RecursionError) as error:
-                raise RecordError(f"{path}:{number}: not JSON ({error}); one object a line is expected") from error
+                raise RecordError(f"{path}:{number}: not JSON ({error}); one object per line is expected") from error
             if not isinstance(row, dict):
                 raise RecordError(f"{path}:{number}: a {type(row).__name__}, not an object")
             yield f"{path}:{number}", row
 
 
-def find_file(folder: Path, patterns: Sequence[str]) -> Path | None:
-    """The one file below ``folder`` that fits the first pattern which any fits. Raises RecordError where several do."""
+def find_file(folder: Path, *patterns: str) -> Path | None:
+    """The file below ``folder`` that matches the first pattern with a match. Raises RecordError for several matches."""
     for pattern in patterns:
-        found = sorted(path for path in folder.rglob(pattern) if path.is_file())
-        if len(found) > 1:
-            raise RecordError(f"{folder}: both {found[0]} and {found[1]} could be meant; give the path of one")
-        if found:
-            return found[0]
+        files = sorted(path for path in folder.rglob(pattern) if path.is_file())
+        if len(files) > 1:
+            raise RecordError(f"{folder}: both {files[0]} and {files[1]} match; give the path of one")
+        if files:
+            return files[0]
     return None

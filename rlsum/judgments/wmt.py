@@ -1,4 +1,4 @@
-"""Direct assessment of machine translation, WMT 2015 to 2018: one segment by one system, standardised human score.
+"""Direct assessment of machine translation, WMT 2015 to 2018: standardised human scores of segments by systems.
 
 Five layouts:
 
@@ -7,8 +7,8 @@ Five layouts:
 - JSONL with ``lang``, ``candidate``, ``reference`` and ``score`` or ``rating``;
 - the metrics tasks of 2015 and 2016: ``[DAseg.]newstest2016.PART.cs-en``, PART being ``human``, ``source``,
   ``mt-system`` and ``reference``;
-- of 2017: ``DA-seglevel.csv`` with the systems' outputs and the references in the same folder or below;
-- of 2018: ``RR-seglevel.csv`` likewise, which says of two outputs which is better.
+- of 2017: ``DA-seglevel.csv``, with the systems' outputs and the references in the same folder or below;
+- of 2018: ``RR-seglevel.csv`` with the same texts; a line names the better and the worse of two outputs.
 """
 
 from __future__ import annotations
@@ -17,69 +17,56 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
 
-from rlsum.judgments.collection import Judgments, count_joint, counted, split_joint
+from rlsum.judgments.collection import Joint, Judgments, joint_systems, keep, words
 from rlsum.judgments.records import Judgment
-from rlsum.judgments.tables import check_columns, find_file, finite, read_json_lines, read_lines, read_tsv
+from rlsum.judgments.tables import check_columns, find_file, finite, parsing, read_json_lines, read_lines, read_tsv
 from rlsum.records import RecordError
 
-UNNAMED = "unnamed"  # 2015 and 2016 do not say which system made a translation
-JOINT = "+"  # one text that several systems made
+UNNAMED = "unnamed"  # the data of 2015 and 2016 do not name systems
+JOINT = "+"  # joins the names of systems with the same text
 HUMAN_FILE = re.compile(r"((?:DAseg\.)?newstest(20\d\d))\.human\.([a-z]{2}-[a-z]{2})")
+VERBATIM = "verbatim"  # the usual origin of the texts in a table
 RANKS = {"BETTER": 1.0, "WORSE": 0.0}
-NO_TEXT = "whose text is not in the folder"
+NO_TEXT = "without a text in the folder"
 
 
-def wmt_da(
-    path: Path, *, years: str = "", pairs: str = "to-english", joint: Literal["keep", "split"] = "keep"
-) -> Judgments:
-    """The score overall is the standardised human score; where better of two was asked, 1 for it and 0 for the other.
+def wmt_da(path: Path, *, years: str = "", pairs: str = "to-english", joint: Joint = "keep") -> Judgments:
+    """The score overall is the standardised human score; in 2018, 1 for the better and 0 for the worse of two texts.
 
-    ``pairs``: ``to-english`` (the default: English metrics say nothing of Russian), ``all``, or some of them
-    (``'cs-en de-en'``). ``years`` (``'2015 2016'``) chooses among several. A group is a language pair; an input is a
-    segment, ``2017/cs-en/33``. ``joint=split`` counts the judgment of a text that several systems share for each of
-    them.
+    ``pairs``: ``to-english`` (the default, because metrics for English do not apply elsewhere), ``all``, or a list
+    (``'cs-en de-en'``). ``years`` (``'2015 2016'``) selects years. A group is a language pair; an input is a segment,
+    ``2017/cs-en/33``. ``joint=split`` counts the judgment of a text shared by several systems once for each.
     """
-    left_out: Counter[str] = Counter()
-    rows, origins = [], Counter[str]()
-    for row, origin in _rows(path, left_out):
-        year, pair = row.id.split("/")[0], row.group
-        if years and year not in years.replace(",", " ").split():
-            left_out[f"of other years than {years}"] += 1
-        elif not _wanted(pair, pairs):
-            left_out[f"of {pair} (pairs={pairs})"] += 1
-        else:
-            rows.append(row)
-            origins[origin] += 1
-    shared = count_joint(rows, JOINT)
-    notes = [
-        f"{count:,} rows with {origin} texts" for origin, count in origins.items() if origin not in ("", "verbatim")
-    ]
-    if unnamed := sum(row.system == UNNAMED for row in rows):
-        notes.append(f"{unnamed:,} rows whose system nobody recorded: no statistic of systems is possible there")
-    if shared:
-        notes.append(f"{shared:,} judgments of one text of several systems: joint={joint}")
-    kept = split_joint(rows, JOINT) if joint == "split" else tuple(rows)
-    return Judgments("wmt-da", kept, counted(left_out), notes)
+    wanted_years, wanted_pairs = words(years), words(pairs)
 
+    def reason(item: tuple[Judgment, str]) -> str:
+        row, _ = item
+        if years and row.id.split("/")[0] not in wanted_years:
+            return f"of other years than {years}"
+        wanted = row.group.endswith("-en") if pairs == "to-english" else pairs == "all" or row.group in wanted_pairs
+        return "" if wanted else f"of {row.group} (pairs={pairs})"
 
-def _wanted(pair: str, pairs: str) -> bool:
-    if pairs == "to-english":
-        return pair.endswith("-en")
-    return pairs == "all" or pair in pairs.replace(",", " ").split()
+    left_out = Counter[str]()
+    kept = keep(_rows(path, left_out), left_out, reason)
+    rows, joint_notes = joint_systems([row for row, _ in kept], JOINT, joint)
+    origins = Counter(origin for _, origin in kept)
+    notes = [f"{count:,} rows with {origin} texts" for origin, count in origins.items() if origin not in ("", VERBATIM)]
+    if unnamed := sum(row.system == UNNAMED for row, _ in kept):
+        notes.append(f"{unnamed:,} rows do not name their system and have no statistic at level system")
+    return Judgments("wmt-da", rows, left_out, [*notes, *joint_notes])
 
 
 def _rows(path: Path, left_out: Counter[str]) -> Iterator[tuple[Judgment, str]]:
-    """Judgments, each with what is said of its texts ("" where nothing is)."""
+    """Judgments with the origin of their texts, "" if unknown."""
     if path.is_file():
         yield from _json(path) if ".jsonl" in path.name else _table(path)
         return
-    segments, ranks = find_file(path, ["DA-seglevel.csv"]), find_file(path, ["RR-seglevel.csv"])
+    segments, ranks = find_file(path, "DA-seglevel.csv"), find_file(path, "RR-seglevel.csv")
     human = sorted(file for file in path.rglob("*newstest*.human.*") if HUMAN_FILE.fullmatch(file.name))
     tables = sorted(path.glob("wmt*_da_seg.tsv*"))
     if not (segments or ranks or human or tables):
-        raise RecordError(f"{path}: no layout of WMT's direct assessment that is known; see the documentation")
+        raise RecordError(f"{path}: not a known layout of WMT's direct assessment; see the documentation")
     for file in tables:
         yield from _table(file)
     for file in human:
@@ -92,7 +79,7 @@ def _rows(path: Path, left_out: Counter[str]) -> Iterator[tuple[Judgment, str]]:
 
 def _judgment(year: str, pair: str, segment: str, system: str, texts: tuple[str, str, str], score: float) -> Judgment:
     candidate, reference, source = texts
-    name = f"{year}/{pair}/{segment}"  # the numbers of segments begin anew each year
+    name = f"{year}/{pair}/{segment}"  # each year numbers its segments from 1
     return Judgment(name, system or UNNAMED, candidate, (reference,), source, pair, {"overall": score})
 
 
@@ -107,25 +94,23 @@ def _table(path: Path) -> Iterator[tuple[Judgment, str]]:
 def _json(path: Path) -> Iterator[tuple[Judgment, str]]:
     year = re.search(r"(?<!\d)(?:20)?(1[5-9])(?!\d)", path.name)
     for number, (where, row) in enumerate(read_json_lines(path), 1):
-        try:
+        with parsing(where, "a judgment with lang, candidate, reference, and score or rating"):
             score = finite(row["score"] if "score" in row else row["rating"], f"{where}: score")
             texts = str(row["candidate"]), str(row["reference"]), str(row.get("source") or "")
-            said: Any = row.get("year") or (f"20{year[1]}" if year else "unknown")
+            row_year = str(row.get("year") or (f"20{year[1]}" if year else "unknown"))
             segment, system = str(row.get("segment_id", number)), str(row.get("system") or "")
-            yield _judgment(str(said), row["lang"], segment, system, texts, score), ""
-        except KeyError as error:
-            raise RecordError(f"{where}: no {error}; lang, candidate, reference, score are expected") from error
+            yield _judgment(row_year, row["lang"], segment, system, texts, score), ""
 
 
 def _parallel(human: Path) -> Iterator[tuple[Judgment, str]]:
-    """Files of one language pair, a segment a line."""
+    """Parallel files of one language pair, one segment per line."""
     name = HUMAN_FILE.fullmatch(human.name)
-    assert name is not None  # the caller looked
+    assert name is not None  # the caller matched it
     files = [human.with_name(f"{name[1]}.{part}.{name[3]}") for part in ("mt-system", "reference", "source")]
     columns = [read_lines(file) for file in (*files, human)]
     if len({len(lines) for lines in columns}) > 1:
-        told = ", ".join(f"{file.name} {len(lines):,}" for file, lines in zip((*files, human), columns, strict=True))
-        raise RecordError(f"{human.parent}: files of {name[3]} differ in lines ({told}); line i must be of line i")
+        sizes = ", ".join(f"{file.name} {len(lines):,}" for file, lines in zip((*files, human), columns, strict=True))
+        raise RecordError(f"{human.parent}: files of {name[3]} differ in lines ({sizes}); they must be parallel")
     for number, (candidate, reference, source, score) in enumerate(zip(*columns, strict=True), 1):
         texts = candidate, reference, source
         yield _judgment(name[2], name[3], str(number), "", texts, finite(score, f"{human}:{number}")), ""
@@ -140,16 +125,16 @@ def _assessed(path: Path, folder: Path, left_out: Counter[str]) -> Iterator[tupl
         if len(cells) != 5:
             raise RecordError(f"{path}:{number}: {len(cells)} cells; LP DATA SYSTEM SID HUMAN are expected")
         pair, data, system, segment, score = cells
-        found = texts.of(data, pair, system, segment)
-        if found is None:
+        segment_texts = texts.of(data, pair, system, segment)
+        if segment_texts is None:
             left_out[f"of {pair}, {NO_TEXT}"] += 1
         else:
             year = data.removeprefix("newstest")
-            yield _judgment(year, pair, segment, system, found, finite(score, f"{path}:{number}")), ""
+            yield _judgment(year, pair, segment, system, segment_texts, finite(score, f"{path}:{number}")), ""
 
 
 def _ranked(path: Path, folder: Path, left_out: Counter[str]) -> Iterator[tuple[Judgment, str]]:
-    """Each comparison is an input of its own with two systems. The header lacks the name of a first column."""
+    """Each comparison is one input with two systems. The header does not name the first column."""
     texts = _Texts(folder)
     lines = read_lines(path)
     header = lines[0].split() if lines else []
@@ -160,23 +145,23 @@ def _ranked(path: Path, folder: Path, left_out: Counter[str]) -> Iterator[tuple[
         if len(cells) < len(header):
             raise RecordError(f"{path}:{number}: {len(cells)} cells for {len(header)} columns")
         ranks = [(named[rank], texts.of("newstest2018", cells[0], named[rank], named["SID"])) for rank in RANKS]
-        for (system, found), score in zip(ranks, RANKS.values(), strict=True):
-            if any(text is None for _, text in ranks):
-                left_out[f"of {cells[0]}, {NO_TEXT} (or its rival's)"] += 1
-            elif found is not None:
+        for (system, segment_texts), score in zip(ranks, RANKS.values(), strict=True):
+            if any(other is None for _, other in ranks):
+                left_out[f"of {cells[0]}, {NO_TEXT} for both systems"] += 1
+            elif segment_texts is not None:
                 segment = f"{named['SID']}/{number - 1}"
-                yield _judgment("2018", cells[0], segment, system, found, score), ""
+                yield _judgment("2018", cells[0], segment, system, segment_texts, score), ""
 
 
 class _Texts:
-    """The outputs, references and sources of a metrics task, found by file name, each read once."""
+    """The outputs, references and sources of a metrics task by file name; each file is read once."""
 
     def __init__(self, folder: Path) -> None:
         self.files = {file.name: file for file in folder.rglob("newstest*") if file.is_file()}
         self.lines: dict[str, list[str]] = {}
 
     def of(self, data: str, pair: str, system: str, segment: str) -> tuple[str, str, str] | None:
-        """Candidate, reference and source ("" where it is not there), None where one of the first two is not there."""
+        """Candidate, reference and source ("" if missing); None if the candidate or the reference is missing."""
         source, target = pair.split("-")
         output = self._line(f"{data}.{system.split(JOINT)[0]}.{pair}", segment)
         reference = self._line(f"{data}-{source}{target}-ref.{target}", segment)
@@ -191,5 +176,5 @@ class _Texts:
             self.lines[name] = read_lines(self.files[name])
         lines = self.lines[name]
         if not segment.isdigit() or not 1 <= int(segment) <= len(lines):
-            raise RecordError(f"{self.files[name]}: no line {segment}; the scores and the texts are of different tasks")
+            raise RecordError(f"{self.files[name]}: no line {segment}; scores and texts belong to different tasks")
         return lines[int(segment) - 1]

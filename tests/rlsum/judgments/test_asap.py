@@ -28,7 +28,7 @@ def test_the_longest_essay_that_both_raters_gave_the_best_score_is_the_reference
     assert [each.id for each in found.rows] == ["11", "12", "13"]
     assert all(each.references == (ESSAYS[0][-1],) for each in found.rows)
     assert found.left_out == {"chosen as a reference": 1}
-    assert any(note.endswith("one choice of many: 10") for note in found.notes)
+    assert any(note.endswith("the best score: 10") for note in found.notes)
     assert found.rows[1].scores == {"overall": 3}
     assert found.rows[1].raw_scores == {"overall": (3, 2)}
     assert found.rows[2].raw_scores == {"overall": (1, None)}
@@ -114,14 +114,14 @@ def test_sets_are_chosen(tmp_path):
     for wrong in ("11", "three"):
         with pytest.raises(RecordError, match="the sets are 1 to 10"):
             asap_sas(path, sets=wrong)
-    with pytest.raises(RecordError, match="no judgments; 4 of other sets than 7"):
+    with pytest.raises(RecordError, match="no judgments; left out 4 of other sets than 7"):
         asap_sas(path, sets="7")
 
 
 def test_the_public_test_has_its_scores_in_it_or_beside_it(tmp_path):
     written(tmp_path / "train.tsv", TRAIN, *ANSWERS)
     path = written(tmp_path / "public_leaderboard_rel_2.tsv", ["Id", "EssaySet", "EssayText"], ["9", "5", "Text"])
-    with pytest.raises(RecordError, match="no scores in it"):
+    with pytest.raises(RecordError, match="has no scores"):
         asap_sas(path)
     solution = tmp_path / "public_leaderboard_solution.csv"
     solution.write_text("Id,EssaySet,EssayWeights,Score1,Usage\n8,5,1,1,PublicTest\n")
@@ -142,7 +142,7 @@ def test_faults_name_the_line(tmp_path):
     for row, told in (
         (["1", "12", "1", "1", "x"], "train.tsv:2: EssaySet 12 is not one of 1 to 10"),
         (["1", "1", "", "1", "x"], "train.tsv:2: Score1 is empty"),
-        (["1", "1", "inf", "1", "x"], "train.tsv:2: Score1='inf' is no finite number"),
+        (["1", "1", "inf", "1", "x"], "train.tsv:2: Score1='inf' is not a finite number"),
     ):
         with pytest.raises(RecordError, match=told):
             asap_sas(written(tmp_path / "train.tsv", TRAIN, row))

@@ -46,8 +46,8 @@ def test_systems_share_a_source_and_the_human_summary_is_the_reference(tmp_path)
     [
         (line("STORY"), "type 'STORY' is not one of SUM"),
         (line(judgments=(0, 1)), "judgment 0 is not from 1 to 6"),
-        (line(judgments=("Rare", 1)), "judgments='Rare' is no finite number"),
-        (line(workers=(1,)), "2 judgments of 1 workers"),
+        (line(judgments=("Rare", 1)), "judgments='Rare' is not a finite number"),
+        (line(workers=(1,)), "2 judgments by 1 workers"),
         ({"type": "SUM"}, "not a summary of HUSE"),
     ],
 )

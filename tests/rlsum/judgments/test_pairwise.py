@@ -42,9 +42,9 @@ def test_scores_are_shares_of_votes(tmp_path):
     ("content", "told"),
     [
         ({}, "a dict; a list of judgments"),
-        ([{"article_id": "a"}], "judgment 1: no 'writer_id'"),
-        ([vote("j", "Maybe")], "KeyError 'maybe' in a judgment of a1/w1"),
-        ([vote("j", "True"), vote("k", "True", text="Another.")], "of a1/w1 are of different texts"),
+        ([{"article_id": "a"}], "judgment 1: .*KeyError: 'writer_id'"),
+        ([vote("j", "Maybe")], "a1/w1 .*KeyError: 'maybe'"),
+        ([vote("j", "True"), vote("k", "True", text="Another.")], "of a1/w1 have different texts"),
         ([], "no judgments"),
     ],
 )

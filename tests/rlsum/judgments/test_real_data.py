@@ -38,7 +38,7 @@ def test_essays(human):
     assert len(load(f"asap-aes(references=0, sentences=5-15):{path}").rows) == 1082
     found = load(f"asap-aes(sentences=5-15):{path}")
     assert len(found.rows) == 1081
-    assert found.notes[-1].endswith("of 156 best-scored, one choice of many: 7599")
+    assert found.notes[-1].endswith("of 156 essays with the best score: 7599")
 
 
 def test_answers(human):

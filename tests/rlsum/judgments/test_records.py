@@ -55,15 +55,15 @@ def test_four_fields_are_enough(tmp_path):
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"scores": {"overall": "0.5"}}, r'scores.overall: "0.5" is no number; give a finite number, or null'),
-        ({"scores": {"overall": True}}, "scores.overall: true is no number"),
-        ({"scores": {"overall": math.nan}}, "scores.overall: NaN is no number"),
+        ({"scores": {"overall": "0.5"}}, r'scores.overall: "0.5" is not a number; give a finite number, or null'),
+        ({"scores": {"overall": True}}, "scores.overall: true is not a number"),
+        ({"scores": {"overall": math.nan}}, "scores.overall: NaN is not a number"),
         ({"scores": {"overall": 10**400}}, "scores.overall"),
         ({"scores": [0.5]}, "scores must be an object of scores by name"),
         ({"scores": None}, "scores must be an object"),
-        ({"scores": {"": 0.5}}, "scores has a score without a name"),
+        ({"scores": {"": 0.5}}, "scores has a score with an empty name"),
         ({"raw_scores": {"overall": 0.5}}, "raw_scores.overall must be a list, not 0.5"),
-        ({"raw_scores": {"overall": ["good"]}}, 'raw_scores.overall, number 1: "good" is no number'),
+        ({"raw_scores": {"overall": ["good"]}}, 'raw_scores.overall, number 1: "good" is not a number'),
         ({"raw_scores": {"overall": [1, 2]}}, "raw_scores.overall: 2 scores of 3 judges"),
         ({"references": "a text"}, "references must be a list"),
         ({"references": [1]}, "references, number 1 must be text, not 1"),
@@ -72,8 +72,8 @@ def test_four_fields_are_enough(tmp_path):
         ({"judges": [None]}, "judges, number 1 must be text"),
         ({"id": ""}, "id must be text"),
         ({"score": 1}, "unknown field 'score'; did you mean 'scores'"),
-        ({"id": 1.5}, "id must be text or a whole number, not 1.5"),
-        ({"id": True}, "id must be text or a whole number"),
+        ({"id": 1.5}, "id must be text or an integer, not 1.5"),
+        ({"id": True}, "id must be text or an integer"),
     ],
 )
 def test_a_wrong_value_is_told_with_its_line(tmp_path, change, told):
@@ -93,7 +93,7 @@ def test_a_line_that_is_no_judgment(tmp_path, line, told):
 def test_one_text_judged_twice_is_an_error_naming_both_lines(tmp_path):
     others = {**ROW, "system": "theirs"}, {**ROW, "group": "fr-en"}
     with pytest.raises(
-        RecordError, match=r"j\.jsonl:4: id '7' of system 'ours' of group 'de-en' is at .*j\.jsonl:1, too"
+        RecordError, match=r"j\.jsonl:4: id '7' of system 'ours' in group 'de-en' is also at .*j\.jsonl:1;"
     ):
         read_jsonl(written(tmp_path / "j.jsonl", ROW, *others, {**ROW, "candidate": "another"}))
 

@@ -37,7 +37,7 @@ def answers(tmp_path):
 def test_our_own_records_by_their_path(records):
     assert [each.id for each in load(records).rows] == ["1", "2"]
     assert load(str(records)).name == str(records)
-    with pytest.raises(RecordError, match="take no options; 'split' was given"):
+    with pytest.raises(RecordError, match="takes no options; got 'split'"):
         load(records, split="test")
 
 
@@ -54,7 +54,7 @@ def test_a_name_with_options_as_text_or_as_arguments(answers):
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("asap-sas", "asap-sas: a path is missing; write asap-sas:PATH"),
+        ("asap-sas", "asap-sas: the path is missing; write asap-sas:PATH"),
         ("asap-sas:nowhere.tsv", "asap-sas: no file or folder nowhere.tsv"),
         ("asap-ses:{}", "no reader 'asap-ses'; did you mean 'asap-sas'"),
         ("asap-sas(set=3):{}", "unknown option 'set'; did you mean 'sets'"),

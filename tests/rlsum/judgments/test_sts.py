@@ -21,8 +21,8 @@ def test_a_table(tmp_path):
     assert found.rows[0].scores == {"overall": 4.4}
     assert found.left_out == {"without a rating": 1}
     assert len(sts(path, years="2012").rows) == 1
-    assert sts(path, years="2016", subtasks="images").left_out["of other years or subtasks than asked"] == 1
-    with pytest.raises(RecordError, match="sts: no judgments; 3 of other years"):
+    assert sts(path, years="2016", subtasks="images").left_out["of other years or subtasks"] == 1
+    with pytest.raises(RecordError, match="sts: no judgments; left out 3 of other years"):
         sts(path, years="1999")
 
 
@@ -52,7 +52,7 @@ def test_files_that_do_not_fit(tasks):
     with pytest.raises(RecordError, match=r"has 1 lines, STS\.gs\.headlines\.txt 2"):
         sts(tasks)
     (tasks / "sts2016-test" / "STS.gs.headlines.txt").write_text("high\n")
-    with pytest.raises(RecordError, match="2016/headlines, line 1='high' is no finite number"):
+    with pytest.raises(RecordError, match="2016/headlines, line 1='high' is not a finite number"):
         sts(tasks)
     (tasks / "sts2016-test" / "STS.input.headlines.txt").write_text("alone\n")
     with pytest.raises(RecordError, match=r"headlines\.txt:1: one sentence"):

@@ -37,7 +37,7 @@ def test_a_table(table):
     assert first.scores == {"overall": -0.5}
     assert found.left_out == {"of en-ru (pairs=to-english)": 1}
     assert "1 rows with lowercased-tokenised texts" in found.notes
-    assert "1 judgments of one text of several systems: joint=keep" in found.notes
+    assert "1 judgments of one text by several systems: joint=keep" in found.notes
 
 
 def test_options(table):
@@ -60,10 +60,10 @@ def test_options(table):
         ([HEADER.replace("human", "score"), SEGMENTS[0]], "wmt.tsv: no column human"),
         ([HEADER, SEGMENTS[0], SEGMENTS[0] + "\tmore"], "wmt.tsv:3: 10 cells for 9 columns"),
         ([HEADER, SEGMENTS[0].replace("-0.5", "nan")], "wmt.tsv:2: human is empty"),
-        ([HEADER, SEGMENTS[0].replace("-0.5", "x")], "wmt.tsv:2: human='x' is no finite number"),
+        ([HEADER, SEGMENTS[0].replace("-0.5", "x")], "wmt.tsv:2: human='x' is not a finite number"),
         (
             [HEADER, SEGMENTS[0], SEGMENTS[0]],
-            "id '2017/cs-en/33' of system 'online-A.0' of group 'cs-en' is at .*row 1, too",
+            "id '2017/cs-en/33' of system 'online-A.0' in group 'cs-en' is also at .*row 1;",
         ),
         ([], "wmt.tsv: no column year"),
     ],
@@ -84,7 +84,7 @@ def test_json_lines_of_other_projects(tmp_path):
         ("2017/cs-en/2", "s", 1),
     ]
     del row["lang"]
-    with pytest.raises(RecordError, match=r"wmt18\.jsonl:1: no 'lang'"):
+    with pytest.raises(RecordError, match=r"wmt18\.jsonl:1: not a judgment .*KeyError: 'lang'"):
         wmt_da(written(path, json.dumps(row)))
 
 
@@ -132,11 +132,11 @@ def test_the_scores_of_2017(package):
     )  # fmt: skip
     assert row.scores == {"overall": -0.25}
     assert found.left_out == {
-        "of cs-en, whose text is not in the folder": 1,
-        "of en-zh, whose text is not in the folder": 1,
+        "of cs-en, without a text in the folder": 1,
+        "of en-zh, without a text in the folder": 1,
     }
     written(scores, lines[0], "cs-en newstest2017 ours.1 3 1")
-    with pytest.raises(RecordError, match=r"no line 3; the scores and the texts are of different tasks"):
+    with pytest.raises(RecordError, match=r"no line 3; scores and texts belong to different tasks"):
         wmt_da(package)
     written(scores, lines[0], "cs-en newstest2017 ours.1 3")
     with pytest.raises(RecordError, match=r"seglevel\.csv:2: 4 cells"):
@@ -158,9 +158,9 @@ def test_the_comparisons_of_2018_are_inputs_with_two_systems(package):
         ("2018/cs-en/2/2", "theirs.2", "2", 1),
         ("2018/cs-en/2/2", "ours.1", "two", 0),
     ]
-    assert found.left_out == {"of cs-en, whose text is not in the folder (or its rival's)": 2}
+    assert found.left_out == {"of cs-en, without a text in the folder for both systems": 2}
 
 
 def test_a_folder_of_something_else(tmp_path):
-    with pytest.raises(RecordError, match="no layout of WMT's direct assessment"):
+    with pytest.raises(RecordError, match="a known layout of WMT's direct assessment"):
         wmt_da(tmp_path)
