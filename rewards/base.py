@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rewards.errors import EncoderMissing as EncoderMissing
 from rewards.errors import RewardError as RewardError
 from rewards.options import bind, nearest
+from rewards.plain import Plain, WithoutColumns
 from rewards.specs import Spec, as_spec, split_specs, with_parts
 
 if TYPE_CHECKING:
@@ -50,28 +50,44 @@ TABLE = {
 
 
 class Reward(Protocol):
-    """Scores texts. The same object is training reward, reported metric and command-line score."""
+    """Scores texts. The same object is training reward, reported metric and command-line score.
+
+    ``columns`` names the columns of a dataset that it needs, ``optional_columns`` those that it reads where they are
+    given; it is given no others. ``rewards.scoring.BaseReward`` implements the protocol.
+    """
 
     name: str
+    columns: Sequence[str]
+    optional_columns: Sequence[str]
 
     def __call__(
         self,
         candidates: Sequence[str],
         references: Sequence[Sequence[str]] | None = None,
         sources: Sequence[str] | None = None,
+        columns: Mapping[str, Sequence[Any]] | None = None,
     ) -> NDArray[np.float64]:
         """Score ``n`` candidates, each against its one or more references.
 
-        Returns ``(n,)`` float64, higher is better, NaN where undefined. Raises RewardError for missing references
-        or lengths that differ; never for what a text holds.
+        ``columns`` holds one value per candidate under each name. Returns ``(n,)`` float64, higher is better, NaN where
+        undefined. Raises RewardError for missing inputs or lengths that differ; never for what a text holds.
         """
 
     @property
     def signature(self) -> str:
         """Everything the score depends on: options, versions, hashes of vectors and encoders."""
 
-    def undefined(self, candidate: str, references: Sequence[str] | None = None) -> str | None:
-        """Why this item's score is NaN, to follow "item 3 is undefined: "; None where it is defined."""
+    def undefined(
+        self,
+        candidate: str,
+        references: Sequence[str] | None = None,
+        source: str | None = None,
+        columns: Mapping[str, Any] | None = None,
+    ) -> str | None:
+        """Why this item's score is NaN, to follow "item 3 is undefined: "; None where it is defined.
+
+        The arguments are those of the call for this one item.
+        """
 
 
 def load(name: str, **options: Any) -> Reward:
@@ -90,12 +106,22 @@ def from_spec(spec: str | Mapping[str, Any] | Spec) -> Reward:
     found = resolve(written.name)
     if is_reward(found):
         bind(written.name, _no_options, written.options)
-        return found if _has_protocol(found) else Plain(written.name, found)
+        return complete(found) if _has_protocol(found) else Plain(written.name, found)
     reward = found(**bind(written.name, found, written.options))
     if not _has_protocol(reward):
         needed = "name, signature, undefined() and __call__()"
         raise RewardError(f"reward {written.name!r} built a {type(reward).__name__}, which lacks one of {needed}")
-    return reward
+    return complete(reward)
+
+
+def complete(reward: Any) -> Reward:
+    """The reward itself, or a wrapper where its call takes no columns."""
+    if "columns" not in inspect.signature(type(reward).__call__).parameters:
+        return WithoutColumns(reward)
+    if not (hasattr(reward, "columns") and hasattr(reward, "optional_columns")):
+        raise RewardError(f"reward {reward.name!r} takes columns, so it needs the attributes columns, optional_columns")
+    checked: Reward = reward
+    return checked
 
 
 def from_specs(specs: str | Sequence[str | Mapping[str, Any]]) -> dict[str, Reward]:
@@ -173,49 +199,3 @@ def _has_protocol(found: Any) -> bool:
 
 def _no_options() -> None:
     """A reward that is ready made takes none."""
-
-
-class Plain:
-    """A plain function as a reward; its signature names it and the hash of its source."""
-
-    def __init__(self, name: str, function: Callable[..., Any]) -> None:
-        self.name = name
-        self.function = function
-
-    def __call__(
-        self,
-        candidates: Sequence[str],
-        references: Sequence[Sequence[str]] | None = None,
-        sources: Sequence[str] | None = None,
-    ) -> NDArray[np.float64]:
-        """What the function returns, as ``(n,)`` float64. Raises RewardError where it is not one number a candidate."""
-        import numpy as np
-
-        from rewards.scoring import check_texts, checked_references
-
-        check_texts(self.name, candidates, sources)
-        if references is not None:
-            checked_references(self.name, candidates, references)
-        scores = np.asarray(self.function(candidates, references, sources), dtype=np.float64)
-        if scores.shape != (len(candidates),):
-            raise RewardError(f"{self.name} returned shape {scores.shape} for {len(candidates)} candidates")
-        return scores
-
-    @property
-    def signature(self) -> str:
-        """``module:attribute|source:hash``; the hash changes with the function's text."""
-        from rewards.scoring import signature
-
-        try:
-            source = inspect.getsource(self.function)
-        except (OSError, TypeError) as error:
-            raise RewardError(
-                f"{self.name}: its source cannot be read, so it has no signature; put it in a file"
-            ) from error
-        place = f"{self.function.__module__}:{self.function.__qualname__}"
-        return signature(place, source=hashlib.sha256(source.encode()).hexdigest()[:12])
-
-    def undefined(self, candidate: str, references: Sequence[str] | None = None) -> str | None:
-        """The function alone knows: its NaN comes without a reason."""
-        scores = self([candidate], None if references is None else [references])
-        return f"{self.name} returned NaN" if scores[0] != scores[0] else None

@@ -169,9 +169,9 @@ def _without_options(documentation: str, options: dict[str, inspect.Parameter]) 
 
 
 def _scores(found: Any) -> str:
-    """The docstring of the call: of the class, or of what a function says it builds."""
+    """What a call returns: the docstring of ``scores`` (or ``__call__``) of the class, or of what a function builds."""
     built = found
     if inspect.isfunction(found) and not is_reward(found):
         built = typing.get_type_hints(found).get("return")
-    call: Callable[..., Any] | None = getattr(built, "__call__", None)  # noqa: B004 - its docstring is wanted
+    call: Callable[..., Any] | None = getattr(built, "scores", getattr(built, "__call__", None))  # noqa: B004
     return "" if call is None or inspect.isfunction(built) else flowing(inspect.getdoc(call) or "")

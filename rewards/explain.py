@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -77,18 +78,23 @@ def explain(reward: Reward, candidate: str, reference: str) -> Explanation:
 
     Raises RewardError for another reward, and for a text with nothing to score.
     """
+    explained = _explainer(reward)
     reason = reward.undefined(candidate, [reference])
     if reason is not None:
         raise RewardError(f"{reward.name}: there is nothing to show, {reason}")
     if reward.undefined(candidate, [candidate]) is not None:  # a reference as it is could not be scored
         raise RewardError(f"{reward.name}: there is nothing to show, the candidate has nothing to score")
-    score = float(reward([candidate], [[reference]])[0])
+    return explained(reward, candidate, reference, float(reward([candidate], [[reference]])[0]))
+
+
+def _explainer(reward: Any) -> Callable[[Any, str, str, float], Explanation]:
+    """The function that explains rewards of this kind. Raises RewardError where there is none."""
     if hasattr(reward, "document"):
-        return _flow(reward, candidate, reference, score)
+        return _flow
     if isinstance(getattr(reward, "space", None), ZhaoSpace):
-        return _zhao(reward, candidate, reference, score)
+        return _zhao
     if hasattr(reward, "space") and hasattr(reward.space, "special"):
-        return _similarity(reward, candidate, reference, score)
+        return _similarity
     shown = "wms, sms, s+wms and the contextual metrics"
     raise RewardError(f"{reward.name} has no plan and no matrix to show; explain shows {shown}")
 

@@ -1,39 +1,188 @@
-"""What every reward class shares: checked call arguments, the loop over items, and the signature's text.
+"""What every reward class shares: the inputs of a call and their checks, the base classes, and the signature's text.
 
-The rules of the house, in one place: a candidate with nothing to score gets the reward's floor; an item none of whose
-references can be scored is NaN, with a reason; so an empty output never escapes into an undefined score.
+A candidate with nothing to score gets the reward's floor. An item none of whose references can be scored is NaN, with
+a reason. So an empty output never escapes into an undefined score.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from importlib.metadata import version
-from typing import TYPE_CHECKING
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from rewards.errors import RewardError
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
-Nothing = Callable[[str], str | None]  # why a text cannot be scored; None = it can
+Unscorable = Callable[[str], str | None]  # why a text cannot be scored; None = it can
 
 VERSION = "1"  # raised when a score of this package changes for the same texts and options
 
 
-def checked_references(
-    name: str,
-    candidates: Sequence[str],
-    references: Sequence[Sequence[str]] | None,
-    sources: Sequence[str] | None = None,
-) -> Sequence[Sequence[str]]:
-    """The references, one or more for each of ``candidates``.
+class Inputs(NamedTuple):
+    """What a reward reads: ``n`` candidates and, where given, their references, sources and columns of the dataset.
 
-    Raises RewardError when they are missing, when lengths differ, when a text stands where a list belongs, or something
-    else where a text does.
+    ``columns`` holds one value per candidate under each name. The order is that of the arguments: ``reward(*inputs)``.
     """
-    check_texts(name, candidates, sources)
+
+    candidates: Sequence[str]
+    references: Sequence[Sequence[str]] | None = None
+    sources: Sequence[str] | None = None
+    columns: Mapping[str, Sequence[Any]] | None = None
+
+    def take(self, rows: Sequence[int]) -> Inputs:
+        """The inputs of some rows, in their order."""
+        return Inputs(
+            [self.candidates[row] for row in rows],
+            None if self.references is None else [self.references[row] for row in rows],
+            None if self.sources is None else [self.sources[row] for row in rows],
+            None if self.columns is None else {name: [col[row] for row in rows] for name, col in self.columns.items()},
+        )
+
+    def item(self, row: int) -> Item:
+        """One row."""
+        return Item(
+            self.candidates[row],
+            None if self.references is None else self.references[row],
+            None if self.sources is None else self.sources[row],
+            None if self.columns is None else {name: column[row] for name, column in self.columns.items()},
+        )
+
+
+class Item(NamedTuple):
+    """One row of ``Inputs``, in the order of the arguments of ``undefined``: ``reward.undefined(*item)``."""
+
+    candidate: str
+    references: Sequence[str] | None = None
+    source: str | None = None
+    columns: Mapping[str, Any] | None = None
+
+    def inputs(self) -> Inputs:
+        """The inputs that hold this row alone."""
+        return Inputs(
+            [self.candidate],
+            None if self.references is None else [self.references],
+            None if self.source is None else [self.source],
+            None if self.columns is None else {name: [value] for name, value in self.columns.items()},
+        )
+
+
+class ReadsColumns(Protocol):
+    """The part of a reward that says which columns of a dataset it reads."""
+
+    name: str
+    columns: Sequence[str]
+    optional_columns: Sequence[str]
+
+
+class BaseReward(ABC):
+    """A reward from two methods: ``scores`` of many items and the ``reason`` why one has none.
+
+    A subclass has a ``name`` and a ``signature``. ``columns`` names the dataset columns that it needs,
+    ``optional_columns`` those that it reads where they are given.
+    """
+
+    name: str
+    columns: Sequence[str] = ()
+    optional_columns: Sequence[str] = ()
+
+    def __call__(
+        self,
+        candidates: Sequence[str],
+        references: Sequence[Sequence[str]] | None = None,
+        sources: Sequence[str] | None = None,
+        columns: Mapping[str, Sequence[Any]] | None = None,
+    ) -> NDArray[np.float64]:
+        """``(n,)`` float64, NaN where undefined. Raises RewardError for missing inputs or lengths that differ."""
+        check_inputs(self, Inputs(candidates, references, sources, columns))
+        return self.scores(Inputs(candidates, references, sources, self._read(columns)))
+
+    def undefined(
+        self,
+        candidate: str,
+        references: Sequence[str] | None = None,
+        source: str | None = None,
+        columns: Mapping[str, Any] | None = None,
+    ) -> str | None:
+        """Why the score of this item is NaN, to follow "item 3 is undefined: "; None where it is defined."""
+        return self.reason(Item(candidate, references, source, self._read(columns)))
+
+    @property
+    @abstractmethod
+    def signature(self) -> str:
+        """Everything the score depends on: options, versions, hashes of vectors and encoders."""
+
+    @abstractmethod
+    def scores(self, inputs: Inputs) -> NDArray[np.float64]:
+        """``(n,)`` float64 of checked inputs, NaN where undefined. ``rlsum rewards NAME`` prints this docstring."""
+
+    def reason(self, item: Item) -> str | None:
+        """Why the score of this item is NaN; None, as here, where it is defined."""
+        return None
+
+    def _read(self, columns: Mapping[str, Any] | None) -> dict[str, Any]:
+        """The columns that this reward reads, in its own order: a cache must not depend on others."""
+        columns = columns or {}
+        return {name: columns[name] for name in (*self.columns, *self.optional_columns) if name in columns}
+
+
+class ReferenceReward(BaseReward):
+    """A reward that compares a candidate with its references."""
+
+    @abstractmethod
+    def _unscorable(self, text: str) -> str | None:
+        """Why a text cannot be scored, to follow "its reference "; None where it can."""
+
+    def reason(self, item: Item) -> str | None:
+        """Why no reference can be scored; None where one can."""
+        return undefined_reason(item.references, self._unscorable)
+
+
+def check_inputs(reward: ReadsColumns, inputs: Inputs) -> None:
+    """Raise RewardError unless candidates are texts, and sources and columns match them in number.
+
+    References are checked by the rewards that read them: see ``references_of``.
+    """
+    name, size = reward.name, len(inputs.candidates)
+    if isinstance(inputs.candidates, str):
+        raise RewardError(f"{name}: candidates must be a list of texts, not one text; write [text]")
+    for row, text in enumerate(inputs.candidates):
+        if not isinstance(text, str):
+            raise RewardError(f"{name}: candidate {row} is {text!r}, not text")
+    if inputs.sources is not None and len(inputs.sources) != size:
+        raise RewardError(f"{name}: {size} candidates but {len(inputs.sources)} sources")
+    check_columns(reward, inputs.columns or ())
+    for column, values in (inputs.columns or {}).items():
+        if len(values) != size:
+            raise RewardError(f"{name}: {size} candidates but {len(values)} values of the column {column!r}")
+
+
+def check_columns(reward: ReadsColumns, given: Collection[str]) -> None:
+    """Raise RewardError where a column that ``reward`` needs is not among those ``given``. Cheap."""
+    for column in reward.columns:
+        if column not in given:
+            listed = f"the columns are {', '.join(map(repr, given))}" if given else "there are no columns"
+            raise RewardError(f"{reward.name} needs the column {column!r}; {listed}")
+
+
+def columns_read(rewards: Iterable[ReadsColumns]) -> tuple[list[str], list[str]]:
+    """The columns that any of ``rewards`` needs, and those that some read where they are given and none needs."""
+    rewards = list(rewards)
+    needed = list(dict.fromkeys(name for reward in rewards for name in reward.columns))
+    optional = dict.fromkeys(name for reward in rewards for name in reward.optional_columns)
+    return needed, [name for name in optional if name not in needed]
+
+
+def references_of(name: str, inputs: Inputs) -> Sequence[Sequence[str]]:
+    """The references, one or more for each candidate.
+
+    Raises RewardError when they are missing, when lengths differ, when a text is given in place of a list, or something
+    else in place of a text.
+    """
+    candidates, references = inputs.candidates, inputs.references
     if references is None:
         raise RewardError(f"{name} compares with references; give references=[[text, ...], ...], one list a candidate")
     if isinstance(references, str) or any(isinstance(item, str) for item in references):
@@ -49,38 +198,29 @@ def checked_references(
     return references
 
 
-def check_texts(name: str, candidates: Sequence[str], sources: Sequence[str] | None) -> None:
-    """Raise RewardError unless candidates are texts and sources, where given, match them in number."""
-    if isinstance(candidates, str):
-        raise RewardError(f"{name}: candidates must be a list of texts, not one text; write [text]")
-    wrong = [position for position, text in enumerate(candidates) if not isinstance(text, str)]
-    if wrong:
-        raise RewardError(f"{name}: candidate {wrong[0]} is {candidates[wrong[0]]!r}, not text")
-    if sources is not None and len(sources) != len(candidates):
-        raise RewardError(f"{name}: {len(candidates)} candidates but {len(sources)} sources")
-
-
 def score_items(
     candidates: Sequence[str],
     references: Sequence[Sequence[str]],
-    nothing: Nothing,
+    unscorable: Unscorable,
     best: Callable[[str, list[str]], float],
     floor: float,
 ) -> NDArray[np.float64]:
     """One score a candidate, ``(n,)``: NaN, the floor, or ``best(candidate, the references that can be scored)``."""
+    import numpy as np
+
     scores = np.full(len(candidates), np.nan)
     for row, (candidate, texts) in enumerate(zip(candidates, references, strict=True)):
-        usable = [text for text in texts if nothing(text) is None]
+        usable = [text for text in texts if unscorable(text) is None]
         if usable:
-            scores[row] = floor if nothing(candidate) is not None else best(candidate, usable)
+            scores[row] = floor if unscorable(candidate) is not None else best(candidate, usable)
     return scores
 
 
-def undefined_reason(references: Sequence[str] | None, nothing: Nothing) -> str | None:
+def undefined_reason(references: Sequence[str] | None, unscorable: Unscorable) -> str | None:
     """Why an item with these references is NaN, or None when it is defined."""
     if not references:
         return "it has no reference"
-    reasons = [nothing(text) for text in references]
+    reasons = [unscorable(text) for text in references]
     if any(reason is None for reason in reasons):
         return None
     return f"its reference {reasons[0]}"

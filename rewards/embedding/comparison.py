@@ -14,7 +14,7 @@ from rewards.embedding.measures import Measure, Points, options
 from rewards.embedding.rescaling import Rescale, Wanted, rescaled
 from rewards.embedding.space import CHUNK
 from rewards.encoding.encoder import Encoded, Source
-from rewards.scoring import checked_references, signature, undefined_reason
+from rewards.scoring import Inputs, ReferenceReward, references_of, signature
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,7 +61,7 @@ class _Side:
     own: float
 
 
-class Comparison:
+class Comparison(ReferenceReward):
     """Scores a candidate against its references, the best counts; see ``rewards.embedding.factory`` for the metrics."""
 
     def __init__(self, name: str, space: Places, measure: Measure, rescale: Rescale | None = None) -> None:
@@ -70,12 +70,7 @@ class Comparison:
         self.measure = measure
         self.rescale = rescale
 
-    def __call__(
-        self,
-        candidates: Sequence[str],
-        references: Sequence[Sequence[str]] | None = None,
-        sources: Sequence[str] | None = None,
-    ) -> NDArray[np.float64]:
+    def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64. A candidate without a token gets the floor; NaN where no reference has one.
 
         With batch centering each run of 32 items shares its means, and with ``idf=references`` the whole call its
@@ -84,7 +79,7 @@ class Comparison:
         """
         import torch
 
-        references = checked_references(self.name, candidates, references, sources)
+        candidates, references = inputs.candidates, references_of(self.name, inputs)
         space = self.space.for_call(candidates, [text for texts in references for text in texts])
         scores = np.full(len(candidates), np.nan)
         with torch.inference_mode():
@@ -119,10 +114,6 @@ class Comparison:
         """The same metric in one of its ``directions``, not rescaled."""
         measure = self.measure if direction == BOTH_WAYS else replace(self.measure, direction=direction)
         return Comparison(self.name, self.space, measure)
-
-    def undefined(self, candidate: str, references: Sequence[str] | None = None) -> str | None:
-        """Why the score is NaN: no reference has tokens enough, or nothing is left of it after centering."""
-        return undefined_reason(references, self._nothing)
 
     def fit(self, texts: Sequence[str]) -> Comparison:
         """Learn the mean of ``centering=corpus`` and the counts of ``idf=fitted``; the signature carries their hash.
@@ -166,7 +157,7 @@ class Comparison:
             return 1.0  # C / sqrt(C C), without rounding
         return float(self.measure(first.points, second.points)) / math.sqrt(first.own * second.own)
 
-    def _nothing(self, text: str) -> str | None:
+    def _unscorable(self, text: str) -> str | None:
         import torch
 
         encoded = self.space.encode([text])

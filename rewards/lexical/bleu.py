@@ -11,7 +11,7 @@ import numpy as np
 
 from rewards.errors import RewardError
 from rewards.lexical.words import Words, ngrams, tokenizer_of
-from rewards.scoring import checked_references, score_items, signature, undefined_reason
+from rewards.scoring import Inputs, ReferenceReward, references_of, score_items, signature
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,7 +23,7 @@ ZeroOrder = Literal["zero", "stop"]
 ORDERS = 4
 
 
-class Bleu:
+class Bleu(ReferenceReward):
     """BLEU of each text by itself, as sacrebleu computes it, divided by 100. Range [0, 1]."""
 
     name = "bleu"
@@ -44,19 +44,14 @@ class Bleu:
         self.options = (tokenize, smooth_method, smooth_value, effective_order, max_ngram_order, lowercase)
         _sacrebleu(*self.options)  # a tokenizer may need a package that is not installed: say so now
 
-    def __call__(
-        self,
-        candidates: Sequence[str],
-        references: Sequence[Sequence[str]] | None = None,
-        sources: Sequence[str] | None = None,
-    ) -> NDArray[np.float64]:
+    def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64 in [0, 1]; 0 for an empty candidate, NaN where no reference has a token.
 
         Several references count together, as in sacrebleu: an n-gram as often as in the reference that holds it most
         often, the length of the reference nearest in length.
         """
-        references = checked_references(self.name, candidates, references, sources)
-        return score_items(candidates, references, self._nothing, self._score, floor=0.0)
+        references = references_of(self.name, inputs)
+        return score_items(inputs.candidates, references, self._unscorable, self._score, floor=0.0)
 
     @property
     def signature(self) -> str:
@@ -66,16 +61,12 @@ class Bleu:
         smooth = "default" if value is None else f"{value!r}"  # sacrebleu shows two decimals
         return signature(self.name, scale=1, order=order, smooth_value=smooth, sacrebleu=f"[{theirs}]")
 
-    def undefined(self, candidate: str, references: Sequence[str] | None = None) -> str | None:
-        """Why the score is NaN: no reference with a token."""
-        return undefined_reason(references, self._nothing)
-
     def _score(self, candidate: str, references: list[str]) -> float:
         # The corpus of one text: sentence_score is the same and would warn at each call without effective_order.
         metric, _ = _sacrebleu(*self.options)
         return float(metric.corpus_score([candidate], [[text] for text in references]).score) / 100
 
-    def _nothing(self, text: str) -> str | None:
+    def _unscorable(self, text: str) -> str | None:
         metric, _ = _sacrebleu(*self.options)
         if metric.tokenizer(text.rstrip()).split():
             return None
@@ -131,7 +122,7 @@ def bleu_star(
     return np.where(hits[0] > 0, penalty * np.cbrt(product), 0.0)
 
 
-class BleuStar:
+class BleuStar(ReferenceReward):
     """BLEU*: the 2- to 4-grams of the candidate found in a reference, without single words. Range [0, 1]."""
 
     name = "bleu-star"
@@ -141,28 +132,19 @@ class BleuStar:
         self.clip = clip
         self.tokenizer: Words = tokenizer
 
-    def __call__(
-        self,
-        candidates: Sequence[str],
-        references: Sequence[Sequence[str]] | None = None,
-        sources: Sequence[str] | None = None,
-    ) -> NDArray[np.float64]:
+    def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64 in [0, 1], the best of several references; 0 for an empty candidate.
 
         NaN where no reference can be met: none has a word or, with ``zero_order=zero``, four words.
         """
-        references = checked_references(self.name, candidates, references, sources)
-        return score_items(candidates, references, self._nothing, self._best, floor=0.0)
+        references = references_of(self.name, inputs)
+        return score_items(inputs.candidates, references, self._unscorable, self._best, floor=0.0)
 
     @property
     def signature(self) -> str:
         """The reading of orders without a match, clipping and the words."""
         fields = {"zero_order": self.zero_order, "clip": self.clip, "tokenizer": self.tokenizer}
         return signature(self.name, **fields)
-
-    def undefined(self, candidate: str, references: Sequence[str] | None = None) -> str | None:
-        """Why the score is NaN: no reference with enough words."""
-        return undefined_reason(references, self._nothing)
 
     def words(self, text: str) -> tuple[str, ...]:
         """The words that are counted and compared."""
@@ -180,7 +162,7 @@ class BleuStar:
             return (Counter(ours) & Counter(theirs)).total()
         return sum(map(set(theirs).__contains__, ours))
 
-    def _nothing(self, text: str) -> str | None:
+    def _unscorable(self, text: str) -> str | None:
         words, needed = len(self.words(text)), ORDERS if self.zero_order == "zero" else 1
         if words >= needed:
             return None

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rewards.errors import RewardError
 from rewards.lexical.words import REMEMBERED, Words, stem, tokenizer_of
-from rewards.scoring import checked_references, library, score_items, signature, undefined_reason
+from rewards.scoring import Inputs, ReferenceReward, library, references_of, score_items, signature
 
 if TYPE_CHECKING:
     import numpy as np
@@ -91,7 +91,7 @@ def _synonyms(unit: str) -> frozenset[str]:
     return frozenset(name for name in lemmas if "_" not in name) | {unit}
 
 
-class Meteor:
+class Meteor(ReferenceReward):
     """METEOR of exact and stemmed words; of synonyms too only with stages=exact-stem-synonym. Range [0, 1]."""
 
     def __init__(
@@ -114,19 +114,14 @@ class Meteor:
         self.tokenizer: Words = tokenizer
         self.alpha, self.beta, self.gamma = alpha, beta, gamma
 
-    def __call__(
-        self,
-        candidates: Sequence[str],
-        references: Sequence[Sequence[str]] | None = None,
-        sources: Sequence[str] | None = None,
-    ) -> NDArray[np.float64]:
+    def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64 in [0, 1], the best of several references.
 
         0 for a candidate without a word, NaN where no reference has one. A text of m words with itself scores
         ``1 - gamma / m**beta``, the most that reference can give.
         """
-        references = checked_references(self.name, candidates, references, sources)
-        return score_items(candidates, references, self._nothing, self._best, floor=0.0)
+        references = references_of(self.name, inputs)
+        return score_items(inputs.candidates, references, self._unscorable, self._best, floor=0.0)
 
     @property
     def signature(self) -> str:
@@ -136,10 +131,6 @@ class Meteor:
         if self.stages == "exact-stem-synonym":
             fields["wordnet"] = _wordnet().get_version()
         return signature(self.name, **fields)
-
-    def undefined(self, candidate: str, references: Sequence[str] | None = None) -> str | None:
-        """Why the score is NaN: no reference with a word."""
-        return undefined_reason(references, self._nothing)
 
     def units(self, text: str) -> Sequence[Hashable] | None:
         """What two texts must have in common to score above 0: stems. None where synonyms match as well."""
@@ -160,7 +151,7 @@ class Meteor:
         words, parameters = self._words(candidate), (self.alpha, self.beta, self.gamma)
         return max(meteor(words, self._words(reference), self.stages, *parameters) for reference in references)
 
-    def _nothing(self, text: str) -> str | None:
+    def _unscorable(self, text: str) -> str | None:
         if self._words(text):
             return None
         return "is empty" if not text.strip() else "has no word"

@@ -26,7 +26,7 @@ from rewards.lexical.postings import Postings
 from rewards.lexical.rouge import Rouge
 from rewards.lexical.words import ngrams
 from rewards.options import FALSE, NONE
-from rewards.scoring import check_texts, signature
+from rewards.scoring import BaseReward, Inputs, Item, signature
 from rewards.specs import Spec, as_spec
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _most(b: float, size: ArrayLike) -> Scores:
     return np.floor(b * np.asarray(size) + 1e-9)  # .29 of 100 is 29, which floating point has as 28.999...
 
 
-class BleuNeighbors:
+class BleuNeighbors(BaseReward):
     """BLEU Neighbors: the mean score of the judged examples that resemble a text; needs no references."""
 
     name = NAME
@@ -150,19 +150,13 @@ class BleuNeighbors:
         if seed < 0:
             raise RewardError(f"{NAME}: seed={seed} must not be negative")
 
-    def __call__(
-        self,
-        candidates: Sequence[str],
-        references: Sequence[Sequence[str]] | None = None,
-        sources: Sequence[str] | None = None,
-    ) -> NDArray[np.float64]:
+    def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64 in [lowest, highest score of the examples]; references are not read.
 
         NaN where a candidate has fewer than ``a`` neighbours or more than ``b`` of the examples; an empty candidate
         gets the lowest score of all.
         """
-        check_texts(self.name, candidates, sources)
-        return np.array([self._score(candidate) for candidate in candidates], dtype=np.float64)
+        return np.array([self._score(candidate) for candidate in inputs.candidates], dtype=np.float64)
 
     @property
     def signature(self) -> str:
@@ -171,11 +165,11 @@ class BleuNeighbors:
         fields = {"kernel": f"[{self.kernel.signature}]", "examples": self.examples.digest, "subsample": drawn}
         return signature(self.name, **fields, tau=self.tau, a=self.a, b=self.b, leave_one_out=self.leave_one_out)
 
-    def undefined(self, candidate: str, references: Sequence[str] | None = None) -> str | None:
+    def reason(self, item: Item) -> str | None:
         """Why the score is NaN: too few neighbours or too many."""
-        if not candidate.strip():
+        if not item.candidate.strip():
             return None
-        near, size = self._near(candidate)
+        near, size = self._near(item.candidate)
         found, most = int(near.sum()), _most(self.b, size)
         if found < self.a:
             return f"it has {found} neighbours at tau={self.tau:g}, fewer than a={self.a}"

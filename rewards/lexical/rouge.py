@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from rewards.lexical.rouge_tokens import PRF, Sentences, rouge_l, rouge_lsum, rouge_n
 from rewards.lexical.words import REMEMBERED, ngrams, tokenizer_of
-from rewards.scoring import checked_references, library, score_items, signature, undefined_reason
+from rewards.scoring import Inputs, ReferenceReward, library, references_of, score_items, signature
 from rewards.text import sentences as texts
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def sentences_of(text: str, split: Split, words: Words) -> Sentences:
     return tuple(tokens for tokens in map(words, lines) if tokens)
 
 
-class Rouge:
+class Rouge(ReferenceReward):
     """One variant of ROUGE as a reward; see the functions below."""
 
     def __init__(self, name: str, variant: Variant, direction: Direction, words: Words) -> None:
@@ -132,27 +132,18 @@ class Rouge:
         self.direction = direction
         self.words = words
 
-    def __call__(
-        self,
-        candidates: Sequence[str],
-        references: Sequence[Sequence[str]] | None = None,
-        sources: Sequence[str] | None = None,
-    ) -> NDArray[np.float64]:
+    def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64 in [0, 1]; 0 for an empty candidate, NaN where no reference has a token.
 
         Of several references the one with the best F1 counts, also for precision and recall (as in rouge-score).
         """
-        references = checked_references(self.name, candidates, references, sources)
-        return score_items(candidates, references, self._nothing, self._best, floor=0.0)
+        references = references_of(self.name, inputs)
+        return score_items(inputs.candidates, references, self._unscorable, self._best, floor=0.0)
 
     @property
     def signature(self) -> str:
         """Direction, stemmer, tokenizer and library versions."""
         return signature(self.name, direction=self.direction, **self.words.fields(), **self.variant.fields())
-
-    def undefined(self, candidate: str, references: Sequence[str] | None = None) -> str | None:
-        """Why the score is NaN: no reference with enough tokens."""
-        return undefined_reason(references, self._nothing)
 
     def units(self, text: str) -> Sequence[Hashable]:
         """What two texts must have in common to score above 0."""
@@ -169,7 +160,7 @@ class Rouge:
         best: float = getattr(max(scores, key=lambda score: score.f1), self.direction)
         return best
 
-    def _nothing(self, text: str) -> str | None:
+    def _unscorable(self, text: str) -> str | None:
         shortest = self.variant.shortest
         if len(self.words(text)) >= shortest:
             return None

@@ -16,7 +16,7 @@ import numpy as np
 from rewards.embedding.space import CHUNK
 from rewards.encoding.encoder import Encoded, Source
 from rewards.mover.static import Cut, Document, Items, Kind, Normalize, mover_similarity, without_words
-from rewards.scoring import checked_references, library, score_items, signature, undefined_reason
+from rewards.scoring import Inputs, ReferenceReward, library, references_of, score_items, signature
 from rewards.text.sentences import located_words
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def pieces_of(words: Sequence[tuple[int, int]], tokens: Sequence[tuple[int, int]
     ]
 
 
-class ContextualMover:
+class ContextualMover(ReferenceReward):
     """WMS, SMS or S+WMS on an encoder; see ``rewards.mover.factory`` for the options."""
 
     def __init__(
@@ -74,17 +74,12 @@ class ContextualMover:
         self.cut = cut
         self.context, self.occurrences = context, occurrences
 
-    def __call__(
-        self,
-        candidates: Sequence[str],
-        references: Sequence[Sequence[str]] | None = None,
-        sources: Sequence[str] | None = None,
-    ) -> NDArray[np.float64]:
+    def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64 in [0, 1]: the best of a candidate's references.
 
         0 for a candidate without a word to weigh (empty, stop words only), NaN where no reference has one.
         """
-        references = checked_references(self.name, candidates, references, sources)
+        candidates, references = inputs.candidates, references_of(self.name, inputs)
         scores = np.full(len(candidates), np.nan)
         for start in range(0, len(candidates), CHUNK):
             part = slice(start, start + CHUNK)
@@ -99,10 +94,6 @@ class ContextualMover:
         fields |= {"context": self.context, "occurrences": self.occurrences, "normalize": self.normalize}
         solver = f"exact-{library('pot')}"
         return signature(self.name, **fields, **self.cut.fields(), solver=solver, library=library("transformers"))
-
-    def undefined(self, candidate: str, references: Sequence[str] | None = None) -> str | None:
-        """Why the score is NaN: no reference holds a word to weigh."""
-        return undefined_reason(references, self._nothing)
 
     def document(self, text: str) -> Document:
         """The text as it is scored, to be shown."""
@@ -182,7 +173,7 @@ class ContextualMover:
             found.append(words)
         return found
 
-    def _nothing(self, text: str) -> str | None:
+    def _unscorable(self, text: str) -> str | None:
         (words,) = self._words([text])
         if words:
             return None

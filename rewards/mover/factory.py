@@ -6,16 +6,17 @@ A text is compared by what it would cost to move its words, its sentences or bot
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from rewards.base import Reward
 from rewards.encoding.encoder import Device, LongTexts, Source, locate
 from rewards.encoding.layers import ALL, Layer
 from rewards.errors import RewardError
 from rewards.mover.contextual import Context, ContextualMover, Occurrences
 from rewards.mover.static import Cut, Document, Items, Kind, Normalize, SentenceWeights, StaticMover, Unknown
 from rewards.options import checked_by
+from rewards.scoring import Inputs
 from rewards.text.sentences import Split, StopWords
 
 if TYPE_CHECKING:
@@ -23,31 +24,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Mover(Protocol):
+class Mover(Reward, Protocol):
     """What each of the three is: a reward, and what ``rewards.explain`` asks of it."""
 
-    name: str
     kind: Kind
     cut: Cut
 
-    def __call__(
-        self,
-        candidates: Sequence[str],
-        references: Sequence[Sequence[str]] | None = None,
-        sources: Sequence[str] | None = None,
-    ) -> NDArray[np.float64]:
+    def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64 in [0, 1]: the best of a candidate's references.
 
         0 for a candidate without a word to weigh (empty, stop words only, none with a vector); NaN where that holds for
         every reference. Vectors far from unit length underflow towards 0: see ``normalize``.
         """
-
-    @property
-    def signature(self) -> str:
-        """Everything the score depends on."""
-
-    def undefined(self, candidate: str, references: Sequence[str] | None = None) -> str | None:
-        """Why the score is NaN: no reference holds a word to weigh."""
 
     def document(self, text: str) -> Document:
         """The text as it is scored, to be shown."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from rewards.mover.vectors import Source, StaticVectors, load_once
-from rewards.scoring import checked_references, library, score_items, signature, undefined_reason
+from rewards.scoring import Inputs, ReferenceReward, library, references_of, score_items, signature
 from rewards.text.sentences import (
     Reader,
     Sentences,
@@ -181,7 +181,7 @@ class Cut:
         return fields
 
 
-class StaticMover:
+class StaticMover(ReferenceReward):
     """WMS, SMS or S+WMS on static vectors; see ``rewards.mover.factory`` for the options."""
 
     def __init__(self, name: str, kind: Kind, vectors: str, normalize: Normalize, oov: Unknown, cut: Cut) -> None:
@@ -192,19 +192,14 @@ class StaticMover:
         self.oov = oov
         self.cut = cut
 
-    def __call__(
-        self,
-        candidates: Sequence[str],
-        references: Sequence[Sequence[str]] | None = None,
-        sources: Sequence[str] | None = None,
-    ) -> NDArray[np.float64]:
+    def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64 in [0, 1]: the best of a candidate's references.
 
         0 for a candidate without a word to weigh (empty, stop words only, no word with a vector); NaN where that holds
         for every reference. Vectors far from unit length underflow towards 0: see ``normalize``.
         """
-        references = checked_references(self.name, candidates, references, sources)
-        return score_items(candidates, references, self._nothing, self._best, floor=0.0)
+        references = references_of(self.name, inputs)
+        return score_items(inputs.candidates, references, self._unscorable, self._best, floor=0.0)
 
     @property
     def signature(self) -> str:
@@ -215,10 +210,6 @@ class StaticMover:
             "oov": self.oov,
         }
         return signature(self.name, **fields, **self.cut.fields(), solver=f"exact-{library('pot')}")
-
-    def undefined(self, candidate: str, references: Sequence[str] | None = None) -> str | None:
-        """Why the score is NaN: no reference holds a word to weigh."""
-        return undefined_reason(references, self._nothing)
 
     def oov_rate(self, texts: Iterable[str]) -> float:
         """The share of words to weigh, over all ``texts``, that have no vector; NaN where there is no such word."""
@@ -261,7 +252,7 @@ class StaticMover:
     def _words(self, text: str) -> Sentences:
         return content_words(text, self.cut.stopwords, self.cut.split)
 
-    def _nothing(self, text: str) -> str | None:
+    def _unscorable(self, text: str) -> str | None:
         """Unknown words alone are nothing either: two texts of them would lie at the same zero vector and score 1."""
         unknown = self._space().unknown
         if any(row != unknown for rows in self._rows(text) for row in rows):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import pickle
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rewards.errors import RewardError
-from rewards.scoring import check_texts, checked_references
-from rewards.wrappers.parts import Part, check_alone, check_part, made
+from rewards.scoring import Inputs, Item, references_of
+from rewards.wrappers.parts import Part, Wrapper, check_alone, check_part
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,7 +34,15 @@ def content_key(texts: Iterable[str]) -> bytes:
     return content.digest()
 
 
-class Cached:
+def item_key(prefix: str, item: Item) -> bytes:
+    """A hash of ``prefix`` and the content of one item. Column values count by their pickled bytes."""
+    if item.columns:
+        prefix += f"|columns:{hashlib.sha256(pickle.dumps(dict(item.columns))).hexdigest()}"
+    source = "" if item.source is None else "source" + item.source
+    return content_key([prefix, item.candidate, source, *(item.references or ())])
+
+
+class Cached(Wrapper):
     """Another reward's scores, computed once for the same texts: for rewards dearer than looking a text up.
 
     Range, floor and signature are those of the reward inside. Several processes and several rewards may share a file:
@@ -51,7 +60,7 @@ class Cached:
             raise RewardError(f"cached: size={size} must be at least 1")
         if file is not None and not Path(file).absolute().parent.is_dir():
             raise RewardError(f"cached: file={file!r} lies in no folder; make the folder first")
-        self.reward = made(reward)
+        super().__init__(reward)
         self.file = file
         self._kept: OrderedDict[bytes, float] = OrderedDict()
         self._store: Store | None = None
@@ -62,29 +71,19 @@ class Cached:
         """Check the inner reward's name and options, loading nothing."""
         check_part(reward)
 
-    def __call__(
-        self,
-        candidates: Sequence[str],
-        references: Sequence[Sequence[str]] | None = None,
-        sources: Sequence[str] | None = None,
-    ) -> NDArray[np.float64]:
+    def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64, equal to the inner reward's, the floor for an empty candidate included.
 
         NaN is not kept but asked for again, so that its reason is always a fresh one. Raises RewardError for a reward
         whose scores depend on batch mates.
         """
-        check_texts(self.name, candidates, sources)
-        if references is not None:
-            checked_references(self.name, candidates, references, sources)
-        keys = [self._key(row, candidates, references, sources) for row in range(len(candidates))]
+        if inputs.references is not None:
+            references_of(self.name, inputs)
+        keys = [self._key(inputs.item(row)) for row in range(len(inputs.candidates))]
         known = self._look_up(keys)
         new = list({key: row for row, key in enumerate(keys) if key not in known}.values())
         if new:
-            scores = self.reward(
-                [candidates[row] for row in new],
-                None if references is None else [references[row] for row in new],
-                None if sources is None else [sources[row] for row in new],
-            )
+            scores = self.reward(*inputs.take(new))
             found = {keys[row]: float(score) for row, score in zip(new, scores, strict=True)}
             known |= found
             self._keep({key: score for key, score in found.items() if score == score})
@@ -95,21 +94,20 @@ class Cached:
         """The inner reward's own: keeping a score does not change it."""
         return self.reward.signature
 
-    def undefined(self, candidate: str, references: Sequence[str] | None = None) -> str | None:
+    def reason(self, item: Item) -> str | None:
         """The inner reward's reason."""
-        return self.reward.undefined(candidate, references)
+        return self.reward.undefined(*item)
 
     def __getstate__(self) -> dict[str, Any]:
         """What travels to another process: options, no scores and no open file."""
         return {**self.__dict__, "_kept": OrderedDict(), "_store": None}
 
-    def _key(self, row: int, candidates: Sequence[str], references: Any, sources: Any) -> bytes:
-        """The hash of the signature and the texts of one item."""
+    def _key(self, item: Item) -> bytes:
+        """The hash of the signature and the content of one item."""
         if self._prefix is None:
             check_alone(self.name, self.reward)
             self._prefix = self.reward.signature
-        texts = [self._prefix, candidates[row], "" if sources is None else "source" + sources[row]]
-        return content_key(texts if references is None else [*texts, *references[row]])
+        return item_key(self._prefix, item)
 
     def _look_up(self, keys: list[bytes]) -> dict[bytes, float]:
         known = {key: self._kept[key] for key in keys if key in self._kept}

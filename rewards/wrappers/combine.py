@@ -10,20 +10,21 @@ import numpy as np
 
 from rewards.errors import RewardError
 from rewards.options import coerce
-from rewards.scoring import signature
-from rewards.wrappers.parts import Part, check_part, made
+from rewards.scoring import BaseReward, Inputs, Item, columns_read, signature
+from rewards.wrappers.parts import Part, Wrapper, check_part, made
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Weighted:
+class Weighted(BaseReward):
     """A weighted sum of rewards: ``weighted(rouge-l=0.7, s+wms(vectors=v.txt.gz)=0.3)``. Weights need not sum to 1."""
 
     name = "weighted"
 
     def __init__(self, parts: Sequence[tuple[Part, float]]) -> None:
         self.parts = [(made(part), _weight(part, weight)) for part, weight in parts]
+        self.columns, self.optional_columns = columns_read(part for part, _ in self.parts)
 
     @staticmethod
     def check_options(parts: Sequence[tuple[Part, float]]) -> None:
@@ -32,33 +33,28 @@ class Weighted:
             _weight(part, weight)
             check_part(part)
 
-    def __call__(
-        self,
-        candidates: Sequence[str],
-        references: Sequence[Sequence[str]] | None = None,
-        sources: Sequence[str] | None = None,
-    ) -> NDArray[np.float64]:
+    def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64: the sum of weight times score; NaN where any part is undefined.
 
         An empty candidate scores the weighted sum of the parts' floors.
         """
-        return np.sum([weight * part(candidates, references, sources) for part, weight in self.parts], axis=0)
+        return np.sum([weight * part(*inputs) for part, weight in self.parts], axis=0)
 
     @property
     def signature(self) -> str:
         """The weights, each with the whole signature of its part."""
         return signature(self.name, sum=" + ".join(f"{weight!r}*[{part.signature}]" for part, weight in self.parts))
 
-    def undefined(self, candidate: str, references: Sequence[str] | None = None) -> str | None:
+    def reason(self, item: Item) -> str | None:
         """The reason of the first part that is undefined."""
         for part, _ in self.parts:
-            reason = part.undefined(candidate, references)
+            reason = part.undefined(*item)
             if reason is not None:
                 return f"{reason} ({part.name})"
         return None
 
 
-class Shuffled:
+class Shuffled(Wrapper):
     """A control: a reward's scores handed round within each call, so that none goes to the text that earned it.
 
     Keeps the distribution of the reward and destroys its meaning: what training gains from it, the reward did not
@@ -68,7 +64,7 @@ class Shuffled:
     name = "shuffled"
 
     def __init__(self, reward: Part, seed: int = 0) -> None:
-        self.reward = made(reward)
+        super().__init__(reward)
         self.seed = seed
         if seed < 0:
             raise RewardError(f"shuffled: seed={seed} must not be negative")
@@ -78,17 +74,12 @@ class Shuffled:
         """Check the inner reward's name and options, loading nothing."""
         check_part(reward)
 
-    def __call__(
-        self,
-        candidates: Sequence[str],
-        references: Sequence[Sequence[str]] | None = None,
-        sources: Sequence[str] | None = None,
-    ) -> NDArray[np.float64]:
+    def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64: the inner scores, NaN included, in a cyclic order; a batch of one is NaN."""
-        scores = self.reward(candidates, references, sources)
+        scores = self.reward(*inputs)
         if len(scores) < 2:
             return np.full(len(scores), np.nan)
-        content = zlib.crc32("\n".join(candidates).encode("utf-8", "surrogatepass"))
+        content = zlib.crc32("\n".join(inputs.candidates).encode("utf-8", "surrogatepass"))
         cycle = np.random.default_rng([self.seed, content]).permutation(len(scores))
         shuffled = np.empty_like(scores)
         shuffled[cycle] = scores[np.roll(cycle, 1)]  # along one cycle through all items: nobody keeps its own
@@ -99,7 +90,7 @@ class Shuffled:
         """The seed and the whole inner signature."""
         return signature(self.name, seed=self.seed, reward=f"[{self.reward.signature}]")
 
-    def undefined(self, candidate: str, references: Sequence[str] | None = None) -> str | None:
+    def reason(self, item: Item) -> str | None:
         """An item alone has nobody to exchange scores with."""
         return "it is alone, and shuffled exchanges scores within a batch"
 

@@ -21,13 +21,12 @@ import numpy as np
 
 from rewards.base import Reward
 from rewards.errors import RewardError
-from rewards.scoring import check_texts, checked_references, signature
-from rewards.wrappers.parts import Part, check_alone, check_part, made
+from rewards.scoring import Inputs, Item, references_of, signature
+from rewards.wrappers.cached import item_key
+from rewards.wrappers.parts import Part, Wrapper, check_alone, check_part
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-Item = tuple[str, tuple[str, ...] | None, str | None]  # candidate, references, source
 
 CONTEXT = get_context("spawn")  # a fork would copy locks that torch or a tokenizer may be holding
 REMEMBERED = 2**14  # reasons
@@ -43,7 +42,7 @@ class _Answer:
     error: Exception | None = None
 
 
-class Limited:
+class Limited(Wrapper):
     """Another reward with a time limit on each candidate; a candidate over it is NaN, with that reason.
 
     Range and floor are those of the reward inside. Each candidate is scored alone, in other processes. A script needs
@@ -60,7 +59,7 @@ class Limited:
             raise RewardError(f"limited: seconds={seconds:g} must be above 0")
         if workers < 1:
             raise RewardError(f"limited: workers={workers} must be at least 1")
-        self.reward = made(reward)
+        super().__init__(reward)
         self.seconds, self.workers = seconds, workers
         self.__setstate__(self.__dict__)
 
@@ -69,31 +68,22 @@ class Limited:
         """Check the inner reward's name and options, loading nothing."""
         check_part(reward)
 
-    def __call__(
-        self,
-        candidates: Sequence[str],
-        references: Sequence[Sequence[str]] | None = None,
-        sources: Sequence[str] | None = None,
-    ) -> NDArray[np.float64]:
+    def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64: the inner reward's scores, its floor for an empty candidate included.
 
         NaN where the inner reward says so, where the time is over, and where scoring ended its process twice. What the
         inner reward raises is raised here. Raises RewardError for a reward whose scores depend on batch mates.
         """
-        check_texts(self.name, candidates, sources)
-        if references is not None:
-            checked_references(self.name, candidates, references)
-        items = [
-            (text, None if references is None else tuple(references[row]), None if sources is None else sources[row])
-            for row, text in enumerate(candidates)
-        ]
+        if inputs.references is not None:
+            references_of(self.name, inputs)
+        items = [inputs.item(row) for row in range(len(inputs.candidates))]
         with self._lock:
             if self._pool.process != os.getpid():  # forked since: those workers belong to the parent
                 self.__setstate__(self.__getstate__())
             answers = self._pool.run(items)
             for item, answer in zip(items, answers, strict=True):
                 if answer.reason is not None:
-                    self._reasons[item[:2]] = answer.reason
+                    self._reasons[item_key("", item)] = answer.reason
             while len(self._reasons) > REMEMBERED:
                 self._reasons.popitem(last=False)
         return np.array([answer.score for answer in answers], dtype=np.float64)
@@ -103,12 +93,12 @@ class Limited:
         """The limit, which can turn a score into NaN, and the whole inner signature."""
         return signature(self.name, seconds=f"{self.seconds!r}", reward=f"[{self.reward.signature}]")
 
-    def undefined(self, candidate: str, references: Sequence[str] | None = None) -> str | None:
+    def reason(self, item: Item) -> str | None:
         """Why the score is NaN: over its time, or the inner reward's reason. Scores a text it does not remember."""
-        key = candidate, None if references is None else tuple(references)
+        key = item_key("", item)
         if key not in self._reasons:
-            scores = self([candidate], None if references is None else [references])
-            if scores[0] == scores[0]:
+            (score,) = self(*item.inputs())
+            if score == score:
                 return None
         return self._reasons[key]
 
@@ -118,12 +108,12 @@ class Limited:
 
     def __getstate__(self) -> dict[str, Any]:
         """What travels to another process: options and no workers."""
-        return {"reward": self.reward, "seconds": self.seconds, "workers": self.workers}
+        return {key: value for key, value in self.__dict__.items() if not key.startswith("_")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._lock = threading.Lock()
-        self._reasons: OrderedDict[tuple[str, tuple[str, ...] | None], str] = OrderedDict()
+        self._reasons: OrderedDict[bytes, str] = OrderedDict()
         self._pool = _Pool(self.reward, self.seconds, self.workers)
         weakref.finalize(self, self._pool.stop)
 
@@ -265,17 +255,16 @@ def _serve(connection: Connection, reward: Reward, seconds: float) -> None:
 
 def _warm(reward: Reward) -> _Answer:
     check_alone(Limited.name, reward)
-    reward(["a text"], [["a text"]], ["a text"])
+    if not reward.columns:  # nobody knows what their values are
+        reward(["a text"], [["a text"]], ["a text"])
     return _Answer()
 
 
 def _score(reward: Reward, item: Item) -> _Answer:
-    candidate, references, source = item
-    row = None if references is None else [references]
-    score = float(reward([candidate], row, None if source is None else [source])[0])
+    score = float(reward(*item.inputs())[0])
     if score == score:
         return _Answer(score)
-    return _Answer(score, reward.undefined(candidate, references) or "no reason given")
+    return _Answer(score, reward.undefined(*item) or "no reason given")
 
 
 def _attempt(action: Callable[..., _Answer], *arguments: Any) -> _Answer:

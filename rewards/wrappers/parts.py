@@ -5,15 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rewards.base import Reward, check_spec, from_spec
+from rewards.base import Reward, check_spec, complete, from_spec
 from rewards.errors import RewardError
+from rewards.scoring import BaseReward, columns_read
 
 Part = Any  # a spec (text or mapping) or a reward already made
 
 
 def made(part: Part) -> Reward:
     """The reward that ``part`` is or describes. Raises RewardError."""
-    return from_spec(part) if isinstance(part, str | Mapping) else part
+    return from_spec(part) if isinstance(part, str | Mapping) else complete(part)
+
+
+class Wrapper(BaseReward):
+    """A reward around another one, whose columns it passes on."""
+
+    def __init__(self, reward: Part) -> None:
+        self.reward = made(reward)
+        self.columns, self.optional_columns = columns_read([self.reward])
 
 
 def check_part(part: Part) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from rewards.errors import RewardError
-from rewards.scoring import check_texts, checked_references, signature
+from rewards.scoring import BaseReward, Inputs, Item, references_of, signature
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,7 +33,7 @@ def fresh_share(words: Sequence[str], n: int) -> float:
     return len(set(grams)) / len(grams) if grams else 1.0
 
 
-class Length:
+class Length(BaseReward):
     """Length shaping: 1 for a candidate of ``low`` to ``high`` words, less the further it is outside.
 
     With n words the score is ``n / low`` below the range and ``max(0, 2 - n / high)`` above it: a text of twice the
@@ -58,21 +58,15 @@ class Length:
                 f"length: low={low:g}, high={self.high:g}; 0 <= low <= high and high above 0 are expected"
             )
 
-    def __call__(
-        self,
-        candidates: Sequence[str],
-        references: Sequence[Sequence[str]] | None = None,
-        sources: Sequence[str] | None = None,
-    ) -> NDArray[np.float64]:
+    def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64 in [0, 1]; 0 for an empty candidate, so that saying nothing is never a way out.
 
         ``unit=words`` needs no references and is always defined; ``unit=reference`` is NaN where no reference has a
         word, and of several references takes the best.
         """
-        check_texts(self.name, candidates, sources)
         if self.unit == "words":
-            return np.array([self._score(text, 1) for text in candidates], dtype=np.float64)
-        rows = zip(candidates, checked_references(self.name, candidates, references, sources), strict=True)
+            return np.array([self._score(text, 1) for text in inputs.candidates], dtype=np.float64)
+        rows = zip(inputs.candidates, references_of(self.name, inputs), strict=True)
         best = [max((self._score(text, unit) for unit in _lengths(texts)), default=np.nan) for text, texts in rows]
         return np.array(best, dtype=np.float64)
 
@@ -81,18 +75,18 @@ class Length:
         """Limits and unit."""
         return signature(self.name, low=f"{self.low!r}", high=f"{self.high!r}", unit=self.unit)
 
-    def undefined(self, candidate: str, references: Sequence[str] | None = None) -> str | None:
+    def reason(self, item: Item) -> str | None:
         """Why the score is NaN: there is no reference whose length could be the unit."""
-        if self.unit == "words" or _lengths(references or ()):
+        if self.unit == "words" or _lengths(item.references or ()):
             return None
-        return "its reference is empty" if references else "it has no reference"
+        return "its reference is empty" if item.references else "it has no reference"
 
     def _score(self, text: str, unit: int) -> float:
         words = len(text.split())
         return within(words / unit, self.low, self.high) if words else 0.0
 
 
-class Repetition:
+class Repetition(BaseReward):
     """Repetition shaping: the share of the candidate's n-grams that were not said before.
 
     1 for a text that repeats none, also for one too short to; with n = 3 it is 1 minus the repetition that validation
@@ -108,25 +102,15 @@ class Repetition:
         if n < 1:
             raise RewardError(f"repetition: n={n} must be at least 1")
 
-    def __call__(
-        self,
-        candidates: Sequence[str],
-        references: Sequence[Sequence[str]] | None = None,
-        sources: Sequence[str] | None = None,
-    ) -> NDArray[np.float64]:
+    def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64 in [0, 1], never NaN; 0 for an empty candidate. References and sources are not read."""
-        check_texts(self.name, candidates, sources)
-        words = [text.lower().split() for text in candidates]
+        words = [text.lower().split() for text in inputs.candidates]
         return np.array([fresh_share(text, self.n) if text else 0.0 for text in words], dtype=np.float64)
 
     @property
     def signature(self) -> str:
         """The length of the n-grams."""
         return signature(self.name, n=self.n)
-
-    def undefined(self, candidate: str, references: Sequence[str] | None = None) -> str | None:
-        """Always defined."""
-        return None
 
 
 def _lengths(texts: Sequence[str]) -> list[int]:

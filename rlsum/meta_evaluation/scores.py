@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from rewards.base import complete
 from rewards.options import nearest
 from rlsum.errors import UserError
 from rlsum.judgments.collection import Judgments
@@ -101,7 +102,7 @@ def scored(
     _check_score(judgments, score, len(rows))
     missing = len(judgments.rows) - len(rows)
     left_out = {**judgments.left_out, **({f"without a score {score!r}": missing} if missing else {})}
-    columns = {label: _column(label, metric, rows, cache, progress) for label, metric in metrics.items()}
+    columns = {label: _column(label, complete(metric), rows, cache, progress) for label, metric in metrics.items()}
     for unit in length:
         columns[f"length ({unit})"] = Column(lengths(rows, unit), f"length of the candidate: {COUNTED[unit]}", "length")
     return ScoreTable(
@@ -150,4 +151,4 @@ def _column(
 
 
 def _reason(metric: Reward, row: Judgment) -> str:
-    return metric.undefined(row.candidate, row.references) or "no reason given"
+    return metric.undefined(row.candidate, row.references, row.source) or "no reason given"

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import rewards
-from rewards import Reward, RewardError
+from rewards import Inputs, Item, Reward, RewardError
 from rlsum.errors import UserError
 from rlsum.scoring.pairs import Row, texts_of
 from rlsum.workers import CONTEXT, end_with_parent
@@ -34,14 +34,15 @@ class Scored(NamedTuple):
 def score_rows(rows: Sequence[Row], scorers: Mapping[str, Reward]) -> list[Scored]:
     """The scores of some rows. Raises whatever a reward raises."""
     candidates, references, sources = ([*column] for column in zip(*map(texts_of, rows), strict=True))
+    inputs = Inputs(candidates, references, sources)
     columns = {}
     for label, scorer in scorers.items():
-        columns[label] = np.asarray(scorer(candidates, references, sources), dtype=np.float64)
+        columns[label] = np.asarray(scorer(*inputs), dtype=np.float64)
         if columns[label].shape != (len(rows),):
             raise ValueError(f"reward {label!r} returned shape {columns[label].shape} for {len(rows)} rows")
     return [
-        _scored({label: float(column[place]) for label, column in columns.items()}, scorers, *texts)
-        for place, texts in enumerate(zip(candidates, references, strict=True))
+        _scored({label: float(column[place]) for label, column in columns.items()}, scorers, inputs.item(place))
+        for place in range(len(rows))
     ]
 
 
@@ -151,10 +152,8 @@ def _signatures(scorers: Mapping[str, Reward]) -> dict[str, str]:
     return {label: scorer.signature for label, scorer in scorers.items()}
 
 
-def _scored(values: dict[str, float], scorers: Mapping[str, Reward], candidate: str, references: list[str]) -> Scored:
+def _scored(values: dict[str, float], scorers: Mapping[str, Reward], item: Item) -> Scored:
     reasons = {
-        label: scorers[label].undefined(candidate, references) or "no reason given"
-        for label, value in values.items()
-        if value != value
+        label: scorers[label].undefined(*item) or "no reason given" for label, value in values.items() if value != value
     }
     return Scored({label: None if value != value else value for label, value in values.items()}, reasons)

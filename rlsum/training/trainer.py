@@ -237,7 +237,7 @@ class Trainer:
     def _refuse_undefined(self, result: Validation) -> None:
         """A reward without a value cannot choose the best, and gives no gradient."""
         first = result.outputs[0]
-        reason = self.metrics["reward"].undefined(first.candidate, first.references)
+        reason = self.metrics["reward"].undefined(first.candidate, first.references, first.source)
         raise TrainingError(
             f"the reward is undefined on all {len(result.outputs)} validation articles ({reason}); "
             "`rlsum score` shows it text by text"

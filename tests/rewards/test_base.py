@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -27,6 +27,7 @@ class Constant:
     """Always the same."""
 
     name = "constant"
+    columns = optional_columns = ()
 
     def __init__(self, value: float = 1.0) -> None:
         self.value = value
@@ -36,6 +37,7 @@ class Constant:
         candidates: Sequence[str],
         references: Sequence[Sequence[str]] | None = None,
         sources: Sequence[str] | None = None,
+        columns: Mapping[str, Sequence[object]] | None = None,
     ) -> np.ndarray:
         return np.full(len(candidates), self.value)
 
@@ -43,7 +45,13 @@ class Constant:
     def signature(self) -> str:
         return f"constant|value:{self.value}"
 
-    def undefined(self, candidate: str, references: Sequence[str] | None = None) -> str | None:
+    def undefined(
+        self,
+        candidate: str,
+        references: Sequence[str] | None = None,
+        source: str | None = None,
+        columns: Mapping[str, object] | None = None,
+    ) -> str | None:
         return None
 
 

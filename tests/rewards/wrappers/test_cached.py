@@ -91,7 +91,7 @@ def test_processes_share_a_file(tmp_path: Path) -> None:
         texts = [["x" * (number + place) for place in range(30)] for number in range(8)]
         found = pool.starmap(score, [(reward, some) for some in texts])
     assert found == [[float(number + place) for place in range(30)] for number in range(8)]
-    assert len(pickle.loads(pickle.dumps(reward))._look_up([reward._key(0, ["xxx"], None, None)])) == 1
+    assert len(pickle.loads(pickle.dumps(reward))._look_up([reward._key(rewards.Item("xxx"))])) == 1
 
 
 def test_a_file_that_is_none_is_an_error(tmp_path: Path) -> None:

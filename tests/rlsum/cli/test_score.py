@@ -274,3 +274,13 @@ def test_going_on_with_other_metrics_or_texts_is_refused(rlsum, tmp_path):
     code, _, error = rlsum("--input", "p.jsonl", "-o", "s.jsonl", "--metrics", "rouge-1")
     assert code == 2
     assert "other signatures and input; remove s.jsonl.scoring" in error
+
+
+def test_a_reward_that_reads_sources_says_why_a_row_is_undefined(rlsum, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "tests" / "support")
+    rows = [{"candidate": text, "reference": "cat", "source": "the cat"} for text in ("the cat", "")]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    code, _, told = rlsum("rows.jsonl", "-o", "s.jsonl", "--metrics", "source_rewards:copied")
+    assert code == 0, told
+    assert [row["scores"] for row in rows_of("s.jsonl")] == [{"source_rewards:copied": value} for value in (1.0, None)]
+    assert "NaN" in rows_of("s.jsonl")[1]["undefined"]["source_rewards:copied"]

@@ -1,7 +1,10 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from rated import Share, changed, rated
 
+from rewards import Plain
 from rlsum.errors import UserError
 from rlsum.judgments.records import Judgment
 from rlsum.meta_evaluation.baselines import judge_scores, lengths
@@ -72,3 +75,15 @@ def test_judges_are_people_only_where_they_are_named():
 def test_labels_lose_what_all_of_a_name_share():
     labels = ["sms(vectors=/a/v.txt, normalize=unit)", "sms(vectors=/a/v.txt)", "rouge-l(stemmer=true)"]
     assert list(short_labels(labels).values()) == ["sms(normalize=unit)", "sms", "rouge-l(stemmer=true)"]
+
+
+def test_a_metric_that_reads_sources_says_why_a_text_is_undefined():
+    from source_rewards import copied
+
+    judgments = rated()
+    rows = [
+        replace(row, source="right", candidate="" if place == 2 else row.candidate)
+        for place, row in enumerate(judgments.rows)
+    ]
+    table = scored(replace(judgments, rows=tuple(rows)), {"copied": Plain("copied", copied)})
+    assert table.columns["copied"].undefined == {"copied returned NaN": 1}

@@ -348,7 +348,7 @@ def test_a_reward_that_no_article_defines_stops_the_run_at_once(tmp_path):
         def __call__(self, candidates, references=None, sources=None):
             return np.full(len(candidates), np.nan)
 
-        def undefined(self, candidate, references=None):
+        def undefined(self, candidate, references=None, source=None):
             return "no content words in the reference"
 
     trainer = tiny.trainer(tiny.config(tmp_path / "r", "mixed"), reward=Nowhere())

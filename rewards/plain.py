@@ -1,0 +1,107 @@
+"""Rewards that others wrote without the base class: plain functions, and classes of the protocol without columns."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Callable
+from inspect import BoundArguments, Parameter
+from typing import TYPE_CHECKING, Any
+
+from rewards.errors import RewardError
+from rewards.scoring import BaseReward, Inputs, Item, references_of, signature
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+TEXTS = ("candidates", "references", "sources")
+VARIADIC = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+
+
+class Plain(BaseReward):
+    """A plain function as a reward: ``function(candidates, references, sources, column, ...)``.
+
+    The function names what it reads: ``references`` and ``sources`` if it reads them, and any column of the dataset.
+    It needs a column whose parameter has no default. Its signature is its name and the hash of its source.
+    """
+
+    def __init__(self, name: str, function: Callable[..., Any]) -> None:
+        self.name = name
+        self.function = function
+        named = {_field(p): p for p in inspect.signature(function).parameters.values() if p.kind not in VARIADIC}
+        if "columns" in named:
+            example = f"def {name.rpartition(':')[2]}(candidates, references, sources, topic)"
+            raise RewardError(f"{name}: a function has no argument 'columns'; it names each column it reads: {example}")
+        others = {field: parameter for field, parameter in named.items() if field not in TEXTS}
+        self.columns = [field for field, parameter in others.items() if parameter.default is Parameter.empty]
+        self.optional_columns = [field for field in others if field not in self.columns]
+
+    def scores(self, inputs: Inputs) -> NDArray[np.float64]:
+        """What the function returns, as ``(n,)`` float64. Raises RewardError where it is not one number a candidate."""
+        import numpy as np
+
+        if inputs.references is not None:
+            references_of(self.name, inputs)
+        arguments = self._arguments(inputs)
+        scores = np.asarray(self.function(*arguments.args, **arguments.kwargs), dtype=np.float64)
+        if scores.shape != (len(inputs.candidates),):
+            raise RewardError(f"{self.name} returned shape {scores.shape} for {len(inputs.candidates)} candidates")
+        return scores
+
+    @property
+    def signature(self) -> str:
+        """``module:attribute|source:hash``; the hash changes with the function's text."""
+        try:
+            source = inspect.getsource(self.function)
+        except (OSError, TypeError) as error:
+            raise RewardError(
+                f"{self.name}: its source cannot be read, so it has no signature; put it in a file"
+            ) from error
+        place = f"{self.function.__module__}:{self.function.__qualname__}"
+        return signature(place, source=hashlib.sha256(source.encode()).hexdigest()[:12])
+
+    def reason(self, item: Item) -> str | None:
+        """Only the function knows: its NaN comes without a reason."""
+        (score,) = self(*item.inputs())
+        return f"{self.name} returned NaN" if score != score else None
+
+    def _arguments(self, inputs: Inputs) -> BoundArguments:
+        """The inputs that the function's parameters name."""
+        called = inspect.signature(self.function)
+        given = {**(inputs.columns or {}), **dict(zip(TEXTS, inputs, strict=False))}
+        arguments: dict[str, Any] = {}
+        for name, parameter in called.parameters.items():
+            if parameter.kind is Parameter.VAR_POSITIONAL:
+                arguments[name] = inputs[len(arguments) : len(TEXTS)]
+            elif parameter.kind is not Parameter.VAR_KEYWORD and _field(parameter) in given:
+                arguments[name] = given[_field(parameter)]
+        return BoundArguments(called, arguments)
+
+
+class WithoutColumns(BaseReward):
+    """A reward whose call takes no columns and whose ``undefined`` takes no source: the protocol before columns."""
+
+    def __init__(self, reward: Any) -> None:
+        self.reward = reward
+        self.name = reward.name
+
+    def scores(self, inputs: Inputs) -> NDArray[np.float64]:
+        """The reward's own."""
+        scores: NDArray[np.float64] = self.reward(inputs.candidates, inputs.references, inputs.sources)
+        return scores
+
+    @property
+    def signature(self) -> str:
+        """The reward's own."""
+        return str(self.reward.signature)
+
+    def reason(self, item: Item) -> str | None:
+        """The reward's own."""
+        reason: str | None = self.reward.undefined(item.candidate, item.references)
+        return reason
+
+
+def _field(parameter: Parameter) -> str:
+    """What a parameter reads: an underscore before it says only that the function does not use it."""
+    return parameter.name.lstrip("_")

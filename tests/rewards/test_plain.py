@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import pickle
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rewards
+
+SUPPORT = Path(__file__).resolve().parents[1] / "support"
+TEXTS, SOURCES = ["the cat", ""], ["the cat runs", "a dog"]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def importable() -> Iterator[None]:
+    sys.path.insert(0, str(SUPPORT))
+    yield
+    sys.path.remove(str(SUPPORT))
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "source_rewards:copied",
+        "cached(reward=source_rewards:copied)",
+        "weighted(source_rewards:copied=1)",
+        "limited(reward=source_rewards:copied, seconds=300)",
+    ],
+)
+def test_a_function_that_reads_sources_says_why_one_is_undefined(spec: str) -> None:
+    reward = rewards.from_spec(spec)
+    np.testing.assert_equal(reward(TEXTS, None, SOURCES), [1, np.nan])
+    assert "returned NaN" in str(reward.undefined("", None, "a dog"))
+    assert reward.undefined("the cat", None, "the cat runs") is None
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "source_rewards:on_topic",
+        "cached(reward=source_rewards:on_topic)",
+        "weighted(source_rewards:on_topic=1)",
+        "limited(reward=source_rewards:on_topic, seconds=300)",
+    ],
+)
+def test_a_function_reads_the_columns_that_its_parameters_name(spec: str) -> None:
+    reward = rewards.from_spec(spec)
+    assert reward.columns == ["topic"]
+    columns = {"topic": ["cat", "cat"], "year": [1999, 2000]}
+    for _ in range(2):  # the second from the cache
+        np.testing.assert_equal(reward(TEXTS, None, SOURCES, columns), [0.5, np.nan])
+        np.testing.assert_equal(reward(TEXTS, columns={"topic": ["dog", "cat"]}), [0, np.nan])
+    assert "returned NaN" in str(reward.undefined("", columns={"topic": "cat"}))
+    assert reward.undefined("a", columns={"topic": "cat"}) is None
+    assert pickle.loads(pickle.dumps(reward)).columns == ["topic"]
+
+
+def test_shuffled_passes_columns_on() -> None:
+    reward = rewards.load("shuffled", reward="source_rewards:on_topic")
+    scores = reward(["cat", "dog"], columns={"topic": ["cat", "cat"]})
+    np.testing.assert_array_equal(scores, [0, 1])
+
+
+def test_a_column_with_a_default_may_be_missing() -> None:
+    reward = rewards.load("source_rewards:on_any_topic")
+    assert (reward.columns, reward.optional_columns) == ([], ["topic"])
+    np.testing.assert_array_equal(reward(["cat"]), [1])
+    np.testing.assert_array_equal(reward(["cat"], columns={"topic": ["dog"]}), [0])
+
+
+@pytest.mark.parametrize(
+    ("columns", "parts"),
+    [
+        (None, ["source_rewards:on_topic", "'topic'", "no columns"]),
+        ({"year": [1]}, ["'topic'", "'year'"]),
+        ({"topic": ["a", "b"]}, ["'topic'", "1 candidates", "2"]),
+    ],
+)
+def test_columns_that_are_missing_or_too_long_are_errors(columns: dict, parts: list[str]) -> None:
+    with pytest.raises(rewards.RewardError) as caught:
+        rewards.load("source_rewards:on_topic")(["a"], columns=columns)
+    assert all(part in str(caught.value) for part in parts), str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda candidates: [7.0],
+        lambda candidates, sources: [7.0 if sources == ["s"] else 0],
+        lambda candidates, _references, _sources: [7.0 if _references == [["r"]] and _sources == ["s"] else 0],
+        lambda candidates, /, references, *, sources, **_: [7.0 if (references, sources) == ([["r"]], ["s"]) else 0],
+        lambda candidates, *texts: [7.0 if texts == ([["r"]], ["s"]) else 0],
+        lambda candidates, references=None, sources=None, weight=7.0: [weight],
+    ],
+)
+def test_a_function_gets_what_it_names(function: object) -> None:
+    assert rewards.Plain("it", function)(["c"], [["r"]], ["s"])[0] == 7  # type: ignore[arg-type]
+
+
+def test_a_function_names_its_columns_one_by_one() -> None:
+    with pytest.raises(rewards.RewardError, match="names each column"):
+        rewards.Plain("it", lambda candidates, references, sources, columns: [1.0])
+
+
+class Earlier:
+    """A reward of the protocol without columns."""
+
+    name, signature = "earlier", "earlier|version:1"
+
+    def __call__(self, candidates, references=None, sources=None):
+        return np.array([np.nan if text == "?" else len(text) for text in candidates])
+
+    def undefined(self, candidate, references=None):
+        return "it is a question" if candidate == "?" else None
+
+
+class Lacking(Earlier):
+    def __call__(self, candidates, references=None, sources=None, columns=None):
+        return np.zeros(len(candidates))
+
+
+@pytest.mark.parametrize("spec", [f"{__name__}:Earlier", {"name": "cached", "reward": Earlier()}])
+def test_a_reward_of_the_protocol_without_columns_works(spec: object) -> None:
+    reward = rewards.from_spec(spec)  # type: ignore[arg-type]
+    np.testing.assert_equal(reward(["ab", "?"], None, ["s", "t"], {"topic": ["x", "y"]}), [2, np.nan])
+    assert reward.undefined("?", None, "t", {"topic": "y"}) == "it is a question"
+    assert reward.signature == Earlier.signature
+
+
+def test_a_reward_that_takes_columns_names_them() -> None:
+    with pytest.raises(rewards.RewardError, match="needs the attributes columns"):
+        rewards.load(f"{__name__}:Lacking")
