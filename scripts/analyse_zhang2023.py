@@ -14,11 +14,12 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
-from human_eval.report.card import build_card, print_card, write_card
+from human_eval.report.card import summary, write_card
+from human_eval.report.tables import all_tables
 from human_eval.statistics.analysis import Settings, analyse
 from human_eval.statistics.votes import Vote, Votes
 from rlsum.judgments.pairwise import WRITER, zhang2023
-from rlsum.pages.table import show
+from rlsum.pages.terminal import show
 
 
 def main() -> None:
@@ -29,10 +30,7 @@ def main() -> None:
     options = parser.parse_args()
     found = analyse(read_votes(options.judgments), Settings("overall", seed=options.seed))
     write_card(found, options.out)
-    card, console = build_card(found), Console(width=120)
-    print_card(card, console)
-    for table in card.tables:
-        show(table, console)
+    show([*summary(found), *all_tables(found)], Console(width=120))
 
 
 def read_votes(path: Path) -> Votes:

@@ -16,8 +16,9 @@ from pathlib import Path
 from rich.console import Console
 
 from rlsum.compare import estimators
-from rlsum.compare.report import print_report, report_markdown, write_page
+from rlsum.compare.report import report_blocks, write_report
 from rlsum.errors import UserError
+from rlsum.pages.terminal import show
 
 
 def main() -> int:
@@ -35,9 +36,8 @@ def main() -> int:
     except UserError as error:
         print(f"compare_estimators: {error}", file=sys.stderr)
         return 1
-    print_report(report, console)
-    write_page(report, options.out)
-    (options.out / "report.md").write_text(report_markdown(report), encoding="utf-8")
+    show(report_blocks(report), console)
+    write_report(report, options.out)
     console.print(f"{options.out / 'report.md'}, {options.out / 'index.html'}")
     return 0
 

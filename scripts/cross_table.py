@@ -14,7 +14,8 @@ from pathlib import Path
 from rich.console import Console
 
 from rlsum.compare import demo
-from rlsum.compare.report import print_report, report_markdown, write_page
+from rlsum.compare.report import report_blocks, write_report
+from rlsum.pages.terminal import show
 
 
 def main() -> None:
@@ -31,10 +32,9 @@ def main() -> None:
         options.configs, options.folder, options.seed, tuple(options.rewards.split(",")), False, options.jobs
     )
     report = demo.run(plan, lambda line: console.print(line, highlight=False, markup=False, soft_wrap=True))
-    print_report(report, console)
+    show(report_blocks(report), console)
     folder = options.folder / "cross-table"
-    write_page(report, folder)
-    (folder / "report.md").write_text(report_markdown(report, "."), encoding="utf-8")
+    write_report(report, folder)
     console.print(f"{folder / 'report.md'}, {folder / 'index.html'}")
 
 

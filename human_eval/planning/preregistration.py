@@ -7,7 +7,8 @@ from textwrap import fill
 
 from human_eval.planning.plan import Outlook, Plan
 from human_eval.wording import counted, percentage
-from rlsum.pages.table import Cell, Table, to_markdown
+from rlsum.pages.markdown import to_markdown
+from rlsum.pages.table import Cell, Table
 
 WIDTH = 100  # characters a line of the text to deposit
 
@@ -46,7 +47,7 @@ where {percentage(assumed.ties)} of the votes are for neither and two votes on o
 {assumed.correlation:.2f} ({made.source}; {made.draws:,} simulated studies, seed {made.seed}, tested at
 {design.alpha / design.pairs:.4g}).{" What the same number finds where votes are otherwise:" if made.outlooks else ""}
 
-{to_markdown(scenario_table(made)) if made.outlooks else ""}
+{to_markdown([scenario_table(made)]) if made.outlooks else ""}
 
 **Stopping.** Judgments are collected until every comparison has its {judges}, and no later. Nobody looks at which
 system is ahead before that.

@@ -117,14 +117,15 @@ def _score(judgments: Judgments, scorers: Any, score: str, units: Any, file: Pat
 def _show(evaluation: Any, out: Path | None, as_json: bool) -> None:
     from rich.console import Console
 
-    from rlsum.meta_evaluation.report import build_report, print_report, to_json, write_report
+    from rlsum.meta_evaluation.report import summary, to_json, write_report
+    from rlsum.pages.terminal import show
 
     if out is not None:
         write_report(evaluation, out)
     if as_json:
         typer.echo(to_json(evaluation))
         return
-    print_report(build_report(evaluation), Console())
+    show(summary(evaluation), Console())
     if out is not None:
         typer.echo(f"{out}: report.html, and the same as Markdown, LaTeX, CSV, JSON and PNG")
 

@@ -37,7 +37,8 @@ def demo(
     from rich.console import Console
 
     from rlsum.compare import demo as demos
-    from rlsum.compare.report import print_report, report_markdown, write_page
+    from rlsum.compare.report import report_blocks, write_report
+    from rlsum.pages.terminal import show
 
     console = Console()
     started = time.perf_counter()
@@ -47,8 +48,6 @@ def demo(
         console.print(line, highlight=False, markup=False, soft_wrap=True)
 
     report = demos.run(plan, say)
-    print_report(report, console)
-    place = folder / ("report-shuffled" if shuffled else "report")
-    page = write_page(report, place)
-    (place / "report.md").write_text(report_markdown(report, "."), encoding="utf-8")
+    show(report_blocks(report), console)
+    page = write_report(report, folder / ("report-shuffled" if shuffled else "report"))
     console.print(f"\n{(time.perf_counter() - started) / 60:.1f} minutes; the page is {page}", highlight=False)

@@ -152,12 +152,10 @@ def _other_references(outputs: Mapping[str, Sequence[Output]], reference: str) -
 def _print(tables: Sequence[Table], signatures: Mapping[str, str]) -> None:
     from rich.console import Console
 
-    from rlsum.pages.table import show
+    from rlsum.pages.terminal import show
 
     console = Console()
-    for table in tables:
-        show(table, console)
-        console.print()
+    show(tables, console)
     for signature in signatures.values():
         console.print(signature, style="dim", markup=False, highlight=False, soft_wrap=True)
 

@@ -159,7 +159,8 @@ def _print(fitted: Fitted, before: dict[str, Correlations], after: dict[str, Cor
     from rich.console import Console
 
     from rlsum.metric_fitting.correlations import average
-    from rlsum.pages.table import Table, show
+    from rlsum.pages.table import Table
+    from rlsum.pages.terminal import show
 
     assert fitted.best is not None
     rows = [_row("validation", fitted.history[0].mean, fitted.best.mean)]
@@ -168,7 +169,7 @@ def _print(fitted: Fitted, before: dict[str, Correlations], after: dict[str, Cor
     if len(after) > 1:
         rows.append(_row("test, average", average(before), average(after)))
     header = ("judgments", "n", "r before", "r after", "tau before", "tau after")
-    show(Table("Agreement with people x 100", header, tuple(rows)), Console())
+    show([Table("Agreement with people x 100", header, tuple(rows))], Console())
     if not fitted.best.mean.pearson > fitted.history[0].mean.pearson:
         typer.echo("no epoch agrees better with the held-out judgments than the start did", err=True)
 

@@ -186,7 +186,7 @@ def _print(columns: Columns, signatures: dict[str, str], resamples: int, seed: i
     import numpy as np
     from rich.console import Console
 
-    from rlsum.pages.table import show
+    from rlsum.pages.terminal import show
     from rlsum.scoring.comparison import Resampling
     from rlsum.scoring.tables import metric_table
 
@@ -198,5 +198,5 @@ def _print(columns: Columns, signatures: dict[str, str], resamples: int, seed: i
     sizes = ", ".join(f"{system} {len(next(iter(found.values()))):,}" for system, found in columns.of.items())
     how = f"beneath each mean its {resampling.level:.0%} bootstrap interval ({resamples:,} resamples)"
     console = Console()
-    show(metric_table(means, {}, "Scores x 100"), console)
+    show([metric_table(means, {}, "Scores x 100")], console)
     console.print(f"Items: {sizes}; {how}.", style="dim", highlight=False, markup=False)

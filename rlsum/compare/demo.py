@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from rlsum import workers
 from rlsum.compare import cells, report
 from rlsum.compare.cells import BEAM, GREEDY, Cell, Decoded, Say
-from rlsum.compare.examples import draw_samples
-from rlsum.compare.report import CellResult, Report
+from rlsum.compare.examples import draw_examples
+from rlsum.compare.report import CellResult, ComparisonReport
 from rlsum.data.vocabulary import Vocabulary
 from rlsum.errors import UserError
 from rlsum.files import write_atomically
@@ -51,7 +51,7 @@ class Plan:
     jobs: int = 2
 
 
-def run(plan: Plan, say: Say) -> Report:
+def run(plan: Plan, say: Say) -> ComparisonReport:
     """Simulate, pretrain; train, decode and score every system. Finished parts of an earlier call are kept.
 
     Pretraining keeps one core busy: what needs no model is scored meanwhile.
@@ -190,20 +190,20 @@ def scorers(data: Path) -> tuple[dict[str, Reward], dict[str, str]]:
     return load_available(list(metric_specs(data).values()))
 
 
-def make_report(plan: Plan, every: Sequence[Cell], scored: Sequence[Sequence[SystemScores]]) -> Report:
+def make_report(plan: Plan, every: Sequence[Cell], scored: Sequence[Sequence[SystemScores]]) -> ComparisonReport:
     """A section for each way of decoding: ``scored`` holds the scores of its systems."""
     trained = {cell.name: cell.reward for cell in every if cell.reward is not None}
     shown = [*baselines(plan), *(result(plan, cell, WAYS[0]) for cell in every)]
     vocabulary = Vocabulary.load(plan.folder / "mle" / "best" / "vocab.txt")
-    return Report(
+    return ComparisonReport(
         title="Did the reward help?",
         sections=tuple(
             report.build_section(way.title, scores, trained, start=START, control=CONTROL)
             for way, scores in zip(WAYS, scored, strict=True)
         ),
         pictures=tuple(report.draw_cells(shown, ["rouge-l", "sms"], START)),
-        samples=tuple(
-            draw_samples({cell.name: report.read_cell(cell) for cell in shown}, set(vocabulary.words), 4, plan.seed)
+        examples=tuple(
+            draw_examples({cell.name: report.read_cell(cell) for cell in shown}, set(vocabulary.words), 4, plan.seed)
         ),
         signatures={name: scorer.signature for name, scorer in scorers(plan.folder / "data")[0].items()},
         notes=(

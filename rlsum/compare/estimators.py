@@ -12,7 +12,7 @@ from rlsum import config as configs
 from rlsum.compare import cells
 from rlsum.compare.cells import BEAM, GREEDY, Cell, Decoded, Say
 from rlsum.compare.demo import CONTROL, START
-from rlsum.compare.report import CellResult, Report, build_section, read_cell, score_cell
+from rlsum.compare.report import CellResult, ComparisonReport, build_section, read_cell, score_cell
 from rlsum.errors import UserError
 from rlsum.records import Output
 from rlsum.training import checkpoint
@@ -45,7 +45,7 @@ class Plan:
     jobs: int = 2
 
 
-def run(plan: Plan, say: Say) -> Report:
+def run(plan: Plan, say: Say) -> ComparisonReport:
     """Train every estimator from every start, decode, score. Finished parts of an earlier call are kept."""
     check(plan)
     made = {folder: _cells(plan, folder) for folder in plan.folders}
@@ -109,7 +109,7 @@ def settings(estimator: str) -> tuple[str, ...]:
     return (*ESTIMATORS[name], *own)
 
 
-def make_report(made: Mapping[Path, Sequence[Cell]]) -> Report:
+def make_report(made: Mapping[Path, Sequence[Cell]]) -> ComparisonReport:
     """All seeds together, article by article, and each seed by itself."""
     scorers = {name: rewards.load(name) for name in METRICS}
     listed = next(iter(made.values()))
@@ -125,7 +125,7 @@ def make_report(made: Mapping[Path, Sequence[Cell]]) -> Report:
             for cell in made[folder]
         ]
         sections.append(build_section(f"{BEAM.title}, {folder}", alone, trained, start=START, control=CONTROL))
-    return Report(
+    return ComparisonReport(
         title="Which estimator?",
         sections=tuple(sections),
         signatures={name: scorer.signature for name, scorer in scorers.items()},

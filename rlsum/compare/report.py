@@ -8,20 +8,27 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from rlsum.compare import examples
-from rlsum.compare.examples import Sample
 from rlsum.compare.plots import draw_runs, read_metrics
-from rlsum.pages.page import render
+from rlsum.pages.blocks import (
+    Block,
+    Contents,
+    Example,
+    Examples,
+    Heading,
+    Paragraph,
+    section,
+    signature_section,
+)
+from rlsum.pages.markdown import to_markdown
+from rlsum.pages.page import to_html, write
 from rlsum.pages.pictures import Picture
-from rlsum.pages.table import Cell, Table, p_text, show, to_markdown
+from rlsum.pages.table import Cell, Table, p_text
 from rlsum.records import Output, read_outputs
 from rlsum.scoring.comparison import Comparison, Resampling, adjusted, compare, intervals
 from rlsum.scoring.outputs import SystemScores, measure_properties, score_available
 from rlsum.scoring.tables import difference_cell, metric_table, property_table
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from rewards.base import Reward
 
 CONVINCING = 0.01  # a gain counts as shown below this p-value
@@ -47,13 +54,13 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Report:
+class ComparisonReport:
     """Everything a reader sees. ``signatures`` maps metric -> signature; ``notes`` are paragraphs under the title."""
 
     title: str
     sections: tuple[Section, ...]
     pictures: tuple[Picture, ...] = ()
-    samples: tuple[Sample, ...] = ()
+    examples: tuple[Example, ...] = ()
     signatures: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -133,50 +140,26 @@ def draw_cells(cells: Sequence[CellResult], metrics: Sequence[str], start: str |
     return draw_runs({cell.name: read_metrics(cell.run) for cell in cells if cell.run is not None}, metrics, start)
 
 
-def print_report(report: Report, console: Console) -> None:
-    """The report in a terminal; pictures are left to the page."""
-    console.rule(report.title)
-    for note in report.notes:
-        console.print(note, markup=False)
-    for section in report.sections:
-        console.print(f"\n{section.title}", style="bold underline", markup=False)
-        for table in section.tables:
-            console.print()
-            show(table, console)
-    if report.samples:
-        console.print(examples.to_rich(report.samples))
-    for signature in report.signatures.values():
-        console.print(signature, style="dim", markup=False, soft_wrap=True)
+def report_blocks(report: ComparisonReport) -> list[Block]:
+    """The report as blocks, for every format."""
+    tables = [block for part in report.sections for block in section(part.title, *part.tables)]
+    examples = (Examples(report.examples),) if report.examples else ()
+    return [
+        Heading(report.title, 1),
+        *map(Paragraph, report.notes),
+        Contents(),
+        *tables,
+        *section("Training", *report.pictures),
+        *section("Examples", *examples),
+        *signature_section(report.signatures.values()),
+    ]
 
 
-def report_markdown(report: Report, pictures: str | None = None) -> str:
-    """The report as Markdown. ``pictures`` is the path from the document to the folder of PNG files, None for none."""
-    blocks = [f"# {report.title}", *report.notes]
-    for section in report.sections:
-        blocks += [f"## {section.title}", *(to_markdown(table) for table in section.tables)]
-    if pictures is not None:
-        blocks += [picture.markdown(f"{pictures}/") for picture in report.pictures]
-    if report.samples:
-        blocks += ["## Examples", examples.to_markdown(report.samples)]
-    if report.signatures:
-        blocks += ["## Signatures", "\n".join(f"- `{signature}`" for signature in report.signatures.values())]
-    return "\n\n".join(blocks) + "\n"
-
-
-def write_page(report: Report, folder: str | Path) -> Path:
-    """Write ``index.html``, which needs no other file, and the pictures as PNG beside it; returns the page's path."""
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    for picture in report.pictures:
-        (folder / f"{picture.name}.png").write_bytes(picture.light)
-    page = folder / "index.html"
-    page.write_text(page_html(report), encoding="utf-8")
-    return page
-
-
-def page_html(report: Report) -> str:
-    """The page: styles and pictures inside, every text escaped."""
-    return render("compare/report.html", {"report": report})
+def write_report(report: ComparisonReport, folder: Path) -> Path:
+    """Write ``index.html``, ``report.md`` and the pictures as PNG into ``folder``; returns the path of the page."""
+    blocks = report_blocks(report)
+    write(folder, {"index.html": to_html(blocks), "report.md": to_markdown(blocks) + "\n"}, blocks)
+    return folder / "index.html"
 
 
 def _verdicts(comparisons: Sequence[Comparison], start: str, control: str) -> Table:

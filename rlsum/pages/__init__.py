@@ -1,1 +1,1 @@
-"""What every HTML page of the project shares: its frame, tables and pictures as figures, light and dark."""
+"""Reports: blocks of words, tables and pictures, and one renderer a format (terminal, HTML, Markdown, LaTeX)."""

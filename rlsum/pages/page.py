@@ -1,14 +1,25 @@
-"""Templates -> one HTML page that needs no other file: styles and pictures inside, every text escaped."""
+"""HTML pages that need no other file: styles and pictures inside, every text escaped."""
 
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterable, Mapping
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
+from rlsum.pages.blocks import LEGEND, Block, Heading, pictures_of
 
-def render(template: str, values: dict[str, Any], package: str = "rlsum") -> str:
-    """The page of a ``template`` of a package, such as ``compare/report.html``. A name it lacks is an error.
+
+def to_html(blocks: Iterable[Block]) -> str:
+    """The blocks as one page, in light and in dark; the first heading is its title."""
+    listed = list(blocks)
+    title = next((block.text for block in listed if isinstance(block, Heading)), "Report")
+    return render("pages/report.html", {"title": title, "blocks": listed, "legend": LEGEND})
+
+
+def render(template: str, values: Mapping[str, Any], package: str = "rlsum") -> str:
+    """The page of a ``template`` of a package, such as ``pages/report.html``. A name it lacks is an error.
 
     Templates of any package may extend ``pages/base.html`` of this one.
     """
@@ -22,4 +33,14 @@ def render(template: str, values: dict[str, Any], package: str = "rlsum") -> str
         lstrip_blocks=True,
     )
     environment.filters["base64"] = lambda content: base64.b64encode(content).decode("ascii")
+    environment.filters["kind"] = lambda block: type(block).__name__
     return environment.get_template(template).render(values)
+
+
+def write(folder: Path, texts: Mapping[str, str], blocks: Iterable[Block]) -> None:
+    """Write the texts (file name -> text) into ``folder``, made if need be, and the pictures of the blocks as PNG."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    for picture in pictures_of(blocks):
+        (folder / f"{picture.name}.png").write_bytes(picture.light)

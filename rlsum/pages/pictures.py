@@ -42,11 +42,6 @@ class Picture:
     dark: bytes
     note: str = ""
 
-    def markdown(self, folder: str = "") -> str:
-        """The picture and its note in Markdown, its file being in ``folder``."""
-        shown = f"![{self.title}]({folder}{self.name}.png)"
-        return f"{shown}\n\n{self.note}" if self.note else shown
-
 
 def drawn(name: str, title: str, description: str, size: tuple[float, float], draw: Draw) -> Picture:
     """A picture of ``size`` (width and height in inches) that ``draw`` fills, called for each mode.

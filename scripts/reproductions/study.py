@@ -10,8 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from reproductions.claims import Claim
-from rlsum.compare.plots import Picture
-from rlsum.pages.table import Cell, Table, show, to_markdown
+from rlsum.pages import page
+from rlsum.pages.blocks import Block, Bullets, Paragraph
+from rlsum.pages.markdown import to_markdown
+from rlsum.pages.pictures import Picture
+from rlsum.pages.table import Cell, Table
+from rlsum.pages.terminal import show
 
 
 @dataclass(frozen=True)
@@ -47,36 +51,20 @@ def write(study: Study, folder: Path) -> list[Path]:
             writer.writerows(
                 {name: "" if _missing(value) else value for name, value in row.items()} for row in study.rows
             )
-    for picture in study.pictures:
-        written.append(folder / f"{picture.name}.png")
-        written[-1].write_bytes(picture.light)
-    written.append(folder / f"{study.name}.md")
-    written[-1].write_text(markdown(study), encoding="utf-8")
-    return written
+    claims = [claims_table(study.claims)] if study.claims else []
+    blocks: list[Block] = [*study.tables, *map(Paragraph, study.notes), *study.pictures, *claims]
+    page.write(folder, {f"{study.name}.md": to_markdown(blocks) + "\n"}, blocks)
+    names = [*(f"{picture.name}.png" for picture in study.pictures), f"{study.name}.md"]
+    return [*written, *(folder / name for name in names)]
 
 
 def _missing(value: Any) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 
-def markdown(study: Study) -> str:
-    """Tables, notes, pictures and claims as Markdown."""
-    parts = [to_markdown(table) for table in study.tables]
-    parts += study.notes
-    parts += [f"![{picture.description}]({picture.name}.png)" for picture in study.pictures]
-    if study.claims:
-        parts.append(to_markdown(claims_table(study.claims)))
-    return "\n\n".join(parts) + "\n"
-
-
 def tell(study: Study) -> None:
     """Print the study on the terminal."""
     from rich.console import Console
 
-    console = Console(soft_wrap=True)
-    for table in study.tables:
-        show(table, console)
-    for note in study.notes:
-        console.print(note, markup=False, highlight=False)
-    for claim in study.claims:
-        console.print(f"{claim.verdict.upper()}: {claim.text}\n    {claim.numbers}", markup=False, highlight=False)
+    claims = tuple(f"{claim.verdict.upper()}: {claim.text} ({claim.numbers})" for claim in study.claims)
+    show([*study.tables, *map(Paragraph, study.notes), Bullets(claims)], Console(soft_wrap=True))

@@ -59,18 +59,19 @@ def analyse(
     """
     from rich.console import Console
 
-    from human_eval.report.card import FILES, build_card, print_card, write_card
+    from human_eval.report.card import FILES, summary, write_card
     from human_eval.statistics.analysis import analyse
     from human_eval.statistics.metric_scores import read_scores
     from human_eval.statistics.unblind import read_votes
     from rlsum.cli.destination import check_folder
+    from rlsum.pages.terminal import show
 
     check_folder("-o", out, FILES, overwrite)
     settings = _settings(plan, primary, alpha, max_failed, min_seconds, resamples, seed)
     votes = read_votes(study, judgments, key or study)
     found = analyse(votes, settings, read_scores(scores, votes.systems) if scores else None)
     write_card(found, out)
-    print_card(build_card(found), Console())
+    show(summary(found), Console())
     typer.echo(f"{out}: verdict.html, and the same as Markdown, LaTeX, CSV, JSON and PNG")
 
 

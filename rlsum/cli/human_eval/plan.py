@@ -138,6 +138,6 @@ def _show_scenarios(made: Plan) -> None:
     from rich.console import Console
 
     from human_eval.planning.preregistration import scenario_table
-    from rlsum.pages.table import show
+    from rlsum.pages.terminal import show
 
-    show(scenario_table(made), Console())
+    show([scenario_table(made)], Console())

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rlsum.pages.table import UNDEFINED, Cell, Table, to_markdown
+from rlsum.pages.markdown import to_markdown
+from rlsum.pages.table import UNDEFINED, Cell, Table
 
 NOT_AVAILABLE = "not available"
 
@@ -29,7 +30,7 @@ class Results:
         """Title, table and notes; numbers are rounded, NaN is a dash."""
         header = tuple(self.rows[0]) if self.rows else ("no rows",)
         cells = tuple(tuple(Cell(shown(row[column])) for column in header) for row in self.rows)
-        return to_markdown(Table(self.title, header, cells, tuple(self.notes))) + "\n"
+        return to_markdown([Table(self.title, header, cells, tuple(self.notes))]) + "\n"
 
     def write_csv(self, folder: Path) -> Path:
         """``folder/NAME.csv`` with numbers in full, NaN as an empty cell."""

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from votes import study_of, votes_of
 
-from human_eval.report.card import FILES, build_card, write_card
+from human_eval.report.card import FILES, card, write_card
 from human_eval.statistics.analysis import Settings, analyse
 from rlsum.pages import fonts
+from rlsum.pages.table import Table
 
 HOSTILE = "<script>alert(1)</script> & {{ 7 * 7 }} | _x_ \\end{table}"
 
@@ -80,20 +81,24 @@ def test_markdown_and_latex_hold_the_verdict(made):
     assert r"\textbackslash{}end\{table\}" in latex
 
 
+def tables_of(analysis):
+    return [block for block in card(analysis) if isinstance(block, Table)]
+
+
 def test_every_row_has_a_cell_for_each_column():
     rows = [row for pair in (("a", "b"), ("a", "c")) for row in votes_of([[1, 0], [-1, 1], [1, -1]], pair=pair)]
     scores = {"m": {system: {"item000": 0.1, "item001": 0.2} for system in "abc"}}
-    card = build_card(analyse(study_of(rows), Settings(resamples=50), scores))
-    assert len(card.tables) == 7
-    for table in (card.verdict, *card.tables):
+    tables = tables_of(analyse(study_of(rows), Settings(resamples=50), scores))
+    assert len(tables) == 8
+    for table in tables:
         assert {len(row) for row in table.rows} == {len(table.header)}
 
 
 def test_tables_without_rows_are_left_out(made):
-    captions = [table.caption for table in build_card(made[0]).tables]
+    captions = [table.caption for table in tables_of(made[0])]
     assert "With the help of metrics" not in captions  # no scores were given
     assert not any(caption.startswith("Ranking") for caption in captions)  # of two systems
-    assert captions[0] == "Under other choices"
+    assert captions[:2] == ["Verdict", "Under other choices"]
 
 
 def test_a_card_of_next_to_nothing(tmp_path):

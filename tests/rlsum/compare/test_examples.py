@@ -1,13 +1,11 @@
 from __future__ import annotations
 
-import io
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.console import Console
 
-from rlsum.compare.examples import Piece, draw_samples, marked, to_markdown, to_rich
+from rlsum.compare.examples import draw_examples, marked
+from rlsum.pages.blocks import Piece
 from rlsum.records import Output
 
 SOURCE = "a fire broke out in Velmora .\nIlse Tannhold praised the crew ."
@@ -22,7 +20,7 @@ def test_copied_and_invented_words_are_marked():
         Piece("Brannock", "invented"),
         Piece(" .", "plain"),
     )
-    assert "copied" not in {piece.kind for piece in marked("Velmora", SOURCE, None)}
+    assert "copied" not in {piece.mark for piece in marked("Velmora", SOURCE, None)}
 
 
 @given(st.text())
@@ -37,27 +35,15 @@ def systems() -> dict[str, list[Output]]:
     }
 
 
-def test_samples_are_drawn_from_what_all_systems_have():
-    samples = draw_samples(systems(), VOCABULARY, 3)
-    assert len(samples) == 3
-    assert all(5 <= int(sample.id) < 20 for sample in samples)
-    assert samples == draw_samples(systems(), VOCABULARY, 3)
-    assert samples != draw_samples(systems(), VOCABULARY, 3, seed=1)
-    assert len(draw_samples(systems(), VOCABULARY, 100)) == 15
+def test_examples_are_drawn_from_what_all_systems_have():
+    examples = draw_examples(systems(), VOCABULARY, 3)
+    assert len(examples) == 3
+    assert all(5 <= int(example.id) < 20 for example in examples)
+    assert examples == draw_examples(systems(), VOCABULARY, 3)
+    assert examples != draw_examples(systems(), VOCABULARY, 3, seed=1)
+    assert len(draw_examples(systems(), VOCABULARY, 100)) == 15
 
 
-def test_systems_without_a_common_article_have_no_samples():
+def test_systems_without_a_common_article_have_no_examples():
     with pytest.raises(ValueError, match="every one of a, b"):
-        draw_samples({"a": [Output("1", "", (), "", "a")], "b": [Output("2", "", (), "", "b")]}, None, 1)
-
-
-def test_samples_as_text_and_as_markdown():
-    samples = draw_samples(systems(), VOCABULARY, 1)
-    console = Console(file=io.StringIO(), width=100)
-    console.print(to_rich(samples))
-    printed = console.file.getvalue()
-    assert "model [1]" in printed
-    assert "a *fire* <b>" in printed
-    markdown = to_markdown(samples)
-    assert "saw **Velmora**" in markdown
-    assert r"a \*fire\* \<b\>" in markdown
+        draw_examples({"a": [Output("1", "", (), "", "a")], "b": [Output("2", "", (), "", "b")]}, None, 1)

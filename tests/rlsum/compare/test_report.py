@@ -9,18 +9,19 @@ import pytest
 from rich.console import Console
 
 from rewards.base import EncoderMissing
-from rlsum.compare.examples import draw_samples
+from rlsum.compare.examples import draw_examples
 from rlsum.compare.report import (
     CellResult,
-    Report,
+    ComparisonReport,
     build_section,
     draw_cells,
-    page_html,
-    print_report,
-    report_markdown,
+    report_blocks,
     score_cell,
-    write_page,
+    write_report,
 )
+from rlsum.pages.markdown import to_markdown
+from rlsum.pages.page import to_html
+from rlsum.pages.terminal import show
 from rlsum.records import Output, RecordError, write_outputs
 from rlsum.scoring.comparison import Resampling
 
@@ -84,9 +85,10 @@ def section(cells):
 @pytest.fixture
 def report(cells, section):
     systems = {cell.name: outputs(cell.name, 3) for cell in cells}
-    samples = draw_samples(systems, {"the", "good", "mayor"}, 2)
+    examples = draw_examples(systems, {"the", "good", "mayor"}, 2)
     signatures = {"marks": Marks.signature}
-    return Report(NASTY, (section,), tuple(draw_cells(cells, ["marks"])), tuple(samples), signatures, ("A note.",))
+    pictures = tuple(draw_cells(cells, ["marks"]))
+    return ComparisonReport(NASTY, (section,), pictures, tuple(examples), signatures, ("A note.",))
 
 
 def test_each_reward_is_judged_against_start_and_control(section):
@@ -127,14 +129,13 @@ def test_outputs_that_are_gone_are_told(cells):
 
 def test_terminal_and_markdown_hold_the_whole_report(report):
     console = Console(file=io.StringIO(), width=120)
-    print_report(report, console)
+    show(report_blocks(report), console)
     printed = console.file.getvalue()
     for words in ("A note.", "Did the reward help?", "RL up", "encoder", "Velmora", Marks.signature):
         assert words in printed
-    markdown = report_markdown(report, "pictures")
-    assert "![Learning curves](pictures/learning-curves.png)" in markdown
+    markdown = to_markdown(report_blocks(report))
+    assert "![Learning curves](learning-curves.png)" in markdown
     assert "| RL up | marks | **+20.00**" in markdown
-    assert "![" not in report_markdown(report)
 
 
 class Page(html.parser.HTMLParser):
@@ -161,7 +162,7 @@ class Page(html.parser.HTMLParser):
 
 
 def test_the_page_needs_nothing_else_and_escapes_everything(report):
-    text = page_html(report)
+    text = to_html(report_blocks(report))
     page = Page(text)
     assert page.open == []
     assert page.fetched == []
@@ -175,13 +176,14 @@ def test_the_page_needs_nothing_else_and_escapes_everything(report):
 
 
 def test_the_page_is_written_with_its_pictures_beside_it(report, tmp_path):
-    page = write_page(report, tmp_path / "new" / "folder")
+    page = write_report(report, tmp_path / "new" / "folder")
     names = sorted(path.name for path in page.parent.iterdir())
-    assert names == ["index.html", "learning-curves.png", "reward.png"]
+    assert names == ["index.html", "learning-curves.png", "report.md", "reward.png"]
     assert (page.parent / "reward.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_a_report_without_pictures_and_examples_is_a_page_too(section):
-    text = page_html(Report("Bare", (section,)))
+    text = to_html(report_blocks(ComparisonReport("Bare", (section,))))
     assert Page(text).open == []
-    assert 'id="examples"' not in text
+    assert "<h2" in text
+    assert "Examples" not in text

@@ -8,9 +8,10 @@ from rated import Share, rated
 
 from rlsum.meta_evaluation.evaluation import Choices, meta_evaluate
 from rlsum.meta_evaluation.pictures import binned_means
-from rlsum.meta_evaluation.report import build_report, to_json, write_report
+from rlsum.meta_evaluation.report import report, summary, to_json, write_report
 from rlsum.meta_evaluation.scores import Column, scored
-from rlsum.pages.table import Cell, Table, to_latex
+from rlsum.pages.blocks import Fold
+from rlsum.pages.table import Table
 
 
 @pytest.fixture(scope="module")
@@ -64,26 +65,17 @@ def test_markdown_and_latex(folder):
     assert latex.count(r"\begin{table}") == latex.count(r"\end{table}") == 3
 
 
-def test_a_latex_table():
-    table = Table("A & B", ("", "r"), ((Cell("x_1"), Cell("0.5", "0.4\N{EN DASH}0.6", True)),), ("50%",))
-    lines = to_latex(table).splitlines()
-    assert r"x\_1 & \textbf{0.5} {\scriptsize (0.4--0.6)} \\" in lines
-    assert r"\caption{A \& B}" in lines
-
-
 def test_tables_of_the_report(evaluation):
-    report = build_report(evaluation)
-    first, groups = report.correlations
+    tables = [block for block in summary(evaluation) if isinstance(block, Table)]
+    first, groups = tables[:2]
     assert [row[0].text for row in first.rows][-2:] == [
         "judges: one against the others",
         "judges: Krippendorff's alpha",
     ]
     assert [row[0].text for row in groups.rows] == ["cs-en", "<b>de</b>", "average"]
-    assert all(
-        len(row) == len(table.header)
-        for table in (first, groups, *report.matrices, *report.pairs)
-        for row in table.rows
-    )
+    pairs = [table for block in report(evaluation) if isinstance(block, Fold) for table in block.blocks]
+    assert pairs
+    assert all(len(row) == len(table.header) for table in (*tables, *pairs) for row in table.rows)
 
 
 def test_bins_keep_equal_scores_together():

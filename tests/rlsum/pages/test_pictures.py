@@ -6,6 +6,7 @@ import warnings
 import pytest
 
 from rlsum.pages import fonts
+from rlsum.pages.markdown import to_markdown
 from rlsum.pages.pictures import drawn, short_name
 
 
@@ -47,13 +48,13 @@ def test_words_that_no_font_can_draw_are_numbers(without_fonts, caplog):
         made = picture(["甲系统", "plain", "甲系统 / 乙"], shown)
     assert shown[:5] == ["[1]", "plain", "[1] / [2]", "[1]", "[1]"]
     assert made.note.startswith("[1] is 甲系统, [2] is 乙: no installed font has these letters")
-    assert made.markdown("x/") == f"![Names](x/names.png)\n\n{made.note}"
+    assert to_markdown([made]) == f"![Names](names.png)\n\n{made.note}"
     assert [record.message for record in caplog.records] == [f"names.png: {made.note}"]
 
 
 def test_nothing_is_said_where_all_can_be_drawn(without_fonts, caplog):
     made = picture(["ours", "été", "ελληνικά", "русский"])
-    assert (made.note, made.markdown(), caplog.records) == ("", "![Names](names.png)", [])
+    assert (made.note, to_markdown([made]), caplog.records) == ("", "![Names](names.png)", [])
 
 
 def test_a_font_that_has_the_letters_draws_them(caplog):

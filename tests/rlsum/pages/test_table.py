@@ -6,7 +6,9 @@ import pytest
 from rich.console import Console
 
 from rlsum.evaluation.statistics import Interval
-from rlsum.pages.table import DASH, Cell, Table, show, to_markdown
+from rlsum.pages.markdown import to_markdown
+from rlsum.pages.table import DASH, Cell, Table
+from rlsum.pages.terminal import show
 from rlsum.scoring.comparison import Comparison
 from rlsum.scoring.tables import difference_table, metric_table, property_table
 
@@ -19,7 +21,7 @@ ROWS = {
 
 def printed(table: Table, width: int = 100) -> str:
     console = Console(file=io.StringIO(), width=width)
-    show(table, console)
+    show([table], console)
     return console.file.getvalue()
 
 
@@ -63,7 +65,7 @@ def test_markup_in_names_is_text_in_the_terminal_and_in_markdown():
     assert "lead [3]" in text
     assert "Scores [bold]" in text
     assert "a note" in text
-    markdown = to_markdown(table).splitlines()
+    markdown = to_markdown([table]).splitlines()
     assert markdown[0] == "**Scores [bold]**"
     assert markdown[2] == "| system | rouge-l | sms |"
     assert markdown[4] == f"| lead [3] | **40.00** (39.00{DASH}41.00) | **20.00** (10.00{DASH}30.00) |"

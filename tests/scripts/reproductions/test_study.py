@@ -62,7 +62,7 @@ def test_a_study_is_written_and_told(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert list(csv.DictReader(written[0].open())) == [{"metric": "CKA", "r": "1.0"}, {"metric": "WMD", "r": ""}]
     assert written[1].read_bytes().startswith(b"\x89PNG")
     text = written[2].read_text()
-    for part in ("1.0 (not available)", "A note.", "![a line](figure.png)", "| It helps | holds |"):
+    for part in ("1.0 (not available)", "A note.", "![Figure](figure.png)", "| It helps | holds |"):
         assert part in text
     tell(study)
     said = capsys.readouterr().out

@@ -1,0 +1,107 @@
+"""The blocks that reports are made of.
+
+A report is a pure function from its data to a list of blocks. `terminal.show`, `page.to_html`, `markdown.to_markdown`
+and `latex.to_latex` render such a list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from rlsum.pages.pictures import Picture
+from rlsum.pages.table import Table
+
+Mark = Literal["plain", "copied", "invented"]
+LEGEND: dict[Mark, str] = {
+    "copied": "a word outside the vocabulary, taken from the article",
+    "invented": "a name that the article does not contain",
+}
+
+
+@dataclass(frozen=True)
+class Heading:
+    """The title of a report (level 1) or of a section (level 2)."""
+
+    text: str
+    level: Literal[1, 2] = 2
+
+
+@dataclass(frozen=True)
+class Contents:
+    """Links to the sections of an HTML page; other formats leave them out."""
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A paragraph of running text, or of small print."""
+
+    text: str
+    small: bool = False
+
+
+@dataclass(frozen=True)
+class Bullets:
+    """A list: of findings, of warnings, or of code, such as the signatures of metrics."""
+
+    lines: tuple[str, ...]
+    kind: Literal["finding", "warning", "code"] = "finding"
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A stretch of a text; ``LEGEND`` explains its mark."""
+
+    text: str
+    mark: Mark
+
+
+@dataclass(frozen=True)
+class Example:
+    """An article with its reference and each system's summary: system -> pieces, which joined are its text."""
+
+    id: str
+    source: str
+    reference: str
+    summaries: dict[str, tuple[Piece, ...]]
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Articles with their summaries, after a legend of the marks."""
+
+    examples: tuple[Example, ...]
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Blocks that an HTML page shows on a click; other formats show them without the title."""
+
+    title: str
+    blocks: tuple[Block, ...]
+
+
+Block = Heading | Contents | Paragraph | Bullets | Table | Picture | Examples | Fold
+
+
+def section(title: str, *blocks: Block) -> list[Block]:
+    """A heading and its blocks, lists without lines left out; [] where nothing remains."""
+    filled = [block for block in blocks if not (isinstance(block, Bullets) and not block.lines)]
+    return [Heading(title), *filled] if filled else []
+
+
+def signature_section(signatures: Iterable[str]) -> list[Block]:
+    """The section that names what each score depends on; [] without signatures."""
+    lines = tuple(signatures)
+    note = Paragraph("What each score depends on, to compute it again.", small=True)
+    return section("Signatures", note, Bullets(lines, "code")) if lines else []
+
+
+def pictures_of(blocks: Iterable[Block]) -> Iterator[Picture]:
+    """Every picture among the blocks, folded ones too."""
+    for block in blocks:
+        if isinstance(block, Picture):
+            yield block
+        elif isinstance(block, Fold):
+            yield from pictures_of(block.blocks)
