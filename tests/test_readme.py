@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import pkgutil
 import re
 import shlex
 import subprocess
@@ -160,6 +161,22 @@ def test_files_named_in_a_page_exist(path):
     text = path.read_text(encoding="utf-8")
     for name in set(re.findall(r"\b((?:configs|tests|rlsum|rewards|scripts|docs)/[\w/+-]+\.(?:yaml|py|md))\b", text)):
         assert (ROOT / name).is_file(), name
+
+
+@pytest.mark.parametrize("path", [path for path in PAGES if path.name != "CHANGELOG.md"], ids=name_of)
+def test_dotted_names_in_a_page_exist(path):
+    text = FENCE.sub("", path.read_text(encoding="utf-8"))
+    for name in set(re.findall(r"`((?:rewards|rlsum|human_eval)(?:\.[a-zA-Z_]\w*)+)", text)):
+        if not name.endswith((".py", ".yaml", ".json", ".md")):
+            pkgutil.resolve_name(name)
+
+
+def test_headline_results_are_those_of_the_studies():
+    number = re.compile(r"[-+]?\d[\d,]*\.\d+")
+    studies = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "results").glob("*.md"))
+    headline = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    cells = [row for row in headline.splitlines() if row.startswith("|")]
+    assert set(number.findall("\n".join(cells))) <= set(number.findall(studies))
 
 
 SECTIONS = {
