@@ -4,7 +4,7 @@
 
 Batch 8, 400 source and 100 target tokens, vocabulary 50,000, hidden 256, embedding 128, nothing stops early. A step is
 loss, backward pass, clipping and Adam. Beside ours stand figures published for other implementations at this size (see
-docs/results.md for whence and for the machine); compare machines only by a run of each on the same one.
+docs/results/speed.md for their source and the machine); compare machines only by a run of each on the same one.
 
 The steps are rewarded by ROUGE-L. Of every reward, the seconds it takes for the 16 texts of a step are printed too.
 Its texts have 100 words in five sentences, each word with a random vector; none has been seen before.
