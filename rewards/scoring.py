@@ -98,7 +98,7 @@ class BaseReward(ABC):
     ) -> NDArray[np.float64]:
         """``(n,)`` float64, NaN where undefined. Raises RewardError for missing inputs or lengths that differ."""
         check_inputs(self, Inputs(candidates, references, sources, columns))
-        return self.scores(Inputs(candidates, references, sources, self._read(columns)))
+        return self.scores(Inputs(candidates, references, sources, columns_for(self, columns)))
 
     def undefined(
         self,
@@ -108,7 +108,7 @@ class BaseReward(ABC):
         columns: Mapping[str, Any] | None = None,
     ) -> str | None:
         """Why the score of this item is NaN, to follow "item 3 is undefined: "; None where it is defined."""
-        return self.reason(Item(candidate, references, source, self._read(columns)))
+        return self.reason(Item(candidate, references, source, columns_for(self, columns)))
 
     @property
     @abstractmethod
@@ -122,11 +122,6 @@ class BaseReward(ABC):
     def reason(self, item: Item) -> str | None:
         """Why the score of this item is NaN; None, as here, where it is defined."""
         return None
-
-    def _read(self, columns: Mapping[str, Any] | None) -> dict[str, Any]:
-        """The columns that this reward reads, in its own order: a cache must not depend on others."""
-        columns = columns or {}
-        return {name: columns[name] for name in (*self.columns, *self.optional_columns) if name in columns}
 
 
 class ReferenceReward(BaseReward):
@@ -174,6 +169,12 @@ def columns_read(rewards: Iterable[ReadsColumns]) -> tuple[list[str], list[str]]
     needed = list(dict.fromkeys(name for reward in rewards for name in reward.columns))
     optional = dict.fromkeys(name for reward in rewards for name in reward.optional_columns)
     return needed, [name for name in optional if name not in needed]
+
+
+def columns_for(reward: ReadsColumns, columns: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Those of ``columns`` that ``reward`` reads, in its order: what is remembered must not depend on others."""
+    given = columns or {}
+    return {name: given[name] for name in (*reward.columns, *reward.optional_columns) if name in given}
 
 
 def references_of(name: str, inputs: Inputs) -> Sequence[Sequence[str]]:

@@ -6,15 +6,17 @@ import json
 import math
 import os
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rewards.scoring import Inputs, ReadsColumns, columns_read
 from rlsum.errors import UserError
 from rlsum.readers import Read, jsonl
 
 OUTPUT_FIELDS = ("id", "source", "references", "candidate", "system")
+MORE_FIELDS = ("reference", "scores", "undefined")  # may be there, too
 
 
 class RecordError(UserError):
@@ -23,7 +25,10 @@ class RecordError(UserError):
 
 @dataclass(frozen=True)
 class Output:
-    """What a system made of one article. ``scores`` holds metric name -> value (None = undefined) once scored."""
+    """What a system made of one article. ``scores`` holds metric name -> value (None = undefined) once scored.
+
+    ``columns`` holds the other fields of its record, which rewards may read.
+    """
 
     id: str
     source: str
@@ -31,6 +36,51 @@ class Output:
     candidate: str
     system: str
     scores: dict[str, float | None] = field(default_factory=dict)
+    columns: dict[str, Any] = field(default_factory=dict)
+
+
+class ColumnCheck:
+    """Checks row by row the fields that rewards read as columns.
+
+    Every row must have the columns that a reward needs. An optional one must be in every row or in none.
+    """
+
+    def __init__(self, rewards: Iterable[ReadsColumns]) -> None:
+        self.rewards = list(rewards)
+        self.needed, self.optional = columns_read(self.rewards)
+        self.present: set[str] | None = None
+
+    def check(self, where: str, fields: Mapping[str, Any]) -> None:
+        """Raise RecordError naming the row, the field and the fix."""
+        for name in self.needed:
+            if name not in fields:
+                reader = next(reward.name for reward in self.rewards if name in reward.columns)
+                raise RecordError(f"{where}: no field {name!r}, which {reader} needs; add it to every record")
+        present = fields.keys() & set(self.optional)
+        self.present = present if self.present is None else self.present
+        for name in sorted(self.present ^ present):
+            raise RecordError(f"{where}: some records have the field {name!r} and others do not; add it to all or none")
+
+
+def inputs_of(records: Sequence[Any]) -> Inputs:
+    """What rewards read of outputs (or judgments), with the columns that all of them have."""
+    return Inputs(
+        [record.candidate for record in records],
+        [record.references for record in records],
+        [record.source for record in records],
+        common_columns([record.columns for record in records]),
+    )
+
+
+def common_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """The columns of some rows, one value per row, without those that a row lacks."""
+    names = [name for name in rows[0] if all(name in row for row in rows)] if rows else []
+    return {name: [row[name] for row in rows] for name in names}
+
+
+def other_fields(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What a record holds besides its texts, names and scores."""
+    return {name: value for name, value in row.items() if name not in (*OUTPUT_FIELDS, *MORE_FIELDS)}
 
 
 def write_outputs(path: str | Path, outputs: Iterable[Output]) -> int:
@@ -52,8 +102,10 @@ def write_outputs(path: str | Path, outputs: Iterable[Output]) -> int:
 def to_json(output: Output) -> str:
     """One line of JSON; ``scores`` is left out while empty."""
     row = asdict(output)
+    columns = row.pop("columns")
     if not row["scores"]:
         del row["scores"]
+    row |= columns
     return json.dumps(row, ensure_ascii=False)
 
 
@@ -103,4 +155,4 @@ def _output(read: Read) -> Output:
         raise RecordError(f"{read.where}: id must be text or a number, not {json.dumps(row['id'])[:40]}")
     if not isinstance(scores, dict) or not all(isinstance(value, int | float | None) for value in scores.values()):
         raise RecordError(f"{read.where}: scores must be an object of numbers by metric name, null where undefined")
-    return Output(id=str(row["id"]), references=tuple(references), scores=scores, **texts)
+    return Output(id=str(row["id"]), references=tuple(references), scores=scores, columns=other_fields(row), **texts)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rewards.errors import RewardError
+from rewards.scoring import check_columns, columns_for
 from rewards.wrappers.parts import Part, made
 
 
@@ -26,6 +27,7 @@ class Scored:
 
     def __call__(self, columns: Mapping[str, Sequence[Any]]) -> dict[str, list[float | None]]:
         """One new column: the scores, None (null) where undefined. Raises RewardError for a missing column."""
+        check_columns(self.reward, columns)
         for name in (self.candidates, self.references, self.sources):
             if name is not None and name not in columns:
                 raise RewardError(f"{self.name}: no column {name!r} among {', '.join(columns)}; name the column")
@@ -33,6 +35,7 @@ class Scored:
             list(columns[self.candidates]),
             None if self.references is None else as_lists(columns[self.references]),
             None if self.sources is None else list(columns[self.sources]),
+            columns_for(self.reward, columns),
         )
         return {self.name: [None if score != score else float(score) for score in scores]}
 
@@ -46,8 +49,9 @@ def scored(
 ) -> Scored:
     """A reward (a spec, or one already made) over columns of texts.
 
-    ``references`` holds a text or a list of texts a row, None for a reward without; ``name`` is the new column's, by
-    default the reward's. The signature of the scores is ``.reward.signature``.
+    ``references`` holds a text or a list of texts a row, None for a reward without. A reward finds other columns by
+    their own names. ``name`` is the new column's, by default the reward's. The signature of the scores is
+    ``.reward.signature``.
     """
     return Scored(reward, candidates, references, sources, name)
 

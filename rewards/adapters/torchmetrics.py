@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -40,9 +40,14 @@ class TextReward(Metric):
         preds: Sequence[str],
         target: Sequence[str] | Sequence[Sequence[str]] | None = None,
         sources: Sequence[str] | None = None,
+        columns: Mapping[str, Sequence[Any]] | None = None,
     ) -> None:
-        """Score ``preds`` (n texts) against ``target`` (n texts, or n lists of one or more texts)."""
-        scores = torch.from_numpy(self.reward(list(preds), None if target is None else as_lists(target), sources))
+        """Score ``preds`` (n texts) against ``target`` (n texts, or n lists of one or more texts).
+
+        ``columns`` holds n values under each name, for rewards that read them.
+        """
+        references = None if target is None else as_lists(target)
+        scores = torch.from_numpy(self.reward(list(preds), references, sources, columns))
         known = ~scores.isnan()
         self.total += scores[known].sum().to(self.total.device)
         self.defined += known.sum().to(self.defined.device)

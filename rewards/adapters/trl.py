@@ -7,6 +7,7 @@ from typing import Any
 
 from rewards.adapters.columns import as_lists
 from rewards.errors import RewardError
+from rewards.scoring import check_columns, columns_for
 from rewards.wrappers.parts import Part, made
 
 
@@ -28,7 +29,9 @@ class RewardFunction:
         """
         references = None if self.references is None else as_lists(self._column(columns, self.references))
         sources = None if self.sources is None else [_text(source) for source in self._column(columns, self.sources)]
-        scores = self.reward([_text(completion) for completion in completions], references, sources)
+        check_columns(self.reward, columns)
+        texts = [_text(completion) for completion in completions]
+        scores = self.reward(texts, references, sources, columns_for(self.reward, columns))
         return [None if score != score else float(score) for score in scores]
 
     def _column(self, columns: dict[str, Sequence[Any]], name: str) -> Sequence[Any]:
@@ -42,7 +45,8 @@ def reward_function(reward: Part, references: str | None = "reference", sources:
     """A reward (a spec, or one already made) for TRL's ``reward_funcs``.
 
     ``references`` names the column of references, a text or a list of texts a row; None for a reward without.
-    ``sources`` names the column of sources, for rewards that read them.
+    ``sources`` names the column of sources, for rewards that read them. A reward finds other columns by their
+    own names.
     """
     return RewardFunction(reward, references, sources)
 

@@ -7,7 +7,7 @@ import os
 import pickle
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,10 +34,14 @@ def content_key(texts: Iterable[str]) -> bytes:
     return content.digest()
 
 
+def columns_key(columns: Mapping[str, Any]) -> str:
+    """A hash of the names of columns and the pickled bytes of their values; "" without columns."""
+    return f"|columns:{hashlib.sha256(pickle.dumps(dict(columns))).hexdigest()}" if columns else ""
+
+
 def item_key(prefix: str, item: Item) -> bytes:
-    """A hash of ``prefix`` and the content of one item. Column values count by their pickled bytes."""
-    if item.columns:
-        prefix += f"|columns:{hashlib.sha256(pickle.dumps(dict(item.columns))).hexdigest()}"
+    """A hash of ``prefix`` and the content of one item."""
+    prefix += columns_key(item.columns or {})
     source = "" if item.source is None else "source" + item.source
     return content_key([prefix, item.candidate, source, *(item.references or ())])
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 if TYPE_CHECKING:
+    from rewards import Reward
     from rlsum.judgments.collection import Judgments
     from rlsum.meta_evaluation.scores import ScoreTable
 
@@ -81,15 +83,17 @@ def correlate(
     if out is not None:
         check_folder("-o", out, FILES, overwrite)
     file = None if no_cache else scores_file(cache or default_folder())
-    table = _score(_load(data), scorers, score, units, file)
+    table = _score(_load(data, scorers.values()), scorers, score, units, file)
     choices = Choices(level, (average or "groups") if by_group else None, test, resamples, seed)
     _show(meta_evaluate(table, statistics, choices), out, as_json)
 
 
-def _load(data: str) -> Judgments:
+def _load(data: str, scorers: Iterable[Reward]) -> Judgments:
+    from rewards.scoring import columns_read
     from rlsum.judgments.registry import load
 
-    return load(data)
+    needed, optional = columns_read(scorers)
+    return load(data, columns=[*needed, *optional])
 
 
 def _score(judgments: Judgments, scorers: Any, score: str, units: Any, file: Path | None) -> ScoreTable:

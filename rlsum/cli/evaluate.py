@@ -51,10 +51,11 @@ def evaluate(
     """
     import rewards
     from rlsum.scoring.comparison import Resampling, compare_all
-    from rlsum.scoring.outputs import read_systems
+    from rlsum.scoring.outputs import check_columns, read_systems
 
     scorers = rewards.from_specs(metrics)
     outputs = read_systems(files)
+    check_columns(outputs, scorers)
     reference = _baseline(baseline, list(outputs))
     resampling = Resampling(resamples=resamples, seed=seed)
     scores = _score(outputs, scorers)

@@ -74,13 +74,13 @@ def score(
     from rlsum.scoring.journal import Journal
     from rlsum.scoring.streaming import CHUNK, Scoring
 
-    rewards.from_specs(metrics)  # an unknown name or a missing file is told before anything is read
+    scorers = rewards.from_specs(metrics)  # an unknown name or a missing file is told before anything is read
     pairs = _pairs(files or [], records, candidates, references or [])
     if out is not None:
         check_free("--out", out, overwrite)
         if out.suffix == ".gz":
             raise UserError(f"--out {out}: rows are written as plain text; leave .gz out of the name")
-    identity = pairs.check()
+    identity = pairs.check(scorers.values())
     columns = Columns()
     with Scoring(metrics, workers) as scoring:
         signatures = scoring.signatures()

@@ -12,7 +12,7 @@ import json
 import math
 import os
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ class Judgment:
     ``group``: a language pair or topic; correlations may be taken within groups and averaged. "" is a group, too.
     ``scores``: name -> score, None if missing. ``raw_scores``: name -> the score of each judge, None if that judge gave
     none. ``judges`` names the judges in that order; if it is empty they are anonymous, and the same position in two
-    rows may be different people.
+    rows may be different people. ``columns``: other fields of the data, for rewards that read them.
     """
 
     id: str
@@ -45,6 +45,7 @@ class Judgment:
     scores: Mapping[str, float | None] = field(default_factory=dict)
     raw_scores: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
     judges: tuple[str, ...] = ()
+    columns: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -55,21 +56,21 @@ class Judgment:
         """One line of JSON, without empty optional fields."""
         row = {name: getattr(self, name) for name in FIELDS}
         given = {name: value for name, value in row.items() if value or name in NEEDED}
-        return json.dumps(given, ensure_ascii=False, allow_nan=False)
+        return json.dumps({**given, **self.columns}, ensure_ascii=False, allow_nan=False)
 
 
-def read_jsonl(path: str | Path) -> list[Judgment]:
-    """The judgments of a JSONL file (gzip if its name ends in .gz).
+def read_jsonl(path: str | Path, columns: Collection[str] = ()) -> list[Judgment]:
+    """The judgments of a JSONL file (gzip if its name ends in .gz), whose lines may have the further ``columns``.
 
     Raises RecordError naming the first invalid line: skipping it would change every correlation.
     """
-    return list(stream_jsonl(path))
+    return list(stream_jsonl(path, columns))
 
 
-def stream_jsonl(path: str | Path) -> Iterator[Judgment]:
+def stream_jsonl(path: str | Path, columns: Collection[str] = ()) -> Iterator[Judgment]:
     """Like `read_jsonl`, one judgment at a time: only ids stay in memory."""
     try:
-        yield from unique((row.where, parse(row)) for row in jsonl(Path(path)))
+        yield from unique((row.where, parse(row, columns)) for row in jsonl(Path(path)))
     except (OSError, EOFError, zlib.error) as error:  # damaged gzip raises any of the three
         raise RecordError(f"{path}: cannot be read ({error}); give the path of a JSONL file of judgments") from error
 
@@ -108,13 +109,16 @@ def write_jsonl(path: str | Path, judgments: Iterable[Judgment]) -> int:
     return count
 
 
-def parse(row: Read) -> Judgment:
-    """The judgment of one row. Raises RecordError naming the row, the field and the fix."""
+def parse(row: Read, columns: Collection[str] = ()) -> Judgment:
+    """The judgment of one row, with those of ``columns`` that it has.
+
+    Raises RecordError naming the row, the field and the fix.
+    """
     where, given = row.where, row.fields
     if row.problem:
         raise RecordError(f"{where}: {row.problem}; one JSON object per line is expected")
     for name in given:
-        if name not in FIELDS:
+        if name not in FIELDS and name not in columns:
             raise RecordError(f"{where}: unknown field {name!r}{nearest(name, FIELDS)}; a judgment has {_listed()}")
     if missing := [name for name in NEEDED if name not in given]:
         raise RecordError(f"{where}: missing {', '.join(missing)}; a judgment has {_listed()}")
@@ -130,6 +134,7 @@ def parse(row: Read) -> Judgment:
             name: _list(values, _number, f"{where}: raw_scores.{name}") for name, values in _named(row, "raw_scores")
         },
         judges=_list(given.get("judges", []), _text, f"{where}: judges"),
+        columns={name: given[name] for name in columns if name in given and name not in FIELDS},
     )
     for name, values in judgment.raw_scores.items():
         if judgment.judges and len(values) != len(judgment.judges):

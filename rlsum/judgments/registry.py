@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import re
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -36,22 +37,23 @@ READERS = {
 WRITTEN = re.compile(r"([a-z][a-z0-9-]*)(\(.*?\))?:(.+)", re.DOTALL)
 
 
-def load(data: str | Path, **options: Any) -> Judgments:
+def load(data: str | Path, *, columns: Sequence[str] = (), **options: Any) -> Judgments:
     """The judgments that ``data`` names (see above). ``options`` are added to those in ``data``.
 
+    ``columns`` are fields that a file of records or a dataset of the hub may have besides those of a judgment.
     Raises RecordError for an unknown name or option, and for invalid data, with file and line.
     """
     name, written, path = _parse(str(data))
     if not name:
         if options:
             raise RecordError(f"{data}: a file of records takes no options; got {next(iter(options))!r}")
-        return Judgments(str(data), tuple(read_jsonl(path)))
+        return Judgments(str(data), tuple(read_jsonl(path, columns)))
     if name != HUB and not Path(path).expanduser().exists():
         raise RecordError(f"{name}: no file or folder {path}")
     module, _, function = READERS[name].partition(":")
     reader = getattr(importlib.import_module(module), function)
     try:
-        bound = partial(reader, path if name == HUB else Path(path).expanduser())
+        bound = partial(reader, path, columns) if name == HUB else partial(reader, Path(path).expanduser())
         arguments = bind(name, bound, {**as_spec(f"{name}{written}").options, **options})
     except RewardError as error:
         raise RecordError(str(error)) from error
@@ -59,29 +61,31 @@ def load(data: str | Path, **options: Any) -> Judgments:
     return judgments
 
 
-def hub(path: str, *, split: str | None = None) -> Judgments:
+def hub(path: str, further: Sequence[str] = (), *, split: str | None = None) -> Judgments:
     """The rows of ``[//]owner/name[/config][@revision]`` or of a folder, with the columns of the JSONL records.
 
-    ``split`` is needed if there are several. Other columns are not read, and a note names them.
+    ``further`` columns are for rewards that read them. Other columns are not read, and a note names them. ``split`` is
+    needed if there are several.
     """
     from rlsum.data import sources  # imports datasets, which is slow
 
     name = path.removeprefix("//")
     dataset = sources.load_split(sources.HUB + name, split)
-    columns = [column for column in dataset.column_names if column in FIELDS]
-    other = [column for column in dataset.column_names if column not in FIELDS]
+    columns = [column for column in dataset.column_names if column in (*FIELDS, *further)]
+    other = [column for column in dataset.column_names if column not in columns]
     rows = tuple(
-        _hub_row(fields, f"{name}, row {number}") for number, fields in enumerate(dataset.select_columns(columns), 1)
+        _hub_row(fields, further, f"{name}, row {number}")
+        for number, fields in enumerate(dataset.select_columns(columns), 1)
     )
     return Judgments(f"hf://{name}", rows, {}, [f"columns not read: {', '.join(other)}"] if other else [])
 
 
-def _hub_row(fields: dict[str, object], where: str) -> Judgment:
+def _hub_row(fields: dict[str, object], further: Sequence[str], where: str) -> Judgment:
     """A dataset has every column and key in each row, None for those that the row lacks."""
-    given = {name: value for name, value in fields.items() if value is not None}
+    given = {name: value for name, value in fields.items() if value is not None or name in further}
     if isinstance(raw := given.get("raw_scores"), dict):
         given["raw_scores"] = {name: values for name, values in raw.items() if values is not None}
-    return parse(Read(where, "", given))
+    return parse(Read(where, "", given), further)
 
 
 def _parse(text: str) -> tuple[str, str, str]:

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from rewards.wrappers.cached import Cached, Store, content_key
+from rewards.scoring import columns_for
+from rewards.wrappers.cached import Cached, Store, columns_key, content_key
 from rewards.wrappers.parts import depends_on_batch
 from rlsum.errors import UserError
 from rlsum.judgments.records import Judgment
+from rlsum.records import inputs_of
 
 if TYPE_CHECKING:
     from rewards.base import Reward
@@ -57,10 +59,7 @@ def remembered(reward: Reward, parts: Sequence[Sequence[Judgment]], file: Path |
 
 def score(reward: Reward, rows: Sequence[Judgment]) -> Floats:
     """The reward's scores (n,) of judged texts."""
-    return np.asarray(
-        reward([row.candidate for row in rows], [row.references for row in rows], [row.source for row in rows]),
-        dtype=np.float64,
-    )
+    return np.asarray(reward(*inputs_of(rows)), dtype=np.float64)
 
 
 def _one_by_one(reward: Reward, rows: Sequence[Judgment], told: Told) -> Floats:
@@ -78,7 +77,7 @@ def _together(reward: Reward, rows: Sequence[Judgment], file: Path | None, told:
     if file is None:
         scores = score(reward, rows)
     else:
-        store, keys = Store(str(file), MOST), list(_keys(reward.signature, rows))
+        store, keys = Store(str(file), MOST), list(_keys(reward, rows))
         known = _known(store, keys)
         scores = score(reward, rows) if known is None else known
         if known is None:
@@ -99,8 +98,9 @@ def _known(store: Store, keys: Sequence[tuple[bytes, bytes]]) -> Floats | None:
     return None if None in found else np.array(found, dtype=np.float64)
 
 
-def _keys(signature: str, rows: Sequence[Judgment]) -> Iterator[tuple[bytes, bytes]]:
+def _keys(reward: Reward, rows: Sequence[Judgment]) -> Iterator[tuple[bytes, bytes]]:
+    read = columns_key(columns_for(reward, inputs_of(rows).columns))
     texts = (text for row in rows for text in (row.candidate, row.source, str(len(row.references)), *row.references))
-    company = content_key([signature, *texts]).hex()
+    company = content_key([reward.signature + read, *texts]).hex()
     for place in range(len(rows)):
         yield content_key([company, str(place)]), content_key([company, str(place), "undefined"])

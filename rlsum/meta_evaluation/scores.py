@@ -18,6 +18,7 @@ from rlsum.judgments.collection import Judgments
 from rlsum.judgments.records import Judgment
 from rlsum.meta_evaluation.baselines import COUNTED, JudgeScores, Unit, judge_scores, lengths
 from rlsum.meta_evaluation.cache import remembered
+from rlsum.records import ColumnCheck
 
 if TYPE_CHECKING:
     from rewards.base import Reward
@@ -96,13 +97,18 @@ def scored(
     Each group is scored apart and in the order of the data, so a metric with batch centering has batch mates of one
     language pair or topic. ``length`` names the lengths that become columns beside the metrics. ``cache`` is the file
     of `cache.scores_file`; None remembers nothing. Rows without the human ``score`` are left out and counted.
-    Raises UserError where no row has that score or a metric is infinite, and whatever a metric raises.
+    Raises UserError where no row has that score, a row lacks a column that a metric needs, or a metric is infinite, and
+    whatever a metric raises.
     """
     rows = [row for row in judgments.rows if row.scores.get(score) is not None]
     _check_score(judgments, score, len(rows))
     missing = len(judgments.rows) - len(rows)
     left_out = {**judgments.left_out, **({f"without a score {score!r}": missing} if missing else {})}
-    columns = {label: _column(label, complete(metric), rows, cache, progress) for label, metric in metrics.items()}
+    metrics = {label: complete(metric) for label, metric in metrics.items()}
+    columns_read = ColumnCheck(metrics.values())
+    for row in rows:
+        columns_read.check(f"{judgments.name}, id {row.id!r} of {row.system!r}", row.columns)
+    columns = {label: _column(label, metric, rows, cache, progress) for label, metric in metrics.items()}
     for unit in length:
         columns[f"length ({unit})"] = Column(lengths(rows, unit), f"length of the candidate: {COUNTED[unit]}", "length")
     return ScoreTable(
@@ -151,4 +157,4 @@ def _column(
 
 
 def _reason(metric: Reward, row: Judgment) -> str:
-    return metric.undefined(row.candidate, row.references, row.source) or "no reason given"
+    return metric.undefined(row.candidate, row.references, row.source, row.columns) or "no reason given"

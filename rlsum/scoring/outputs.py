@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rlsum.records import Output, RecordError, read_outputs
+from rewards.base import complete
+from rlsum.records import ColumnCheck, Output, RecordError, inputs_of, read_outputs
 from rlsum.scoring.properties import PROPERTIES
 
 if TYPE_CHECKING:
@@ -34,6 +35,14 @@ class SystemScores:
     metrics: dict[str, Floats]
     properties: dict[str, Floats]
     missing: dict[str, str] = field(default_factory=dict)
+
+
+def check_columns(systems: Mapping[str, Sequence[Output]], rewards: Mapping[str, Reward]) -> None:
+    """Raise RecordError where an output lacks a column that one of ``rewards`` reads."""
+    columns = ColumnCheck(rewards.values())
+    for system, outputs in systems.items():
+        for output in outputs:
+            columns.check(f"{system}, id {output.id!r}", output.columns)
 
 
 def score_outputs(outputs: Sequence[Output], rewards: Mapping[str, Reward]) -> dict[str, Floats]:
@@ -126,14 +135,7 @@ def read_systems(paths: Sequence[Path]) -> dict[str, list[Output]]:
 
 
 def _score(outputs: Sequence[Output], label: str, reward: Reward) -> Floats:
-    scores = np.asarray(
-        reward(
-            [output.candidate for output in outputs],
-            [output.references for output in outputs],
-            [output.source for output in outputs],
-        ),
-        dtype=np.float64,
-    )
+    scores = np.asarray(complete(reward)(*inputs_of(outputs)), dtype=np.float64)
     if scores.shape != (len(outputs),):
         raise ValueError(f"reward {label!r} returned shape {scores.shape} for {len(outputs)} outputs")
     return scores

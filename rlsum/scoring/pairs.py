@@ -9,13 +9,14 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-from rlsum.records import RecordError
+from rewards.scoring import Inputs, ReadsColumns
+from rlsum.records import ColumnCheck, RecordError, common_columns, other_fields
 from rlsum.scoring import signatures
 
 Row = dict[str, Any]
@@ -36,8 +37,8 @@ class Identity:
 class Pairs(Protocol):
     """Rows that can be read twice: once to check them, once to score them."""
 
-    def check(self) -> Identity:
-        """Read everything once. Raises RecordError for the first row that cannot be scored."""
+    def check(self, rewards: Iterable[ReadsColumns] = ()) -> Identity:
+        """Read everything once. Raises RecordError for the first row that cannot be scored by ``rewards``."""
 
     def __iter__(self) -> Iterator[Row]:
         """The rows in order, one at a time."""
@@ -49,15 +50,17 @@ class Records:
 
     path: Path
 
-    def check(self) -> Identity:
+    def check(self, rewards: Iterable[ReadsColumns] = ()) -> Identity:
         """Raises RecordError naming the line and the field, UserError for signatures that cannot be read."""
-        content, rows = hashlib.sha256(), 0
+        content, rows, columns = hashlib.sha256(), 0, ColumnCheck(rewards)
         scored: set[str] = set()
         with _opened(self.path) as lines:
             for number, line in enumerate(lines, 1):
                 content.update(line.encode())
                 if line.strip():
-                    scored.update(_checked(line, f"{self.path}:{number}").get("scores", ()))
+                    row = _checked(line, f"{self.path}:{number}")
+                    columns.check(f"{self.path}:{number}", row)
+                    scored.update(row.get("scores", ()))
                     rows += 1
         if not rows:
             raise RecordError(f"{self.path}: no records; expected one JSON object a line with candidate and references")
@@ -78,8 +81,9 @@ class Texts:
     candidates: Path
     references: tuple[Path, ...]
 
-    def check(self) -> Identity:
+    def check(self, rewards: Iterable[ReadsColumns] = ()) -> Identity:
         """Raises RecordError where the files differ in length."""
+        ColumnCheck(rewards).check(str(self.candidates), {})
         content = hashlib.sha256()
         rows = {path: _read_through(path, content) for path in (self.candidates, *self.references)}
         for path in self.references:
@@ -97,6 +101,12 @@ class Texts:
                 candidate, *references = (line.rstrip("\r\n") for line in lines)
                 texts = {"source": "", "references": references, "candidate": candidate}
                 yield {"id": str(number), **texts, "system": self.candidates.name}
+
+
+def inputs_of(rows: Sequence[Row]) -> Inputs:
+    """What rewards read of some checked rows."""
+    candidates, references, sources = ([*column] for column in zip(*map(texts_of, rows), strict=True))
+    return Inputs(candidates, references, sources, common_columns([other_fields(row) for row in rows]))
 
 
 def texts_of(row: Mapping[str, Any]) -> tuple[str, Sequence[str], str]:

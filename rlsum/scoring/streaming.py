@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import rewards
-from rewards import Inputs, Item, Reward, RewardError
+from rewards import Item, Reward, RewardError
 from rlsum.errors import UserError
-from rlsum.scoring.pairs import Row, texts_of
+from rlsum.scoring.pairs import Row, inputs_of
 from rlsum.workers import CONTEXT, end_with_parent
 
 CHUNK = 1024  # rows; a multiple of the 32 that batch centering groups, so that chunks do not cut its groups
@@ -33,8 +33,7 @@ class Scored(NamedTuple):
 
 def score_rows(rows: Sequence[Row], scorers: Mapping[str, Reward]) -> list[Scored]:
     """The scores of some rows. Raises whatever a reward raises."""
-    candidates, references, sources = ([*column] for column in zip(*map(texts_of, rows), strict=True))
-    inputs = Inputs(candidates, references, sources)
+    inputs = inputs_of(rows)
     columns = {}
     for label, scorer in scorers.items():
         columns[label] = np.asarray(scorer(*inputs), dtype=np.float64)

@@ -7,6 +7,8 @@ import re
 import time
 from pathlib import Path
 
+from rewards import BaseReward
+
 
 def awkward(candidates, references=None, sources=None):
     return [_score(text, (references or [[]] * len(candidates))[row]) for row, text in enumerate(candidates)]
@@ -34,7 +36,7 @@ def unstartable(candidates, references=None, sources=None):
     os._exit(7)
 
 
-class Counting:
+class Counting(BaseReward):
     """Counts the texts it is asked for."""
 
     name = "counting"
@@ -42,15 +44,17 @@ class Counting:
     def __init__(self, option: int = 0) -> None:
         self.option, self.asked = option, []
 
-    def __call__(self, candidates, references=None, sources=None):
+    def scores(self, inputs):
         import numpy as np
 
-        self.asked += candidates
-        return np.array([np.nan if text == "nan" else len(text) + self.option for text in candidates], dtype=float)
+        self.asked += inputs.candidates
+        return np.array(
+            [np.nan if text == "nan" else len(text) + self.option for text in inputs.candidates], dtype=float
+        )
 
     @property
     def signature(self) -> str:
         return f"counting|option:{self.option}"
 
-    def undefined(self, candidate, references=None):
-        return "it is nan" if candidate == "nan" else None
+    def reason(self, item):
+        return "it is nan" if item.candidate == "nan" else None

@@ -36,3 +36,11 @@ def test_processes_and_the_cache_of_a_dataset_work(tmp_path) -> None:
 
     one, two, other = scored("rouge-1"), scored("rouge-1"), scored("rouge-1(stemmer=true)")
     assert Hasher.hash(one) == Hasher.hash(two) != Hasher.hash(other)
+
+
+def test_a_reward_reads_other_columns_by_their_names() -> None:
+    rows = {"candidate": ["the cat", "dog"], "topic": ["cat", "cat"], "year": [1, 2]}
+    function = scored("source_rewards:on_topic", references=None, name="topical")
+    assert function(rows) == {"topical": [0.5, 0.0]}
+    with pytest.raises(rewards.RewardError, match=r"'topic'.*'candidate', 'year'"):
+        function({"candidate": ["cat"], "year": [1]})

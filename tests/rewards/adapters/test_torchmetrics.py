@@ -64,3 +64,9 @@ def test_two_processes_agree_on_one_mean(tmp_path: Path) -> None:
     for rank in "01":
         mean, _ = eval((tmp_path / rank).read_text())
         assert mean == pytest.approx(expected)
+
+
+def test_a_reward_reads_columns() -> None:
+    metric = TextReward("source_rewards:on_topic")
+    metric.update(["the cat", "dog"], columns={"topic": ["cat", "cat"]})
+    assert metric.compute().item() == 0.25

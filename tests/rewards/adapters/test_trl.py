@@ -95,3 +95,10 @@ def test_the_real_trainer_trains_on_rewards(tmp_path: Path) -> None:
     assert any(None in found for _, _, found in asked)
     assert any(None not in found for _, _, found in asked)
     assert any(not torch.equal(weight, before[name]) for name, weight in model.state_dict().items())
+
+
+def test_a_reward_reads_other_columns_by_their_names() -> None:
+    function = reward_function("source_rewards:on_topic", references=None)
+    assert function(["p"] * 2, ["the cat", "dog"], topic=["cat", "cat"], trainer_state=None) == [0.5, 0.0]
+    with pytest.raises(rewards.RewardError, match=r"'topic'.*'year'"):
+        function(["p"], ["cat"], year=[1])

@@ -78,8 +78,8 @@ def test_errors_name_the_option_and_the_fix(rlsum, data, options, told):
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
-        ([judged(), judged()], r":2: id '1' of system 's' is at"),
-        ([judged(), judged(id="2", scores={"overall": float("nan")})], ":2: scores.overall: NaN is no number"),
+        ([judged(), judged()], ":2: id '1' of system 's'"),
+        ([judged(), judged(id="2", scores={"overall": float("nan")})], ":2: scores.overall: NaN"),
         ([judged(), judged(id="2", scores={"overall": "1"})], ":2: scores.overall"),
         ([judged(), judged(id="2", score=1)], ":2: unknown field 'score'"),
         ([judged(scores={"overall": None})], "no row has the score 'overall'"),
@@ -148,3 +148,19 @@ def test_within_groups(rlsum, tmp_path):
     assert "Within groups: spearman, pooled" in printed
     assert "weighted by their rows" in printed
     assert "The rows of 2 groups are pooled" in rlsum(*command)[1]
+
+
+def test_a_metric_reads_the_other_fields_of_the_rows(rlsum, data):
+    rows = [json.loads(line) | {"topic": "right"} for line in data.read_text().splitlines()]
+    command = ("correlate", rows_of(data, rows), "--metrics", "rouge-1,source_rewards:on_topic", *FAST, "--json")
+    for _ in range(2):  # the second from the cache
+        code, printed, told = rlsum(*command)
+        assert code == 0, told
+    assert "source_rewards:on_topic" in printed
+    code, _, told = rlsum("correlate", data, "--metrics", "rouge-1", *FAST)
+    assert code == 2
+    assert "'topic'" in told, "a field that no metric reads may be a misspelt one"
+    del rows[3]["topic"]
+    code, _, told = rlsum("correlate", rows_of(data, rows), "--metrics", "source_rewards:on_topic", *FAST)
+    assert code == 2
+    assert "'topic'" in told

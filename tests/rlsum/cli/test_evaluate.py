@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -158,3 +159,17 @@ def test_published_outputs_score_what_the_field_agrees_on(rlsum, shared, tmp_pat
     _, printed, _ = rlsum("evaluate", file, "--json", "--resamples", 10)
     found = [row["mean"] * 100 for row in json.loads(printed)["systems"][0]["metrics"].values()]
     assert found == pytest.approx(expected, abs=0.02)
+
+
+def test_a_metric_reads_the_other_fields_of_the_records(rlsum, tmp_path):
+    outputs = [replace(output, columns={"topic": "bridge"}) for output in system("good", ARTICLES)]
+    write_outputs(tmp_path / "out.jsonl", outputs)
+    assert read_outputs(tmp_path / "out.jsonl") == outputs
+    command = ("evaluate", tmp_path / "out.jsonl", "--metrics", "rouge-1,source_rewards:on_topic")
+    code, printed, told = rlsum(*command)
+    assert code == 0, told
+    assert "source_rewards:on_topic" in printed
+    write_outputs(tmp_path / "out.jsonl", [*outputs[:2], replace(outputs[2], columns={})])
+    code, _, told = rlsum(*command)
+    assert code == 2
+    assert all(part in told for part in ("'topic'", "id-2"))

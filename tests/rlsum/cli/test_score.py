@@ -284,3 +284,39 @@ def test_a_reward_that_reads_sources_says_why_a_row_is_undefined(rlsum, tmp_path
     assert code == 0, told
     assert [row["scores"] for row in rows_of("s.jsonl")] == [{"source_rewards:copied": value} for value in (1.0, None)]
     assert "NaN" in rows_of("s.jsonl")[1]["undefined"]["source_rewards:copied"]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_reward_reads_the_other_fields_of_the_rows(rlsum, tmp_path, monkeypatch, workers):
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(ROOT / "tests" / "support")]))
+    rows = [{"candidate": text, "reference": "cat", "topic": "cat", "year": 1} for text in ("the cat", "dog")]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    given = ("rows.jsonl", "-o", "s.jsonl", "--metrics", "source_rewards:on_topic", "--workers", workers)
+    code, _, told = rlsum(*given)
+    assert code == 0, told
+    found = rows_of("s.jsonl")
+    assert [row["scores"] for row in found] == [{"source_rewards:on_topic": value} for value in (0.5, 0.0)]
+    assert [row["year"] for row in found] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("metric", "rows", "parts"),
+    [
+        ("source_rewards:on_topic", [{"topic": "a"}, {}], [":2", "'topic'", "source_rewards:on_topic"]),
+        ("source_rewards:on_any_topic", [{}, {"topic": "a"}], [":2", "'topic'", "all or none"]),
+    ],
+)
+def test_a_missing_field_is_named_before_anything_is_scored(rlsum, tmp_path, metric, rows, parts):
+    lines = [json.dumps({"candidate": "a", "reference": "cat", **row}) + "\n" for row in rows]
+    (tmp_path / "rows.jsonl").write_text("".join(lines))
+    code, _, told = rlsum("rows.jsonl", "-o", "s.jsonl", "--metrics", metric)
+    assert code == 2
+    assert all(part in told for part in parts), told
+    assert not (tmp_path / "s.jsonl.scoring").exists()
+
+
+def test_text_files_have_no_columns(rlsum):
+    code, _, told = rlsum("--candidates", "c.txt", "--references", "r.txt", "--metrics", "source_rewards:on_topic")
+    assert code == 2
+    assert "c.txt" in told
+    assert "'topic'" in told

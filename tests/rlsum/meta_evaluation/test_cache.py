@@ -16,8 +16,8 @@ class Together(Counting):
     def signature(self):
         return "together|centering:batch"
 
-    def __call__(self, candidates, references=None, sources=None):
-        scores = super().__call__(candidates, references, sources)
+    def scores(self, inputs):
+        scores = super().scores(inputs)
         return np.where(np.arange(len(scores)) == 1, np.nan, scores - np.nanmean(scores))
 
 
@@ -61,10 +61,10 @@ def test_what_was_scored_before_a_failure_stays(file, monkeypatch):
     rows = rated().rows
 
     class Failing(Counting):
-        def __call__(self, candidates, references=None, sources=None):
+        def scores(self, inputs):
             if self.asked:
                 raise KeyboardInterrupt
-            return super().__call__(candidates, references, sources)
+            return super().scores(inputs)
 
     with pytest.raises(KeyboardInterrupt):
         ask(Failing(), rows, file)
