@@ -22,7 +22,7 @@ from rlsum.training.validation import decode
 if TYPE_CHECKING:
     import datasets
 
-    from rlsum.models.kinds import Model
+    from rlsum.models.seq2seq import Model
 
 CHUNK_BATCHES = 20  # articles are sorted by length within chunks of this many batches, and written chunk by chunk
 

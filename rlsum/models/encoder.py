@@ -1,16 +1,72 @@
-"""A bidirectional LSTM encoder whose states do not depend on padding.
+"""The pointer-generator's encoder: a bidirectional LSTM whose states do not depend on padding, and what it hands over.
 
 Each direction is a plain LSTM over right-padded rows; the backward one reads each row reversed within its own length.
-So no real position ever sees padding, and nothing is packed: packed sequences take a path on the CPU whose backward
-pass is quadratic in the length.
+So no real position ever sees padding. Rows are not packed: on the CPU, the backward pass of packed sequences is
+quadratic in the length.
+
+Notation: B rows, S source positions, H hidden, A attention size.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
+
+from rlsum.models.attention import Memory
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Articles, encoded once. ``select`` repeats or reorders rows, for samples and beams.
+
+    states   (B, S, 2H)   encoder states h_i
+    keys     (B, S, A)    2 (W_h h_i + b), computed once for all steps; for the 2 see PointerGenerator._attend
+    mask     (B, S) bool  True at source tokens
+    extended (B, S) int64 extended ids
+    initial  (h, c), each (layers, B, H)
+    unknowns largest number of unknown words in a row: the width by which V is extended
+    """
+
+    states: Tensor
+    keys: Tensor
+    mask: Tensor
+    extended: Tensor
+    initial: tuple[Tensor, Tensor]
+    unknowns: int
+
+    @cached_property
+    def memory(self) -> Memory:
+        """States and keys as the decoder reads them."""
+        return Memory(self.states, self.keys)
+
+    def select(self, rows: Tensor) -> Encoded:
+        """Rows by number (R,)."""
+        h, c = self.initial
+        return replace(
+            self,
+            states=self.states[rows],
+            keys=self.keys[rows],
+            mask=self.mask[rows],
+            extended=self.extended[rows],
+            initial=(h[:, rows], c[:, rows]),
+        )
+
+
+class State(NamedTuple):
+    """Decoder state: h and c of each layer (layers, B, H), last context (B, 2H), attention spent so far (B, S)."""
+
+    h: Tensor
+    c: Tensor
+    context: Tensor
+    spent: Tensor
+
+    def select(self, rows: Tensor) -> State:
+        """Rows by number (R,)."""
+        return State(self.h[:, rows], self.c[:, rows], self.context[rows], self.spent[rows])
 
 
 class EncoderOutput(NamedTuple):
@@ -21,7 +77,7 @@ class EncoderOutput(NamedTuple):
 
 
 class BidirectionalEncoder(nn.Module):
-    """``layers`` bidirectional LSTM layers with dropout between them. Notation: B rows, S positions, H hidden."""
+    """``layers`` bidirectional LSTM layers with dropout between them."""
 
     def __init__(self, input_size: int, hidden: int, layers: int, dropout: float) -> None:
         super().__init__()

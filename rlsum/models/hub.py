@@ -26,7 +26,7 @@ from rlsum.data.vocabulary import VOCABULARY, Vocabulary
 from rlsum.models.decoding import Decoding
 from rlsum.models.pointer_generator import MODEL_TYPE, PointerGenerator, word_bias
 from rlsum.models.sizes import PointerGeneratorConfig
-from rlsum.models.summarizer import Scored
+from rlsum.models.summarizer import TargetScores
 
 SIZES = tuple(field.name for field in fields(PointerGeneratorConfig) if field.name != "kind")
 ELSEWHERE = ("cache_dir", "force_download", "local_files_only", "token", "revision", "subfolder")  # where files lie
@@ -77,9 +77,9 @@ class PointerGeneratorForSummarization(PreTrainedModel):
         self.network.vocabulary.save(os.path.join(save_directory, VOCABULARY))
         super().save_pretrained(save_directory, *arguments, **options)
 
-    def forward(self, batch: Batch, target: Tensor) -> Scored:
+    def forward(self, batch: Batch, target: Tensor) -> TargetScores:
         """Log-probabilities of a target; see Summarizer.forward."""
-        scored: Scored = self.network(batch, target)
+        scored: TargetScores = self.network(batch, target)
         return scored
 
     def summarize(self, articles: Sequence[Sequence[str]], decoding: Decoding | None = None) -> list[str]:

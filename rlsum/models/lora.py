@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from rlsum.models.sizes import LoraConfig
-from rlsum.models.tensors import own_tensors
+from rlsum.models.summarizer import own_tensors
 
 if TYPE_CHECKING:
     import peft

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,68 +18,17 @@ from torch import Tensor, nn
 from rlsum.data.batch import Batch, collate
 from rlsum.data.vocabulary import BOS, EOS, PAD, UNK, Vocabulary
 from rlsum.models import search
-from rlsum.models.attention import Memory
 from rlsum.models.decoding import Decoding
-from rlsum.models.encoder import BidirectionalEncoder
+from rlsum.models.encoder import BidirectionalEncoder, Encoded, State
 from rlsum.models.search import NEVER
 from rlsum.models.sizes import PointerGeneratorConfig
-from rlsum.models.summarizer import WEIGHTS, Scored, Tokens
+from rlsum.models.summarizer import WEIGHTS, TargetScores, Tokens, repeat_rows
 from rlsum.models.word_scores import WordColumns, target_log_prob
 
 if TYPE_CHECKING:
     import datasets
 
 MODEL_TYPE = "rlsum-pointer-generator"  # in the config.json of a checkpoint
-
-
-@dataclass(frozen=True)
-class Encoded:
-    """Articles, encoded once. ``select`` repeats or reorders rows, for samples and beams.
-
-    states   (B, S, 2H)   encoder states h_i
-    keys     (B, S, A)    2 (W_h h_i + b), hoisted out of the decoder's loop; for the 2 see _attend
-    mask     (B, S) bool  True at source tokens
-    extended (B, S) int64 extended ids
-    initial  (h, c), each (layers, B, H)
-    unknowns largest number of unknown words in a row: the width by which V is extended
-    """
-
-    states: Tensor
-    keys: Tensor
-    mask: Tensor
-    extended: Tensor
-    initial: tuple[Tensor, Tensor]
-    unknowns: int
-
-    @cached_property
-    def memory(self) -> Memory:
-        """States and keys as the decoder's steps read them."""
-        return Memory(self.states, self.keys)
-
-    def select(self, rows: Tensor) -> Encoded:
-        """Rows by number (R,)."""
-        h, c = self.initial
-        return replace(
-            self,
-            states=self.states[rows],
-            keys=self.keys[rows],
-            mask=self.mask[rows],
-            extended=self.extended[rows],
-            initial=(h[:, rows], c[:, rows]),
-        )
-
-
-class State(NamedTuple):
-    """Decoder state: h and c of each layer (layers, B, H), last context (B, 2H), attention spent so far (B, S)."""
-
-    h: Tensor
-    c: Tensor
-    context: Tensor
-    spent: Tensor
-
-    def select(self, rows: Tensor) -> State:
-        """Rows by number (R,)."""
-        return State(self.h[:, rows], self.c[:, rows], self.context[rows], self.spent[rows])
 
 
 class StepOutput(NamedTuple):
@@ -92,7 +40,7 @@ class StepOutput(NamedTuple):
 
 
 class PointerGenerator(nn.Module):
-    """Bidirectional LSTM encoder, attentive LSTM decoder with input feeding, and a switch to copy source words."""
+    """Bidirectional LSTM encoder, attentive LSTM decoder with input feeding, and a gate that copies source words."""
 
     word_bias: Tensor
 
@@ -146,7 +94,7 @@ class PointerGenerator(nn.Module):
     # ---- decoding, one step ---------------------------------------------------------------------------------------
 
     def step(self, encoded: Encoded, state: State, embedded: Tensor) -> tuple[StepOutput, State]:
-        """Read the previous word's embedding (B, E), attend, and return what the word distribution is made of."""
+        """Read the previous word's embedding (B, E), attend, and return the parts of the word distribution."""
         x = self.feed(torch.cat([embedded, state.context], -1))
         hs, cs, below = [], [], x
         for cell, h, c in zip(self.cells, state.h, state.c, strict=True):
@@ -172,16 +120,22 @@ class PointerGenerator(nn.Module):
         energy = encoded.memory.energies(2 * self.query(seen), 2 * self.energy.weight.squeeze(0), spent, spent_weight)
         return energy.masked_fill(~encoded.mask, NEVER).log_softmax(-1).masked_fill(~encoded.mask, NEVER)
 
+    def advance(self, encoded: Encoded, state: State, previous: Tensor, columns: WordColumns) -> tuple[Tensor, State]:
+        """P (B, V + unknowns) of the next word after ``previous`` (B,) extended ids, and the state after that step."""
+        inputs = previous.masked_fill(previous >= len(self.vocabulary), UNK)
+        out, after = self.step(encoded, state, self.embed(inputs))
+        return self.distribution(encoded, out, columns), after
+
     # ---- word distribution ----------------------------------------------------------------------------------------
 
     def word_columns(self) -> WordColumns:
-        """The output layer, ready for ``distribution``."""
+        """The output layer, prepared once for all steps of a decoding."""
         return WordColumns(self.word_out.weight, self._bias())
 
     def distribution(self, encoded: Encoded, out: StepOutput, columns: WordColumns) -> Tensor:
-        """P over extended ids (B, V + unknowns) float32: equation 9 of See et al. 2017. For decoding alone.
+        """P over extended ids (B, V + unknowns) float32: equation 9 of See et al. 2017. For decoding only.
 
-        ``columns`` is ``word_columns()``, made once for all steps.
+        ``columns`` comes from ``word_columns()``.
         """
         log_generate, log_copy = self._log_gate(out.gate, encoded.mask.any(-1, keepdim=True))
         p = columns.probabilities(self.hidden_out(out.features), log_generate.exp(), encoded.unknowns)
@@ -198,20 +152,20 @@ class PointerGenerator(nn.Module):
     # ---- the summarizer protocol ----------------------------------------------------------------------------------
 
     def read(self, rows: datasets.Dataset, max_source: int, max_target: int) -> datasets.Dataset:
-        """The rows as they are: their words are the model's, and the corpus has cut them."""
+        """Return the rows unchanged: the corpus has already cut them into words."""
         return rows
 
     def collate(self, rows: dict[str, list[Any]]) -> Batch:
         """A batch; see Summarizer.collate."""
         return collate(rows, self.vocabulary)
 
-    def forward(self, batch: Batch, target: Tensor) -> Scored:
+    def forward(self, batch: Batch, target: Tensor) -> TargetScores:
         """Log-probabilities (B, T) of a target of extended ids, every word conditioned on the target before it."""
         encoded = self.encode(batch)
         if len(target) != len(batch):  # several targets an article: rows i*k .. i*k+k-1 belong to article i
             encoded = encoded.select(repeat_rows(len(batch), len(target) // len(batch)).to(target.device))
         steps, coverage = self._unroll(encoded, target)
-        return Scored(self._target_log_prob(encoded, steps, target), coverage * (target != PAD))
+        return TargetScores(self._target_log_prob(encoded, steps, target), coverage * (target != PAD))
 
     def _unroll(self, encoded: Encoded, target: Tensor) -> tuple[StepOutput, Tensor]:
         """Teacher-force the decoder: step outputs stacked to (B, T, ...), and the coverage penalty (B, T)."""
@@ -261,14 +215,11 @@ class PointerGenerator(nn.Module):
     ) -> tuple[Tokens, Tokens]:
         """Samples and the greedy baseline in one batch of (samples + 1) B rows; see Summarizer.self_critical."""
         encoded, size = self.encode(batch), len(batch)
-        rows = torch.cat([repeat_rows(size, samples), torch.arange(size)]).to(batch.src.device)
-        choose = search.split_at(size * samples, search.sampler(1.0, noise), search.greedy)
-        tokens = search.rollout(self, encoded.select(rows), choose, Decoding(max_length=max_length))
         cut = size * samples
-        return (
-            Tokens(tokens.ids[:cut], tokens.log_prob[:cut]),
-            Tokens(tokens.ids[cut:], tokens.log_prob[cut:]),
-        )
+        rows = torch.cat([repeat_rows(size, samples), torch.arange(size)]).to(batch.src.device)
+        choose = search.split_at(cut, search.sampler(1.0, noise), search.greedy)
+        tokens = search.rollout(self, encoded.select(rows), choose, Decoding(max_length=max_length))
+        return Tokens(tokens.ids[:cut], tokens.log_prob[:cut]), Tokens(tokens.ids[cut:], tokens.log_prob[cut:])
 
     @torch.no_grad()
     def sample(self, batch: Batch, samples: int, max_length: int, noise: Tensor | None = None) -> Tokens:
@@ -279,35 +230,29 @@ class PointerGenerator(nn.Module):
     def to_text(self, batch: Batch, tokens: Tokens) -> list[str]:
         """One text a row, words joined by a space, the end token left out."""
         rows: Sequence[Sequence[int]] = tokens.ids.tolist()
-        each = len(rows) // len(batch)
+        per_article = len(rows) // len(batch)
+        unknown = [batch.unknown[i // per_article] for i in range(len(rows))]
         return [
-            " ".join(
-                self.vocabulary.surface(token, batch.unknown[i // each]) for token in row if token not in (PAD, EOS)
-            )
-            for i, row in enumerate(rows)
+            " ".join(self.vocabulary.surface(token, words) for token in row if token not in (PAD, EOS))
+            for row, words in zip(rows, unknown, strict=True)
         ]
 
-    # ---- what a checkpoint holds ------------------------------------------------------------------------------------
+    # ---- checkpoint files ------------------------------------------------------------------------------------
 
     def save_to(self, folder: Path) -> None:
-        """Write the vocabulary, and the sizes as transformers reads them (see hub.py)."""
+        """Write the vocabulary, and a config.json that transformers reads (see hub.py)."""
         self.vocabulary.save_to(folder)
         sizes = {name: value for name, value in asdict(self.config).items() if name != "kind"}
         described = {"model_type": MODEL_TYPE, "architectures": ["PointerGeneratorForSummarization"], **sizes}
         (folder / "config.json").write_text(json.dumps(described, indent=2) + "\n", encoding="utf-8")
 
     def weight_files(self) -> dict[str, dict[str, Tensor]]:
-        """Every tensor by its name."""
+        """All tensors by name."""
         return {WEIGHTS: self.state_dict()}
 
 
-def repeat_rows(rows: int, times: int) -> Tensor:
-    """0,0,..,1,1,..: each row number ``times`` times."""
-    return torch.arange(rows).repeat_interleave(times)
-
-
 def word_bias(size: int) -> Tensor:
-    """(V,) what keeps padding and the start token from being chosen."""
+    """(V,) bias that rules out padding and the start token."""
     bias = torch.zeros(size)
     bias[[PAD, BOS]] = NEVER
     return bias

@@ -19,10 +19,9 @@ from rlsum.data.subwords import Subwords, largest_id
 from rlsum.errors import UserError
 from rlsum.models import lora
 from rlsum.models.decoding import Decoding
-from rlsum.models.pointer_generator import repeat_rows
+from rlsum.models.pointer_generator import PointerGenerator
 from rlsum.models.sizes import Seq2SeqConfig
-from rlsum.models.summarizer import WEIGHTS, Scored, Tokens
-from rlsum.models.tensors import own_tensors
+from rlsum.models.summarizer import WEIGHTS, TargetScores, Tokens, own_tensors, repeat_rows
 from rlsum.models.token_rules import SelfCritical, TokenRules
 
 if TYPE_CHECKING:
@@ -81,7 +80,7 @@ class Seq2Seq(nn.Module):
         """A batch; see Summarizer.collate."""
         return self.vocabulary.collate(rows, self.rules.ends)
 
-    def forward(self, batch: Batch, target: Tensor) -> Scored:
+    def forward(self, batch: Batch, target: Tensor) -> TargetScores:
         """Log-probabilities (R, T) of a target by one pass, every token conditioned on the target before it."""
         rows = repeat_rows(len(batch), len(target) // len(batch)).to(target.device)
         logits = self.network(
@@ -89,10 +88,10 @@ class Seq2Seq(nn.Module):
         ).logits
         log_prob = self.rules.log_prob(logits, target)
         mean = self.rules.mean_log_prob(logits, target) if self.smoothed and self.training else None
-        return Scored(log_prob, torch.zeros_like(log_prob), mean)
+        return TargetScores(log_prob, torch.zeros_like(log_prob), mean)
 
     @torch.no_grad()
-    def without_updates(self, batch: Batch, target: Tensor) -> Scored:
+    def without_updates(self, batch: Batch, target: Tensor) -> TargetScores:
         """Scores under the frozen network beneath its low-rank updates."""
         with self._no_dropout(), lora.switched_off(self.network):
             return self(batch, target)
@@ -187,3 +186,6 @@ class Seq2Seq(nn.Module):
         if self.config.lora is None:
             return {WEIGHTS: own_tensors(self.network)}
         return {lora.WEIGHTS: lora.adapter(self.network), WEIGHTS: lora.merged(self.network)}
+
+
+Model = PointerGenerator | Seq2Seq  # every kind of model, for annotations

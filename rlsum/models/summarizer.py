@@ -1,4 +1,4 @@
-"""What the trainer and the decoder ask of a summarizer, whatever the network inside."""
+"""The contract between a model and what trains, validates and saves it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from torch import Tensor
+import torch
+from torch import Tensor, nn
 
 from rlsum.data.batch import Batch
 from rlsum.models.decoding import Decoding
@@ -18,51 +19,54 @@ if TYPE_CHECKING:
 WEIGHTS = "model.safetensors"  # in a checkpoint
 
 
-class Scored(NamedTuple):
-    """Teacher-forced scores of a target. All (B, T) float32 and 0 at padding.
+class TargetScores(NamedTuple):
+    """Teacher-forced scores of targets. All (B, T) float32 and 0 at padding.
 
     log_prob       log p(y_t | y_<t, article)
     coverage       sum_i min(a_ti, c_ti), the overlap with attention already spent; 0 for a model without coverage
-    mean_log_prob  mean of log p(v | y_<t, article) over all tokens v; None where labels are not smoothed
+    mean_log_prob  mean of log p(v | y_<t, article) over all tokens v; None unless labels are smoothed
     """
 
     log_prob: Tensor
     coverage: Tensor
     mean_log_prob: Tensor | None = None
 
-    def select(self, rows: Tensor) -> Scored:
+    def select(self, rows: Tensor) -> TargetScores:
         """Rows by number, or by a mask over them."""
         mean = self.mean_log_prob
-        return Scored(self.log_prob[rows], self.coverage[rows], None if mean is None else mean[rows])
+        return TargetScores(self.log_prob[rows], self.coverage[rows], None if mean is None else mean[rows])
 
 
 @dataclass(frozen=True)
 class Tokens:
-    """Decoded rows.
+    """Decoded texts.
 
-    ids       (R, L) int64 extended ids; a row ends with one of the batch's ``ends`` unless it was cut off; the batch's
-              ``pad`` after its end
-    log_prob  (R, L) float32, the model's log-probability of each token; 0 after the end
+    ids       (R, L) int64 extended ids; a row ends with one of the batch's ``ends`` unless it was cut off, and is
+              padded with the batch's ``pad``
+    log_prob  (R, L) float32, the model's log-probability of each token; 0 at padding
     """
 
     ids: Tensor
     log_prob: Tensor
 
 
-Scorer = Callable[[Batch, Tensor], Scored]  # a summarizer as the optimiser sees it, possibly wrapped by accelerate
+Scorer = Callable[[Batch, Tensor], TargetScores]  # a summarizer, possibly wrapped by accelerate
 
 
 class Summarizer(Protocol):
     """The contract of every model."""
 
     def read(self, rows: datasets.Dataset, max_source: int, max_target: int) -> datasets.Dataset:
-        """Rows of a corpus whose src_tokens, tgt_tokens and tgt_whole are those of the model, cut at the limits."""
+        """Give the rows of a corpus the model's own src_tokens, tgt_tokens and tgt_whole, cut at the limits."""
 
     def collate(self, rows: dict[str, list[Any]]) -> Batch:
-        """A batch of rows that were read (what ``rows[i:j]`` gives)."""
+        """Make a batch of rows from ``read`` (a slice ``rows[i:j]``)."""
 
-    def __call__(self, batch: Batch, target: Tensor) -> Scored:
-        """Score targets (B, T) of extended ids; the only differentiable path."""
+    def __call__(self, batch: Batch, target: Tensor) -> TargetScores:
+        """Score targets (B, T) of extended ids; the only differentiable path.
+
+        With k targets an article, rows i*k .. i*k+k-1 belong to article i.
+        """
 
     def generate(self, batch: Batch, decoding: Decoding) -> Tokens:
         """Decode without gradient; with k samples an article, rows i*k .. i*k+k-1 belong to article i."""
@@ -70,14 +74,31 @@ class Summarizer(Protocol):
     def self_critical(
         self, batch: Batch, samples: int, max_length: int, noise: Tensor | None = None
     ) -> tuple[Tokens, Tokens]:
-        """``samples`` samples an article and its greedy decoding, in one batch, without gradient.
+        """Decode ``samples`` samples an article, and its greedy text, in one batch, without gradient.
 
-        ``noise`` (B*k, max_length) float64 in [0, 1) is what the samples are drawn with, token by token; without it
-        torch's generator is asked.
+        ``noise`` (B*k, max_length) float64 in [0, 1): the random numbers that draw each token of the samples. None:
+        torch's generator.
         """
 
     def sample(self, batch: Batch, samples: int, max_length: int, noise: Tensor | None = None) -> Tokens:
-        """``samples`` samples an article alone, without gradient; ``noise`` as above."""
+        """Like ``self_critical``, without the greedy texts."""
 
     def to_text(self, batch: Batch, tokens: Tokens) -> list[str]:
         """One text a row; copied unknown words in their surface form."""
+
+
+def repeat_rows(rows: int, times: int) -> Tensor:
+    """0,0,..,1,1,..: each row number ``times`` times."""
+    return torch.arange(rows).repeat_interleave(times)
+
+
+def own_tensors(module: nn.Module) -> dict[str, Tensor]:
+    """Parameters and buffers by name. Tensors that share memory, as tied embeddings do, have only their first name."""
+    seen: set[int] = set()
+    tensors = {}
+    for name, tensor in module.state_dict().items():
+        memory = tensor.data_ptr()
+        if memory not in seen or not tensor.numel():
+            tensors[name] = tensor
+        seen.add(memory)
+    return tensors

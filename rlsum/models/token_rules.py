@@ -16,12 +16,10 @@ from torch import Tensor
 from rlsum.data.subwords import IGNORED
 from rlsum.errors import UserError
 from rlsum.models.decoding import Decoding
-from rlsum.models.search import draw
+from rlsum.models.search import NEVER, draw
 
 if TYPE_CHECKING:
     from transformers import GenerationConfig
-
-NEVER = -1e9  # log of "impossible": finite, so that no infinity meets another in a gradient
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,7 @@ from rlsum.config import Config
 from rlsum.data.vocabulary import VOCABULARY
 from rlsum.errors import UserError
 from rlsum.files import replacing_files, write_atomically
-from rlsum.models.summarizer import WEIGHTS
-from rlsum.models.tensors import own_tensors
+from rlsum.models.summarizer import WEIGHTS, own_tensors
 from rlsum.records import defined
 from rlsum.training.parallel.sharding import sharded, whole
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from rlsum.data.batch import Batch
 from rlsum.data.vocabulary import PAD
-from rlsum.models.summarizer import Scored, Scorer, Summarizer
+from rlsum.models.summarizer import Scorer, Summarizer, TargetScores
 from rlsum.training import losses
 from rlsum.training.objectives import PolicyGradient, Ranking
 from rlsum.training.rollout import Drawn, Rollout, draw, rewarded
@@ -45,7 +45,7 @@ class MLEStep:
         loss, log = self.loss(model(batch, batch.target), batch.target, batch.pad)
         return StepResult(loss, {"loss": loss.item(), **log})
 
-    def loss(self, scored: Scored, target: Tensor, pad: int = PAD) -> tuple[Tensor, dict[str, float]]:
+    def loss(self, scored: TargetScores, target: Tensor, pad: int = PAD) -> tuple[Tensor, dict[str, float]]:
         """Loss of targets (B, T) that have been scored."""
         lengths = losses.target_lengths(target, pad)
         nll = losses.nll(self._smoothed(scored), lengths, self.length)
@@ -57,7 +57,7 @@ class MLEStep:
             nll = nll + self.coverage_weight * coverage
         return nll, log
 
-    def _smoothed(self, scored: Scored) -> Tensor:
+    def _smoothed(self, scored: TargetScores) -> Tensor:
         if self.label_smoothing == 0:
             return scored.log_prob
         assert scored.mean_log_prob is not None, "labels are smoothed with the mean over all tokens"

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     import datasets
 
     from rewards.base import Reward
-    from rlsum.models.kinds import Model
+    from rlsum.models.seq2seq import Model
 
 
 class TrainingError(UserError):

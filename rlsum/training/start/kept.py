@@ -11,8 +11,7 @@ from pathlib import Path
 import torch
 
 from rlsum.config import Config
-from rlsum.models.kinds import Model
-from rlsum.models.seq2seq import Seq2Seq
+from rlsum.models.seq2seq import Model, Seq2Seq
 from rlsum.models.sizes import Seq2SeqConfig
 from rlsum.models.summarizer import Scorer
 from rlsum.training import checkpoint
