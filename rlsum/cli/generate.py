@@ -84,17 +84,17 @@ def generate(
     from rlsum.training import checkpoint as checkpoints
     from rlsum.training.parallel.processes import launched
 
-    folder = checkpoints.found(checkpoint)
-    if folder is None:
+    stored = checkpoints.find_or_none(checkpoint)
+    if stored is None:
         config, unfollowed = plain.configuration(str(checkpoint), prefix, line_break, max_source, global_attention)
     else:
         own = {"--prefix": prefix, "--line-break": line_break, "--max-source": max_source}
-        _check_a_run(folder, {**own, "--global-attention": global_attention})
-        config, unfollowed = checkpoints.read_config(folder), []
+        _check_a_run(stored.folder, {**own, "--global-attention": global_attention})
+        config, unfollowed = stored.config, []
     decoding = decoding_of(config.decoding, beam, max_length, min_length, length_penalty, block_ngrams)
     processes, own_device = launched(device)
     target = check_device(own_device)
-    if folder is None:
+    if stored is None:
         plain.check_length(config, decoding)
         if processes.rank == 0:
             typer.echo(plain.told(config, decoding, unfollowed))
@@ -106,10 +106,10 @@ def generate(
             split=split,
             limit=limit,
             references_optional=reference_column is None,
-            **{**build.reading(config), **given},
+            **{**build.reading(config.data), **given},
         ).rows
     check_ids(rows["id"], corpus)
-    model = plain.load(config) if folder is None else build.load_model(folder)
+    model = plain.load(config) if stored is None else build.load_model(stored)
     rows = model.read(rows, config.data.max_source, config.data.max_target)
     name = system or Path(config.run).name
     with Progress(disable=processes.rank > 0) as progress:

@@ -29,7 +29,6 @@ def train(
     accelerate launch --num_processes 4 -m rlsum train configs/cnndm/mle.yaml
     """
     from rlsum import config as configs
-    from rlsum.training import checkpoint
 
     overrides = overrides or []
     if config is not None and "=" in config and not Path(config).exists():
@@ -44,8 +43,6 @@ def train(
         raise configs.ConfigError("CONFIG is missing: give a YAML file, or --resume RUN")
     else:
         resolved = configs.load(config, overrides)
-    if init is not None:
-        checkpoint.find(init)
     from rlsum.training import build
     from rlsum.training.parallel.processes import lost_process_as_error
 

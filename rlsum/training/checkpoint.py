@@ -44,12 +44,20 @@ class CheckpointError(UserError):
     """A checkpoint that cannot be used: the message names the path and the fix."""
 
 
+@dataclass(frozen=True)
+class Checkpoint:
+    """A checkpoint folder and the configuration stored in it."""
+
+    folder: Path
+    config: Config
+
+
 @dataclass
 class Progress:
-    """Where a run stands.
+    """How far a run has come.
 
-    best    the selection value so far, higher is better; None before any that is defined
-    scaler  state of the loss scaler, in fp16
+    best    the best selection value, higher is better; None before the first defined one
+    scaler  state of the loss scaler, with fp16
     """
 
     step: int = 0
@@ -111,24 +119,24 @@ def save_weights(folder: Path, model: Weighty, about: Mapping[str, Any]) -> None
         write_atomically(folder / name, save(_cpu(tensors), header))
 
 
-def found(path: str | Path) -> Path | None:
-    """The checkpoint folder meant by a path: the folder itself, or ``best`` inside a run. None: no run wrote it."""
-    for folder in (Path(path), Path(path) / "best"):
-        if (folder / WEIGHTS).is_file() and (folder / CONFIG).is_file():
-            return folder
-    return None
-
-
-def find(path: str | Path) -> Path:
-    """The checkpoint folder meant by a path, which a run must have written. Raises CheckpointError."""
-    folder = found(path)
-    if folder is None:
+def find(path: str | Path) -> Checkpoint:
+    """The checkpoint that a path means: the folder itself, or ``best`` inside a run. Raises CheckpointError."""
+    checkpoint = find_or_none(path)
+    if checkpoint is None:
         raise CheckpointError(
-            f"{path}: no {WEIGHTS} and {CONFIG} there or in best/; give a run folder or a checkpoint folder. A "
-            f"pretrained model that no run wrote is named in the configuration instead: "
+            f"{path}: no {WEIGHTS} and {CONFIG} there or in best/; give a run folder or a checkpoint folder. To start "
+            f"from a pretrained model of transformers, name it in the configuration instead: "
             f"model='{{kind: seq2seq, pretrained: {path}}}'"
         )
-    return folder
+    return checkpoint
+
+
+def find_or_none(path: str | Path) -> Checkpoint | None:
+    """Like ``find``; None if no run wrote the folder."""
+    for folder in (Path(path), Path(path) / "best"):
+        if (folder / WEIGHTS).is_file() and (folder / CONFIG).is_file():
+            return Checkpoint(folder, read_config(folder))
+    return None
 
 
 def read_config(folder: Path) -> Config:

@@ -16,7 +16,7 @@ from rlsum.models.pointer_generator import PointerGenerator
 from rlsum.models.sizes import PointerGeneratorConfig
 from rlsum.training import build, checkpoint
 from rlsum.training.rewarded import training_step
-from rlsum.training.start import kept
+from rlsum.training.start.origin import Origin, keeps_start, start_scorer
 from rlsum.training.trainer import Trainer
 
 WORDS = ("ash", "birch", "cedar", "elm", "fir", "oak")
@@ -136,9 +136,9 @@ def trainer(config: Config, *, train=None, valid=None, reward=None, resume=False
     torch.manual_seed(config.training.seed)
     built = PointerGenerator(config.model, vocabulary())
     mixed = config.objective.rewarded
-    if kept.is_kept(config) and not resume:
+    if keeps_start(config) and not resume:
         checkpoint.save_start(run, built)
-    start = kept.scorer(config, built, run if resume else None, torch.device("cpu"))
+    start = start_scorer(config, built, Origin(resumed=resume), torch.device("cpu"))
     result = Trainer(
         config=config,
         accelerator=Accelerator(cpu=True, mixed_precision=config.training.mixed_precision),

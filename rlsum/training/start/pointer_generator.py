@@ -1,9 +1,8 @@
-"""How a pointer-generator begins: words counted in the training articles, sizes from the ``model`` section."""
+"""How a pointer-generator starts: words counted in the training articles, sizes from the ``model`` section."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import torch
 
@@ -14,77 +13,81 @@ from rlsum.data.embeddings import check_embeddings, initial_embeddings
 from rlsum.data.vocabulary import SPECIALS, VOCABULARY, Vocabulary
 from rlsum.models.pointer_generator import PointerGenerator
 from rlsum.models.sizes import ModelConfig, PointerGeneratorConfig
-from rlsum.training import checkpoint
+from rlsum.training.checkpoint import Checkpoint, put_weights, read_weights
+from rlsum.training.start.origin import Origin
 
 
-def check(config: Config, init: Path | None) -> None:
-    """Raise ConfigError where a run could not start so. ``init`` is a checkpoint folder."""
-    if config.objective.label_smoothing > 0:
+def check(config: Config, origin: Origin) -> None:
+    """See Start.check."""
+    embeddings, smoothing = config.vocabulary.embeddings, config.objective.label_smoothing
+    if smoothing > 0:
         raise ConfigError(
-            f"objective.label_smoothing={config.objective.label_smoothing}: a pointer-generator has other words for "
-            "every article, so there is no even share of them; leave it out, or train a model of kind: seq2seq"
+            f"objective.label_smoothing={smoothing}: a pointer-generator has a different vocabulary for each article, "
+            "so no uniform distribution to smooth with; leave it out, or train a model of kind: seq2seq"
         )
-    if init is not None:
-        fitting_sizes(init, config.model)
-        if config.vocabulary.embeddings is not None:
+    if origin.checkpoint is not None:
+        _fitting_sizes(origin.checkpoint, config.model)
+        if embeddings is not None:
             raise ConfigError(
-                f"vocabulary.embeddings={config.vocabulary.embeddings}: --init brings its own embeddings; add "
+                f"vocabulary.embeddings={embeddings}: the checkpoint of --init has embeddings; set "
                 "vocabulary.embeddings=null"
             )
-    elif config.vocabulary.embeddings is not None:
+    elif embeddings is not None:
         try:
-            check_embeddings(config.vocabulary.embeddings, _sizes(config).embedding)
+            check_embeddings(embeddings, _sizes(config).embedding)
         except rewards.RewardError as error:
             raise ConfigError(f"vocabulary.embeddings: {error}") from error
 
 
-def anew(config: Config, train: Corpus) -> PointerGenerator:
-    """Random weights, or word vectors for the embeddings."""
+def model(config: Config, origin: Origin, train: Corpus) -> PointerGenerator:
+    """See Start.model. A new one has random weights, or word vectors as embeddings."""
+    if origin.checkpoint is None:
+        return _new(config, train)
+    if origin.resumed:
+        return PointerGenerator(_sizes(config), Vocabulary.load(origin.checkpoint.folder / VOCABULARY))
+    section: ModelConfig | None = config.model
+    if section is None and config.objective.rewarded:
+        # sampling and scoring must agree: a reward trains without dropout unless the model section asks for it
+        section = replace(_sizes(origin.checkpoint.config), dropout=0.0)
+    return load(origin.checkpoint, section)
+
+
+def _new(config: Config, train: Corpus) -> PointerGenerator:
     texts = (tokens for column in ("src_tokens", "tgt_tokens") for tokens in train.rows[column])
     vocabulary = Vocabulary.build(texts, config.vocabulary.size, config.vocabulary.min_count)
-    model = PointerGenerator(_sizes(config), vocabulary)
+    network = PointerGenerator(_sizes(config), vocabulary)
     if config.vocabulary.embeddings is not None:
-        words = vocabulary.words[len(SPECIALS) :]
-        table, _ = initial_embeddings(words, model.config.embedding, config.vocabulary.embeddings, config.training.seed)
+        words, width = vocabulary.words[len(SPECIALS) :], network.config.embedding
+        table, _ = initial_embeddings(words, width, config.vocabulary.embeddings, config.training.seed)
         with torch.no_grad():
-            model.embed.weight[len(SPECIALS) :] = torch.from_numpy(table)
-    return model
+            network.embed.weight[len(SPECIALS) :] = torch.from_numpy(table)
+    return network
 
 
-def initialised(config: Config, folder: Path) -> PointerGenerator:
-    """The words, sizes and weights of a checkpoint."""
-    stored = _sizes(checkpoint.read_config(folder))
-    # sampling and scoring must agree, so where samples teach nothing is dropped unless the model section says so
-    sizes = config.model or (replace(stored, dropout=0.0) if config.objective.rewarded else stored)
-    return load(folder, sizes)
+def load(checkpoint: Checkpoint, section: ModelConfig | None = None) -> PointerGenerator:
+    """See Start.load. ``section`` may change dropout and add coverage."""
+    folder = checkpoint.folder
+    network = PointerGenerator(_fitting_sizes(checkpoint, section), Vocabulary.load(folder / VOCABULARY))
+    weights, _ = read_weights(folder)
+    put_weights(network, weights, folder, optional={"spent_weight"})  # coverage switched on late
+    return network
 
 
-def resumed(config: Config, folder: Path) -> PointerGenerator:
-    """A model that a run's state fits; ``folder`` is the run's checkpoint."""
-    return PointerGenerator(_sizes(config), Vocabulary.load(folder / VOCABULARY))
-
-
-def load(folder: Path, sizes: ModelConfig | None = None) -> PointerGenerator:
-    """The model of a checkpoint folder. ``sizes`` may differ from the stored ones in dropout, and add coverage."""
-    model = PointerGenerator(fitting_sizes(folder, sizes), Vocabulary.load(folder / VOCABULARY))
-    weights, _ = checkpoint.read_weights(folder)
-    checkpoint.put_weights(model, weights, folder, optional={"spent_weight"})  # coverage switched on late
-    return model
-
-
-def fitting_sizes(folder: Path, sizes: ModelConfig | None) -> PointerGeneratorConfig:
-    """``sizes``, by default the stored ones. Raises ConfigError where the weights of the folder have others."""
-    stored = _sizes(checkpoint.read_config(folder))
-    sizes = sizes or stored
+def _fitting_sizes(checkpoint: Checkpoint, section: ModelConfig | None) -> PointerGeneratorConfig:
+    """``section``, by default the stored one. Raises ConfigError if its sizes differ from those of the weights."""
+    stored = _sizes(checkpoint.config)
+    sizes = section or stored
     if (
         not isinstance(sizes, PointerGeneratorConfig)
         or replace(sizes, dropout=stored.dropout, coverage=stored.coverage) != stored
         or stored.coverage > sizes.coverage
     ):
-        raise ConfigError(f"model: {sizes} does not fit the weights in {folder}, which are {stored}; drop the section")
+        raise ConfigError(
+            f"model: {sizes} does not fit the weights in {checkpoint.folder}, which are {stored}; drop the section"
+        )
     return sizes
 
 
 def _sizes(config: Config) -> PointerGeneratorConfig:
-    assert config.model is None or config.model.kind == "pointer-generator"  # build has chosen this file by it
+    assert config.model is None or config.model.kind == "pointer-generator"  # start_of has chosen this module
     return config.model or PointerGeneratorConfig()

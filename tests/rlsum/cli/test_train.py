@@ -305,7 +305,7 @@ def nothing_is_read(monkeypatch):
         (["training.mixed_precision=fp16"], "training.mixed_precision=fp16"),
         (
             ["objective.label_smoothing=0.1"],
-            "label_smoothing=0.1: a pointer-generator has other words for every article",
+            "label_smoothing=0.1: a pointer-generator",
         ),
         (["training.weight_decay=0.1"], "weight_decay=0.1: optimizer=adam has none"),
         (["training.tracker=tensorbord"], "training.tracker=tensorbord"),

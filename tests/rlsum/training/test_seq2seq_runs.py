@@ -95,7 +95,7 @@ def test_every_objective_trains_every_architecture_and_plain_transformers_goes_o
     start = load_file(starts[name] / "best" / "model.safetensors")
     assert any(not torch.equal(state[f"model.network.{key}"], tensor) for key, tensor in start.items())
     # the weights of the last update, wherever the best is from
-    plain = build.load_model(run / "best")
+    plain = build.load_model(checkpoint.find(run / "best"))
     checkpoint.put_weights(plain, {k[6:]: v for k, v in state.items() if k.startswith("model.")}, run,
                            optional=checkpoint._aliases(plain))  # fmt: skip
     checkpoint.save_weights(run / "best", plain, {})

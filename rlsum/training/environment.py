@@ -1,0 +1,93 @@
+"""What a run depends on and what it ran on: recorded at its start, compared when it is resumed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import sys
+from collections.abc import Mapping
+from importlib.metadata import distributions
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from rlsum.data.corpus import Corpus
+from rlsum.training import checkpoint
+from rlsum.training.parallel.processes import Processes
+
+if TYPE_CHECKING:
+    import datasets
+
+ENVIRONMENT = "environment.json"
+PACKAGES = (
+    "rlsum",
+    "torch",
+    "transformers",
+    "tokenizers",
+    "peft",
+    "datasets",
+    "accelerate",
+    "pot",
+    "spacy",
+    "rouge-score",
+    "numpy",
+)
+
+
+def describe(facts: Mapping[str, Any]) -> bytes:
+    """The machine, the packages and ``facts`` as JSON."""
+    versions = {d.name.lower().replace("_", "-"): d.version for d in distributions()}
+    versions["torch"] = torch.__version__  # with the build: +cpu, +cu130
+    about = {
+        "command": sys.argv,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "threads": torch.get_num_threads(),
+        "cuda": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
+        "packages": {name: versions.get(name) for name in PACKAGES},
+        **facts,
+    }
+    return (json.dumps(about, indent=2) + "\n").encode()
+
+
+def dependencies(train: Corpus, valid: Corpus, processes: Processes) -> dict[str, Any]:
+    """What must be the same when a run is resumed: the articles and the number of processes."""
+    articles = {"train": digest(train.rows), "valid": digest(valid.rows)}
+    return {"processes": processes.world_size, "articles": articles}
+
+
+def digest(rows: datasets.Dataset) -> str:
+    """Sixteen hex digits that change with any text of the rows, or their order."""
+    hashed = hashlib.sha256()
+    for batch in rows.select_columns(["id", "source", "references"]).iter(1000):
+        hashed.update(json.dumps(batch).encode())
+    return hashed.hexdigest()[:16]
+
+
+def check_unchanged(run: Path, signatures: Mapping[str, str], facts: Mapping[str, Any]) -> None:
+    """Raise CheckpointError if a run's rewards or facts differ from those it started with."""
+    recorded = checkpoint.read_json(run / ENVIRONMENT)
+    stored = {name: recorded.get(name, fact) for name, fact in facts.items()}  # older runs did not record all
+    then = _by_name(checkpoint.read_json(run / "best" / checkpoint.REWARDS), stored)
+    now = _by_name(signatures, facts)
+    changed = [
+        f"  {name}: {then.get(name)} then, {now.get(name)} now"
+        for name in then | now
+        if then.get(name) != now.get(name)
+    ]
+    if changed:
+        raise checkpoint.CheckpointError(
+            f"--resume {run}: what the run depends on has changed; restore it, or start a new run with --init {run}\n"
+            + "\n".join(changed)
+        )
+
+
+def _by_name(signatures: Mapping[str, str], facts: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        **{f"reward {name}": signature for name, signature in signatures.items()},
+        **{f"articles of data.{part}": value for part, value in facts["articles"].items()},
+        "processes": facts["processes"],
+        "the start, which the KL penalty measures from": facts.get("start"),
+    }

@@ -1,0 +1,70 @@
+"""What the model of a run starts from, and the frozen copy of it that a KL penalty measures from."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import torch
+
+from rlsum.config import Config
+from rlsum.data.corpus import Corpus
+from rlsum.models.seq2seq import Model, Seq2Seq
+from rlsum.models.sizes import ModelConfig, Seq2SeqConfig
+from rlsum.models.summarizer import Scorer
+from rlsum.training import checkpoint
+from rlsum.training.checkpoint import Checkpoint
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What a run starts from: nothing (a new model), a checkpoint, or, if ``resumed``, the run's own checkpoint."""
+
+    checkpoint: Checkpoint | None = None
+    resumed: bool = False
+
+    @classmethod
+    def of(cls, config: Config, init: Path | None, resume: bool) -> Origin:
+        """The origin that the command line asks for. Raises CheckpointError if there is no checkpoint at ``init``."""
+        if resume:
+            return cls(Checkpoint(Path(config.run) / "best", config), resumed=True)
+        return cls(None if init is None else checkpoint.find(init))
+
+
+class Start(Protocol):
+    """How models of one kind start: the modules pointer_generator and seq2seq of this package."""
+
+    def check(self, config: Config, origin: Origin) -> None:
+        """Raise ConfigError if a run could not start; reads no weights."""
+
+    def model(self, config: Config, origin: Origin, train: Corpus) -> Model:
+        """The model of a run before its first update, or on resuming one to put the run's state into."""
+
+    def load(self, checkpoint: Checkpoint, section: ModelConfig | None = None) -> Model:
+        """The model of a checkpoint. ``section`` may differ from the stored one if the weights still fit."""
+
+
+def keeps_start(config: Config) -> bool:
+    """Whether a run with this resolved configuration keeps a copy of its start in its folder.
+
+    With low-rank updates it does not: the start is the network without them.
+    """
+    lora = config.model.lora if isinstance(config.model, Seq2SeqConfig) else None
+    return config.objective.kl > 0 and lora is None
+
+
+def start_scorer(config: Config, model: Model, origin: Origin, device: torch.device) -> Scorer | None:
+    """Scores of the start, without gradient; None if the objective has no KL penalty.
+
+    The weights of ``model`` are the start, except on resuming: then the run folder holds it.
+    """
+    if config.objective.kl == 0:
+        return None
+    if isinstance(model, Seq2Seq) and model.config.lora is not None:
+        return model.without_updates
+    start = copy.deepcopy(model)
+    if origin.resumed:
+        checkpoint.load_start(Path(config.run), start)
+    return torch.no_grad()(start.to(device).eval().requires_grad_(False))
