@@ -1,4 +1,4 @@
-"""The configuration of a run: frozen dataclasses, read from YAML and ``key=value``, every error at once."""
+"""The configuration of a run: frozen dataclasses, read from YAML and ``key=value``. All faults are reported at once."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import dataclasses
 import difflib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 import yaml
 from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
@@ -14,20 +14,20 @@ from pydantic.dataclasses import dataclass
 
 from rlsum.errors import UserError
 from rlsum.models.decoding import Decoding
-from rlsum.models.sizes import LoraConfig, ModelConfig, PointerGeneratorConfig, Seq2SeqConfig
+from rlsum.models.sizes import MODELS, ModelConfig
 
 STRICT = ConfigDict(extra="forbid")
 RewardSpec = str | dict[str, Any]
-KINDS = {"pointer-generator": PointerGeneratorConfig, "seq2seq": Seq2SeqConfig}
+Estimator = Literal["self-critical", "rloo", "grpo", "dr-grpo"]  # implemented in rlsum.training.estimators
 
 
 class ConfigError(UserError):
-    """A configuration that cannot be used; the message lists every fault with its key and the fix."""
+    """An invalid configuration; the message lists every fault with its key and the fix."""
 
 
 @dataclass(frozen=True, config=STRICT)
 class DataConfig:
-    """Where articles come from and how they become tokens (see rlsum.data.corpus)."""
+    """Where articles come from and how they are tokenised; see rlsum.data.corpus.load_corpus."""
 
     train: str
     valid: str
@@ -47,7 +47,7 @@ class DataConfig:
 
 @dataclass(frozen=True, config=STRICT)
 class VocabularyConfig:
-    """The word list, and word vectors to start the embeddings from."""
+    """The words of a pointer-generator, and a file of word vectors to initialise their embeddings."""
 
     size: int = Field(default=30_000, ge=1)
     min_count: int = Field(default=1, ge=1)
@@ -58,27 +58,27 @@ class VocabularyConfig:
 class Objective:
     """What is minimised.
 
-    kind             mle | mixed | ranking
-    reward           the reward of mixed and ranking, for example ``rouge-l`` or a mapping with options
-    gamma            weight of what the reward teaches at the first update; gamma_end, if given, is reached linearly at
-                     the last
-    estimator        how the rewards of mixed become advantages (see rlsum.training.estimators)
-    reward_scale     factor on the advantages
-    samples          samples an article
-    length           log-probabilities of a text are the sum or the mean over its tokens
-    kl               weight of KL(policy || start) beside L_RL
-    clip             of importance ratios, which then take the place of log-probabilities
-    margin           of ranking, for each place between two candidates
-    coverage_weight  lambda of the coverage loss, for a model with coverage
-    label_smoothing  share of a reference's token that all tokens have evenly, in the likelihood of a pretrained model
+    kind                mle | mixed | ranking
+    reward              the reward of mixed and ranking, for example ``rouge-l``, or a mapping with options
+    gamma               weight of the reward's loss at the first update
+    gamma_end           its weight at the last update, reached linearly; None: constant
+    estimator           how the rewards of mixed become advantages; see rlsum.training.estimators
+    reward_scale        factor on the advantages
+    samples             samples an article
+    length              the log-probability of a text is the sum or the mean over its tokens
+    kl                  weight of KL(policy || start) in the loss of mixed
     updates_per_sample  updates that learn from the same samples
+    clip                range of importance ratios, which then replace log-probabilities in the loss of mixed
+    margin              of ranking, for each rank between two candidates
+    coverage_weight     lambda of the coverage loss, for a model with coverage
+    label_smoothing     probability that is spread evenly over all tokens in the likelihood of a pretrained model
     """
 
     kind: Literal["mle", "mixed", "ranking"] = "mle"
     reward: RewardSpec | None = None
     gamma: float = Field(default=0.97, ge=0, le=1)
     gamma_end: float | None = Field(default=None, ge=0, le=1)
-    estimator: Literal["self-critical", "rloo", "grpo", "dr-grpo"] = "self-critical"
+    estimator: Estimator = "self-critical"
     reward_scale: float = Field(default=1.0, gt=0, allow_inf_nan=False)
     samples: int = Field(default=1, ge=1)
     length: Literal["sum", "mean"] = "mean"
@@ -90,16 +90,16 @@ class Objective:
     label_smoothing: float = Field(default=0.0, ge=0, lt=1)
 
     def __post_init__(self) -> None:
-        """Reject what cannot be learnt so, with every reason."""
-        if faults := [*self._lacks(), *self._misplaced()]:
+        """Reject keys that do not fit each other, with every reason."""
+        if faults := [*self._missing(), *self._misplaced()]:
             raise ValueError("; ".join(faults))
 
     @property
     def rewarded(self) -> bool:
-        """Whether a reward teaches, and so chooses the best checkpoint."""
+        """Whether a reward trains the model and selects the best checkpoint."""
         return self.kind != "mle"
 
-    def _lacks(self) -> Iterator[str]:
+    def _missing(self) -> Iterator[str]:
         if self.rewarded and self.reward is None:
             yield f"kind={self.kind} needs a reward, for example reward: rouge-l"
         compares = {"mixed": f"estimator={self.estimator}", "ranking": "kind=ranking"}.get(self.kind)
@@ -107,15 +107,15 @@ class Objective:
             yield f"{compares} compares the samples of an article: samples={self.samples} must be 2 or more, such as 4"
         if self.kind == "mixed" and self.updates_per_sample > 1 and self.clip is None:
             yield (
-                f"updates_per_sample={self.updates_per_sample} learns from samples of an older policy, which the plain "
-                "policy gradient cannot: give clip, for example 0.2, or updates_per_sample=1"
+                f"updates_per_sample={self.updates_per_sample} learns from samples of an older policy, which needs "
+                "importance ratios: set clip, for example 0.2, or updates_per_sample=1"
             )
 
     def _misplaced(self) -> Iterator[str]:
         if self.kind != "mixed":
-            for name, none in (("estimator", "self-critical"), ("kl", 0.0), ("clip", None)):
-                if getattr(self, name) != none:
-                    yield f"{name}={getattr(self, name)} is for kind=mixed alone; leave it out"
+            for name in ("estimator", "kl", "clip"):
+                if getattr(self, name) != _default(self, name):
+                    yield f"{name}={getattr(self, name)} applies to kind=mixed only; leave it out"
         if self.kind == "mle" and self.updates_per_sample > 1:
             yield f"updates_per_sample={self.updates_per_sample}: kind=mle draws no samples; leave it out"
 
@@ -133,16 +133,18 @@ def _unquoted_no(value: object) -> object:
 
 @dataclass(frozen=True, config=STRICT)
 class Training:
-    """The loop. Counts are in updates; ``batch_size`` is articles a batch and process.
+    """The training loop. Counts are in updates; ``batch_size`` is in articles a process.
 
-    row_noise       samples of an article are drawn with random numbers of its own; None: where several processes
-                    train, or decode_batch is given
-    decode_batch    samples of so many articles are decoded together, before the batches of an update are learnt from;
-                    None: batch by batch
-    reward_workers  processes beside each that trains, which score samples while it decodes the next; 0: it scores
-                    them itself
-    reward_seconds  of one sample in a worker; a sample over it has no reward
-    optimizer       see rlsum.training.optimizers; weight_decay is of adamw and adafactor
+    accumulate        batches whose gradients add up to one update
+    optimizer         see rlsum.training.optimizers; weight_decay applies to adamw and adafactor
+    clip              largest norm of the gradient
+    validate_decoded  validation articles that are also decoded and scored
+    patience          validations without gain before the run stops; None: never
+    row_noise         draw the samples of each article with random numbers that depend on the article alone; None:
+                      where several processes train, or decode_batch is set
+    decode_batch      articles whose samples are decoded together, before the update; None: batch by batch
+    reward_workers    processes that score samples while this one decodes the next; 0: it scores them itself
+    reward_seconds    time limit of one sample in a worker; a sample over it has no reward
     """
 
     steps: int = Field(ge=1)
@@ -168,9 +170,9 @@ class Training:
     tracker: str | None = "tensorboard"
 
     def __post_init__(self) -> None:
-        """Reject a decay that the optimiser would put into the moments of the gradient."""
+        """Reject weight decay with Adam, which would add it to the moments of the gradient."""
         if self.weight_decay and self.optimizer == "adam":
-            raise ValueError(f"weight_decay={self.weight_decay}: optimizer=adam has none; use optimizer=adamw")
+            raise ValueError(f"weight_decay={self.weight_decay}: not with optimizer=adam; use optimizer=adamw")
 
     def rate_at(self, step: int) -> float:
         """Learning rate of update ``step`` (from 0): linear warm-up, then constant or linear to 0 at the end."""
@@ -183,7 +185,7 @@ class Training:
 
 @dataclass(frozen=True, config=STRICT)
 class Config:
-    """A run. ``run`` is the folder it writes; ``model`` may be left out with --init, which brings its own."""
+    """A run. ``run`` is the folder it writes; ``model`` may be left out with --init, whose checkpoint has its own."""
 
     run: str
     data: DataConfig
@@ -197,27 +199,34 @@ class Config:
     def __post_init__(self) -> None:
         """Reject sections that do not fit each other, with every reason."""
         objective, training, faults = self.objective, self.training, []
-        if objective.rewarded and training.validate_decoded == 0:  # the best is chosen by the reward of what it decodes
+        if objective.rewarded and training.validate_decoded == 0:
             faults.append(
-                f"training.validate_decoded=0: objective.kind={objective.kind} needs some to choose by, for example 200"
+                f"training.validate_decoded=0: objective.kind={objective.kind} selects the best checkpoint by the "
+                "reward of decoded articles; decode some, for example 200"
             )
-        if training.validate_every % objective.updates_per_sample:  # a state holds no samples
+        if training.validate_every % objective.updates_per_sample:  # the saved state holds no samples
             faults.append(
                 f"training.validate_every={training.validate_every}: must be a multiple of "
-                f"objective.updates_per_sample={objective.updates_per_sample}, so that a run resumes with new samples"
+                f"objective.updates_per_sample={objective.updates_per_sample}, because a resumed run draws new samples"
             )
         if not objective.rewarded:
-            for name, none in (("decode_batch", None), ("reward_workers", 0)):
-                if getattr(training, name) != none:
-                    faults.append(f"training.{name}={getattr(training, name)}: objective.kind=mle draws no samples")
+            for name in ("decode_batch", "reward_workers"):
+                if getattr(training, name) != _default(training, name):
+                    faults.append(
+                        f"training.{name}={getattr(training, name)}: objective.kind=mle draws no samples; leave it out"
+                    )
         if faults:
             raise ValueError("; ".join(faults))
+
+
+def _default(section: Any, name: str) -> Any:
+    return section.__pydantic_fields__[name].default
 
 
 def load(path: str | Path, overrides: Sequence[str] = ()) -> Config:
     """Read a YAML file and apply ``section.key=value`` overrides. Raises ConfigError with every fault found.
 
-    A file may name another with ``base: other.yaml`` (relative to itself) and state only what differs.
+    With ``base: other.yaml`` (a path relative to the file) a file starts from another one and states what differs.
     """
     values = _read(Path(path), seen=())
     for override in overrides:
@@ -226,7 +235,7 @@ def load(path: str | Path, overrides: Sequence[str] = ()) -> Config:
 
 
 def check(values: dict[str, Any], origin: str) -> Config:
-    """Values -> Config. Raises ConfigError with every fault found, unknown keys with the nearest known one."""
+    """Make a Config of a mapping. Raises ConfigError with every fault; unknown keys with the nearest known one."""
     try:
         return TypeAdapter(Config).validate_python(values)
     except ValidationError as error:
@@ -235,12 +244,12 @@ def check(values: dict[str, Any], origin: str) -> Config:
 
 
 def dump(config: Config) -> str:
-    """The resolved configuration as YAML; ``load`` reads it back to an equal Config."""
+    """The configuration as YAML, which ``load`` reads back to an equal Config."""
     return yaml.safe_dump(TypeAdapter(Config).dump_python(config, mode="json"), sort_keys=False, allow_unicode=True)
 
 
 def _read(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
-    path = path.resolve()  # else dir/../dir/file would be another file each time round
+    path = path.resolve()  # dir/../dir/file is the same file
     if path in seen:
         raise ConfigError(f"{path}: base files form a circle: {' -> '.join(str(p) for p in (*seen, path))}")
     try:
@@ -250,7 +259,7 @@ def _read(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
     except yaml.YAMLError as error:
         raise ConfigError(f"{path}: not YAML: {error}") from error
     if not isinstance(values, dict):
-        raise ConfigError(f"{path}: must hold a mapping with keys such as run, data, training")
+        raise ConfigError(f"{path}: must hold a mapping with keys such as run, data and training")
     base = values.pop("base", None)
     if base is None:
         return values
@@ -260,7 +269,7 @@ def _read(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML in which no key stands twice: PyYAML would keep the last section and drop the others silently."""
+    """YAML that rejects duplicate keys: PyYAML keeps the last one and silently drops the others."""
 
     def compose_mapping_node(self, anchor: Any) -> Any:
         node = super().compose_mapping_node(anchor)
@@ -278,12 +287,12 @@ def _parse(text: str) -> Any:
 
 
 def _merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
-    """``over`` on top of ``base``, section by section; a reward's mapping is replaced whole."""
+    """Override ``base`` key by key, section by section; a reward's mapping is replaced whole."""
     merged = dict(base)
     for key, value in over.items():
-        below = merged.get(key)
-        sections = isinstance(below, dict) and isinstance(value, dict) and key != "reward"
-        merged[key] = _merge(below, value) if sections else value  # type: ignore[arg-type]
+        old = merged.get(key)
+        sections = isinstance(old, dict) and isinstance(value, dict) and key != "reward"
+        merged[key] = _merge(old, value) if sections else value  # type: ignore[arg-type]
     return merged
 
 
@@ -292,22 +301,20 @@ def _apply(values: dict[str, Any], override: str) -> None:
     if not equals or not key:
         raise ConfigError(f"override {override!r}: write key=value, for example training.steps=100")
     *sections, last = key.split(".")
-    place = values
     for section in sections:
-        inner = place.setdefault(section, {})
-        if not isinstance(inner, dict):
-            raise ConfigError(f"override {override!r}: {section} is {inner!r}, not a section")
-        place = inner
+        values = values.setdefault(section, {})
+        if not isinstance(values, dict):
+            raise ConfigError(f"override {override!r}: {section} is {values!r}, not a section")
     try:
-        place[last] = _parse(text)
+        values[last] = _parse(text)
     except yaml.YAMLError as error:
-        raise ConfigError(f"override {override!r}: its value is not YAML: {error}") from error
+        raise ConfigError(f"override {override!r}: the value is not YAML: {error}") from error
 
 
 def _explain(fault: Any) -> str:
-    key = ".".join(str(part) for part in fault["loc"] if part not in KINDS)
+    key = ".".join(str(part) for part in fault["loc"] if part not in MODELS)
     if fault["type"] == "union_tag_invalid":
-        return f"{key}.kind: must be {' or '.join(KINDS)} (got {fault['ctx']['tag']!r})"
+        return f"{key}.kind: must be {' or '.join(MODELS)} (got {fault['ctx']['tag']!r})"
     if fault["type"] == "unexpected_keyword_argument":
         near = difflib.get_close_matches(str(fault["loc"][-1]), _known_keys(fault["loc"][:-1]), n=1)
         return f"{key}: unknown key" + (f"; did you mean {near[0]}?" if near else "")
@@ -315,7 +322,7 @@ def _explain(fault: Any) -> str:
         return f"{key}: missing; give it in the file or as {key}=..."
     if fault["type"] == "dataclass_type":
         return f"{key}: must be a section (a mapping), not {fault['input']!r}"
-    if fault["type"] == "string_type" and isinstance(fault["input"], dict):  # a text with a colon in it
+    if fault["type"] == "string_type" and isinstance(fault["input"], dict):  # an unquoted text with a colon in it
         return f"{key}: must be a text, not {fault['input']!r}; quote it, as in '{key}=\"...\"'"
     message = fault["msg"].removeprefix("Value error, ")
     if not key:  # a fault between sections names its keys itself
@@ -324,19 +331,9 @@ def _explain(fault: Any) -> str:
 
 
 def _known_keys(sections: Sequence[Any]) -> list[str]:
-    place: Any = Config
+    """The keys of a (nested) section; pydantic names the kind of a model as if it were a section."""
+    owner: Any = Config
     for section in sections:
-        types = {field.name: field.type for field in dataclasses.fields(place)}
-        place = _SECTIONS.get(types.get(section, section), place)
-    return [field.name for field in dataclasses.fields(place)]
-
-
-_SECTIONS: dict[Any, Any] = {
-    "DataConfig": DataConfig,
-    "VocabularyConfig": VocabularyConfig,
-    **KINDS,  # a fault in a model names its kind, too
-    "LoraConfig | None": LoraConfig,
-    "Objective": Objective,
-    "Training": Training,
-    "Decoding": Decoding,
-}
+        hint = MODELS.get(section) or get_type_hints(owner).get(section)
+        owner = next((member for member in (hint, *get_args(hint)) if dataclasses.is_dataclass(member)), owner)
+    return [field.name for field in dataclasses.fields(owner)]

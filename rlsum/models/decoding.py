@@ -1,4 +1,4 @@
-"""How to decode: the options, free of torch."""
+"""The ``decoding`` section of a configuration, free of torch."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from pydantic.dataclasses import dataclass
 class Decoding:
     """Decoding options.
 
-    method         greedy | beam | sample
-    beam           width of the beam
-    max_length     tokens at most, the end token counted
-    min_length     no end token before this many tokens
-    length_penalty beam hypotheses are ranked by log p / length ** length_penalty (0: log p itself;
-                   below 0 shorter ones rank higher)
-    block_ngrams   no n-gram of this size occurs twice (0: off); greedy and beam
-    samples        samples an article; method sample
-    temperature    of sampling; reported log-probabilities are always the model's own (temperature 1)
+    method          greedy | beam | sample
+    beam            width of the beam
+    max_length      most tokens of a text, its end token included
+    min_length      no end token before this many tokens
+    length_penalty  beam hypotheses are ranked by log p / length ** length_penalty (0: log p itself; below 0 shorter
+                    ones rank higher)
+    block_ngrams    no n-gram of this size occurs twice (0: off); greedy and beam
+    samples         samples an article; method sample
+    temperature     of sampling; reported log-probabilities are always those of temperature 1
     """
 
     method: Literal["greedy", "beam", "sample"] = "greedy"
@@ -34,7 +34,7 @@ class Decoding:
     temperature: float = Field(default=1.0, gt=0)
 
     def __post_init__(self) -> None:
-        """Reject a minimum that the maximum forbids."""
+        """Reject a minimum length that is not below the maximum."""
         if self.min_length >= self.max_length:
             raise ValueError(
                 f"min_length={self.min_length} must be smaller than max_length={self.max_length}; raise max_length"

@@ -1,4 +1,4 @@
-"""What a ``model`` section says, free of torch so that a configuration is checked in no time."""
+"""The ``model`` section of a configuration, free of torch so that it is checked quickly."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ STRICT = ConfigDict(extra="forbid")
 
 @dataclass(frozen=True, config=STRICT)
 class PointerGeneratorConfig:
-    """Sizes. See et al. 2017: embedding 128, hidden 256, one layer each; Clark et al. 2019: 300, 128, 2 and 1."""
+    """Sizes of a pointer-generator.
+
+    See et al. 2017: embedding 128, hidden 256, one layer each; Clark et al. 2019: 300, 128, 2 and 1.
+    """
 
     embedding: int = Field(default=128, ge=1)
     hidden: int = Field(default=256, ge=1)
@@ -25,10 +28,10 @@ class PointerGeneratorConfig:
 
 @dataclass(frozen=True, config=STRICT)
 class LoraConfig:
-    """Low-rank updates beside frozen weights (Hu et al. 2021, arXiv 2106.09685).
+    """Low-rank updates of frozen weights (Hu et al. 2021, arXiv 2106.09685).
 
     rank, alpha, dropout  of the updates, which are scaled by alpha / rank
-    targets               names of the layers that get one; None: those that peft knows for the architecture
+    targets               names of the layers with an update; None: peft's defaults for the architecture
     """
 
     rank: int = Field(default=16, ge=1)
@@ -42,13 +45,13 @@ class Seq2SeqConfig:
     """A pretrained encoder-decoder of transformers: BART, T5, PEGASUS, mT5, LED, ...
 
     pretrained              hub name, or folder that ``save_pretrained`` wrote, with its tokenizer
-    prefix                  stands before every article, for example "summarize: " for T5
-    line_break              what the tokenizer reads for the end of a summary's line, and turns back into one if it is
-                            not a space; "<n>" for PEGASUS
-    dropout                 the network's own dropout in training; None: with objective mle, not with mixed
+    prefix                  text before every article, for example "summarize: " for T5
+    line_break              replaces line breaks of summaries for the tokenizer, and is turned back into them unless it
+                            is a space; "<n>" for PEGASUS
+    dropout                 whether training uses the network's own dropout rates; None: with objective mle only
     gradient_checkpointing  compute the layers again in the backward pass: less memory, about a third more time
-    lora                    train low-rank updates alone; None: all weights
-    global_attention        of LED: tokens of an article that attend to all others, and all others to them
+    lora                    train low-rank updates only; None: all weights
+    global_attention        LED only: tokens of an article that attend to all others, and all others to them
     """
 
     pretrained: str = Field(min_length=1)
@@ -62,11 +65,12 @@ class Seq2SeqConfig:
 
 
 def _kind(value: Any) -> Any:
-    """Which model a section means; what is no mapping is for the first one to refuse."""
+    """The kind of a section; anything but a mapping is left to the first kind to reject."""
     kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
     return kind or "pointer-generator"
 
 
+MODELS = {"pointer-generator": PointerGeneratorConfig, "seq2seq": Seq2SeqConfig}
 ModelConfig = Annotated[
     Annotated[PointerGeneratorConfig, Tag("pointer-generator")] | Annotated[Seq2SeqConfig, Tag("seq2seq")],
     Discriminator(_kind),

@@ -7,11 +7,11 @@ advantage (NaN) and does not enter the mean of its group.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Literal
 
 import numpy as np
 
-Estimator = Literal["self-critical", "rloo", "grpo", "dr-grpo"]
+from rlsum.config import Estimator
+
 ROUNDING = 1e-9  # rewards of a group that differ by this share of the largest are equal: they came out of rounding
 
 

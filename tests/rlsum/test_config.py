@@ -154,17 +154,21 @@ def test_a_mixed_objective_needs_decoded_validation_to_choose_by(minimal):
             [
                 "kind=mixed needs a reward",
                 "estimator=rloo compares the samples of an article: samples=1 must be 2 or more",
-                "updates_per_sample=2 learns from samples of an older policy, which the plain policy gradient cannot: "
-                "give clip, for example 0.2",
+                "updates_per_sample=2 learns from samples of an older policy",
+                "set clip, for example 0.2",
             ],
         ),
         ("{kind: mixed, reward: rouge-l, estimator: grpo}", ["estimator=grpo compares the samples"]),
         ("{kind: mixed, reward: rouge-l, estimator: dr-grpo}", ["estimator=dr-grpo compares the samples"]),
         (
             "{kind: ranking, reward: rouge-l, samples: 4, estimator: rloo, kl: 0.1, clip: 0.2}",
-            ["estimator=rloo is for kind=mixed alone", "kl=0.1 is for kind=mixed", "clip=0.2 is for kind=mixed"],
+            [
+                "estimator=rloo applies to kind=mixed only",
+                "kl=0.1 applies to kind=mixed",
+                "clip=0.2 applies to kind=mixed",
+            ],
         ),
-        ("{kind: mle, kl: 0.1, updates_per_sample: 2}", ["kl=0.1 is for kind=mixed", "kind=mle draws no samples"]),
+        ("{kind: mle, kl: 0.1, updates_per_sample: 2}", ["kl=0.1 applies to kind=mixed", "kind=mle draws no samples"]),
         ("{kind: mixed, reward: rouge-l, estimator: rlo}", ["objective.estimator"]),
         ("{kind: mixed, reward: rouge-l, kl: -1}", ["objective.kl"]),
         ("{kind: mixed, reward: rouge-l, clip: 1.5}", ["objective.clip"]),
