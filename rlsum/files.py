@@ -11,7 +11,7 @@ from pathlib import Path
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A path to write instead of ``path``, which it then replaces, whole and on the disk."""
+    """A temporary path to write to, which then replaces ``path``. An error leaves ``path`` as it was."""
     partial = path.with_name(path.name + ".partial")
     yield partial
     sync(partial)
@@ -21,30 +21,30 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def replacing_files(folder: Path) -> Iterator[Path]:
-    """A folder to write files in, which then replace those of ``folder``, each whole and on the disk."""
+    """A temporary folder to write to, whose files then replace those of ``folder``, each whole or not at all."""
     partial = folder / ".partial"
-    shutil.rmtree(partial, ignore_errors=True)  # of a run that was killed
+    shutil.rmtree(partial, ignore_errors=True)  # left by a run that was killed
     partial.mkdir()
     try:
         yield partial
         for file in sorted(path for path in partial.rglob("*") if path.is_file()):
-            place = folder / file.relative_to(partial)
-            place.parent.mkdir(exist_ok=True)
+            target = folder / file.relative_to(partial)
+            target.parent.mkdir(exist_ok=True)
             sync(file)
-            file.replace(place)
+            file.replace(target)
     finally:
         shutil.rmtree(partial)
     sync(folder)
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Replace a file's content: a reader or a crash sees the old content or the new one, nothing between."""
+    """Replace a file's content: readers, also after a crash, see the old content or the new one."""
     with replacing(path) as partial, partial.open("wb") as file:
         file.write(content)
 
 
 def sync(path: Path) -> None:
-    """Bring a file, or what a folder lists, onto the disk."""
+    """Flush a file, or the entries of a folder, to the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

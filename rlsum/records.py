@@ -1,10 +1,9 @@
-"""The JSONL records that every command reads and writes: what a system made of an article."""
+"""The JSONL records that every command reads and writes: the output of a system for an article."""
 
 from __future__ import annotations
 
 import json
 import math
-import os
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -13,6 +12,7 @@ from typing import Any
 
 from rewards.scoring import Inputs, ReadsColumns, columns_read
 from rlsum.errors import UserError
+from rlsum.files import replacing
 from rlsum.readers import Read, jsonl
 
 OUTPUT_FIELDS = ("id", "source", "references", "candidate", "system")
@@ -20,14 +20,15 @@ MORE_FIELDS = ("reference", "scores", "undefined")  # may be there, too
 
 
 class RecordError(UserError):
-    """A record file that cannot be used: the message names the file, the line, the field and the fix."""
+    """An invalid record file: the message names the file, the line, the field and the fix."""
 
 
 @dataclass(frozen=True)
 class Output:
-    """What a system made of one article. ``scores`` holds metric name -> value (None = undefined) once scored.
+    """The output of a system for one article.
 
-    ``columns`` holds the other fields of its record, which rewards may read.
+    ``scores``: metric name -> value (None: undefined), once scored. ``columns``: the other fields of the record, which
+    rewards may read.
     """
 
     id: str
@@ -84,18 +85,14 @@ def other_fields(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def write_outputs(path: str | Path, outputs: Iterable[Output]) -> int:
-    """Write outputs as JSONL, whole or not at all; returns how many. The folder is made when missing."""
+    """Write outputs as JSONL, whole or not at all; returns how many. Creates a missing folder."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(path.name + ".partial")
     count = 0
-    with partial.open("w", encoding="utf-8") as file:
+    with replacing(path) as partial, partial.open("w", encoding="utf-8") as file:
         for output in outputs:
             file.write(to_json(output) + "\n")
             count += 1
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
     return count
 
 
@@ -110,12 +107,12 @@ def to_json(output: Output) -> str:
 
 
 def defined(values: Mapping[str, float]) -> dict[str, float | None]:
-    """Numbers for JSON, which knows neither NaN nor infinities: those become None."""
+    """Numbers for JSON: NaN and infinities become None."""
     return {name: value if math.isfinite(value) else None for name, value in values.items()}
 
 
 def finite(value: Any) -> Any:
-    """Anything made of dictionaries, lists and tuples for JSON, with NaN, which JSON lacks, as None."""
+    """Nested dictionaries, lists and tuples for JSON: NaN becomes None."""
     if isinstance(value, dict):
         return {key: finite(member) for key, member in value.items()}
     if isinstance(value, list | tuple):
@@ -124,13 +121,13 @@ def finite(value: Any) -> Any:
 
 
 def read_outputs(path: str | Path) -> list[Output]:
-    """Read an outputs file (gzip where its name ends in .gz).
+    """Read an outputs file, gzipped if its name ends in .gz.
 
-    Raises RecordError naming the first bad line: an evaluation that drops outputs silently compares other items.
+    Raises RecordError for the first bad line: an evaluation that silently drops outputs compares different items.
     """
     try:
         outputs = [_output(read) for read in jsonl(Path(path))]
-    except (OSError, EOFError, zlib.error) as error:  # damaged gzip is any of three
+    except (OSError, EOFError, zlib.error) as error:  # damaged gzip raises any of the three
         raise RecordError(f"{path}: cannot be read ({error}); give the path of a JSONL file") from error
     if not outputs:
         raise RecordError(f"{path}: no records; expected one JSON object a line with {', '.join(OUTPUT_FIELDS)}")
@@ -139,11 +136,11 @@ def read_outputs(path: str | Path) -> list[Output]:
 
 def _output(read: Read) -> Output:
     if read.problem:
-        raise RecordError(f"{read.where}: {read.problem}; one JSON object a line is expected")
+        raise RecordError(f"{read.where}: {read.problem}; expected one JSON object a line")
     row = read.fields
     missing = [name for name in OUTPUT_FIELDS if name not in row]
     if missing:
-        raise RecordError(f"{read.where}: missing {', '.join(missing)}; a record has {', '.join(OUTPUT_FIELDS)}")
+        raise RecordError(f"{read.where}: missing {', '.join(missing)}; a record needs {', '.join(OUTPUT_FIELDS)}")
     texts = {name: row[name] for name in ("source", "candidate", "system")}
     wrong = [name for name, value in texts.items() if not isinstance(value, str)]
     references, scores = row["references"], row.get("scores") or {}

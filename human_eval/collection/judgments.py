@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -17,6 +16,7 @@ from typing import Any, Literal, get_args
 
 from human_eval.files import checked
 from human_eval.study import ANSWERS, Answer, Study, StudyError
+from rlsum.files import replacing
 from rlsum.readers import jsonl
 
 Origin = Literal["app", "mturk", "offline", "csv"]
@@ -48,15 +48,11 @@ def write_judgments(path: str | Path, judgments: Iterable[Judgment]) -> int:
     """Write judgments as JSONL, whole or not at all; returns how many. The folder is made when missing."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(path.name + ".partial")
     count = 0
-    with partial.open("w", encoding="utf-8") as file:
+    with replacing(path) as partial, partial.open("w", encoding="utf-8") as file:
         for judgment in judgments:
             file.write(judgment.to_json() + "\n")
             count += 1
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
     return count
 
 

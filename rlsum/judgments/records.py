@@ -10,7 +10,6 @@ from __future__ import annotations
 import gzip
 import json
 import math
-import os
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from rewards.options import nearest
+from rlsum.files import replacing
 from rlsum.readers import Read, jsonl
 from rlsum.records import RecordError
 
@@ -93,9 +93,8 @@ def write_jsonl(path: str | Path, judgments: Iterable[Judgment]) -> int:
     """Write judgments (gzip if the name ends in .gz), completely or not at all; returns their number."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(path.name + ".partial")
     count = 0
-    with partial.open("wb") as file:
+    with replacing(path) as partial, partial.open("wb") as file:
         # Without a time stamp, the same judgments give the same bytes.
         target = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if path.suffix == ".gz" else file
         for judgment in judgments:
@@ -103,9 +102,6 @@ def write_jsonl(path: str | Path, judgments: Iterable[Judgment]) -> int:
             count += 1
         if target is not file:
             target.close()
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
     return count
 
 

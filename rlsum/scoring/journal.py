@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rlsum.errors import UserError
+from rlsum.files import write_atomically
 
 try:
     import fcntl
@@ -74,12 +75,7 @@ class Journal:
             raise UserError(f"{self.path} is of an earlier scoring with other {' and '.join(other)}; {fix}")
 
     def _describe(self) -> None:
-        partial = self.description.with_name(self.description.name + ".partial")
-        with partial.open("w", encoding="utf-8") as file:
-            json.dump(self.made_of, file, indent=2, ensure_ascii=False)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(self.description)
+        write_atomically(self.description, json.dumps(self.made_of, indent=2, ensure_ascii=False).encode())
 
     def _lock(self) -> None:
         if fcntl is None:

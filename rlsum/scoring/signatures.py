@@ -6,11 +6,11 @@ Rows hold scores by the metric's name alone; only with its signature does one kn
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from rlsum.errors import UserError
+from rlsum.files import write_atomically
 
 
 def beside(path: Path) -> Path:
@@ -37,12 +37,7 @@ def read(path: Path) -> dict[str, str]:
 def write(path: Path, signatures: Mapping[str, str]) -> None:
     """Record the signatures of a scored file, whole or not at all."""
     place = beside(path)
-    partial = place.with_name(place.name + ".partial")
-    with partial.open("w", encoding="utf-8") as file:
-        file.write(json.dumps(signatures, indent=2, ensure_ascii=False) + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(place)
+    write_atomically(place, (json.dumps(signatures, indent=2, ensure_ascii=False) + "\n").encode())
 
 
 def changed(old: Mapping[str, str | None], new: Mapping[str, str]) -> list[str]:

@@ -17,6 +17,7 @@ from accelerate import Accelerator
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from rlsum.files import write_atomically
 from rlsum.records import Output, defined, to_json
 
 METRICS, SAMPLES = "metrics.jsonl", "samples.jsonl"
@@ -120,6 +121,4 @@ def forget_after(path: Path, step: int) -> None:
     for line in path.read_bytes().splitlines(keepends=True):
         if line.endswith(b"\n") and json.loads(line)["step"] <= step:
             kept.append(line)
-    partial = path.with_name(path.name + ".partial")
-    partial.write_bytes(b"".join(kept))
-    partial.replace(path)
+    write_atomically(path, b"".join(kept))
