@@ -1,18 +1,19 @@
-"""What judges are asked: the criteria of Clark et al. 2019, section 5, or those of a file."""
+"""What judges read and are asked. The default criteria are those of Clark et al. 2019, section 5."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from human_eval.study import Criterion, StudyError
+from human_eval.study import Answer, Criterion, StudyError
 
 TITLE = "Which summary is better?"
 INSTRUCTIONS = (
     "Read the article, then compare the two summaries of it. Answer each question by itself: a summary may be better "
-    "in one way and worse in another. Choose 'no difference' where you cannot tell them apart in that way. What you "
-    "think of the news itself does not matter."
+    f"in one way and worse in another. Choose '{Answer.NONE.label.lower()}' where you cannot tell them apart in that "
+    "way. What you think of the news itself does not matter."
 )
 DEFAULT = (
     Criterion(
@@ -40,8 +41,17 @@ ID = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 RESERVED = ("study", "task", "judge", "item", "booklet", "position", "article", "left", "right", "comment", "seconds")
 
 
+@dataclass(frozen=True)
+class StudyWording:
+    """What judges read apart from the articles and summaries."""
+
+    title: str = TITLE
+    instructions: str = INSTRUCTIONS
+    criteria: tuple[Criterion, ...] = DEFAULT
+
+
 def read_criteria(path: str | Path) -> tuple[Criterion, ...]:
-    """Criteria from a YAML or JSON file: a list of {id, question, help}, help may be missing. Raises StudyError."""
+    """Read a YAML or JSON list of {id, question, help}; help is optional. Raises StudyError."""
     import yaml
 
     path = Path(path)
@@ -52,28 +62,28 @@ def read_criteria(path: str | Path) -> tuple[Criterion, ...]:
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise StudyError(f"{path}: neither YAML nor JSON ({' '.join(str(error).split())[:200]})") from error
     if not isinstance(rows, list) or not rows:
-        raise StudyError(f"{path}: expected a list of criteria, each with id, question and, if you like, help")
+        raise StudyError(f"{path}: expected a list of criteria, each with id, question and optionally help")
     criteria = tuple(_criterion(row, f"{path}: criterion {number}") for number, row in enumerate(rows, 1))
     twice = sorted({c.id for c in criteria if [other.id for other in criteria].count(c.id) > 1})
     if twice:
-        raise StudyError(f"{path}: criterion {', '.join(twice)} stands there twice; give each an id of its own")
+        raise StudyError(f"{path}: duplicate id {', '.join(twice)}; give each criterion a different id")
     return criteria
 
 
 def _criterion(row: Any, where: str) -> Criterion:
     if not isinstance(row, dict):
-        raise StudyError(f"{where}: expected an object with id, question and, if you like, help")
+        raise StudyError(f"{where}: expected an object with id, question and optionally help")
     unknown = [str(name) for name in row if name not in ("id", "question", "help")]
     if unknown:
         raise StudyError(f"{where}: unknown field {unknown[0]!r}; a criterion has id, question and help")
     for name in ("id", "question"):
         if not isinstance(row.get(name), str) or not row[name].strip():
-            raise StudyError(f"{where}: {name} must be text, and not empty")
+            raise StudyError(f"{where}: {name} must be non-empty text")
     if not isinstance(row.get("help", ""), str):
         raise StudyError(f"{where}: help must be text")
     if not ID.fullmatch(row["id"]) or row["id"] in RESERVED:
         raise StudyError(
-            f"{where}: id {row['id'][:40]!r} cannot be used; expected small letters, digits and hyphens, such as "
+            f"{where}: invalid id {row['id'][:40]!r}; use lower-case letters, digits and hyphens, such as "
             f"non-redundancy, and none of {', '.join(RESERVED)}"
         )
     return Criterion(row["id"], row["question"].strip(), row.get("help", "").strip())

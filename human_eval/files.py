@@ -1,8 +1,8 @@
-"""The folder of a study, in and out.
+"""The folder of a study: writing and reading it; and new folders for exports.
 
-``study.json``, ``items.jsonl`` and ``tasks.jsonl`` are public: nothing in them names a system, tells an order of
-systems or says how to make the study again. ``key.json`` is secret and may be kept elsewhere: whoever has it, or the
-seed and the outputs, knows which summary is whose.
+``study.json``, ``items.jsonl`` and ``tasks.jsonl`` are public: they name no system, imply no order of systems and do
+not allow the study to be rebuilt. ``key.json`` is secret and may be kept elsewhere: the key, or the seed and the
+outputs, tell which system wrote which summary.
 """
 
 from __future__ import annotations
@@ -11,52 +11,60 @@ import json
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from human_eval.study import ANSWERS, KINDS, Criterion, Key, Secret, Study, StudyError, Task, Tie
-from human_eval.wording import counted
+from human_eval.formatting import counted
+from human_eval.study import TASK_KINDS, Answer, Criterion, EqualTexts, Study, StudyError, StudyKey, Task, TaskKey
 from rlsum.readers import Read, jsonl
 
 FORMAT = 1
 STUDY, ITEMS, TASKS, KEY = "study.json", "items.jsonl", "tasks.jsonl", "key.json"
 
+_TYPE_NAMES = {str: "text", int: "a whole number", list: "a list", dict: "an object"}
 
-def check_places(folder: str | Path, key: str | Path) -> None:
-    """Raise StudyError unless a study can be saved there: nothing is ever replaced."""
+
+def check_destinations(folder: str | Path, key: str | Path) -> None:
+    """Raise StudyError unless a study and its key can be saved there. Nothing is ever replaced."""
     folder, key = Path(folder).absolute(), Path(key).absolute()
     if folder in key.parents and key != folder / KEY:
-        raise StudyError(f"{key}: in the folder of the study the key is called {KEY}; choose that or another folder")
-    try:
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise StudyError(f"{folder}: exists and is not an empty folder; a study is never replaced, choose another")
+        raise StudyError(f"{key}: in the folder of the study the key is called {KEY}; use that name or another folder")
+    with _writable(folder):
+        _check_empty(folder)
         if key.exists():
-            raise StudyError(f"{key}: exists; a key is never replaced, choose another")
+            raise StudyError(f"{key}: exists; a key is never replaced, choose another file")
         for parent in {folder.parent, folder.parent if key.parent == folder else key.parent}:
             parent.mkdir(parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile(dir=parent):
                 pass
-    except OSError as error:
-        raise StudyError(f"{folder}: cannot be written ({error.strerror}); choose a folder you may write to") from error
 
 
-def save(folder: str | Path, study: Study, key_path: str | Path, key: Key) -> None:
-    """Write a study and its key, in whole: the folder appears when all is in it. See ``check_places``."""
+def save(folder: str | Path, study: Study, key_path: str | Path, key: StudyKey) -> None:
+    """Write a study and its key. The folder appears once it is complete. Raises as `check_destinations`."""
     folder, key_path = Path(folder).absolute(), Path(key_path).absolute()
-    check_places(folder, key_path)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f"{folder.name}.partial.") as partial:
-        made = Path(partial) / "study"
-        made.mkdir()
-        write_study(made, study)
-        # The key is first in its place: a study whose key is lost is lost itself.
-        write_key(made / KEY if key_path == folder / KEY else key_path, key)
-        made.replace(folder)
+    check_destinations(folder, key_path)
+    with _new_folder(folder) as partial:
+        write_study(partial, study)
+        # The key is written before the folder appears: without its key a study is useless.
+        write_key(partial / KEY if key_path == folder / KEY else key_path, key)
+
+
+def write_files(folder: str | Path, files: Mapping[str, str]) -> None:
+    """Write files, name -> text, into a new or empty folder, all or none. Line ends are kept. Raises StudyError."""
+    folder = Path(folder)
+    with _writable(folder):
+        _check_empty(folder)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with _new_folder(folder) as partial:
+            for name, text in files.items():
+                (partial / name).write_text(text, encoding="utf-8", newline="")
 
 
 def write_study(folder: str | Path, study: Study) -> None:
-    """Write the public files into ``folder``, which must exist."""
+    """Write the public files into an existing ``folder``."""
     folder = Path(folder)
     head = {
         "format": FORMAT,
@@ -68,13 +76,14 @@ def write_study(folder: str | Path, study: Study) -> None:
         "booklets": len(study.booklets),
         "tasks": len(study.tasks),
     }
+    tasks = ({("task" if name == "id" else name): value for name, value in asdict(t).items()} for t in study.tasks)
     (folder / STUDY).write_text(json.dumps(head, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
     _write_lines(folder / ITEMS, ({"item": item, "article": text} for item, text in study.articles.items()))
-    _write_lines(folder / TASKS, ({"task": task.id, **_without_id(task)} for task in study.tasks))
+    _write_lines(folder / TASKS, tasks)
 
 
-def write_key(path: str | Path, key: Key) -> None:
-    """Write the key so that its owner alone can read it. Raises FileExistsError: a key is never replaced."""
+def write_key(path: str | Path, key: StudyKey) -> None:
+    """Write the key, readable by its owner only. Raises FileExistsError: a key is never replaced."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with open(descriptor, "w", encoding="utf-8") as file:
         json.dump(asdict(key), file, ensure_ascii=False, indent=1)
@@ -82,7 +91,7 @@ def write_key(path: str | Path, key: Key) -> None:
 
 
 def read_study(folder: str | Path) -> Study:
-    """Read the public files; the key is not looked at. Raises StudyError naming the first thing wrong."""
+    """Read the public files, never the key. Raises StudyError naming the first fault."""
     folder = Path(folder)
     path = folder / STUDY
     head = read_object(path, "give the folder that `rlsum human-eval build` made")
@@ -94,45 +103,61 @@ def read_study(folder: str | Path) -> Study:
     for number, criterion in enumerate(head["criteria"], 1):
         checked(criterion, {"id": str, "question": str, "help": str}, f"{path}: criterion {number}")
     articles: dict[str, str] = {}
-    for read in _lines(folder / ITEMS, {"item": str, "article": str}):
-        if read.fields["item"] in articles:
-            raise StudyError(f"{read.where}: item {read.fields['item']} stands here twice; build the study again")
-        articles[read.fields["item"]] = read.fields["article"]
-    kinds = {"task": str, "item": str, "booklet": int, "position": int, "left": str, "right": str}
+    for line in _lines(folder / ITEMS, {"item": str, "article": str}):
+        if line.fields["item"] in articles:
+            raise StudyError(f"{line.where}: duplicate item {line.fields['item']}; build the study again")
+        articles[line.fields["item"]] = line.fields["article"]
+    types = {"task": str, "item": str, "booklet": int, "position": int, "left": str, "right": str}
     tasks = []
-    for read in _lines(folder / TASKS, kinds):
-        values = {name: read.fields[name] for name in kinds if name != "task"}
-        if values["item"] not in articles:
-            raise StudyError(f"{read.where}: item {values['item']} is not in {ITEMS}; build the study again")
-        tasks.append(Task(id=read.fields["task"], **values))
+    for line in _lines(folder / TASKS, types):
+        task = Task(*(line.fields[name] for name in types))
+        if task.item not in articles:
+            raise StudyError(f"{line.where}: item {task.item} is not in {ITEMS}; build the study again")
+        tasks.append(task)
     criteria = tuple(Criterion(c["id"], c["question"], c["help"]) for c in head["criteria"])
     study = Study(
         head["study"], head["title"], head["instructions"], criteria, head["judges_per_item"], articles, tuple(tasks)
     )
-    _check_whole(study, head["booklets"], head["tasks"], folder)
+    _check_complete(study, head["booklets"], head["tasks"], folder)
     return study
 
 
-def read_key(path: str | Path) -> Key:
-    """Read a key, given its file or the folder of a study that still holds it. Raises StudyError."""
+def read_key(path: str | Path) -> StudyKey:
+    """Read a key from its file, or from the folder of a study that contains it. Raises StudyError."""
     path = Path(path) / KEY if Path(path).is_dir() else Path(path)
     row = read_object(path, "give the key file that `rlsum human-eval build` wrote")
     checked(row, {"study": str, "seed": int, "systems": list, "items": dict, "tasks": dict, "ties": list}, str(path))
     tasks = {}
-    for task, secret in row["tasks"].items():
-        checked(secret, {"pair": list, "left": str, "right": str, "kind": str}, f"{path}: task {task}")
-        if secret["kind"] not in KINDS or secret.get("expected") not in (None, *ANSWERS):
-            raise StudyError(f"{path}: task {task}: unknown kind or expected answer; build the study again")
-        places = {name: secret[name] for name in ("left", "right", "kind")}
-        pair = _pair(secret, f"{path}: task {task}")
-        tasks[task] = Secret(pair, repeats=secret.get("repeats"), expected=secret.get("expected"), **places)
+    for task, fields in row["tasks"].items():
+        where = f"{path}: task {task}"
+        checked(fields, {"pair": list, "left": str, "right": str, "kind": str}, where)
+        kind, expected = fields["kind"], fields.get("expected")
+        if kind not in TASK_KINDS or expected not in (None, *Answer):
+            raise StudyError(f"{where}: unknown kind or expected answer; build the study again")
+        tasks[task] = TaskKey(
+            pair=_pair(fields, where),
+            left=fields["left"],
+            right=fields["right"],
+            kind=kind,
+            repeats=fields.get("repeats"),
+            expected=None if expected is None else Answer(expected),
+        )
     rows = [checked(tie, {"item": str, "pair": list}, f"{path}: tie {n}") for n, tie in enumerate(row["ties"], 1)]
-    ties = tuple(Tie(tie["item"], _pair(tie, f"{path}: tie of {tie['item']}")) for tie in rows)
-    return Key(row["study"], row["seed"], tuple(row["systems"]), row.get("baseline"), row["items"], tasks, ties)
+    ties = tuple(EqualTexts(tie["item"], _pair(tie, f"{path}: tie of {tie['item']}")) for tie in rows)
+    return StudyKey(row["study"], row["seed"], tuple(row["systems"]), row.get("baseline"), row["items"], tasks, ties)
+
+
+def check_key(key: StudyKey, study: Study, where: str) -> None:
+    """Raise StudyError, beginning with ``where``, unless the key belongs to this build of the study."""
+    if key.study != study.id or any(task.id not in key.tasks for task in study.tasks):
+        raise StudyError(
+            f"{where}: the key of another study ({key.study}, not {study.id}, or another build of it); "
+            "give the key built with the study"
+        )
 
 
 def read_object(path: Path, fix: str) -> dict[str, Any]:
-    """The object of a JSON file. Raises StudyError, ending in the ``fix``."""
+    """The object in a JSON file. Raises StudyError whose message ends in ``fix``."""
     try:
         row = json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
@@ -144,40 +169,64 @@ def read_object(path: Path, fix: str) -> dict[str, Any]:
     return row
 
 
-def checked(row: Any, kinds: Mapping[str, type], where: str) -> dict[str, Any]:
-    """``row`` if it is an object with these fields of these types. Raises StudyError."""
+def checked(row: Any, types: Mapping[str, type], where: str) -> dict[str, Any]:
+    """``row`` if it is an object with fields of these types. Raises StudyError beginning with ``where``."""
     if not isinstance(row, dict):
         raise StudyError(f"{where}: not an object")
-    for name, kind in kinds.items():
+    for name, type_ in types.items():
         if name not in row:
-            raise StudyError(f"{where}: no {name!r}; expected {', '.join(kinds)}")
-        if not isinstance(row[name], kind) or isinstance(row[name], bool):
-            told = {str: "text", int: "a whole number", list: "a list", dict: "an object"}[kind]
-            raise StudyError(f"{where}: {name} must be {told}, not {json.dumps(row[name])[:40]}")
+            raise StudyError(f"{where}: no {name!r}; expected {', '.join(types)}")
+        if not isinstance(row[name], type_) or isinstance(row[name], bool):
+            raise StudyError(f"{where}: {name} must be {_TYPE_NAMES[type_]}, not {json.dumps(row[name])[:40]}")
     return row
 
 
-def _check_whole(study: Study, booklets: int, tasks: int, folder: Path) -> None:
-    """Files that were cut, or changed by hand, do not pass for a study."""
-    twice = [task for task, count in Counter(task.id for task in study.tasks).items() if count > 1]
-    if twice:
-        raise StudyError(f"{folder / TASKS}: task {twice[0]} stands here twice; build the study again")
-    places = [(task.booklet, task.position) for booklet in study.booklets for task in booklet]
-    whole = [(n, position) for n, booklet in enumerate(study.booklets) for position in range(len(booklet))]
-    if (len(study.booklets), len(study.tasks)) != (booklets, tasks) or places != whole:
-        told = counted(booklets, "whole booklet")
-        raise StudyError(f"{folder / TASKS}: not the {told} of {STUDY}; build the study again")
-    if not study.criteria or len({criterion.id for criterion in study.criteria}) < len(study.criteria):
-        raise StudyError(f"{folder / STUDY}: criteria must be one or more, each with an id of its own")
-
-
-def _lines(path: Path, kinds: Mapping[str, type]) -> Iterable[Read]:
+@contextmanager
+def _writable(folder: Path) -> Iterator[None]:
     try:
-        for read in jsonl(path):
-            if read.problem:
-                raise StudyError(f"{read.where}: {read.problem}; build the study again")
-            checked(read.fields, kinds, read.where)
-            yield read
+        yield
+    except OSError as error:
+        raise StudyError(f"{folder}: cannot be written ({error.strerror}); choose a folder you may write to") from error
+
+
+def _check_empty(folder: Path) -> None:
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise StudyError(f"{folder}: exists and is not an empty folder; files are never replaced, choose a new folder")
+
+
+@contextmanager
+def _new_folder(folder: Path) -> Iterator[Path]:
+    """A folder to write into, which becomes ``folder`` at the end, or disappears after an error."""
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f"{folder.name}.partial.") as temporary:
+        partial = Path(temporary) / "partial"
+        partial.mkdir()
+        yield partial
+        partial.replace(folder)
+
+
+def _check_complete(study: Study, booklets: int, tasks: int, folder: Path) -> None:
+    """Raise StudyError for files that were truncated or edited."""
+    duplicates = [task for task, count in Counter(task.id for task in study.tasks).items() if count > 1]
+    if duplicates:
+        raise StudyError(f"{folder / TASKS}: duplicate task {duplicates[0]}; build the study again")
+    positions = [(task.booklet, task.position) for booklet in study.booklets for task in booklet]
+    expected = [(n, position) for n, booklet in enumerate(study.booklets) for position in range(len(booklet))]
+    if (len(study.booklets), len(study.tasks)) != (booklets, tasks) or positions != expected:
+        raise StudyError(
+            f"{folder / TASKS}: does not hold the {counted(booklets, 'complete booklet')} of {STUDY}; "
+            "build the study again"
+        )
+    if not study.criteria or len({criterion.id for criterion in study.criteria}) < len(study.criteria):
+        raise StudyError(f"{folder / STUDY}: criteria must not be empty, and their ids must differ; build it again")
+
+
+def _lines(path: Path, types: Mapping[str, type]) -> Iterable[Read]:
+    try:
+        for line in jsonl(path):
+            if line.problem:
+                raise StudyError(f"{line.where}: {line.problem}; build the study again")
+            checked(line.fields, types, line.where)
+            yield line
     except OSError as error:
         raise StudyError(f"{path}: cannot be read ({error.strerror}); build the study again") from error
 
@@ -187,12 +236,6 @@ def _pair(row: Mapping[str, Any], where: str) -> tuple[str, str]:
         raise StudyError(f"{where}: pair must be two systems; build the study again")
     first, second = row["pair"]
     return first, second
-
-
-def _without_id(task: Task) -> dict[str, Any]:
-    row = asdict(task)
-    del row["id"]
-    return row
 
 
 def _write_lines(path: Path, rows: Iterable[dict[str, Any]]) -> None:

@@ -1,31 +1,60 @@
 """A study: what judges see (public), and the key, which says which system wrote what (secret).
 
-An *item* is an article. A *task* shows two summaries of an item, left and right fixed, to one judge. A *booklet* is the
-ordered list of tasks that one judge receives. A *check* is a task whose right answer is known.
+An *item* is an article. A *task* shows one judge two summaries of an item, on fixed sides. A *booklet* is the ordered
+list of tasks of one judge. A *check* is a task whose right answer is known. An *answer* is a judge's choice for one
+criterion; a *response* is all answers of a judge to a task.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cached_property
 from typing import Literal, get_args
 
 from rlsum.errors import UserError
 
-Answer = Literal["left", "right", "none"]
-Kind = Literal["pair", "identical", "shuffled", "swapped"]
-ANSWERS: tuple[Answer, ...] = get_args(Answer)
-KINDS: tuple[Kind, ...] = get_args(Kind)
+TaskKind = Literal["pair", "identical", "shuffled", "swapped"]
+TASK_KINDS: tuple[TaskKind, ...] = get_args(TaskKind)
 
 
 class StudyError(UserError):
-    """A study, or what one is made of, that cannot be used: the message names the file, the line and the fix."""
+    """A study, or its input, that cannot be used. The message names the file, the line and what to do."""
+
+
+class Answer(StrEnum):
+    """Which of two summaries is better. Pages, forms, files and statistics read all they know of an answer here.
+
+    The value is what forms and files hold. Judges read ``label`` and press ``letter`` or ``digit``. ``vote`` is -1 for
+    the left summary, 1 for the right one and 0 for no difference.
+    """
+
+    LEFT = "left", "A", "a", "1", -1
+    RIGHT = "right", "B", "b", "2", 1
+    NONE = "none", "No difference", "n", "0", 0
+
+    label: str
+    letter: str
+    digit: str
+    vote: int
+
+    def __new__(cls, value: str, label: str = "", letter: str = "", digit: str = "", vote: int = 0) -> Answer:
+        """A member and its properties. The defaults are for type checkers, which read ``Answer(value)`` as this."""
+        answer = str.__new__(cls, value)
+        answer._value_ = value
+        answer.label, answer.letter, answer.digit, answer.vote = label, letter, digit, vote
+        return answer
+
+    @property
+    def sentence(self) -> str:
+        """The answer in words."""
+        return f"Summary {self.label} is better" if self.vote else self.label
 
 
 @dataclass(frozen=True)
 class Criterion:
-    """One question about two summaries; ``id`` names it in files, ``help`` says what counts ("" for nothing to say)."""
+    """One question about two summaries. ``id`` names it in files; ``help`` explains it and may be empty."""
 
     id: str
     question: str
@@ -34,7 +63,7 @@ class Criterion:
 
 @dataclass(frozen=True)
 class Task:
-    """Two summaries of an item, in the place ``position`` (0..) of a ``booklet`` (0..)."""
+    """Two summaries of an item, at a ``position`` (0..) of a ``booklet`` (0..)."""
 
     id: str
     item: str
@@ -46,7 +75,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Study:
-    """All that judges, and the commands that serve them, may know. ``articles``: item -> text."""
+    """The public part of a study. ``articles``: item -> text."""
 
     id: str
     title: str
@@ -66,44 +95,44 @@ class Study:
 
     @cached_property
     def by_id(self) -> dict[str, Task]:
-        """Tasks by their ids."""
+        """Task id -> task."""
         return {task.id: task for task in self.tasks}
 
 
 @dataclass(frozen=True)
-class Secret:
-    """What a task really shows.
+class TaskKey:
+    """The systems of a task.
 
-    ``pair``: the two systems compared, in the study's order; ``left`` and ``right``: where they stand. A check of two
-    identical texts, or of a text and its shuffled words, shows one system: all four names are the same.
-    ``repeats``: the earlier task of the same booklet that a swapped check shows again, else None.
-    ``expected``: "none" for identical texts, the side of the readable text for shuffled ones, else None.
+    ``pair``: the two systems compared, in the order of the study; ``left`` and ``right``: the system on each side. A
+    check with two identical texts, or with a text and its shuffled words, shows one system: all four names are equal.
+    ``repeats``: the earlier task of the booklet that a swapped check repeats, else None.
+    ``expected``: NONE for identical texts, the side of the readable text for shuffled ones, else None.
     """
 
     pair: tuple[str, str]
     left: str
     right: str
-    kind: Kind = "pair"
+    kind: TaskKind = "pair"
     repeats: str | None = None
     expected: Answer | None = None
 
 
 @dataclass(frozen=True)
-class Tie:
-    """Two systems wrote the same about an item: nobody is asked, it counts as no difference."""
+class EqualTexts:
+    """Two systems wrote the same text for an item. No judge sees it; it counts as no difference."""
 
     item: str
     pair: tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Key:
-    """What unblinds a study. ``items``: item -> the id in the outputs, tied and check-only items included."""
+class StudyKey:
+    """The secret part of a study. ``items``: item -> id in the outputs, including items of checks and of ``ties``."""
 
     study: str
     seed: int
     systems: tuple[str, ...]
     baseline: str | None
     items: Mapping[str, str]
-    tasks: Mapping[str, Secret]
-    ties: tuple[Tie, ...] = ()
+    tasks: Mapping[str, TaskKey]
+    ties: tuple[EqualTexts, ...] = ()

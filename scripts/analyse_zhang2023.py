@@ -16,7 +16,7 @@ from rich.console import Console
 
 from human_eval.report.card import summary, write_card
 from human_eval.report.tables import all_tables
-from human_eval.statistics.analysis import Settings, analyse
+from human_eval.statistics.analysis import AnalysisSettings, analyse
 from human_eval.statistics.votes import Vote, Votes
 from rlsum.judgments.pairwise import WRITER, zhang2023
 from rlsum.pages.terminal import show
@@ -28,7 +28,7 @@ def main() -> None:
     parser.add_argument("-o", "--out", type=Path, required=True, help="folder of the verdict card")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    found = analyse(read_votes(options.judgments), Settings("overall", seed=options.seed))
+    found = analyse(read_votes(options.judgments), AnalysisSettings("overall", seed=options.seed))
     write_card(found, options.out)
     show([*summary(found), *all_tables(found)], Console(width=120))
 

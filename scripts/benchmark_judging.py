@@ -28,7 +28,8 @@ from judges import Server
 from ports import free_port
 
 from human_eval.collection.store import read_database
-from human_eval.design.build import Design, Wording, build
+from human_eval.criteria import StudyWording
+from human_eval.design.build import StudyDesign, build
 from human_eval.design.outputs import align
 from human_eval.files import write_study
 from human_eval.study import Study
@@ -60,7 +61,7 @@ def small_study(folder: Path, judges: int) -> Study:
         source, reference = "\n".join(story.article), "\n".join(story.highlights)
         outputs.append(("a.jsonl", Output(story.id, source, (reference,), reference, "reference")))
         outputs.append(("b.jsonl", Output(story.id, source, (reference,), "\n".join(story.article[:3]), "lead")))
-    study, _ = build(align(outputs), Design(items=ITEMS, judges=judges, booklet=ITEMS), Wording(), seed=1)
+    study, _ = build(align(outputs), StudyDesign(items=ITEMS, judges=judges, booklet=ITEMS), StudyWording(), seed=1)
     write_study(folder, study)
     return study
 

@@ -18,7 +18,8 @@ from judges import Judge, browser, served
 from PIL import Image
 from ports import free_port
 
-from human_eval.design.build import Design, Wording, build
+from human_eval.criteria import StudyWording
+from human_eval.design.build import StudyDesign, build
 from human_eval.design.outputs import align
 from human_eval.files import write_key, write_study
 from rlsum.records import Output
@@ -51,7 +52,9 @@ def write(folder: Path) -> dict[str, str]:
         lead = readable(story.article[:4])
         outputs.append(("first.jsonl", Output(story.id, source, (reference,), reference, "first")))
         outputs.append(("second.jsonl", Output(story.id, source, (reference,), lead, "second")))
-    study, key = build(align(outputs), Design(items=12, judges=4, booklet=12), Wording(title="News summaries"), seed=2)
+    study, key = build(
+        align(outputs), StudyDesign(items=12, judges=4, booklet=12), StudyWording(title="News summaries"), seed=2
+    )
     write_study(folder, study)
     write_key(folder / "key.json", key)
     return {output.candidate: output.system for _, output in outputs}

@@ -1,1 +1,1 @@
-"""Judges' answers: the database of the app, files that come back, and which answers count."""
+"""Judges' responses: the app's database, files that judges return, and which responses count."""

@@ -1,4 +1,4 @@
-"""Returned rows -> judgments that can count, and every other row with the reason why it cannot."""
+"""Returned rows -> responses that count, and every other row with the reason for its rejection."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from human_eval.collection.judgments import Judgment, fault
-from human_eval.collection.returns import Returned
-from human_eval.study import Study, Task
+from human_eval.collection.responses import Response, fault
+from human_eval.collection.returns import ReturnedRow
+from human_eval.study import Study
 
 
 @dataclass(frozen=True)
-class Reject:
-    """A row that does not count. ``reason``: what is wrong, in few words; a colon and details may follow."""
+class RejectedRow:
+    """A row that does not count. ``reason``: a few words, then possibly a colon and details."""
 
     where: str
     reason: str
@@ -31,101 +31,95 @@ class Reject:
 
 @dataclass(frozen=True)
 class Collected:
-    """``judgments`` in the order of the study, one for a judge and task; ``rejects`` in the order of reading."""
+    """``responses`` in the order of the study, one for a judge and task; ``rejects`` in the order of reading."""
 
-    judgments: tuple[Judgment, ...]
-    rejects: tuple[Reject, ...]
+    responses: tuple[Response, ...]
+    rejects: tuple[RejectedRow, ...]
 
 
 @dataclass(frozen=True)
 class _Row:
     number: int
     where: str
-    judgment: Judgment
+    response: Response
     raw: Mapping[str, Any]
 
 
-def collect(study: Study, returned: Iterable[Returned]) -> Collected:
-    """Sort what came back: every row is a judgment or a reject.
+def collect(study: Study, returned: Iterable[ReturnedRow]) -> Collected:
+    """Divide returned rows into responses and rejects.
 
-    A judge who answered a task twice means the later answers: the later ``submitted``, or what was read later where a
-    time is missing. A judge who was shown the same two summaries in two booklets counts once, with the earlier answers:
-    an item's judges are different people.
+    If a judge answered a task twice, the later response counts: the later ``submitted``, or the one read later where a
+    time is missing. If a judge saw the same two summaries in two booklets, the earlier response counts, since the
+    judges of an item must differ.
     """
-    rejects: dict[int, Reject] = {}
+    rejects: dict[int, RejectedRow] = {}
     rows: list[_Row] = []
     for number, row in enumerate(returned):
-        told = row.judgment if isinstance(row.judgment, str) else fault(row.judgment, study)
-        if isinstance(row.judgment, str) or told:
-            rejects[number] = Reject(row.where, told, row.raw)
+        problem = row.response if isinstance(row.response, str) else fault(row.response, study)
+        if isinstance(row.response, str) or problem:
+            rejects[number] = RejectedRow(row.where, problem, row.raw)
         else:
-            rows.append(_Row(number, row.where, replace(row.judgment, judge=row.judgment.judge.strip()), row.raw))
+            rows.append(_Row(number, row.where, replace(row.response, judge=row.response.judge.strip()), row.raw))
     kept = _once_a_task(rows, rejects)
     kept = _once_a_pair(kept, study, rejects)
-    place = {task.id: (task.booklet, task.position) for task in study.tasks}
-    judgments = sorted((row.judgment for row in kept), key=lambda found: (place[found.task], found.judge))
-    return Collected(tuple(judgments), tuple(rejects[number] for number in sorted(rejects)))
+    order = {task.id: (task.booklet, task.position) for task in study.tasks}
+    responses = sorted((row.response for row in kept), key=lambda response: (order[response.task], response.judge))
+    return Collected(tuple(responses), tuple(rejects[number] for number in sorted(rejects)))
 
 
-def write_rejects(path: str | Path, rejects: Sequence[Reject]) -> None:
-    """Write one JSON object a reject: where it stands, why it does not count, what it says."""
+def write_rejects(path: str | Path, rejects: Sequence[RejectedRow]) -> None:
+    """Write one JSON object a rejected row: its location, the reason and the content."""
     lines = (json.dumps(asdict(reject)) + "\n" for reject in rejects)
     Path(path).write_text("".join(lines), encoding="utf-8")
 
 
-def reasons(rejects: Sequence[Reject]) -> list[tuple[str, int, str]]:
-    """Of each kind of reason: the kind, how often, and where first; the most frequent first."""
+def reasons(rejects: Sequence[RejectedRow]) -> list[tuple[str, int, str]]:
+    """Kind of reason, count and location of the first row; the most frequent kind first."""
     first: dict[str, str] = {}
     for reject in rejects:
         first.setdefault(reject.kind, reject.where)
     return [(kind, count, first[kind]) for kind, count in Counter(reject.kind for reject in rejects).most_common()]
 
 
-def _once_a_task(rows: Sequence[_Row], rejects: dict[int, Reject]) -> list[_Row]:
+def _once_a_task(rows: Sequence[_Row], rejects: dict[int, RejectedRow]) -> list[_Row]:
     kept: dict[tuple[str, str], _Row] = {}
     for row in rows:
-        key = (row.judgment.judge, row.judgment.task)
-        earlier = kept.get(key)
-        if earlier is None:
-            kept[key] = row
+        key = (row.response.judge, row.response.task)
+        earlier = kept.setdefault(key, row)
+        if earlier is row:
             continue
         old, new = (row, earlier) if _before(row, earlier) else (earlier, row)
         kept[key] = new
-        same = "the same answers again" if old.judgment.answers == new.judgment.answers else "answered again later"
-        rejects[old.number] = Reject(old.where, f"{same}: {new.where} counts", old.raw)
+        reason = "the same answers again" if old.response.answers == new.response.answers else "answered again later"
+        rejects[old.number] = RejectedRow(old.where, f"{reason}: {new.where} counts", old.raw)
     return sorted(kept.values(), key=lambda row: row.number)
 
 
-def _once_a_pair(rows: Sequence[_Row], study: Study, rejects: dict[int, Reject]) -> list[_Row]:
-    kept: dict[tuple[str, str, frozenset[str]], list[_Row]] = {}
+def _once_a_pair(rows: Sequence[_Row], study: Study, rejects: dict[int, RejectedRow]) -> list[_Row]:
+    groups: dict[tuple[str, str, frozenset[str]], list[_Row]] = {}
     for row in rows:
-        task = study.by_id[row.judgment.task]
-        kept.setdefault((row.judgment.judge, task.item, frozenset((task.left, task.right))), []).append(row)
-    result = []
-    for same in kept.values():
-        first = same[0]
-        for row in same[1:]:
+        task = study.by_id[row.response.task]
+        groups.setdefault((row.response.judge, task.item, frozenset((task.left, task.right))), []).append(row)
+    kept = []
+    for group in groups.values():
+        first = group[0]
+        for row in group[1:]:
             if _before(row, first):
                 first = row
-        booklet = study.by_id[first.judgment.task].booklet
-        for row in same:
-            task = study.by_id[row.judgment.task]
-            if _is_identical(task) or task.booklet == booklet:  # within a booklet a repeat is a check
-                result.append(row)
+        booklet = study.by_id[first.response.task].booklet
+        for row in group:
+            task = study.by_id[row.response.task]
+            if task.left == task.right or task.booklet == booklet:  # a check; so is a repeat within a booklet
+                kept.append(row)
             else:
-                told = f"same judge, same summaries in another booklet: {first.where} counts"
-                rejects[row.number] = Reject(row.where, told, row.raw)
-    return result
-
-
-def _is_identical(task: Task) -> bool:
-    return task.left == task.right
+                reason = f"same judge, same summaries in another booklet: {first.where} counts"
+                rejects[row.number] = RejectedRow(row.where, reason, row.raw)
+    return kept
 
 
 def _before(row: _Row, other: _Row) -> bool:
-    """Whether ``row`` was submitted before ``other``; where a time is missing, what was read earlier is earlier."""
-    if row.judgment.submitted is None or other.judgment.submitted is None:
+    """Whether ``row`` was submitted before ``other``, or was read before it if a time is missing."""
+    if row.response.submitted is None or other.response.submitted is None:
         return row.number < other.number
-    times = (datetime.fromisoformat(found.judgment.submitted or "") for found in (row, other))
-    first, second = times
-    return (first, row.number) < (second, other.number)
+    time, other_time = (datetime.fromisoformat(each) for each in (row.response.submitted, other.response.submitted))
+    return (time, row.number) < (other_time, other.number)

@@ -1,7 +1,7 @@
-"""What comes back from judges: files of any of the formats -> judgments, or what is wrong with a row.
+"""Files that judges return -> responses, or what is wrong with a row.
 
-``.sqlite``: the app's database. ``.jsonl``: judgments as they are. ``.json``: an offline page's file. ``.csv``:
-Mechanical Turk's results where columns are called ``Answer.``, else a spreadsheet that a judge filled in.
+``.sqlite``: the app's database. ``.jsonl``: collected or exported judgments. ``.json``: the file of an offline page.
+``.csv``: results of Mechanical Turk if columns begin with ``Answer.``, else a spreadsheet that a judge filled in.
 """
 
 from __future__ import annotations
@@ -16,35 +16,34 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
-from human_eval.collection.judgments import Judgment, judgment_of, read_rows
+from human_eval.collection.responses import Response, read_rows, response_of
 from human_eval.collection.store import read_database
-from human_eval.spreadsheet import delimiter_of
-from human_eval.study import Study, StudyError
+from human_eval.formatting import delimiter_of
+from human_eval.study import Answer, Study, StudyError
 from rlsum.readers import FIELD_LIMIT
 
-# What people write into a spreadsheet.
-WRITTEN = {"left": "left", "a": "left", "right": "right", "b": "right"} | dict.fromkeys(
-    ("none", "n", "no difference", "tie", "=", "'="), "none"
-)
+# What people write into a spreadsheet, in lower case -> answer.
+WRITTEN = {text: answer for answer in Answer for text in (answer.value, answer.label.lower(), answer.letter)}
+WRITTEN |= dict.fromkeys(("tie", "=", "'="), Answer.NONE)
 TRUE = "true"
 ZONES = {"PST": -8, "PDT": -7, "UTC": 0, "GMT": 0}  # of Mechanical Turk's times
 MTURK_TIME = "%a %b %d %H:%M:%S %Y"
 
 
 @dataclass(frozen=True)
-class Returned:
-    """A row at ``where`` (file:line): a judgment, whose answers may still be wrong, or the reason why it is none.
+class ReturnedRow:
+    """A row at ``where`` (file:line): a response, not yet checked against the study, or the reason why it is none.
 
-    ``raw`` is what stands there, for the file of rejects.
+    ``raw``: the content of the row, for the file of rejects.
     """
 
     where: str
-    judgment: Judgment | str
+    response: Response | str
     raw: Mapping[str, Any]
 
 
-def read_returned(path: str | Path, study: Study) -> Iterator[Returned]:
-    """The rows of a file. Raises StudyError where the file cannot be read, or its name does not tell the format."""
+def read_returned(path: str | Path, study: Study) -> Iterator[ReturnedRow]:
+    """The rows of a file. Raises StudyError for an unreadable file or an unknown suffix."""
     path = Path(path)
     reader = READERS.get((Path(path.stem) if path.suffix == ".gz" else path).suffix.lower())
     if reader is None or (path.suffix == ".gz" and reader is not _jsonl):
@@ -52,42 +51,42 @@ def read_returned(path: str | Path, study: Study) -> Iterator[Returned]:
     try:
         yield from reader(path, study)
     except OSError as error:
-        raise StudyError(f"{path}: cannot be read ({error.strerror}); give files that came back from judges") from error
+        raise StudyError(f"{path}: cannot be read ({error.strerror}); give files that judges returned") from error
 
 
-def _jsonl(path: Path, study: Study) -> Iterator[Returned]:
+def _jsonl(path: Path, study: Study) -> Iterator[ReturnedRow]:
     for where, row, problem in read_rows(path):
-        yield Returned(where, problem or judgment_of(row), row)
+        yield ReturnedRow(where, problem or response_of(row), row)
 
 
-def _database(path: Path, study: Study) -> Iterator[Returned]:
-    for judgment in read_database(path, study):
-        yield Returned(f"{path}: judge {judgment.judge}, task {judgment.task}", judgment, asdict(judgment))
+def _database(path: Path, study: Study) -> Iterator[ReturnedRow]:
+    for response in read_database(path, study):
+        yield ReturnedRow(f"{path}: judge {response.judge}, task {response.task}", response, asdict(response))
 
 
-def _offline(path: Path, study: Study) -> Iterator[Returned]:
+def _offline(path: Path, study: Study) -> Iterator[ReturnedRow]:
     try:
         content = json.loads(path.read_bytes().decode("utf-8-sig"))
     except (ValueError, RecursionError):
-        yield Returned(f"{path}:1", "not JSON", {})
+        yield ReturnedRow(f"{path}:1", "not JSON", {})
         return
     if not isinstance(content, dict) or not isinstance(content.get("judgments"), list):
-        yield Returned(f"{path}:1", "not the file of an offline page", {})
+        yield ReturnedRow(f"{path}:1", "not the file of an offline page", {})
         return
     for number, row in enumerate(content["judgments"], 1):
         where = f"{path}: judgment {number}"
         if not isinstance(row, dict):
-            yield Returned(where, "not a JSON object", {})
+            yield ReturnedRow(where, "not a JSON object", {})
             continue
         whole = {**row, "study": content.get("study"), "judge": content.get("judge"), "origin": "offline"}
-        yield Returned(where, judgment_of(whole), whole)
+        yield ReturnedRow(where, response_of(whole), whole)
 
 
-def _csv(path: Path, study: Study) -> Iterator[Returned]:
+def _csv(path: Path, study: Study) -> Iterator[ReturnedRow]:
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
-        yield Returned(f"{path}:1", "not UTF-8: save it as 'CSV UTF-8'", {})
+        yield ReturnedRow(f"{path}:1", "not UTF-8: save it as 'CSV UTF-8'", {})
         return
     csv.field_size_limit(max(FIELD_LIMIT, csv.field_size_limit()))  # process-wide; only ever raised
     delimiter = delimiter_of(text)
@@ -99,7 +98,7 @@ def _csv(path: Path, study: Study) -> Iterator[Returned]:
     turk = any(name.startswith("Answer.") for name in header)
     column = "Input.task" if turk else "task"
     if column not in header or len(set(header)) < len(header):
-        yield Returned(f"{path}:1", f"no CSV with one column {column}", {})
+        yield ReturnedRow(f"{path}:1", f"not a CSV with one column {column}", {})
         return
     nameless: Counter[str] = Counter()
     while True:
@@ -109,24 +108,24 @@ def _csv(path: Path, study: Study) -> Iterator[Returned]:
         except StopIteration:
             return
         except csv.Error as error:
-            yield Returned(where, f"broken CSV: {error}", {})
+            yield ReturnedRow(where, f"broken CSV: {error}", {})
             continue
         if not any(cell.strip() for cell in cells):
-            continue  # an empty line holds nothing to lose
+            continue
         if len(cells) != len(header):
-            yield Returned(where, "wrong number of CSV fields", dict(zip(header, cells, strict=False)))
+            yield ReturnedRow(where, "wrong number of CSV fields", dict(zip(header, cells, strict=False)))
             continue
         row = dict(zip(header, cells, strict=True))
-        yield Returned(where, _mturk_row(row, study, nameless) if turk else _sheet_row(row, study), row)
+        yield ReturnedRow(where, _mturk_row(row, study, nameless) if turk else _sheet_row(row, study), row)
 
 
-def _sheet_row(row: Mapping[str, str], study: Study) -> Judgment | str:
+def _sheet_row(row: Mapping[str, str], study: Study) -> Response | str:
     names = [criterion.id for criterion in study.criteria]
     written = {name: row[name].strip() for name in names if row.get(name, "").strip()}
     if not written:
         return "not filled in"
     answers = {name: WRITTEN.get(answer.lower(), answer) for name, answer in written.items()}
-    return judgment_of(
+    return response_of(
         {
             "study": row.get("study", "").strip() or study.id,
             "task": row["task"].strip(),
@@ -138,8 +137,8 @@ def _sheet_row(row: Mapping[str, str], study: Study) -> Judgment | str:
     )
 
 
-def _mturk_row(row: Mapping[str, str], study: Study, nameless: Counter[str]) -> Judgment | str:
-    """One assignment. Without WorkerId each row of a task is a judge of its own: nobody can tell who it was."""
+def _mturk_row(row: Mapping[str, str], study: Study, nameless: Counter[str]) -> Response | str:
+    """One assignment. Without WorkerId, the rows of a task count as different judges."""
     task = row["Input.task"].strip()
     if row.get("AssignmentStatus", "").strip().lower() == "rejected":
         return "assignment was rejected"
@@ -153,7 +152,7 @@ def _mturk_row(row: Mapping[str, str], study: Study, nameless: Counter[str]) -> 
         submitted = _mturk_time(row.get("SubmitTime", "").strip())
     except ValueError as error:
         return f"{error}"
-    return judgment_of(
+    return response_of(
         {
             "study": row.get("Input.study", "").strip() or study.id,
             "task": task,
@@ -168,7 +167,7 @@ def _mturk_row(row: Mapping[str, str], study: Study, nameless: Counter[str]) -> 
 
 
 def _mturk_answers(row: Mapping[str, str]) -> dict[str, str]:
-    """Answers by input: columns ``Answer.x``, or ``Answer.x.left`` of true and false, or one JSON object of all."""
+    """Input -> answer, from columns ``Answer.x``, from true/false in ``Answer.x.left``, or from one JSON object."""
     given: dict[str, str] = {}
     for column, cell in row.items():
         if not column.startswith("Answer."):
@@ -207,19 +206,19 @@ def _seconds(text: str) -> float | None:
     try:
         return float(text) if text else None
     except ValueError as error:
-        raise ValueError(f"WorkTimeInSeconds is no number: {text[:40]}") from error
+        raise ValueError(f"WorkTimeInSeconds is not a number: {text[:40]}") from error
 
 
 def _mturk_time(text: str) -> str | None:
-    """ISO time of one such as ``Thu Dec 05 14:23:11 PST 2019``; None for an empty one."""
+    """``Thu Dec 05 14:23:11 PST 2019`` as an ISO time; None for an empty text."""
     if not text:
         return None
     words = text.split()
     if len(words) != 6:
-        return text  # ISO already, or to be refused
+        return text  # already ISO, or invalid, which `fault` reports
     zone = words.pop(4)
     if zone not in ZONES:
-        raise ValueError(f"SubmitTime in an unknown zone: {zone}")
+        raise ValueError(f"SubmitTime has an unknown time zone: {zone}")
     try:
         moment = datetime.strptime(" ".join(words), MTURK_TIME)
     except ValueError as error:
@@ -227,7 +226,7 @@ def _mturk_time(text: str) -> str | None:
     return moment.replace(tzinfo=timezone(timedelta(hours=ZONES[zone]))).isoformat()
 
 
-READERS: dict[str, Callable[[Path, Study], Iterator[Returned]]] = {
+READERS: dict[str, Callable[[Path, Study], Iterator[ReturnedRow]]] = {
     ".sqlite": _database,
     ".jsonl": _jsonl,
     ".json": _offline,

@@ -1,1 +1,1 @@
-"""From outputs of several systems to a study: alignment, balanced sides, attention checks, the secret key."""
+"""From the outputs of several systems to a study: alignment, sides, attention checks, blinding, the key."""

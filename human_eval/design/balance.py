@@ -1,9 +1,9 @@
-"""Left and right: which of a pair stands left in each task, balanced in every way at once, and otherwise random.
+"""Which system of a pair is on the left in each task: balanced in every way at once, otherwise random.
 
 A bipartite graph has a node for each comparison (a pair of systems on an item) and one for each booklet; a task is the
-edge between its two. Along a closed walk that uses each edge once, edges of alternate sides leave every node that the
-walk passes balanced. Nodes of odd degree get an edge more, to a node that stands for all of their kind: those sums are
-then balanced too.
+edge between its two nodes. If sides alternate along a closed walk that uses each edge once, every node on the walk is
+balanced. A node of odd degree gets one more edge, to a node that represents all nodes of its kind, so that their sum is
+balanced too.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Node = Hashable
 def first_left(
     comparisons: Sequence[Hashable], pairs: Sequence[Hashable], booklets: Sequence[Hashable], rng: random.Random
 ) -> list[bool]:
-    """For each task, whether the first system of its pair stands left.
+    """For each task, whether the first system of its pair is on the left.
 
     comparisons, pairs, booklets: of each task; a comparison belongs to one pair. Within every comparison, every pair,
     every booklet and over all, the numbers of tasks with the first system left and right differ by at most one.
@@ -28,7 +28,7 @@ def first_left(
     ]
     count = len(edges)
     pair_of = dict(zip(comparisons, pairs, strict=True))
-    # Each round makes even what is odd so far; the sides of the graph alternate, so that it stays bipartite.
+    # Each line makes the degrees of one kind of node even and keeps the graph bipartite.
     edges += [(node, ("pair", pair_of[node[1]])) for node in _odd(edges, "comparison")]
     edges += [(("all pairs", None), node) for node in _odd(edges, "pair")]
     edges += [(("all booklets", None), node) for node in _odd(edges, "booklet")]
@@ -45,10 +45,9 @@ def _odd(edges: Sequence[tuple[Node, Node]], kind: str) -> list[tuple[str, Hasha
 
 
 def _alternate(edges: Sequence[tuple[Node, Node]], rng: random.Random) -> list[bool]:
-    """Sides of the edges of a bipartite graph of even degrees: at each node as many True as False.
+    """Sides of the edges of a bipartite graph with even degrees: at each node as many True as False.
 
-    A walk that leaves a node on the one part of the graph is True, back from the other part False; closed walks from a
-    node of the first part alternate without a rest.
+    Sides alternate along closed walks, which have an even number of edges in a bipartite graph.
     """
     around: dict[Node, list[int]] = {}
     for number in rng.sample(range(len(edges)), len(edges)):
@@ -59,17 +58,17 @@ def _alternate(edges: Sequence[tuple[Node, Node]], rng: random.Random) -> list[b
         if sides[number] is not None:
             continue
         start = node = edges[number][0]
-        side = rng.random() < 0.5  # each closed walk begins either way
+        side = rng.random() < 0.5  # either side may come first
         while True:
             free = around[node]
             while free and sides[free[-1]] is not None:
                 free.pop()
             if not free:
-                break  # back at the start, the only node where a walk through even degrees can end
+                break  # at the start: with even degrees a walk can end nowhere else
             taken = free.pop()
             sides[taken] = side
             side = not side
-            here = edges[taken]
-            node = here[1] if node == here[0] else here[0]
+            one, other = edges[taken]
+            node = other if node == one else one
         assert node == start
     return [bool(side) for side in sides]

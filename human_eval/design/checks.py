@@ -1,45 +1,117 @@
-"""Attention checks: tasks whose right answer is known, made and marked."""
+"""Attention checks: tasks whose right answer is known. Making them, adding them to a booklet, marking the answers."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
-from human_eval.study import Answer, Secret
+from human_eval.design.outputs import AlignedOutputs
+from human_eval.study import Answer, StudyError, TaskKey
+
+CheckKind = Literal["identical", "shuffled"]
 
 SHUFFLED_WORDS = 8  # fewer different words may still read well in another order
 
 
-def shuffled(text: str, rng: random.Random) -> str:
-    """``text`` with its words in another order, as many on each line as before.
+@dataclass(frozen=True)
+class Draft:
+    """A task without id and position: its texts and its systems."""
 
-    Its words must not all be the same, else there is no other order (see ``can_be_shuffled``).
+    item: str
+    left: str
+    right: str
+    key: TaskKey
+
+
+def with_checks(
+    outputs: AlignedOutputs,
+    drafts: Sequence[Draft],
+    sampled: Sequence[str],
+    *,
+    identical: int,
+    shuffled: int,
+    swapped: int,
+    rng: random.Random,
+) -> list[tuple[Draft, Draft | None]]:
+    """A booklet with so many checks of each kind added; with each task the earlier one that it repeats, or None.
+
+    Raises StudyError where no output is suitable for a check.
+    """
+    booklet: list[tuple[Draft, Draft | None]] = [(draft, None) for draft in drafts]
+    used = {draft.item for draft in drafts}
+    counts: dict[CheckKind, int] = {"identical": identical, "shuffled": shuffled}
+    for kind, count in counts.items():
+        for _ in range(count):
+            check = _check(kind, outputs, used, sampled, rng)
+            used.add(check.item)
+            booklet.insert(rng.randint(min(1, len(booklet)), len(booklet)), (check, None))
+    early = drafts[: (len(drafts) + 1) // 2]
+    for draft in rng.sample(early, min(swapped, len(early))):
+        position = next(number for number, (other, _) in enumerate(booklet) if other is draft)
+        earliest = max(position + 1, (len(booklet) + position) // 2)
+        key = TaskKey(draft.key.pair, draft.key.right, draft.key.left, "swapped")
+        repeat = Draft(draft.item, draft.right, draft.left, key)
+        booklet.insert(rng.randint(earliest, len(booklet)), (repeat, draft))
+    return booklet
+
+
+def _check(
+    kind: CheckKind, outputs: AlignedOutputs, used: set[str], sampled: Sequence[str], rng: random.Random
+) -> Draft:
+    """A check on an article that is not judged, else on one that is new in this booklet, else on any."""
+    judged = set(sampled)
+    spare = [item for item in outputs.articles if item not in judged and item not in used]
+    new = [item for item in sampled if item not in used]
+    for pool in (spare, new, sorted(outputs.articles)):
+        for item in rng.sample(pool, len(pool)):
+            for system in rng.sample(outputs.systems, len(outputs.systems)):
+                if draft := _check_on(kind, item, system, outputs.candidates[item][system], rng):
+                    return draft
+    raise StudyError(f"no output is suitable for a check of kind {kind!r}; turn it off with --{kind} 0")
+
+
+def _check_on(kind: CheckKind, item: str, system: str, text: str, rng: random.Random) -> Draft | None:
+    if kind == "identical" and text.strip():
+        return Draft(item, text, text, TaskKey((system, system), system, system, kind, expected=Answer.NONE))
+    if kind == "shuffled" and can_be_shuffled(text):
+        mixed = shuffled(text, rng)
+        readable = rng.choice((Answer.LEFT, Answer.RIGHT))
+        left, right = (text, mixed) if readable == Answer.LEFT else (mixed, text)
+        return Draft(item, left, right, TaskKey((system, system), system, system, kind, expected=readable))
+    return None
+
+
+def shuffled(text: str, rng: random.Random) -> str:
+    """``text`` with its words in another order, and as many words on each line as before.
+
+    The text must have two different words or more (see `can_be_shuffled`).
     """
     words = text.split()
     mixed = list(words)
     while mixed == words:
         rng.shuffle(mixed)
-    left = iter(mixed)
-    return "\n".join(" ".join(next(left) for _ in line.split()) for line in text.splitlines() if line.split())
+    rest = iter(mixed)
+    return "\n".join(" ".join(next(rest) for _ in line.split()) for line in text.splitlines() if line.split())
 
 
 def can_be_shuffled(text: str) -> bool:
-    """Whether the loss of order would be seen."""
+    """Whether a reader would notice another order of the words."""
     return len(set(text.split())) >= SHUFFLED_WORDS
 
 
-def passed(secret: Secret, answers: Mapping[str, Answer], earlier: Mapping[str, Answer] | None = None) -> bool | None:
-    """Whether the answers to a check are those of a judge who read; None where that cannot be said.
+def passed(key: TaskKey, answers: Mapping[str, str], earlier: Mapping[str, str] | None = None) -> bool | None:
+    """Whether the answers to a check are those of an attentive judge; None where this cannot be decided.
 
-    identical: no difference in every criterion. shuffled: the readable text wins at least one criterion and loses none,
-    for some criteria (does it repeat itself?) do not depend on order. swapped: no criterion changes sides between
-    ``earlier``, the same judge's answers to the task repeated, and now; from or to no difference is no change of sides.
+    identical: no difference in every criterion. shuffled: the readable text wins at least one criterion and loses none;
+    some criteria (redundancy) do not depend on word order. swapped: no criterion has the same side in ``earlier``, the
+    judge's answers to the repeated task; a change from or to no difference passes.
     """
-    if secret.kind == "identical":
-        return all(answer == "none" for answer in answers.values())
-    if secret.kind == "shuffled":
-        given = set(answers.values()) - {"none"}
-        return given == {secret.expected}
-    if secret.kind == "swapped" and earlier is not None:
-        return all(answer == "none" or answer != earlier.get(name) for name, answer in answers.items())
+    if key.kind == "identical":
+        return all(answer == Answer.NONE for answer in answers.values())
+    if key.kind == "shuffled":
+        return set(answers.values()) - {Answer.NONE} == {key.expected}
+    if key.kind == "swapped" and earlier is not None:
+        return all(answer == Answer.NONE or answer != earlier.get(name) for name, answer in answers.items())
     return None

@@ -1,4 +1,4 @@
-"""Output files of several systems -> the articles that all of them summarized, side by side."""
+"""Outputs of several systems -> the articles that all of them summarized, with all summaries."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from human_eval.formatting import counted
 from human_eval.study import StudyError
-from human_eval.wording import counted
 from rlsum.records import Output, read_outputs
 
 
 @dataclass(frozen=True)
-class Aligned:
-    """``articles``: id -> text; ``candidates``: id -> system -> text, for every id that all ``systems`` have.
+class AlignedOutputs:
+    """``articles``: id -> text; ``candidates``: id -> system -> text, for the ids that all ``systems`` have in common.
 
-    ``left_out``: system -> how many of its ids another system lacks.
+    ``left_out``: system -> number of its ids that another system lacks; systems that lose none are absent.
     """
 
     systems: tuple[str, ...]
@@ -24,16 +24,16 @@ class Aligned:
     left_out: dict[str, int]
 
 
-def read_aligned(paths: Iterable[str | Path]) -> Aligned:
-    """Read one or more outputs files, each with one or more systems, and align them. Raises StudyError, RecordError."""
+def read_aligned(paths: Iterable[str | Path]) -> AlignedOutputs:
+    """Read and align outputs files of one or more systems each. Raises StudyError or RecordError."""
     return align([(f"{path}, id {output.id}", output) for path in paths for output in read_outputs(path)])
 
 
-def align(outputs: Sequence[tuple[str, Output]]) -> Aligned:
-    """Align outputs, each beside words that say where it stands; systems and ids are sorted, not as they came.
+def align(outputs: Sequence[tuple[str, Output]]) -> AlignedOutputs:
+    """Align outputs, each with its location for messages. Systems and ids are sorted.
 
-    Raises StudyError for a single system, two outputs of one system for an id, no common id, an article that is missing
-    or not the same in all systems, and text that is not Unicode.
+    Raises StudyError for a single system, two outputs of a system for one id, no common id, an article that is missing
+    or differs between systems, and text that is not valid Unicode.
     """
     by_system: dict[str, dict[str, tuple[str, Output]]] = {}
     for where, output in outputs:
@@ -49,26 +49,26 @@ def align(outputs: Sequence[tuple[str, Output]]) -> Aligned:
         rows[output.id] = (where, output)
     systems = tuple(sorted(by_system))
     if len(systems) < 2:
-        raise StudyError(f"only one system ({', '.join(systems)}); give the outputs of two or more to compare")
+        raise StudyError(f"only one system ({', '.join(systems)}); give the outputs of two or more")
     common = sorted(set.intersection(*(set(rows) for rows in by_system.values())))
     if not common:
         counts = ", ".join(f"{system}: {counted(len(rows), 'output')}" for system, rows in sorted(by_system.items()))
-        raise StudyError(f"no id has an output of every system ({counts}); ids must name the same articles")
+        raise StudyError(f"no id has an output of every system ({counts}); give outputs of the same articles")
     articles = {id: _article([by_system[system][id] for system in systems]) for id in common}
     candidates = {id: {system: by_system[system][id][1].candidate for system in systems} for id in common}
     left_out = {system: len(by_system[system]) - len(common) for system in systems}
-    return Aligned(systems, articles, candidates, {system: count for system, count in left_out.items() if count})
+    return AlignedOutputs(systems, articles, candidates, {system: count for system, count in left_out.items() if count})
 
 
 def _article(outputs: Sequence[tuple[str, Output]]) -> str:
-    """The article of one id. Files may differ in case, spaces and punctuation: the first is shown."""
+    """The article of one id: the first one given. Files may differ in case, spaces and punctuation."""
     given = [(where, output) for where, output in outputs if output.source.strip()]
     if not given:
-        raise StudyError(f"{outputs[0][0]}: no source; judges need the article, so give outputs that carry it")
+        raise StudyError(f"{outputs[0][0]}: no source; judges read the article, so give outputs that include it")
     first_where, first = given[0]
     for where, output in given[1:]:
         if output.source != first.source and _letters(output.source) != _letters(first.source):
-            raise StudyError(f"{where}: its source is not that of {first_where}; one id must name one article")
+            raise StudyError(f"{where}: its source differs from that of {first_where}; one id must name one article")
     return first.source
 
 
@@ -77,8 +77,8 @@ def _letters(text: str) -> str:
 
 
 def check_unicode(what: str, text: str) -> None:
-    """Raise StudyError for half a character: JSON and command lines can hold one, and no file can."""
+    """Raise StudyError for a lone surrogate, which JSON and command lines can hold but UTF-8 cannot."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise StudyError(f"{what} holds half a character ({error.reason}); repair the text") from error
+        raise StudyError(f"{what} is not valid Unicode ({error.reason}); repair the text") from error

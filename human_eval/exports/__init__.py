@@ -1,1 +1,1 @@
-"""A study as files for judges who are elsewhere. Exports are made from the public study alone."""
+"""A study as files for judges who do not use the app, made from its public part alone. One function a format."""

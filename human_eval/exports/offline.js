@@ -2,14 +2,14 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const at = (id) => document.getElementById(id);
 const fieldsets = [...document.querySelectorAll("fieldset[data-criterion]")];
-const place = `rlsum human-eval ${data.study} ${data.booklet}`;
+const storageKey = `rlsum human-eval ${data.study} ${data.booklet}`;
 let state = kept();
-let seen = null; // since when the task on the screen is looked at
+let seen = null; // when the task on the screen was last timed; null while it is hidden
 
 function kept() {
   const fresh = { judge: "", position: 0, shortcuts: true, tasks: {} };
   try {
-    const found = JSON.parse(localStorage.getItem(place) || "null");
+    const found = JSON.parse(localStorage.getItem(storageKey) || "null");
     return found && found.tasks && typeof found.tasks === "object" ? { ...fresh, ...found } : fresh;
   } catch {
     return fresh;
@@ -18,7 +18,7 @@ function kept() {
 
 function keep() {
   try {
-    localStorage.setItem(place, JSON.stringify(state));
+    localStorage.setItem(storageKey, JSON.stringify(state));
     at("unkept").hidden = true;
   } catch {
     at("unkept").hidden = false;
@@ -81,7 +81,7 @@ function submit() {
   const open = fieldsets.filter((fieldset) => !answers[fieldset.dataset.criterion]);
   for (const fieldset of fieldsets) fieldset.classList.toggle("missing", open.includes(fieldset));
   if (open.length) {
-    at("error").textContent = `Please answer each question; ${open.length} of ${fieldsets.length} left.`;
+    at("error").textContent = `Please answer every question: ${open.length} of ${fieldsets.length} left.`;
     open[0].querySelector("input").focus();
     return;
   }
@@ -100,7 +100,7 @@ function showEnd() {
   keep();
   const left = data.tasks.length - answered().length;
   at("summary").textContent = left
-    ? `You answered ${answered().length} of ${counted(data.tasks.length)}; ${left} ${left === 1 ? "is" : "are"} still open.`
+    ? `You answered ${answered().length} of ${counted(data.tasks.length)}; ${left} ${left === 1 ? "is" : "are"} unanswered.`
     : `All done: ${counted(data.tasks.length)} answered.`;
   at("open").hidden = left === 0;
   at("file").textContent = fileName();
@@ -145,7 +145,7 @@ function previous() {
 function answer(fieldset, value) {
   const now = record(task().task);
   now.answers[fieldset.dataset.criterion] = value;
-  if (now.submitted) now.submitted = new Date().toISOString(); // an answer changed later is a later answer
+  if (now.submitted) now.submitted = new Date().toISOString(); // a changed answer is submitted again
   fieldset.classList.remove("missing");
   keep();
 }
@@ -154,18 +154,18 @@ function press(event) {
   const typing = event.target.matches("textarea, input[type=text]");
   const held = event.repeat || event.ctrlKey || event.altKey || event.metaKey;
   if (at("work").hidden || typing || held || !state.shortcuts) return;
-  const value = { a: "left", 1: "left", b: "right", 2: "right", n: "none", 0: "none" }[event.key.toLowerCase()];
+  const key = event.key.toLowerCase();
   const current = document.querySelector("fieldset.current");
-  if (value && current) {
-    const input = current.querySelector(`input[value=${value}]`);
+  const input = current?.querySelector(`input[data-keys~="${CSS.escape(key)}"]`);
+  if (input) {
     input.checked = true;
-    answer(current, value);
+    answer(current, input.value);
     mark();
     (document.querySelector("fieldset.current")?.querySelector("input") ?? input).focus();
   } else if (event.key === "Enter" && !event.target.matches("button, summary")) submit();
-  else if (event.key.toLowerCase() === "p") previous();
-  else if (event.key.toLowerCase() === "d") at("article-box").open = !at("article-box").open;
-  else if (event.key.toLowerCase() === "c") at("comment").focus();
+  else if (key === "p") previous();
+  else if (key === "d") at("article-box").open = !at("article-box").open;
+  else if (key === "c") at("comment").focus();
   else return;
   event.preventDefault();
 }
@@ -178,7 +178,7 @@ at("begin").addEventListener("submit", (event) => {
   const judge = at("judge").value.trim();
   if (!judge) return at("judge").focus();
   const other = state.judge && state.judge !== judge && Object.keys(state.tasks).length;
-  if (other && !confirm(`Go on with the answers that ${state.judge} gave here? Cancel begins anew, without them.`)) {
+  if (other && !confirm(`Continue with the answers of ${state.judge}? Cancel discards them and starts again.`)) {
     state = { ...state, position: 0, tasks: {} };
   }
   state.judge = judge;
@@ -211,8 +211,8 @@ at("open").addEventListener("click", () => {
 });
 at("save").addEventListener("click", save);
 document.addEventListener("keydown", press);
-// Before Begin there is nothing new to keep, and what was read may be old: a browser under load hands what one page
-// wrote to the next page late. Written back, it would replace the newer answers; read again, they are there.
+// Before Begin there is nothing new to store, and the state read at load may be stale: a browser under load can deliver
+// what another page wrote late. Storing the stale state would replace newer answers.
 const leave = () => {
   if (!at("start").hidden) return;
   clock();

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from human_eval.files import read_object
+from human_eval.formatting import counted, percentage
 from human_eval.planning.scenarios import Scenario, check_range
 from human_eval.planning.simulation import Assumptions, rejections
-from human_eval.statistics.analysis import ALPHA, Settings
-from human_eval.statistics.exclusion import Rules
-from human_eval.wording import counted, percentage
+from human_eval.statistics.analysis import ALPHA, AnalysisSettings
+from human_eval.statistics.exclusion import ExclusionRules
 from rlsum.errors import UserError
 
 ITEMS = (10, 20, 30, 50, 75, 100, 150, 200, 300, 500)
@@ -24,7 +24,7 @@ FORMAT = 1
 
 
 @dataclass(frozen=True)
-class Design:
+class PlannedDesign:
     """What the study is to find, and how.
 
     ``pairs`` of systems are compared on the ``primary`` criterion, each tested at ``alpha / pairs``, Holm's strictest
@@ -37,11 +37,11 @@ class Design:
     items: int | None = None
     power: float = 0.8
     alpha: float = ALPHA
-    rules: Rules = field(default_factory=Rules)
+    rules: ExclusionRules = field(default_factory=ExclusionRules)
 
 
 @dataclass(frozen=True)
-class Curve:
+class PowerCurve:
     """Power (k,) with so many ``judges`` an item, at each number of ``items`` (k,)."""
 
     judges: int
@@ -57,30 +57,30 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Outlook:
+class ScenarioPower:
     """What the plan's items find in a ``scenario``, and the ``curve`` of its power over other numbers of items."""
 
     scenario: Scenario
-    curve: Curve
+    curve: PowerCurve
     power: float
 
 
 @dataclass(frozen=True)
-class Plan:
+class StudyPlan:
     """A design with its ``items`` fixed, the power that it has, and the curves behind it.
 
     ``source`` says where the assumptions are from. ``needed``: judges an item -> the fewest items, None where more than
     the largest number tried. ``outlooks``: the scenarios of a table of assumptions, the one planned for first.
     """
 
-    design: Design
+    design: PlannedDesign
     assumptions: Assumptions
     source: str
-    curves: tuple[Curve, ...]
+    curves: tuple[PowerCurve, ...]
     power: float
     draws: int
     seed: int
-    outlooks: tuple[Outlook, ...] = ()
+    outlooks: tuple[ScenarioPower, ...] = ()
 
     @property
     def needed(self) -> dict[int, int | None]:
@@ -89,8 +89,8 @@ class Plan:
 
 
 def plan(
-    design: Design, assumptions: Assumptions, *, source: str = "assumed", draws: int = DRAWS, seed: int = 0
-) -> Plan:
+    design: PlannedDesign, assumptions: Assumptions, *, source: str = "assumed", draws: int = DRAWS, seed: int = 0
+) -> StudyPlan:
     """Simulate the power of ``design`` under ``assumptions``, and choose its items where it leaves them open.
 
     Raises UserError where no number of items tried reaches the power asked for, or an option makes no sense.
@@ -108,10 +108,10 @@ def plan(
             f"preference, more judges or less power than {design.power:.0%}, or fix --items"
         )
     found = rejections(assumptions, items, design.judges, alpha=alpha, draws=draws, seed=seed)
-    return Plan(replace(design, items=items), assumptions, source, curves, found.sign_flip, draws, seed)
+    return StudyPlan(replace(design, items=items), assumptions, source, curves, found.sign_flip, draws, seed)
 
 
-def reckoned(made: Plan, scenarios: Sequence[Scenario]) -> Plan:
+def with_scenarios(made: StudyPlan, scenarios: Sequence[Scenario]) -> StudyPlan:
     """The plan with what it finds in each of ``scenarios``."""
     design, draws, seed = made.design, made.draws, made.seed
     assert design.items is not None  # a plan has fixed them
@@ -120,16 +120,16 @@ def reckoned(made: Plan, scenarios: Sequence[Scenario]) -> Plan:
     for each in scenarios:
         curve = power_curve(each.assumptions, each.judges, alpha=alpha, draws=draws, seed=seed)
         found = rejections(each.assumptions, design.items, each.judges, alpha=alpha, draws=draws, seed=seed)
-        outlooks.append(Outlook(each, curve, found.sign_flip))
+        outlooks.append(ScenarioPower(each, curve, found.sign_flip))
     return replace(made, outlooks=tuple(outlooks))
 
 
 def power_curve(
     assumptions: Assumptions, judges: int, *, alpha: float = ALPHA, draws: int = DRAWS, seed: int = 0
-) -> Curve:
+) -> PowerCurve:
     """The power with so many judges an item, at every number of items tried."""
     found = (rejections(assumptions, items, judges, alpha=alpha, draws=draws, seed=seed).sign_flip for items in ITEMS)
-    return Curve(judges, ITEMS, tuple(found))
+    return PowerCurve(judges, ITEMS, tuple(found))
 
 
 def from_pilot(path: Path, criterion: str, preference: float) -> tuple[Assumptions, str]:
@@ -157,13 +157,13 @@ def from_pilot(path: Path, criterion: str, preference: float) -> tuple[Assumptio
     return Assumptions(preference, ties, float(np.clip(np.mean(known), 0, 1))), source
 
 
-def write_plan(path: Path, made: Plan) -> None:
+def write_plan(path: Path, made: StudyPlan) -> None:
     """Write plan.json, which `settings_of` reads."""
     data = {"format": FORMAT, **asdict(made), "needed": made.needed}
     path.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
 
 
-def settings_of(path: Path, resamples: int, seed: int) -> Settings:
+def settings_of(path: Path, resamples: int, seed: int) -> AnalysisSettings:
     """How a study is to be analysed according to its plan.json. Raises UserError for a file that is none."""
     data = read_object(path, "give the plan.json that `rlsum human-eval plan` wrote")
     try:
@@ -173,12 +173,12 @@ def settings_of(path: Path, resamples: int, seed: int) -> Settings:
         alpha = float(design["alpha"])
         if not 0 < alpha < 1:
             raise ValueError(f"alpha {alpha} is not between 0 and 1")
-        return Settings(str(design["primary"]), Rules(**design["rules"]), alpha, resamples, seed)
+        return AnalysisSettings(str(design["primary"]), ExclusionRules(**design["rules"]), alpha, resamples, seed)
     except (KeyError, TypeError, ValueError) as error:
         raise UserError(f"{path}: not a plan ({error}); give the plan.json of `rlsum human-eval plan`") from error
 
 
-def _check(design: Design, assumptions: Assumptions) -> None:
+def _check(design: PlannedDesign, assumptions: Assumptions) -> None:
     """Raise UserError naming the first option that makes no sense."""
     for name in ("preference", "ties", "correlation"):
         check_range(f"--{name}", name, getattr(assumptions, name))

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import fill
 
-from human_eval.planning.plan import Outlook, Plan
-from human_eval.wording import counted, percentage
+from human_eval.formatting import counted, percentage
+from human_eval.planning.plan import ScenarioPower, StudyPlan
 from rlsum.pages.markdown import to_markdown
 from rlsum.pages.table import Cell, Table
 
 WIDTH = 100  # characters a line of the text to deposit
 
 
-def preregistration(made: Plan, criteria: Sequence[str]) -> str:
+def preregistration(made: StudyPlan, criteria: Sequence[str]) -> str:
     """The text to deposit before the first judgment, as Markdown; what only the authors know stands in brackets."""
     design, assumed = made.design, made.assumptions
     others = [criterion for criterion in criteria if criterion != design.primary]
@@ -56,7 +56,7 @@ system is ahead before that.
     return "\n\n".join(map(_filled, filter(None, text.split("\n\n")))) + "\n"
 
 
-def scenario_table(made: Plan) -> Table:
+def scenario_table(made: StudyPlan) -> Table:
     """One row a scenario: what is assumed, the items it needs, and what the plan's items find."""
     design = made.design
     rows = tuple(
@@ -76,7 +76,7 @@ def scenario_table(made: Plan) -> Table:
     return Table("Scenarios", (*header, f"power with {counted(design.items or 0, 'item')}"), rows, notes)
 
 
-def needed(outlook: Outlook, power: float) -> str:
+def needed(outlook: ScenarioPower, power: float) -> str:
     """How many items a scenario needs, in a word."""
     items = outlook.curve.needed(power)
     return f"{items:,}" if items is not None else f"> {outlook.curve.items[-1]:,}"

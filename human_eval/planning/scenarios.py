@@ -9,9 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from human_eval.formatting import counted, delimiter_of
 from human_eval.planning.simulation import Assumptions
-from human_eval.spreadsheet import delimiter_of
-from human_eval.wording import counted
 from rlsum.errors import UserError
 
 NAME = "scenario"

@@ -35,7 +35,7 @@ class Assumptions:
 
 
 @dataclass(frozen=True)
-class Rejections:
+class RejectionRates:
     """How often each test found a preference at the 5% level (or ``alpha``), in so many simulated studies."""
 
     assumptions: Assumptions
@@ -55,7 +55,7 @@ def rejections(
     draws: int = 2_000,
     flips: int = FLIPS,
     seed: int = 0,
-) -> Rejections:
+) -> RejectionRates:
     """Simulate ``draws`` studies and test each: with preference .5 these are false alarms, otherwise power.
 
     Flips are drawn anew for every block of studies and shared within it. Seeded.
@@ -69,7 +69,7 @@ def rejections(
             pooled_p(votes.sum(1)),
         )
         counts += [(p <= alpha + 1e-12).sum() for p in found]
-    return Rejections(assumptions, items, judges, draws, *(float(share) for share in counts / draws))
+    return RejectionRates(assumptions, items, judges, draws, *(float(share) for share in counts / draws))
 
 
 def draw_votes(assumptions: Assumptions, items: int, judges: int, draws: int, generator: Generator) -> Floats:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from human_eval.formatting import csv_text
 from human_eval.report import results
 from human_eval.report.findings import findings, material, warnings
 from human_eval.report.pictures import preferences_picture
 from human_eval.report.tables import all_tables, verdict_table
-from human_eval.spreadsheet import csv_text
 from human_eval.statistics.analysis import Analysis
 from rlsum.pages.blocks import Block, Bullets, Heading, Paragraph, section
 from rlsum.pages.latex import to_latex

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from human_eval.blindness import told
+from human_eval.design.blinding import naming_note
+from human_eval.formatting import counted
 from human_eval.statistics.analysis import Analysis, Outcome
 from human_eval.statistics.control_variate import ControlVariate
-from human_eval.statistics.metric_agreement import JUDGE, LENGTH
+from human_eval.statistics.metrics import JUDGE, LENGTH
 from human_eval.statistics.preference import Preference
-from human_eval.wording import counted
 
 FEW_JUDGES = 3  # below this many judges, what they say is about them
 CLEAR = 0.05  # p below which an effect of order or length is worth a warning
@@ -52,7 +52,7 @@ def warnings(analysis: Analysis) -> list[str]:
     alpha, naming = analysis.settings.alpha, analysis.votes.naming
     return [
         *analysis.votes.notes,
-        *([f"blinding: {told(naming)}; whoever read it may have known"] if naming else []),
+        *([f"blinding: {naming_note(naming)}; whoever read it may have known"] if naming else []),
         *(f"{each.judge} is left out with {counted(each.votes, 'vote')}: {each.reason}" for each in analysis.excluded),
         *_changed_by_exclusion(analysis),
         *_too_few(analysis, alpha),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from human_eval.planning.plan import Plan
+from human_eval.formatting import counted, percentage, versus
+from human_eval.planning.plan import StudyPlan
 from human_eval.planning.preregistration import needed
 from human_eval.statistics.analysis import Analysis
-from human_eval.wording import counted, percentage, versus
 from rlsum.pages.pictures import COLOURS, INKS, Mode, Picture, drawn, short_name
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def preferences_picture(analysis: Analysis) -> Picture:
     )
 
 
-def power_picture(plan: Plan) -> Picture:
+def power_picture(plan: StudyPlan) -> Picture:
     """Power against items, a curve for each number of judges, or for each scenario of a table of assumptions."""
     design, assumed = plan.design, plan.assumptions
     curves = [(f"{counted(curve.judges, 'judge')} an item", curve) for curve in plan.curves]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from human_eval.formatting import versus
 from human_eval.statistics.analysis import Analysis, Outcome
 from human_eval.statistics.preference import Preference
 from human_eval.statistics.ranking import Ranking
-from human_eval.wording import versus
 from rlsum.evaluation.agreement import Agreement
 from rlsum.pages.table import DASH, UNDEFINED, Cell, Table, p_text
 

@@ -1,1 +1,1 @@
-"""Votes to statistics: preference, agreement, ranking, audits, and agreement with metrics."""
+"""Statistics of votes: unblinding, preference, agreement, ranking, audits, and metrics against people."""

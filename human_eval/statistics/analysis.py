@@ -11,9 +11,8 @@ import numpy as np
 from human_eval.statistics.agreement import agreements
 from human_eval.statistics.audit import JudgeAudit, judge_effects, length_effect, order_effect
 from human_eval.statistics.control_variate import ControlVariate, control_variate
-from human_eval.statistics.exclusion import Excluded, Rules, excluded
-from human_eval.statistics.metric_agreement import metric_agreements
-from human_eval.statistics.metric_scores import MetricScores, difference, scored_items
+from human_eval.statistics.exclusion import ExcludedJudge, ExclusionRules, excluded
+from human_eval.statistics.metrics import MetricScores, difference, metric_agreements, scored_items
 from human_eval.statistics.preference import Preference, item_means, preference
 from human_eval.statistics.ranking import Ranking, bradley_terry
 from human_eval.statistics.votes import Pair, Votes, matrix
@@ -25,7 +24,7 @@ ALPHA = 0.05
 
 
 @dataclass(frozen=True)
-class Settings:
+class AnalysisSettings:
     """What was decided before the judgments were seen.
 
     ``primary`` is the criterion that the study is about: it is tested by itself, over its pairs, and the others are a
@@ -33,7 +32,7 @@ class Settings:
     """
 
     primary: str | None = None
-    rules: Rules = field(default_factory=Rules)
+    rules: ExclusionRules = field(default_factory=ExclusionRules)
     alpha: float = ALPHA
     resamples: int = RESAMPLES
     seed: int = 0
@@ -67,8 +66,8 @@ class Analysis:
     """
 
     votes: Votes
-    settings: Settings
-    excluded: tuple[Excluded, ...]
+    settings: AnalysisSettings
+    excluded: tuple[ExcludedJudge, ...]
     outcomes: tuple[Outcome, ...]
     everyone: tuple[Outcome, ...]
     agreement: dict[tuple[str, Pair], dict[str, Agreement]]
@@ -90,7 +89,7 @@ class Analysis:
         return self.settings.primary or self.votes.criteria[-1]
 
 
-def analyse(votes: Votes, settings: Settings, scores: MetricScores | None = None) -> Analysis:
+def analyse(votes: Votes, settings: AnalysisSettings, scores: MetricScores | None = None) -> Analysis:
     """Analyse ``votes``, with metric ``scores`` where there are any. Seeded.
 
     Raises UserError where nobody judged anything, nobody is left, or the primary criterion was not asked.
@@ -136,7 +135,7 @@ def analyse(votes: Votes, settings: Settings, scores: MetricScores | None = None
     )
 
 
-def outcomes(votes: Votes, settings: Settings) -> tuple[Outcome, ...]:
+def outcomes(votes: Votes, settings: AnalysisSettings) -> tuple[Outcome, ...]:
     """Every criterion and pair that was judged, with p adjusted within its family."""
     found = []
     for criterion in votes.criteria:
@@ -151,7 +150,7 @@ def outcomes(votes: Votes, settings: Settings) -> tuple[Outcome, ...]:
 
 
 def controls(
-    votes: Votes, criterion: str, pair: Pair, scores: MetricScores, settings: Settings
+    votes: Votes, criterion: str, pair: Pair, scores: MetricScores, settings: AnalysisSettings
 ) -> dict[str, ControlVariate]:
     """The preference on one criterion and pair with the help of each metric."""
     judged = matrix(votes.of(criterion, pair))

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from human_eval.formatting import counted
 from human_eval.statistics.votes import Vote, Votes
-from human_eval.wording import counted
 
 
 @dataclass(frozen=True)
-class Rules:
+class ExclusionRules:
     """A judge is left out who failed more than ``max_failed`` of at least ``min_checks`` checks, or whose median
     time for a task is below ``min_seconds`` (0 asks nothing; times that were not taken count for nothing).
 
@@ -38,7 +38,7 @@ class Rules:
 
 
 @dataclass(frozen=True)
-class Excluded:
+class ExcludedJudge:
     """A judge whose votes are left out, why, and how many votes that are."""
 
     judge: str
@@ -46,11 +46,11 @@ class Excluded:
     votes: int
 
 
-def excluded(votes: Votes, rules: Rules) -> tuple[Excluded, ...]:
+def excluded(votes: Votes, rules: ExclusionRules) -> tuple[ExcludedJudge, ...]:
     """The judges whom the rules leave out, by name."""
     reasons = {judge: _reason(votes, judge, rules) for judge in votes.judges}
     return tuple(
-        Excluded(judge, reason, sum(row.judge == judge for row in votes.rows))
+        ExcludedJudge(judge, reason, sum(row.judge == judge for row in votes.rows))
         for judge, reason in reasons.items()
         if reason
     )
@@ -62,7 +62,7 @@ def median_seconds(rows: Sequence[Vote]) -> float:
     return float(median(times.values())) if times else float("nan")
 
 
-def _reason(votes: Votes, judge: str, rules: Rules) -> str:
+def _reason(votes: Votes, judge: str, rules: ExclusionRules) -> str:
     checks = [check for check in votes.checks if check.judge == judge]
     failed = sum(check.failed for check in checks)
     if len(checks) >= rules.min_checks and failed > rules.max_failed * len(checks):

@@ -1,4 +1,4 @@
-"""Votes: what the judges said, with the systems' names, as rows and as matrices. All statistics start here."""
+"""Votes: the judges' answers with the names of systems, as rows and as matrices. The input of all statistics."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ Pair = tuple[str, str]
 class Vote:
     """One judge's choice between two texts on one criterion.
 
-    ``preference`` is 1 for the second system of ``pair``, -1 for the first, 0 for no difference. ``item`` is the
-    article: the independent unit. ``comparison`` names the two texts compared; an item may have several where a system
-    wrote several texts. ``longer`` is 1 where the second system's text has more words, -1 where the first's has, 0
-    where they have as many. ``left`` is the system shown on the left, ``position`` the place in the judge's booklet,
-    ``seconds`` the time the whole task took; None where nobody knows.
+    ``preference``: 1 for the second system of ``pair``, -1 for the first, 0 for no difference. ``item``: the article,
+    the independent unit. ``comparison`` identifies the two texts; an item has several if a system wrote several texts.
+    ``longer``: 1 if the second system's text has more words, -1 if the first's has, 0 if equal. ``left``: the system on
+    the left; ``position``: that of the task in its booklet; ``seconds``: time for the whole task; None if unknown.
     """
 
     criterion: str
@@ -38,13 +37,13 @@ class Vote:
 
     @property
     def chose_left(self) -> int:
-        """1 where the text on the left was chosen, -1 where the one on the right, 0 for no difference or not known."""
+        """1 for the text on the left, -1 for the one on the right, 0 for no difference or unknown sides."""
         return {None: 0, self.pair[0]: -self.preference}.get(self.left, self.preference)
 
 
 @dataclass(frozen=True)
-class Check:
-    """One judge's answers to a task whose right answer is known."""
+class CheckResult:
+    """Whether a judge failed a check."""
 
     judge: str
     task: str
@@ -54,46 +53,46 @@ class Check:
 
 @dataclass(frozen=True)
 class Votes:
-    """The votes of a study, and its checks. ``same`` holds (pair, item) whose two texts are equal: ties unjudged.
+    """The votes of a study and the results of its checks.
 
-    ``notes`` say what was left out, and why. ``naming``: the tasks shown in which a text names a system, () for none,
-    None where nobody knows what was shown.
+    ``same``: (pair, item) with two equal texts, unjudged ties. ``notes``: what was left out, and why. ``naming``: tasks
+    in which a text names a system; None if the texts are unknown.
     """
 
     title: str
     criteria: tuple[str, ...]
     pairs: tuple[Pair, ...]
     rows: tuple[Vote, ...]
-    checks: tuple[Check, ...] = ()
+    checks: tuple[CheckResult, ...] = ()
     same: tuple[tuple[Pair, str], ...] = ()
     notes: tuple[str, ...] = ()
     naming: tuple[str, ...] | None = None
 
     @property
     def systems(self) -> tuple[str, ...]:
-        """The systems in the order in which the pairs name them."""
+        """The systems, in order of first occurrence in the pairs."""
         return tuple(dict.fromkeys(system for pair in self.pairs for system in pair))
 
     @property
     def judges(self) -> tuple[str, ...]:
-        """Everyone who judged anything, checks too, by name."""
+        """The sorted judges of votes and checks."""
         return tuple(sorted({row.judge for row in self.rows} | {check.judge for check in self.checks}))
 
     def of(self, criterion: str, pair: Pair | None = None) -> tuple[Vote, ...]:
-        """The votes on one criterion, of one pair or of all."""
+        """The votes on one criterion, of one pair or of all pairs."""
         return tuple(row for row in self.rows if row.criterion == criterion and pair in (None, row.pair))
 
     def same_items(self, pair: Pair) -> int:
-        """On how many items the two systems of a pair wrote the same text."""
+        """The number of items for which both systems of a pair wrote the same text."""
         return sum(tied == pair for tied, _ in self.same)
 
     def without(self, judges: Iterable[str]) -> Votes:
-        """The votes of everyone else; checks stay, for they are why somebody was left out."""
-        gone = set(judges)
-        return replace(self, rows=tuple(row for row in self.rows if row.judge not in gone))
+        """A copy without the votes of some judges. Their checks stay, since they explain the exclusion."""
+        excluded = set(judges)
+        return replace(self, rows=tuple(row for row in self.rows if row.judge not in excluded))
 
 
-class Judged(NamedTuple):
+class VoteMatrix(NamedTuple):
     """Votes as a matrix: ``values`` (comparisons, judges), NaN = not judged; the item of each row; the judges."""
 
     values: Floats
@@ -101,24 +100,19 @@ class Judged(NamedTuple):
     judges: tuple[str, ...]
 
 
-def preference_of(vote: Vote) -> int:
-    """What `matrix` holds unless asked for something else."""
-    return vote.preference
+def matrix(votes: Sequence[Vote], value: Callable[[Vote], float] = lambda vote: vote.preference) -> VoteMatrix:
+    """The ``value`` of votes on one criterion as a matrix. Rows and columns are sorted, whatever the order of votes.
 
-
-def matrix(votes: Sequence[Vote], value: Callable[[Vote], float] = preference_of) -> Judged:
-    """Votes on one criterion as a matrix, rows and columns by name, so that the order of the votes changes nothing.
-
-    Raises ValueError where a judge voted twice on the same two texts.
+    Raises ValueError if a judge voted twice on the same two texts.
     """
     rows = sorted({(vote.item, vote.pair, vote.comparison) for vote in votes})
     judges = sorted({vote.judge for vote in votes})
-    row_of = {name: place for place, name in enumerate(rows)}
-    judge_of = {name: place for place, name in enumerate(judges)}
+    row_of = {name: row for row, name in enumerate(rows)}
+    column_of = {name: column for column, name in enumerate(judges)}
     values = np.full((len(rows), len(judges)), np.nan)
     for vote in votes:
-        place = row_of[vote.item, vote.pair, vote.comparison], judge_of[vote.judge]
-        if not np.isnan(values[place]):
+        cell = row_of[vote.item, vote.pair, vote.comparison], column_of[vote.judge]
+        if not np.isnan(values[cell]):
             raise ValueError(f"judge {vote.judge} voted twice on {vote.comparison} ({vote.criterion})")
-        values[place] = value(vote)
-    return Judged(values, tuple(item for item, _, _ in rows), tuple(judges))
+        values[cell] = value(vote)
+    return VoteMatrix(values, tuple(item for item, _, _ in rows), tuple(judges))

@@ -1,1 +1,1 @@
-"""The local web app: judges answer, whoever runs the study watches. Read access, guard, forms, pages downwards."""
+"""The local web app for judges and the admin. Lowest layer first: access, guard, site, pages, app, server."""

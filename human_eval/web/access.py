@@ -1,8 +1,8 @@
-"""Who is at the other end: signed links, the cookies they turn into, and the tokens that forms carry.
+"""Authentication: signed links, the cookies that replace them, and form tokens.
 
-Everything is signed with the secret of the study's database and nothing is kept on the server, so a link works after a
-restart. A link or cookie names a role and who has it, and runs out; a form's token says what was shown to whom, and
-when, so a form of another judge, of another site or of long ago is noticed.
+All tokens are signed with the secret in the study's database and nothing is stored on the server, so links survive a
+restart. A link or cookie names a role and a visitor, and expires. A form token says what was shown to whom and when, so
+that a form of another judge, from another site or from long ago is refused.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from itsdangerous import BadSignature, URLSafeSerializer
 Role = Literal["judge", "admin", "everyone"]
 
 NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
-FORM_LIFE = 12 * 3600.0  # seconds; an older page is shown again before its answers are taken
+FORM_LIFE = 12 * 3600.0  # seconds; an older form is shown again before it is accepted
 
 
 class NoAccess(Exception):
-    """A link, cookie or form that is not accepted; the message says what to do."""
+    """A link, cookie or form is not accepted. The message tells the visitor what to do."""
 
 
 class Expired(NoAccess):
-    """Signed by us, but too old."""
+    """The signature is valid, but the link has expired."""
 
 
 @dataclass(frozen=True)
 class Visitor:
-    """Who holds a link: a judge by name, the one who runs the study, or everyone who has the invitation."""
+    """The holder of a link: a judge by name, the admin, or everyone with the invitation."""
 
     role: Role
     name: str
@@ -40,47 +40,47 @@ class Visitor:
 
 
 @dataclass(frozen=True)
-class Shown:
-    """What a form was shown for: ``what`` names the form and its object, ``at`` the time (seconds since 1970)."""
+class ShownForm:
+    """What a form token says: the ``subject`` of the form and ``at``, when it was shown (seconds since 1970)."""
 
-    what: tuple[str, ...]
+    subject: tuple[str, ...]
     at: float
 
 
 class Access:
-    """Makes and checks the tokens of one study."""
+    """Creates and checks the tokens of one study."""
 
     def __init__(self, secret: bytes, now: Callable[[], float] = time.time) -> None:
         self._secret, self.now = secret, now
 
     def link(self, visitor: Visitor) -> str:
-        """The token of a link, and of the cookie that it turns into."""
+        """The token of a visitor's link and cookie."""
         return self._signer(visitor.role).dumps([visitor.name, visitor.expires])
 
     def visitor(self, role: Role, token: str) -> Visitor:
-        """Who holds the token. Raises NoAccess for a forged one or one of another role, Expired for an old one."""
+        """The holder of a token. Raises NoAccess for a forged token or another role, Expired for an old token."""
         name, expires = self._signed(role, token, "This link is not valid. Please ask for a new one.")
         if expires <= self.now():
-            raise Expired("This link has run out. Please ask for a new one.")
+            raise Expired("This link has expired. Please ask for a new one.")
         return Visitor(role, name, expires)
 
-    def form(self, visitor: Visitor, *what: str) -> str:
+    def form(self, visitor: Visitor, form: str, *subject: str) -> str:
         """The token of a form shown to the visitor now."""
-        return self._signer("form").dumps([visitor.role, visitor.name, self.now(), *what])
+        return self._signer("form").dumps([visitor.role, visitor.name, self.now(), form, *subject])
 
-    def shown(self, visitor: Visitor, form: str, token: str) -> Shown:
-        """What the form called ``form`` was shown for. Raises NoAccess unless it was shown to this visitor."""
-        told = "This page does not belong to you. Please open your link again."
-        role, name, at, *what = self._signed("form", token, told)
-        if (role, name) != (visitor.role, visitor.name) or what[:1] != [form]:
-            raise NoAccess(told)
-        return Shown(tuple(what[1:]), at)
+    def shown(self, visitor: Visitor, form: str, token: str) -> ShownForm:
+        """The content of the token of ``form``. Raises NoAccess unless that form was shown to this visitor."""
+        refusal = "This page was not made for you. Please open your link again."
+        role, name, at, *shown = self._signed("form", token, refusal)
+        if (role, name) != (visitor.role, visitor.name) or shown[:1] != [form]:
+            raise NoAccess(refusal)
+        return ShownForm(tuple(shown[1:]), at)
 
-    def _signed(self, purpose: str, token: str, told: str) -> list[Any]:
+    def _signed(self, purpose: str, token: str, refusal: str) -> list[Any]:
         try:
             return self._signer(purpose).loads(token)
         except BadSignature as error:
-            raise NoAccess(told) from error
+            raise NoAccess(refusal) from error
 
     def _signer(self, purpose: str) -> URLSafeSerializer:
         return URLSafeSerializer(

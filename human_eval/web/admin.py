@@ -1,4 +1,4 @@
-"""The page of the one who runs the study: progress, agreement, time, checks; pausing, closing, export."""
+"""The admin page, for the owner of the study: progress, agreement, checks, verdict; pause, close, export."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from human_eval.collection.store import State, judgments
+from human_eval.collection.store import StudyState
 from human_eval.web.access import NoAccess
 from human_eval.web.site import Site, fields, off_thread, page
 
 if TYPE_CHECKING:
-    from human_eval.web.overview import Overview
+    from human_eval.web.overview import StudyOverview
 
 
 class Admin:
@@ -24,7 +24,7 @@ class Admin:
         self._site, self._store, self._study = site, site.store, site.study
 
     def routes(self) -> list[Route]:
-        """Addresses and what answers there."""
+        """Paths and their handlers."""
         return [
             Route("/admin/enter/{token}", self.enter),
             Route("/admin", self.show),
@@ -34,14 +34,14 @@ class Admin:
 
     async def enter(self, request: Request) -> Response:
         """The admin's link."""
-        self._site.count_stranger(request)
+        self._site.limit_address(request)
         visitor = self._site.access.visitor("admin", request.path_params["token"])
         return self._site.welcome(visitor, "/admin")
 
     async def show(self, request: Request) -> Response:
-        """The state of the study."""
+        """The progress of the study."""
         visitor = self._site.visitor(request, "admin")
-        found, state = await off_thread(self._overview), await off_thread(self._store.state)
+        overview, state = await off_thread(self._overview), await off_thread(self._store.state)
         values = {
             "study": self._study,
             "token": self._site.access.form(visitor, "admin"),
@@ -49,55 +49,53 @@ class Admin:
             "with_key": self._site.key is not None,
             "duration": duration,
             "number": number,
-            "overview": found,
-            "reasons": sorted({each.reason for each in found.agreement.values() if math.isnan(each.value)}),
-            "show_verdicts": self._site.show_verdicts,
+            "overview": overview,
+            "reasons": sorted({alpha.reason for alpha in overview.agreement.values() if math.isnan(alpha.value)}),
             "verdict": await off_thread(self._verdict, state),
         }
         return page("admin.html", values)
 
     async def change(self, request: Request) -> Response:
-        """Pause, close or open again."""
+        """Pause, close or reopen the study."""
         visitor = self._site.visitor(request, "admin")
         form = await fields(request)
         self._site.access.shown(visitor, "admin", form.get("token", ""))
         state = form.get("state")
-        if state not in get_args(State):
-            raise NoAccess("This is no state of a study.")
+        if state not in get_args(StudyState):
+            raise NoAccess("Unknown state of a study.")
         await off_thread(self._store.set_state, state)
         return RedirectResponse("/admin", 303)
 
     async def export(self, request: Request) -> Response:
         """All judgments so far, as `collect` would write them."""
         self._site.visitor(request, "admin")
-        answers = await off_thread(self._store.answers)
-        lines = "".join(judgment.to_json() + "\n" for judgment in judgments(self._study, answers))
+        lines = "".join(response.to_json() + "\n" for response in await off_thread(self._store.responses))
         name = 'attachment; filename="judgments.jsonl"'
         return Response(lines, media_type="application/x-ndjson", headers={"content-disposition": name})
 
-    def _verdict(self, state: State) -> tuple[list[str], list[str]] | None:
-        """None while it must not be seen: who knows how it stands, may stop when it suits."""
+    def _verdict(self, state: StudyState) -> tuple[list[str], list[str]] | None:
+        """Findings and warnings; None until results may be shown, since peeking invites optional stopping."""
         if self._site.key is None or (state != "closed" and not self._site.show_verdicts):
             return None
         from human_eval.web.overview import verdict
 
-        answers = self._store.answers()
-        return verdict(self._study, answers, self._site.key) if answers else ([], [])
+        responses = self._store.responses()
+        return verdict(self._study, responses, self._site.key) if responses else ([], [])
 
-    def _overview(self) -> Overview:
-        from human_eval.web.overview import overview  # brings scipy, and a server should be there at once
+    def _overview(self) -> StudyOverview:
+        from human_eval.web.overview import overview  # imports scipy, which would delay the start of the server
 
-        answers, loans = self._store.answers(), self._store.loans()
-        return overview(self._study, answers, loans, self._site.access.now(), self._site.key)
+        responses, loans = self._store.responses(), self._store.loans()
+        return overview(self._study, responses, loans, self._site.access.now(), self._site.key)
 
 
 def number(value: float) -> str:
-    """Two decimals; a hyphen where nothing is known."""
+    """Two decimals; a hyphen for NaN."""
     return "-" if math.isnan(value) else f"{value:z.2f}"
 
 
 def duration(seconds: float) -> str:
-    """45 s, 3 min 20 s, 2 h 5 min; a hyphen where nothing is known."""
+    """45 s, 3 min 20 s, 2 h 5 min; a hyphen for NaN."""
     if math.isnan(seconds):
         return "-"
     whole = round(seconds)

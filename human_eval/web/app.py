@@ -1,4 +1,4 @@
-"""The app: pages, what stands before them, and what an error looks like."""
+"""The app: routes, middleware and error pages."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from human_eval.web.site import Site, message, static
 
 log = logging.getLogger("human_eval")
 
-_TOLD = {
-    400: ("Not understood", "This form cannot be read."),
+_ERRORS = {
+    400: ("Bad request", "This form cannot be read."),
     404: ("Not found", "There is no such page."),
     405: ("Not found", "There is no such page."),
-    408: ("Too slow", "The connection was too slow. Your answer was not recorded; please go back and send it again."),
-    413: ("Too long", "This is too much text. Your answer was not recorded; please go back and shorten the comment."),
-    429: ("A little slower", "That was too fast. Please wait some seconds, then go back and try again."),
+    408: ("Too slow", "The connection was too slow. Your answer was not recorded. Please go back and send it again."),
+    413: ("Too long", "The text is too long. Your answer was not recorded. Please go back and shorten the comment."),
+    429: ("Too many requests", "Please wait a few seconds, then go back and try again."),
 }
 
 
@@ -38,25 +38,25 @@ def create_app(site: Site) -> Starlette:
         middleware=[Middleware(Guard, origins=site.origins)],
         exception_handlers={
             NoAccess: _no_access,
-            HTTPException: _told,
+            HTTPException: _http_error,
             sqlite3.Error: _not_recorded,
         },
     )
 
 
 async def _no_access(request: Request, error: Exception) -> Response:
-    heading = "This link has run out" if isinstance(error, Expired) else "No access"
+    heading = "This link has expired" if isinstance(error, Expired) else "No access"
     return message(heading, str(error), 401 if request.method == "GET" else 403)
 
 
-async def _told(request: Request, error: Exception) -> Response:
+async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    heading, text = _TOLD.get(error.status_code, ("Error", "This does not work."))
+    heading, text = _ERRORS.get(error.status_code, ("Error", "The request failed."))
     return message(heading, text, error.status_code)
 
 
 async def _not_recorded(request: Request, error: Exception) -> Response:
-    """A full or lost disk: said aloud, and never taken for an answer that was saved."""
+    """The disk is full or missing."""
     log.error("the database fails: %s", error)
-    told = "The server cannot write at the moment. Your answer was not recorded; please go back and send it again."
-    return message("Not recorded", told, 503)
+    text = "The server cannot write at the moment. Your answer was not recorded. Please go back and send it again."
+    return message("Not recorded", text, 503)

@@ -1,4 +1,4 @@
-"""What every request passes first: right host and origin, not too often; and the headers that all answers carry."""
+"""Checks of host and origin, security headers, and rate limits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 HEADERS = {
-    # Nothing but our own files: whatever a summary holds, no script of it runs and nothing is fetched from elsewhere.
+    # Only the app's own files: a script in a summary cannot run, and nothing is fetched from other sites.
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; "
         "base-uri 'none'; frame-ancestors 'none'"
@@ -19,7 +19,7 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
-    # Not no-referrer: browsers would then send "Origin: null" with our own forms.
+    # With no-referrer, browsers would send "Origin: null" with the app's own forms.
     "referrer-policy": "same-origin",
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
@@ -28,9 +28,9 @@ HEADERS = {
 
 
 class Guard:
-    """Refuses requests to another host (421) and posts from another origin (403); adds ``HEADERS`` to every answer.
+    """Refuses requests to other hosts (421) and posts from other origins (403); adds ``HEADERS`` to every response.
 
-    ``origins``: the addresses, such as http://127.0.0.1:8765, under which the app is reached.
+    ``origins``: the addresses of the app, such as http://127.0.0.1:8765.
     """
 
     def __init__(self, app: ASGIApp, origins: Collection[str]) -> None:
@@ -65,18 +65,18 @@ class Guard:
 
 
 class Limiter:
-    """Token buckets by name: ``burst`` requests at once, ``rate`` a second in the long run."""
+    """Token buckets by name: ``burst`` requests at once, ``rate`` a second on average."""
 
     def __init__(self, rate: float, burst: int, now: Callable[[], float] = time.monotonic) -> None:
         self._rate, self._burst, self._now = rate, burst, now
-        self._buckets: dict[str, tuple[float, float]] = {}  # name -> what is left, and when
+        self._buckets: dict[str, tuple[float, float]] = {}  # name -> tokens left, and when
 
     def allows(self, name: str) -> bool:
-        """Take one, if there is one."""
+        """Take a token if there is one."""
         now = self._now()
         left, then = self._buckets.get(name, (float(self._burst), now))
         left = min(self._burst, left + (now - then) * self._rate)
-        if len(self._buckets) > 10_000:  # full buckets say nothing
+        if len(self._buckets) > 10_000:  # forget full buckets
             self._buckets = {
                 name: (left, then)
                 for name, (left, then) in self._buckets.items()

@@ -1,4 +1,4 @@
-"""The pages of a judge: the link, the start, an item after the other, the last one again."""
+"""The pages of a judge: the link, the start page, one item after the other, and the last item again."""
 
 from __future__ import annotations
 
@@ -11,21 +11,20 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from human_eval.collection.store import Conflict, Place, Refused
-from human_eval.study import ANSWERS, Answer
-from human_eval.web.access import FORM_LIFE, NAME, NoAccess, Shown, Visitor
+from human_eval.collection.store import Conflict, JudgeProgress, Refused
+from human_eval.study import Answer
+from human_eval.web.access import FORM_LIFE, NAME, NoAccess, ShownForm, Visitor
 from human_eval.web.site import Site, fields, message, off_thread, page
 
 COMMENT_LIMIT = 5_000  # characters
-# What panels call the person in the address that they open.
-PARTICIPANT = ("PROLIFIC_PID", "participant")
+PARTICIPANT = ("PROLIFIC_PID", "participant")  # parameters in which panels name the participant
 
 
 @dataclass(frozen=True)
-class Draft:
-    """What a form holds: answers by criterion, empty at first, and what is wrong with it."""
+class ItemForm:
+    """The content of an item's form: criterion -> answer, and the problem with it, if any."""
 
-    answers: Mapping[str, Answer]
+    answers: Mapping[str, str]
     comment: str = ""
     problem: str = ""
     status: int = 200
@@ -38,7 +37,7 @@ class Judging:
         self._site, self._store, self._study = site, site.store, site.study
 
     def routes(self) -> list[Route]:
-        """Addresses and what answers there."""
+        """Paths and their handlers."""
         return [
             Route("/judge/{token}", self.enter),
             Route("/join/{token}", self.join),
@@ -50,123 +49,123 @@ class Judging:
         ]
 
     async def enter(self, request: Request) -> Response:
-        """A judge's own link."""
-        self._site.count_stranger(request)
+        """A judge's personal link."""
+        self._site.limit_address(request)
         visitor = self._site.access.visitor("judge", request.path_params["token"])
         return self._site.welcome(visitor, "/")
 
     async def join(self, request: Request) -> Response:
-        """The invitation: whoever has it is a judge, under the name that a panel adds to the address or a new one.
+        """The link for everyone. The judge is named by the panel's parameter, else by the cookie, else at random.
 
-        Such names begin with "guest:", which no personal link's can, so nobody can pass for an invited judge.
+        These names begin with "guest:", which personal links do not allow, so a guest cannot pass for an invited judge.
         """
-        self._site.count_stranger(request)
+        self._site.limit_address(request)
         invitation = self._site.access.visitor("everyone", request.path_params["token"])
-        given = next((request.query_params[name] for name in PARTICIPANT if name in request.query_params), None)
-        if given is None:
+        name = next((request.query_params[name] for name in PARTICIPANT if name in request.query_params), None)
+        if name is None:
             try:
-                known = self._site.visitor(request, "judge")
-                return self._site.welcome(known, "/")
+                return self._site.welcome(self._site.visitor(request, "judge"), "/")
             except NoAccess:
-                given = secrets.token_hex(6)
-        if not NAME.fullmatch(given):
-            raise NoAccess("The name of the participant in this link is not valid.")
-        return self._site.welcome(Visitor("judge", f"guest:{given}", invitation.expires), "/")
+                name = secrets.token_hex(6)
+        if not NAME.fullmatch(name):
+            raise NoAccess("The participant's name in this link is not valid.")
+        return self._site.welcome(Visitor("judge", f"guest:{name}", invitation.expires), "/")
 
     async def start(self, request: Request) -> Response:
-        """What to do, and how far the judge is."""
+        """Instructions and the judge's progress."""
         visitor = self._site.visitor(request, "judge")
-        place = await self._place(visitor)
+        progress = await self._progress(visitor)
         values = {
             "study": self._study,
             "token": self._site.access.form(visitor, "start"),
-            "state": place.state,
-            "done": len(place.done),
-            "total": len(place.done) + len(place.open),
-            "finished": bool(place.done) and not place.open,
+            "state": progress.state,
+            "done": len(progress.done),
+            "total": len(progress.done) + len(progress.open),
+            "finished": bool(progress.done) and not progress.open,
             "completion": self._site.completion,
         }
         return page("start.html", values)
 
     async def begin(self, request: Request) -> Response:
-        """Get work."""
+        """Lend the judge a booklet."""
         visitor = self._site.visitor(request, "judge")
         self._site.access.shown(visitor, "start", (await fields(request)).get("token", ""))
         if self._store.state() != "open":
             return RedirectResponse("/", 303)
         if not await off_thread(self._store.claim, visitor.name):
-            return message("Nothing left to judge", "Every item has its judges by now. Thank you for coming.", 200)
+            return message("Nothing left to judge", "All items are assigned to judges. Thank you for coming.", 200)
         return RedirectResponse("/item", 303)
 
     async def item(self, request: Request) -> Response:
         """The next open item."""
         visitor = self._site.visitor(request, "judge")
-        place = await self._place(visitor)
-        if not place.open or place.state != "open":
+        progress = await self._progress(visitor)
+        if not progress.open or progress.state != "open":
             return RedirectResponse("/", 303)
-        return self._item(visitor, place, place.open[0], 0, Draft({}))
+        return self._item(visitor, progress, progress.open[0], 0, ItemForm({}))
 
     async def last(self, request: Request) -> Response:
-        """The item answered last, to be changed."""
+        """The last answered item, to change it."""
         visitor = self._site.visitor(request, "judge")
-        place = await self._place(visitor)
-        if not place.done or place.state == "closed":
+        progress = await self._progress(visitor)
+        if not progress.done or progress.state == "closed":
             return RedirectResponse("/", 303)
-        task = place.done[-1]
-        found = self._store.answer(visitor.name, task)
-        assert found is not None
-        return self._item(visitor, place, task, found.revision + 1, Draft(found.answers, found.comment))
+        task = progress.done[-1]
+        response, revision = self._store.latest(visitor.name, task)
+        return self._item(visitor, progress, task, revision + 1, ItemForm(response.answers, response.comment))
 
     async def submit(self, request: Request) -> Response:
-        """Record an answer; the redirect that follows says that it is on the disk."""
+        """Record a response. The redirect confirms that it is on disk."""
         visitor = self._site.visitor(request, "judge")
         form = await fields(request)
         shown = self._site.access.shown(visitor, "item", form.get("token", ""))
-        task, revision = shown.what[0], int(shown.what[1])
-        draft = self._draft(form, shown)
-        if draft.problem:
-            place = await self._place(visitor)
-            return self._item(visitor, place, task, revision, draft)
-        seconds = max(0.0, self._site.access.now() - shown.at)  # clocks are set back now and then
+        task, revision = shown.subject[0], int(shown.subject[1])
+        entered = self._entered(form, shown)
+        if entered.problem:
+            return self._item(visitor, await self._progress(visitor), task, revision, entered)
+        seconds = max(0.0, self._site.access.now() - shown.at)  # the clock may have been set back
+        record = (visitor.name, task, revision, entered.answers, entered.comment, seconds)
         try:
-            await off_thread(self._store.record, visitor.name, task, revision, draft.answers, draft.comment, seconds)
+            await off_thread(self._store.record, *record)
         except Conflict as error:
-            return message("Answered already", str(error), 409, "/item", "Go on")
+            return message("Already answered", str(error), 409, "/item", "Continue")
         except Refused as error:
-            return message("Not recorded", str(error), 409, "/", "Go on")
+            return message("Not recorded", str(error), 409, "/", "Continue")
         return RedirectResponse("/item", 303)
 
-    async def _place(self, visitor: Visitor) -> Place:
-        """Where the visitor stands, with a sign of life now and then. Reading is too quick to be worth a thread."""
-        place = self._store.place(visitor.name)
-        if place.fading:
+    async def _progress(self, visitor: Visitor) -> JudgeProgress:
+        """The judge's progress; renews the loan if due. Reading is too fast to need a thread."""
+        progress = self._store.progress(visitor.name)
+        if progress.renewal_due:
             await off_thread(self._store.renew, visitor.name)
-        return place
+        return progress
 
-    def _draft(self, form: dict[str, str], shown: Shown) -> Draft:
+    def _entered(self, form: dict[str, str], shown: ShownForm) -> ItemForm:
         names = [criterion.id for criterion in self._study.criteria]
-        given = {name: form.get(f"answer-{place}", "") for place, name in enumerate(names)}
-        answers = {name: answer for name, answer in given.items() if answer in ANSWERS}
+        values = {name: form.get(f"answer-{number}", "") for number, name in enumerate(names)}
+        answers = {name: value for name, value in values.items() if value in tuple(Answer)}
         comment = re.sub(r"\r\n?", "\n", form.get("comment", "")).strip()
         if len(comment) > COMMENT_LIMIT:
-            return Draft(answers, comment, f"Please shorten the comment to {COMMENT_LIMIT} characters.", 422)
+            return ItemForm(answers, comment, f"Please shorten the comment to {COMMENT_LIMIT} characters.", 422)
         if len(answers) < len(names):
-            return Draft(answers, comment, "Please answer every question; the marked ones are still open.", 422)
+            return ItemForm(answers, comment, "Please answer every question. Unanswered ones are marked.", 422)
         if self._site.access.now() - shown.at > FORM_LIFE:
-            return Draft(answers, comment, "This page was open for long. Please look again, then save.", 409)
-        return Draft(answers, comment)
+            return ItemForm(
+                answers, comment, "This page was open for long. Please check your answers and save again.", 409
+            )
+        return ItemForm(answers, comment)
 
-    def _item(self, visitor: Visitor, place: Place, task: str, revision: int, draft: Draft) -> Response:
+    def _item(self, visitor: Visitor, progress: JudgeProgress, task: str, revision: int, form: ItemForm) -> Response:
         shown = self._study.by_id[task]
         article = self._study.articles[shown.item]
-        done, total = len(place.done), len(place.done) + len(place.open)
+        done = len(progress.done)
         questions = [
             {
                 "name": f"answer-{number}",
                 "text": criterion.question,
                 "help": criterion.help,
-                "answer": draft.answers.get(criterion.id),
-                "missing": bool(draft.problem) and criterion.id not in draft.answers,
+                "answer": form.answers.get(criterion.id),
+                "missing": bool(form.problem) and criterion.id not in form.answers,
             }
             for number, criterion in enumerate(self._study.criteria)
         ]
@@ -174,15 +173,15 @@ class Judging:
             "study": self._study,
             "token": self._site.access.form(visitor, "item", task, str(revision)),
             "editing": revision > 0,
-            "number": place.done.index(task) + 1 if task in place.done else done + 1,
+            "number": progress.done.index(task) + 1 if task in progress.done else done + 1,
             "done": done,
-            "total": total,
+            "total": done + len(progress.open),
             "article": article,
             "words": len(article.split()),
-            "summaries": [("A", shown.left), ("B", shown.right)],
+            "summaries": [(Answer.LEFT.label, shown.left), (Answer.RIGHT.label, shown.right)],
             "questions": questions,
-            "comment": draft.comment,
+            "comment": form.comment,
             "comment_limit": COMMENT_LIMIT,
-            "problem": draft.problem,
+            "problem": form.problem,
         }
-        return page("item.html", values, draft.status)
+        return page("item.html", values, form.status)

@@ -1,4 +1,4 @@
-"""What the one who runs a study may see while it runs: progress, agreement, time, checks; no system, no direction."""
+"""The state of a running study: progress, agreement, times, checks. It names no system and no winner."""
 
 from __future__ import annotations
 
@@ -8,23 +8,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from human_eval.collection.store import Loan, Recorded, judgments
+from human_eval.collection.responses import Response
+from human_eval.collection.store import Loan
 from human_eval.report.findings import findings, warnings
-from human_eval.statistics.analysis import Settings, analyse
-from human_eval.statistics.exclusion import Rules, excluded
+from human_eval.statistics.analysis import AnalysisSettings, analyse
+from human_eval.statistics.exclusion import ExclusionRules, excluded
 from human_eval.statistics.unblind import unblind
-from human_eval.study import Answer, Key, Study
+from human_eval.study import Answer, Study, StudyKey
 from rlsum.evaluation.agreement import Agreement, krippendorff_alpha
 
-RESAMPLES = 500  # of the intervals of agreement
+RESAMPLES = 500  # for the intervals of agreement
 VERDICT_RESAMPLES = 2_000
-
-_VALUES: dict[Answer, float] = {"left": -1.0, "none": 0.0, "right": 1.0}
 
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds an item: the median and the quartiles of ``n`` answers; NaN where there are none."""
+    """Seconds an item: median and quartiles of ``n`` responses; NaN without responses."""
 
     n: int
     low: float
@@ -34,9 +33,9 @@ class Times:
 
 @dataclass(frozen=True)
 class JudgeRow:
-    """One judge. ``failed`` of ``checks`` checks, None without the key; ``failing``: the analysis would leave them out.
+    """One judge. ``failed`` of ``checks`` checks, None without the key; ``failing``: the analysis would exclude them.
 
-    ``away``: silent for so long that another judge may take over.
+    ``away``: the loan has expired, so another judge may take over.
     """
 
     judge: str
@@ -50,7 +49,7 @@ class JudgeRow:
 
 
 @dataclass(frozen=True)
-class Overview:
+class StudyOverview:
     """The state of a study in numbers. ``agreement``: question -> Krippendorff's alpha."""
 
     done: int
@@ -64,80 +63,79 @@ class Overview:
 
 
 def overview(
-    study: Study, answers: Sequence[Recorded], loans: Sequence[Loan], now: float, key: Key | None = None
-) -> Overview:
-    """The state of a study at ``now`` (seconds since 1970); checks are told from other tasks only with the ``key``."""
-    by_judge: dict[str, list[Recorded]] = defaultdict(list)
-    for each in answers:
-        by_judge[each.judge].append(each)
-    answered = {each.task for each in answers}
-    until = {loan.judge: loan for loan in loans}
-    checks = _checks(study, answers, key) if key else {}
+    study: Study, responses: Sequence[Response], loans: Sequence[Loan], now: float, key: StudyKey | None = None
+) -> StudyOverview:
+    """The state of a study at ``now`` (seconds since 1970). Only the ``key`` distinguishes checks from other tasks."""
+    by_judge: dict[str, list[Response]] = defaultdict(list)
+    for response in responses:
+        by_judge[response.judge].append(response)
+    answered = {response.task for response in responses}
+    loan_of = {loan.judge: loan for loan in loans}
+    checks = _checks(study, responses, key) if key else {}
     rows = []
-    for judge in sorted(by_judge.keys() | until.keys()):
-        own, loan = by_judge[judge], until.get(judge)
-        still_open = [t for t in study.booklets[loan.booklet] if t.id not in answered] if loan else []
+    for judge in sorted(by_judge.keys() | loan_of.keys()):
+        done, loan = by_judge[judge], loan_of.get(judge)
+        still_open = [task for task in study.booklets[loan.booklet] if task.id not in answered] if loan else []
         away = bool(loan and still_open and loan.until <= now)
-        asked, failed, failing = checks.get(judge, (None, None, False))
-        total = len(own) + len(still_open)
-        rows.append(JudgeRow(judge, len(own), total, _times(own), asked, failed, failing, away))
-    return Overview(
-        done=len(answers),
+        shown, failed, failing = checks.get(judge, (None, None, False))
+        rows.append(JudgeRow(judge, len(done), len(done) + len(still_open), _times(done), shown, failed, failing, away))
+    return StudyOverview(
+        done=len(responses),
         total=len(study.tasks),
         booklets=len(study.booklets),
         lent=len(loans),
-        comments=sum(bool(each.comment) for each in answers),
-        times=_times(answers),
-        agreement=_agreement(study, answers, key),
+        comments=sum(bool(response.comment) for response in responses),
+        times=_times(responses),
+        agreement=_agreement(study, responses, key),
         judges=rows,
     )
 
 
-def _times(answers: Sequence[Recorded]) -> Times:
-    if not answers:
+def verdict(study: Study, responses: Sequence[Response], key: StudyKey) -> tuple[list[str], list[str]]:
+    """The findings and warnings of the analysis so far."""
+    analysis = analyse(unblind(study, key, responses), AnalysisSettings(resamples=VERDICT_RESAMPLES))
+    return findings(analysis), warnings(analysis)
+
+
+def _times(responses: Sequence[Response]) -> Times:
+    if not responses:
         return Times(0, np.nan, np.nan, np.nan)
-    low, median, high = np.percentile([each.seconds for each in answers], (25, 50, 75))
-    return Times(len(answers), float(low), float(median), float(high))
+    low, median, high = np.percentile([response.seconds or 0.0 for response in responses], (25, 50, 75))
+    return Times(len(responses), float(low), float(median), float(high))
 
 
-def verdict(study: Study, answers: Sequence[Recorded], key: Key) -> tuple[list[str], list[str]]:
-    """What the analysis says so far, and what to be careful about."""
-    found = analyse(unblind(study, key, judgments(study, answers)), Settings(resamples=VERDICT_RESAMPLES))
-    return findings(found), warnings(found)
+def _checks(study: Study, responses: Sequence[Response], key: StudyKey) -> dict[str, tuple[int, int, bool]]:
+    """Judge -> checks answered, checks failed, and whether the rules of the analysis exclude the judge."""
+    votes = unblind(study, key, responses)
+    failing = {row.judge for row in excluded(votes, ExclusionRules())}
+    counts = {}
+    for judge in {response.judge for response in responses}:
+        checks = [check for check in votes.checks if check.judge == judge]
+        counts[judge] = len(checks), sum(check.failed for check in checks), judge in failing
+    return counts
 
 
-def _checks(study: Study, answers: Sequence[Recorded], key: Key) -> dict[str, tuple[int, int, bool]]:
-    """Judge -> checks answered, checks failed, and whether that is too many by the rules of the analysis."""
-    votes = unblind(study, key, judgments(study, answers))
-    failing = {each.judge for each in excluded(votes, Rules())}
-    found = {}
-    for judge in {each.judge for each in answers}:
-        own = [check for check in votes.checks if check.judge == judge]
-        found[judge] = len(own), sum(check.failed for check in own), judge in failing
-    return found
+def _agreement(study: Study, responses: Sequence[Response], key: StudyKey | None) -> dict[str, Agreement]:
+    """Question -> alpha over pairs of texts, on whichever sides they were. Checks and repeats do not count.
 
-
-def _agreement(study: Study, answers: Sequence[Recorded], key: Key | None) -> dict[str, Agreement]:
-    """Alpha of each question over pairs of texts, whichever stood left; a judge's second look at a pair is left out.
-
-    Pairs of equal texts are checks, and so is what the key says; what only one judge saw counts for nothing anyway.
+    Without the key, pairs of equal texts are known as checks; a shuffled text has one judge and cannot count.
     """
-    pairs: dict[tuple[str, ...], dict[str, Recorded]] = defaultdict(dict)
-    for each in answers:
-        task = study.by_id[each.task]
-        if task.left != task.right and (key is None or key.tasks[each.task].kind == "pair"):
-            pairs[task.item, *sorted((task.left, task.right))].setdefault(each.judge, each)
-    shared = {pair: list(seen.values()) for pair, seen in pairs.items() if len(seen) > 1}
+    pairs: dict[tuple[str, ...], dict[str, Response]] = defaultdict(dict)
+    for response in responses:
+        task = study.by_id[response.task]
+        if task.left != task.right and (key is None or key.tasks[response.task].kind == "pair"):
+            pairs[task.item, *sorted((task.left, task.right))].setdefault(response.judge, response)
+    shared = {pair: list(judged.values()) for pair, judged in pairs.items() if len(judged) > 1}
     if not shared:
         none = Agreement(np.nan, np.nan, np.nan, 0, 0, "no two judges have answered the same item yet")
         return {criterion.question: none for criterion in study.criteria}
-    found = {}
+    agreement = {}
     for criterion in study.criteria:
         matrix = np.full((len(shared), max(map(len, shared.values()))), np.nan)
-        for row, (pair, seen) in enumerate(shared.items()):
-            for column, each in enumerate(seen):
-                side = 1 if study.by_id[each.task].left == pair[1] else -1
-                matrix[row, column] = side * _VALUES[each.answers[criterion.id]]
+        for row, (pair, judged) in enumerate(shared.items()):
+            for column, response in enumerate(judged):
+                side = 1 if study.by_id[response.task].left == pair[1] else -1
+                matrix[row, column] = side * Answer(response.answers[criterion.id]).vote
         items = [pair[0] for pair in shared]
-        found[criterion.question] = krippendorff_alpha(matrix, scale="nominal", inputs=items, resamples=RESAMPLES)
-    return found
+        agreement[criterion.question] = krippendorff_alpha(matrix, scale="nominal", inputs=items, resamples=RESAMPLES)
+    return agreement

@@ -1,4 +1,4 @@
-"""Links, the socket and the server that runs until it is stopped."""
+"""Addresses and links, the socket, and the server."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import uvicorn
 
-from human_eval.collection.store import Store
+from human_eval.collection.store import ResponseStore
 from human_eval.web.access import Access, Visitor
 from human_eval.web.app import create_app
 from human_eval.web.site import Site
@@ -24,7 +24,7 @@ PORTS = {"http": 80, "https": 443}
 
 @dataclass(frozen=True)
 class Links:
-    """The addresses of a study: judge -> link, the invitation, the admin's."""
+    """The links of a study: judge -> personal link, the invitation, the admin's link."""
 
     judges: dict[str, str]
     everyone: str
@@ -32,23 +32,23 @@ class Links:
 
 
 def origins(host: str, port: int, public_url: str | None) -> tuple[str, ...]:
-    """The addresses under which the app is reached, the one in links first.
+    """The addresses of the app, the one used in links first.
 
-    Raises UserError where it could be reached from other machines and nobody said under which address.
+    Raises UserError for a host that other machines can reach if ``public_url`` is not given.
     """
     if public_url is not None:
         return (_checked_url(public_url),)
     if not _is_loopback(host):
         raise UserError(
-            f"--host {host}: other machines can reach it; say how, such as --public-url https://judge.example.org "
-            "(a proxy that does TLS) or http://ADDRESS:PORT (not encrypted)"
+            f"--host {host}: other machines can reach it; give their address with --public-url, such as "
+            "https://judge.example.org (a proxy with TLS) or http://ADDRESS:PORT (not encrypted)"
         )
     named = f"[{host}]" if ":" in host else host
     return tuple(dict.fromkeys((f"http://{named}:{port}", f"http://127.0.0.1:{port}", f"http://localhost:{port}")))
 
 
-def make_links(store: Store, address: str, judges: list[str], days: float) -> Links:
-    """Links that run out after ``days``. They are signed, so nothing is kept, and those made earlier stay good."""
+def make_links(store: ResponseStore, address: str, judges: list[str], days: float) -> Links:
+    """Signed links that expire after ``days``. They are not stored, and earlier links stay valid."""
     access = Access(store.secret)
     expires = float(int(time.time() + days * DAY))
 
@@ -63,14 +63,14 @@ def make_links(store: Store, address: str, judges: list[str], days: float) -> Li
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """The socket, taken before anything is printed. Raises UserError where somebody else has it."""
+    """The listening socket. Raises UserError if the port is taken."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # With the protocol named, asyncio turns Nagle's algorithm off; a page would else wait 40 ms for a receipt.
+    # With the protocol given, asyncio turns off Nagle's algorithm, which would delay pages by 40 ms.
     bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         bound.bind((host, port))
-        bound.listen(1024)  # from here on nobody is turned away; the first answers come when the server is up
+        bound.listen(1024)  # requests wait from here on until the server is up
     except (OSError, OverflowError) as error:
         bound.close()
         raise UserError(f"--host {host} --port {port}: cannot be used ({error}); choose another --port") from error
@@ -78,13 +78,13 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 def run(site: Site, bound: socket.socket, behind_proxy: bool) -> None:
-    """Serve until stopped. Requests are not logged: their addresses hold signed links."""
+    """Serve until stopped. Requests are not logged, because their paths contain signed links."""
     config = uvicorn.Config(
         create_app(site),
         log_level="warning",
         access_log=False,
         server_header=False,
-        proxy_headers=behind_proxy,  # then the judge's address, for the rate limit, is what a local proxy says
+        proxy_headers=behind_proxy,  # the rate limit then uses the address that the local proxy reports
         forwarded_allow_ips="127.0.0.1",
         limit_concurrency=500,
         timeout_keep_alive=10,
@@ -93,7 +93,7 @@ def run(site: Site, bound: socket.socket, behind_proxy: bool) -> None:
         lifespan="off",
     )
     try:
-        with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C is how it ends
+        with contextlib.suppress(KeyboardInterrupt):
             uvicorn.Server(config).run(sockets=[bound])
     finally:
         site.store.close()
@@ -107,15 +107,15 @@ def _is_loopback(host: str) -> bool:
 
 
 def _checked_url(url: str) -> str:
-    """The origin as browsers write it: lower case, without the port that goes without saying."""
-    told = UserError(f"--public-url {url}: expected http(s)://HOST or http(s)://HOST:PORT, without a path")
+    """The origin as browsers write it: lower case, without the default port."""
+    fault = UserError(f"--public-url {url}: expected http(s)://HOST or http(s)://HOST:PORT, without a path")
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
     except ValueError as error:
-        raise told from error
+        raise fault from error
     more = parts.path.strip("/") or parts.query or parts.fragment or parts.username
     if parts.scheme not in ("http", "https") or not host or more:
-        raise told
+        raise fault
     shown = f"[{host}]" if ":" in host else host
     return f"{parts.scheme}://{shown}" + (f":{port}" if port not in (None, PORTS[parts.scheme]) else "")

@@ -1,4 +1,4 @@
-"""What all pages share: the study, its store, who is asking, a form's fields, a page's HTML."""
+"""What all pages share: the study and its store, visitors and cookies, form fields, templates, static files."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from human_eval.collection.store import Store
-from human_eval.study import Key, Study
+from human_eval.collection.store import ResponseStore
+from human_eval.formatting import counted
+from human_eval.study import Answer, Study, StudyKey
 from human_eval.web.access import Access, NoAccess, Role, Visitor
 from human_eval.web.guard import Limiter
-from human_eval.wording import counted
 
-BODY_LIMIT = 64 * 1024  # bytes of a form; comments are far shorter
+BODY_LIMIT = 64 * 1024  # bytes of a form
 FIELD_LIMIT = 100
 BODY_SECONDS = 15.0
 STATIC = ("style.css", "item.js", "icon.svg")
@@ -34,49 +34,49 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Site:
-    """One study as it is served. ``key`` only where it was given; ``completion``: where judges go last."""
+    """A study as it is served. ``key``: None if not given; ``completion``: URL shown to judges who have finished."""
 
     study: Study
-    store: Store
+    store: ResponseStore
     access: Access
     origins: tuple[str, ...]
-    key: Key | None = None
+    key: StudyKey | None = None
     completion: str = ""
     show_verdicts: bool = False
-    judges: Limiter = field(default_factory=lambda: Limiter(rate=10, burst=100))  # by name
-    strangers: Limiter = field(default_factory=lambda: Limiter(rate=2, burst=100))  # by address, before a link is known
+    judges: Limiter = field(default_factory=lambda: Limiter(rate=10, burst=100))  # by role and name
+    addresses: Limiter = field(default_factory=lambda: Limiter(rate=2, burst=100))  # for requests without a valid link
 
     def cookie(self, role: Role) -> str:
-        """A name of its own for each study, because browsers share cookies among the ports of a host."""
+        """The name of a cookie. It depends on the study, because browsers share cookies between the ports of a host."""
         name = hashlib.sha256(self.study.id.encode()).hexdigest()[:10]
         return f"__Host-rlsum-{role}-{name}" if self.secure else f"rlsum-{role}-{name}"
 
     @property
     def secure(self) -> bool:
-        """Whether judges reach the app by https."""
+        """Whether judges reach the app over https."""
         return self.origins[0].startswith("https:")
 
     def visitor(self, request: Request, role: Role) -> Visitor:
-        """Who is asking. Raises NoAccess where no valid cookie says so, HTTPException where they ask too often."""
+        """The visitor. Raises NoAccess without a valid cookie, HTTPException for too many requests."""
         token = request.cookies.get(self.cookie(role))
         try:
             if token is None:
-                raise NoAccess("Please open the link that you were given.")
+                raise NoAccess("Please open the link that you received.")
             visitor = self.access.visitor(role, token)
         except NoAccess:
-            self.count_stranger(request)
+            self.limit_address(request)
             raise
         if not self.judges.allows(f"{role} {visitor.name}"):
             raise HTTPException(429)
         return visitor
 
-    def count_stranger(self, request: Request) -> None:
-        """Raises HTTPException where an address tries too often."""
-        if not self.strangers.allows(request.client.host if request.client else ""):
+    def limit_address(self, request: Request) -> None:
+        """Raise HTTPException for too many requests from one address without a valid link."""
+        if not self.addresses.allows(request.client.host if request.client else ""):
             raise HTTPException(429)
 
     def welcome(self, visitor: Visitor, to: str) -> Response:
-        """Send the visitor on, known by a cookie from now on."""
+        """Set the visitor's cookie and redirect."""
         response = RedirectResponse(to, 303)
         response.set_cookie(
             self.cookie(visitor.role),
@@ -84,18 +84,18 @@ class Site:
             max_age=max(1, int(visitor.expires - self.access.now())),
             httponly=True,
             secure=self.secure,
-            samesite="lax",  # strict would keep it back on the way from a mail, where judges find their link
+            samesite="lax",  # with strict, links in e-mails would not work
         )
         return response
 
 
 async def off_thread(function: Callable[..., T], *values: Any) -> T:
-    """What waits for the disk, without keeping other judges waiting."""
+    """Call a function that waits for the disk in a thread, so that other requests proceed."""
     return await run_in_threadpool(function, *values)
 
 
 async def fields(request: Request) -> dict[str, str]:
-    """The fields of a form. Raises HTTPException for one that is too large, too slow or none."""
+    """The fields of a form. Raises HTTPException for a body that is too large, too slow or not a form."""
     body = bytearray()
     try:
         async with asyncio.timeout(BODY_SECONDS):
@@ -112,32 +112,32 @@ async def fields(request: Request) -> dict[str, str]:
 
 
 def page(template: str, values: dict[str, Any], status: int = 200) -> HTMLResponse:
-    """A page of this package; every value is escaped, a name that is missing is an error."""
+    """Render a template of this package. Values are escaped; an undefined name is an error."""
     return HTMLResponse(_environment().get_template(template).render(values), status)
 
 
 def message(heading: str, text: str, status: int, link: str = "", label: str = "") -> HTMLResponse:
-    """A page that says one thing."""
+    """A page with a heading, a text and possibly a link."""
     return page("message.html", {"heading": heading, "text": text, "link": link, "label": label}, status)
 
 
 async def static(request: Request) -> Response:
-    """One of our own few files: names are looked up, never joined to a path."""
-    found = _files().get(request.path_params["name"])
-    if found is None:
+    """A static file. The name is looked up, never joined to a path."""
+    name = request.path_params["name"]
+    if name not in STATIC:
         raise HTTPException(404)
-    content, kind, _ = found
-    return Response(content, headers={"cache-control": "public, max-age=31536000, immutable"}, media_type=kind)
+    content, media_type, _ = _files()[name]
+    return Response(content, headers={"cache-control": "public, max-age=31536000, immutable"}, media_type=media_type)
 
 
 @lru_cache
 def _files() -> dict[str, tuple[bytes, str, str]]:
     """Name -> content, type and version."""
     folder = resources.files("human_eval.web") / "static"
-    found = {name: (folder / name).read_bytes() for name in STATIC}
+    contents = {name: (folder / name).read_bytes() for name in STATIC}
     return {
         name: (content, mimetypes.guess_type(name)[0] or "text/plain", hashlib.sha256(content).hexdigest()[:12])
-        for name, content in found.items()
+        for name, content in contents.items()
     }
 
 
@@ -154,5 +154,6 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {"static": _static_url, "counted": counted}
+    answers = sorted(Answer, key=lambda answer: answer.vote)  # A, no difference, B
+    environment.globals |= {"static": _static_url, "counted": counted, "answers": answers}
     return environment

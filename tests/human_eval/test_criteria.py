@@ -26,13 +26,13 @@ def test_criteria_from_yaml_or_json(tmp_path, write):
         ("id: x", "expected a list"),
         ("[: {", "neither YAML nor JSON"),
         ("- x", "criterion 1: expected an object"),
-        ("- {id: x}", "criterion 1: question must be text"),
-        ("- {id: 3, question: q}", "criterion 1: id must be text"),
+        ("- {id: x}", "criterion 1: question must be non-empty text"),
+        ("- {id: 3, question: q}", "criterion 1: id must be non-empty text"),
         ("- {id: x, question: q, helps: h}", "unknown field 'helps'"),
         ("- {id: x, question: q, help: 3}", "help must be text"),
-        ("- {id: Über Alles, question: q}", "id 'Über Alles' cannot be used"),
-        ("- {id: comment, question: q}", "id 'comment' cannot be used"),
-        ("- {id: x, question: q}\n- {id: x, question: r}", "criterion x stands there twice"),
+        ("- {id: Über Alles, question: q}", "invalid id 'Über Alles'"),
+        ("- {id: comment, question: q}", "invalid id 'comment'"),
+        ("- {id: x, question: q}\n- {id: x, question: r}", "duplicate id x"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_refused(tmp_path, text, told):

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from studies import hostile_study, study
 
-from human_eval.files import ITEMS, KEY, STUDY, TASKS, check_places, read_key, read_study, save
+from human_eval.files import ITEMS, KEY, STUDY, TASKS, check_destinations, read_key, read_study, save, write_files
 from human_eval.study import StudyError
 
 
@@ -67,12 +67,12 @@ def test_a_key_in_the_study_has_its_name(tmp_path, name):
 
 def test_an_empty_folder_will_do_and_a_file_will_not(tmp_path):
     (tmp_path / "empty").mkdir()
-    check_places(tmp_path / "empty", tmp_path / "empty" / KEY)
+    check_destinations(tmp_path / "empty", tmp_path / "empty" / KEY)
     (tmp_path / "file").write_text("x")
     with pytest.raises(StudyError, match="not an empty folder"):
-        check_places(tmp_path / "file", tmp_path / "key.json")
+        check_destinations(tmp_path / "file", tmp_path / "key.json")
     with pytest.raises(StudyError, match="cannot be written"):
-        check_places(tmp_path / "file" / "below", tmp_path / "key.json")
+        check_destinations(tmp_path / "file" / "below", tmp_path / "key.json")
 
 
 def edit(path, change):
@@ -83,13 +83,13 @@ def edit(path, change):
 @pytest.mark.parametrize(
     ("name", "change", "told"),
     [
-        (TASKS, lambda rows: rows[:-1], "not the 4 whole booklets"),
-        (TASKS, lambda rows: rows[1:], "not the 4 whole booklets"),
-        (TASKS, lambda rows: [rows[0], *rows], "stands here twice"),
+        (TASKS, lambda rows: rows[:-1], "not hold the 4 complete booklets"),
+        (TASKS, lambda rows: rows[1:], "not hold the 4 complete booklets"),
+        (TASKS, lambda rows: [rows[0], *rows], "duplicate task"),
         (TASKS, lambda rows: [{**rows[0], "item": "i0"}, *rows[1:]], r"tasks\.jsonl:1: item i0 is not in items"),
         (TASKS, lambda rows: [*rows[:2], {**rows[2], "left": None}, *rows[3:]], r"tasks\.jsonl:3: left must be text"),
         (TASKS, lambda rows: [{**rows[0], "booklet": True}, *rows[1:]], "booklet must be a whole number, not true"),
-        (ITEMS, lambda rows: [rows[0], *rows], r"items\.jsonl:2: item .* stands here twice"),
+        (ITEMS, lambda rows: [rows[0], *rows], r"items\.jsonl:2: duplicate item"),
         (ITEMS, lambda rows: [{"item": "i1"}, *rows], r"items\.jsonl:1: no 'article'"),
     ],
 )
@@ -103,11 +103,11 @@ def test_a_study_that_was_changed_is_refused_with_its_line(folder, name, change,
     ("change", "told"),
     [
         ({"format": 2}, "format 2 is not 1"),
-        ({"criteria": []}, "criteria must be one or more"),
-        ({"criteria": [{"id": "x", "question": "q", "help": ""}] * 2}, "each with an id of its own"),
+        ({"criteria": []}, "criteria must not be empty"),
+        ({"criteria": [{"id": "x", "question": "q", "help": ""}] * 2}, "ids must differ"),
         ({"criteria": ["x"]}, "criterion 1: not an object"),
         ({"title": 3}, "title must be text"),
-        ({"booklets": 5}, "not the 5 whole booklets"),
+        ({"booklets": 5}, "not hold the 5 complete booklets"),
     ],
 )
 def test_a_head_that_was_changed_is_refused(folder, change, told):
@@ -141,3 +141,20 @@ def test_what_is_no_study_is_refused(tmp_path, content):
     (tmp_path / STUDY).write_text(content)
     with pytest.raises(StudyError, match="not"):
         read_study(tmp_path)
+
+
+def test_files_are_written_as_they_are(tmp_path):
+    write_files(tmp_path / "deep" / "out", {"a.csv": "x\r\ny\n", "b.html": "ü"})
+    assert (tmp_path / "deep" / "out" / "a.csv").read_bytes() == b"x\r\ny\n"
+    assert (tmp_path / "deep" / "out" / "b.html").read_bytes() == "ü".encode()
+
+
+def test_an_export_replaces_nothing(tmp_path):
+    (tmp_path / "kept").write_text("x")
+    with pytest.raises(StudyError, match="never replaced"):
+        write_files(tmp_path, {"a": "x"})
+    with pytest.raises(StudyError, match="never replaced"):
+        write_files(tmp_path / "kept", {"a": "x"})
+    with pytest.raises(StudyError, match="cannot be written"):
+        write_files(tmp_path / "kept" / "below", {"a": "x"})
+    assert [path.name for path in tmp_path.iterdir()] == ["kept"]

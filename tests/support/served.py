@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from html import unescape
 
-from human_eval.collection.store import Store
-from human_eval.study import Criterion, Key, Secret, Study, Task
+from human_eval.collection.store import ResponseStore
+from human_eval.study import Criterion, Study, StudyKey, Task, TaskKey
 
 ORIGIN = "http://judge.test"
 ASKED = (
@@ -47,12 +47,12 @@ def make_key(study, systems=("alpha-system", "beta-system"), checks=None):
     for task in study.tasks:
         kind, expected = (checks or {}).get(task.position, ("pair", None))
         sides = systems if task.booklet % 2 == 0 else systems[::-1]
-        tasks[task.id] = Secret(systems, *sides, kind=kind, expected=expected)
-    return Key(study.id, 0, systems, None, {item: item for item in study.articles}, tasks)
+        tasks[task.id] = TaskKey(systems, *sides, kind=kind, expected=expected)
+    return StudyKey(study.id, 0, systems, None, {item: item for item in study.articles}, tasks)
 
 
 def make_store(path, study, **options):
-    return Store(path / "judging.sqlite", study, **options)
+    return ResponseStore(path / "judging.sqlite", study, **options)
 
 
 def token_of(response):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from human_eval.design.build import Design, Wording, build
-from human_eval.design.outputs import Aligned, align
-from human_eval.study import Key, Study
+from human_eval.criteria import StudyWording
+from human_eval.design.build import StudyDesign, build
+from human_eval.design.outputs import AlignedOutputs, align
+from human_eval.study import Study, StudyKey
 from rlsum.records import Output
 
 NAMES = ("rouge_model", "sms_model", "lead_model")
@@ -40,13 +41,15 @@ def outputs(items: int = 12, systems: int = 2) -> list[Output]:
     ]
 
 
-def aligned(items: int = 12, systems: int = 2) -> Aligned:
+def aligned(items: int = 12, systems: int = 2) -> AlignedOutputs:
     return align([(f"{output.system}.jsonl", output) for output in outputs(items, systems)])
 
 
-def study(items: int = 6, systems: int = 2, *, seed: int = 1, booklet: int = 3, judges: int = 2) -> tuple[Study, Key]:
-    design = Design(items=items, judges=judges, booklet=booklet)
-    return build(aligned(items + 4, systems), design, Wording(), seed)
+def study(
+    items: int = 6, systems: int = 2, *, seed: int = 1, booklet: int = 3, judges: int = 2
+) -> tuple[Study, StudyKey]:
+    design = StudyDesign(items=items, judges=judges, booklet=booklet)
+    return build(aligned(items + 4, systems), design, StudyWording(), seed)
 
 
 def hostile_study() -> Study:
@@ -56,5 +59,5 @@ def hostile_study() -> Study:
         for system in NAMES[:2]
         for n, text in enumerate(HOSTILE)
     ]
-    design = Design(items=len(HOSTILE), judges=1, booklet=len(HOSTILE), identical=0, shuffled=0, swapped=0)
-    return build(align([("hostile.jsonl", output) for output in made]), design, Wording(), 1)[0]
+    design = StudyDesign(items=len(HOSTILE), judges=1, booklet=len(HOSTILE), identical=0, shuffled=0, swapped=0)
+    return build(align([("hostile.jsonl", output) for output in made]), design, StudyWording(), 1)[0]

@@ -1,4 +1,4 @@
-// The page of an item: keys, the search in the article, and what is still to answer. Without it the form works as well.
+// The item page: keys, search in the article, unanswered questions. The form also works without this script.
 "use strict";
 
 const $ = (id) => document.getElementById(id);
@@ -9,11 +9,11 @@ const questions = [...document.querySelectorAll(".question")];
 const radios = (question) => [...question.querySelectorAll("input")];
 const isAnswered = (question) => radios(question).some((radio) => radio.checked);
 
-// ---- remembered choices of this browser; a browser may refuse to remember
+// ---- choices stored in this browser, which may refuse to store them
 
 const memory = {
   get(name) { try { return localStorage.getItem(name); } catch { return null; } },
-  set(name, value) { try { localStorage.setItem(name, value); } catch { /* then it is asked again */ } },
+  set(name, value) { try { localStorage.setItem(name, value); } catch { /* not stored */ } },
 };
 
 // ---- questions
@@ -33,8 +33,8 @@ function go(index) {
   questions[index].scrollIntoView({ block: "nearest" });
 }
 
-function answer(value) {
-  radios(questions[current]).find((radio) => radio.value === value).checked = true;
+function answer(radio) {
+  radio.checked = true;
   count();
   if (current + 1 < questions.length) go(current + 1);
   else { mark(current); form.querySelector("button[type=submit]").focus(); }
@@ -52,12 +52,12 @@ function count() {
 questions.forEach((question, index) => question.addEventListener("focusin", () => mark(index)));
 form.addEventListener("change", count);
 form.addEventListener("submit", (event) => {
-  if (form.dataset.sent) event.preventDefault(); // the server counts a second one once as well
+  if (form.dataset.sent) event.preventDefault(); // the server ignores a repeated post too
   form.dataset.sent = "yes";
 });
 window.addEventListener("pageshow", () => { delete form.dataset.sent; count(); });
 
-// ---- the article: open or closed as it was left; closed at first where the screen is small
+// ---- the article: open or closed as before; initially closed on small screens
 
 const small = matchMedia("(max-width: 60rem)").matches;
 article.open = (memory.get("rlsum article") || (small ? "closed" : "open")) === "open";
@@ -67,7 +67,7 @@ article.addEventListener("toggle", () => {
 });
 document.body.classList.toggle("without-article", !article.open);
 
-// ---- search: every place found becomes a mark; texts are only ever set as text
+// ---- search: each match becomes a mark; texts are set as text, never as HTML
 
 const LIMIT = 2000; // marks
 const field = $("search-field");
@@ -107,7 +107,7 @@ function show(index) {
   place = (index + marks.length) % marks.length;
   marks[place].classList.add("here");
   const top = marks[place].getBoundingClientRect().top - text.getBoundingClientRect().top;
-  text.scrollTop += top - text.clientHeight / 3; // the article alone, the page stays where it is
+  text.scrollTop += top - text.clientHeight / 3; // scrolls the article, not the page
   $("search-count").textContent = `${place + 1} of ${marks.length}${marks.length === LIMIT ? "+" : ""}`;
 }
 
@@ -133,9 +133,6 @@ $("keys-button").hidden = false;
 $("keys-button").addEventListener("click", () => dialog.showModal());
 
 const KEYS = {
-  1: () => answer("left"), a: () => answer("left"),
-  2: () => answer("right"), b: () => answer("right"),
-  0: () => answer("none"), n: () => answer("none"),
   j: () => go(current + 1), k: () => go(current - 1),
   u: () => $("undo") && $("undo").click(),
   t: () => { article.open = !article.open; },
@@ -154,7 +151,9 @@ document.addEventListener("keydown", (event) => {
   }
   if (event.key === "Escape" && event.target === $("comment-field")) go(current);
   if (writing || event.ctrlKey || event.metaKey || !keysOn.checked) return;
-  const action = KEYS[event.key.toLowerCase()];
+  const key = event.key.toLowerCase();
+  const radio = radios(questions[current]).find((each) => each.dataset.keys.split(" ").includes(key));
+  const action = radio ? () => answer(radio) : KEYS[key];
   if (!action) return;
   event.preventDefault();
   action();

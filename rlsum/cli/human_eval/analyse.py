@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from human_eval.statistics.analysis import Settings
+    from human_eval.statistics.analysis import AnalysisSettings
 
 
 def analyse(
@@ -61,7 +61,7 @@ def analyse(
 
     from human_eval.report.card import FILES, summary, write_card
     from human_eval.statistics.analysis import analyse
-    from human_eval.statistics.metric_scores import read_scores
+    from human_eval.statistics.metrics import read_scores
     from human_eval.statistics.unblind import read_votes
     from rlsum.cli.destination import check_folder
     from rlsum.pages.terminal import show
@@ -83,11 +83,11 @@ def _settings(
     min_seconds: float | None,
     resamples: int,
     seed: int,
-) -> Settings:
+) -> AnalysisSettings:
     """What the plan says, or the options; both at once would leave open which was meant."""
     from human_eval.planning.plan import settings_of
-    from human_eval.statistics.analysis import Settings
-    from human_eval.statistics.exclusion import Rules
+    from human_eval.statistics.analysis import AnalysisSettings
+    from human_eval.statistics.exclusion import ExclusionRules
     from rlsum.errors import UserError
 
     given = {"--primary": primary, "--alpha": alpha, "--max-failed": max_failed, "--min-seconds": min_seconds}
@@ -100,8 +100,8 @@ def _settings(
     for option, (value, most) in limits.items():
         if value is not None and not 0 <= value <= most:
             raise UserError(f"{option} {value}: expected a number from 0 to {most}")
-    rules = Rules(
-        max_failed=Rules.max_failed if max_failed is None else max_failed,
-        min_seconds=Rules.min_seconds if min_seconds is None else min_seconds,
+    rules = ExclusionRules(
+        max_failed=ExclusionRules.max_failed if max_failed is None else max_failed,
+        min_seconds=ExclusionRules.min_seconds if min_seconds is None else min_seconds,
     )
-    return Settings(primary, rules, Settings.alpha if alpha is None else alpha, resamples, seed)
+    return AnalysisSettings(primary, rules, AnalysisSettings.alpha if alpha is None else alpha, resamples, seed)

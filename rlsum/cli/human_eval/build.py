@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from human_eval.design.build import Wording
-    from human_eval.design.outputs import Aligned
-    from human_eval.study import Key, Study
+    from human_eval.criteria import StudyWording
+    from human_eval.design.outputs import AlignedOutputs
+    from human_eval.study import Study, StudyKey
 
 
 def build(
@@ -56,42 +56,44 @@ def build(
 
     rlsum human-eval build outputs/*.jsonl -o study --baseline rouge-l --items 50 --criteria criteria.yaml
     """
-    from human_eval.design.build import Design, build
+    from human_eval.design.build import StudyDesign, build
     from human_eval.design.outputs import read_aligned
-    from human_eval.files import check_places, save
+    from human_eval.files import check_destinations, save
 
     key = key or out / "key.json"
-    check_places(out, key)
+    check_destinations(out, key)
     wording = _wording(title, instructions, criteria)
     aligned = read_aligned(outputs)
     mixed = _shuffled(shuffled, aligned)
-    design = Design(_items(items, aligned), baseline, judges, booklet, identical, mixed, swapped)
+    design = StudyDesign(_items(items, aligned), baseline, judges, booklet, identical, mixed, swapped)
     study, secret = build(aligned, design, wording, _drawn() if seed is None else seed)
     save(out, study, key, secret)
     _report(aligned, study, secret, out, key)
 
 
-def _items(given: int | None, aligned: Aligned) -> int:
+def _items(given: int | None, aligned: AlignedOutputs) -> int:
     """How many articles: as asked for, else the usual number where there are as many."""
-    from human_eval.design.build import Design
-    from human_eval.wording import counted
+    from human_eval.design.build import StudyDesign
+    from human_eval.formatting import counted
 
-    if given is not None or len(aligned.articles) >= Design.items:
-        return Design.items if given is None else given
+    if given is not None or len(aligned.articles) >= StudyDesign.items:
+        return StudyDesign.items if given is None else given
     there = counted(len(aligned.articles), "article")
-    typer.echo(f"{there} that every system has, fewer than {Design.items}: nothing is sampled, everything is judged")
+    typer.echo(
+        f"{there} that every system has, fewer than {StudyDesign.items}: nothing is sampled, everything is judged"
+    )
     return len(aligned.articles)
 
 
-def _shuffled(given: int | None, aligned: Aligned) -> int:
+def _shuffled(given: int | None, aligned: AlignedOutputs) -> int:
     """How many checks by shuffled words: as asked for, else the usual number where any text is long enough for it."""
-    from human_eval.design.build import Design
+    from human_eval.design.build import StudyDesign
     from human_eval.design.checks import SHUFFLED_WORDS, can_be_shuffled
 
     if given is not None:
         return given
     if any(can_be_shuffled(text) for texts in aligned.candidates.values() for text in texts.values()):
-        return Design.shuffled
+        return StudyDesign.shuffled
     typer.echo(f"No checks by shuffled words: no output has {SHUFFLED_WORDS} different words; the other checks remain")
     return 0
 
@@ -103,9 +105,8 @@ def _drawn() -> int:
     return secrets.randbits(63)
 
 
-def _wording(title: str | None, instructions: Path | None, criteria: Path | None) -> Wording:
-    from human_eval.criteria import read_criteria
-    from human_eval.design.build import Wording
+def _wording(title: str | None, instructions: Path | None, criteria: Path | None) -> StudyWording:
+    from human_eval.criteria import StudyWording, read_criteria
     from human_eval.study import StudyError
 
     given: dict[str, Any] = {}
@@ -118,20 +119,20 @@ def _wording(title: str | None, instructions: Path | None, criteria: Path | None
             raise StudyError(f"--instructions {instructions}: cannot be read ({error}); give a text file") from error
     if criteria is not None:
         given["criteria"] = read_criteria(criteria)
-    return Wording(**given)
+    return StudyWording(**given)
 
 
-def _report(aligned: Aligned, study: Study, key: Key, out: Path, key_path: Path) -> None:
-    from human_eval.blindness import naming_tasks, told
+def _report(aligned: AlignedOutputs, study: Study, key: StudyKey, out: Path, key_path: Path) -> None:
+    from human_eval.design.blinding import naming_note, naming_tasks
     from human_eval.files import TASKS
-    from human_eval.wording import counted, spread
+    from human_eval.formatting import counted, spread
 
     for system, count in aligned.left_out.items():
         typer.echo(f"{system}: {counted(count, 'output')} left out, as another system lacks the article")
     if key.ties:
         typer.echo(f"Not judged, and counted as no difference: {counted(len(key.ties), 'pair')} of identical outputs")
     if naming := naming_tasks(study, key.systems):
-        typer.echo(f"Attention: {told(naming)}; look at them in {out / TASKS}")
+        typer.echo(f"Attention: {naming_note(naming)}; look at them in {out / TASKS}")
     sizes = [len(booklet) for booklet in study.booklets]
     extra = sum(secret.kind != "pair" for secret in key.tasks.values())
     typer.echo(

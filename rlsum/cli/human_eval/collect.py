@@ -37,11 +37,11 @@ def collect(
     rlsum human-eval collect study returned/*.json batch_results.csv -o judgments.jsonl
     """
     from human_eval.collection.collect import collect, write_rejects
-    from human_eval.collection.judgments import write_judgments
+    from human_eval.collection.responses import write_responses
     from human_eval.collection.returns import read_returned
     from human_eval.files import read_study
+    from human_eval.formatting import counted
     from human_eval.study import StudyError
-    from human_eval.wording import counted
     from rlsum.cli.destination import check_free
 
     rejected = out.with_suffix(".rejects.jsonl")
@@ -49,10 +49,10 @@ def collect(
     check_free("-o", rejected, overwrite)
     blind = read_study(study)
     found = collect(blind, (row for path in files for row in read_returned(path, blind)))
-    if not found.judgments and not found.rejects:
+    if not found.responses and not found.rejects:
         raise StudyError(f"no answers in {', '.join(map(str, files))} yet; nothing is written")
     _print(found, blind)
-    if not found.judgments:
+    if not found.responses:
         for reject in found.rejects[:SHOWN]:
             typer.echo(f"{reject.where}: {reject.reason}")
         if len(found.rejects) > SHOWN:
@@ -62,9 +62,9 @@ def collect(
             f"neither {out} nor {rejected}"
         )
     write_rejects(rejected, found.rejects)
-    write_judgments(out, found.judgments)
+    write_responses(out, found.responses)
     told = f"{counted(len(found.rejects), 'row')} not kept, each with its reason" if found.rejects else "empty"
-    typer.echo(f"{out}: {counted(len(found.judgments), 'judgment')}; {rejected}: {told}")
+    typer.echo(f"{out}: {counted(len(found.responses), 'judgment')}; {rejected}: {told}")
 
 
 def _print(found: Collected, study: Study) -> None:
@@ -73,12 +73,12 @@ def _print(found: Collected, study: Study) -> None:
     from rich.table import Column, Table
 
     from human_eval.collection.collect import reasons
-    from human_eval.wording import counted
+    from human_eval.formatting import counted
 
-    judged = {judgment.task for judgment in found.judgments}
-    judges = {judgment.judge for judgment in found.judgments}
+    judged = {response.task for response in found.responses}
+    judges = {response.judge for response in found.responses}
     table = Table("rows", "count", Column("first", overflow="fold"))
-    table.add_row("kept", str(len(found.judgments)), "")
+    table.add_row("kept", str(len(found.responses)), "")
     for kind, count, first in reasons(found.rejects):
         table.add_row(escape(f"not kept, {kind}"), str(count), escape(first))  # files are called [anything]
     console = Console()

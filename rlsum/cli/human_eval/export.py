@@ -30,12 +30,9 @@ def export(
 
     rlsum human-eval export study --to mturk -o batch
     """
-    from human_eval.exports.destination import write_files
-    from human_eval.exports.mturk import mturk
-    from human_eval.exports.offline import offline
-    from human_eval.exports.prolific import prolific
-    from human_eval.exports.sheets import sheets
-    from human_eval.files import read_study
+    from human_eval.exports.booklets import offline, sheets
+    from human_eval.exports.platforms import mturk, prolific
+    from human_eval.files import read_study, write_files
     from human_eval.study import StudyError
 
     if (to == "prolific") != (link is not None):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from human_eval.planning.plan import Plan
+    from human_eval.planning.plan import StudyPlan
     from human_eval.planning.simulation import Assumptions
 
 FILES = ("plan.json", "preregistration.md", "power.png")
@@ -65,12 +65,12 @@ def plan(
 
     rlsum human-eval plan -o plan --assumptions scenarios.csv
     """
-    from human_eval.planning.plan import Design, reckoned, write_plan
+    from human_eval.planning.plan import PlannedDesign, with_scenarios, write_plan
     from human_eval.planning.plan import plan as make
     from human_eval.planning.preregistration import preregistration
     from human_eval.planning.scenarios import read_scenarios
     from human_eval.report.pictures import power_picture
-    from human_eval.statistics.exclusion import Rules
+    from human_eval.statistics.exclusion import ExclusionRules
     from rlsum.cli.destination import check_folder
     from rlsum.errors import UserError
 
@@ -79,7 +79,7 @@ def plan(
     if primary not in names:
         raise UserError(f"--primary {primary}: is none of --criteria {', '.join(names)}")
     try:
-        rules = Rules(max_failed=max_failed, min_seconds=min_seconds)
+        rules = ExclusionRules(max_failed=max_failed, min_seconds=min_seconds)
     except ValueError as error:
         raise UserError(f"--max-failed, --min-seconds: {error}") from error
     assumptions, source = _assumed(preference, ties, correlation, pilot, primary)
@@ -88,8 +88,8 @@ def plan(
         first = scenarios[0]
         assumptions, judges = first.assumptions, first.judges
         source = f"{first.name}, the first of the scenarios" + (f"; {source}" if pilot else "")
-    design = Design(primary, pairs, judges, items, power, alpha, rules)
-    made = reckoned(make(design, assumptions, source=source, draws=draws, seed=seed), scenarios)
+    design = PlannedDesign(primary, pairs, judges, items, power, alpha, rules)
+    made = with_scenarios(make(design, assumptions, source=source, draws=draws, seed=seed), scenarios)
     out.mkdir(parents=True, exist_ok=True)
     write_plan(out / "plan.json", made)
     (out / "preregistration.md").write_text(preregistration(made, names), encoding="utf-8")
@@ -112,8 +112,8 @@ def _assumed(
     return from_pilot(pilot, primary, preference)
 
 
-def _tell(made: Plan, out: Path) -> None:
-    from human_eval.wording import counted, percentage
+def _tell(made: StudyPlan, out: Path) -> None:
+    from human_eval.formatting import counted, percentage
 
     design, assumed = made.design, made.assumptions
     typer.echo(
@@ -134,7 +134,7 @@ def _tell(made: Plan, out: Path) -> None:
     )
 
 
-def _show_scenarios(made: Plan) -> None:
+def _show_scenarios(made: StudyPlan) -> None:
     from rich.console import Console
 
     from human_eval.planning.preregistration import scenario_table

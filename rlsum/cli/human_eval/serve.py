@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from human_eval.study import Key, Study
+    from human_eval.study import Study, StudyKey
     from human_eval.web.server import Links
 
 DATABASE = "judging.sqlite"
@@ -63,7 +63,7 @@ def serve(
     rlsum human-eval serve study --public-url https://judge.example.org
     """
     server = _import_server()
-    from human_eval.collection.store import Store
+    from human_eval.collection.store import ResponseStore
     from human_eval.files import read_study
     from human_eval.web.access import Access
     from human_eval.web.site import Site
@@ -78,7 +78,7 @@ def serve(
         raise UserError("--show-verdicts: systems are named in the key alone; add --key")
     secrets = None if key is None else _read_key(key, shown)
     bound = server.bind(host, port)
-    store = Store(path, shown, lease=lease * 3600)
+    store = ResponseStore(path, shown, lease=lease * 3600)
     site = Site(shown, store, Access(store.secret), addresses, secrets, completion_url, show_verdicts)
     if addresses[0].startswith("http:") and public_url is not None:
         typer.echo("Not encrypted: anyone on the way can read links and answers. See the README for TLS.", err=True)
@@ -104,13 +104,13 @@ def links(
     rlsum human-eval links study --judges dora,emil --days 7
     """
     server = _import_server()
-    from human_eval.collection.store import Store
+    from human_eval.collection.store import ResponseStore
     from human_eval.files import read_study
 
     shown = read_study(study)
     names = _names(judges, shown)
     address = server.origins(host, port, public_url)[0]
-    store = Store(_database(database, study), shown)
+    store = ResponseStore(_database(database, study), shown)
     _print(server.make_links(store, address, names, days), shown)
     store.close()
 
@@ -161,7 +161,7 @@ def _check_completion(url: str) -> None:
         raise UserError(f"--completion-url {url}: expected an address that begins with https://")
 
 
-def _read_key(path: Path, study: Study) -> Key:
+def _read_key(path: Path, study: Study) -> StudyKey:
     from human_eval.files import read_key
     from rlsum.errors import UserError
 
@@ -172,7 +172,7 @@ def _read_key(path: Path, study: Study) -> Key:
 
 
 def _print(made: Links, study: Study) -> None:
-    from human_eval.wording import counted
+    from human_eval.formatting import counted
 
     tasks, booklets = counted(len(study.tasks), "task"), counted(len(study.booklets), "booklet")
     typer.echo(f"{study.title}: {tasks} in {booklets}, one booklet a judge\n")

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from studies import study
 
 from human_eval.collection.collect import collect, reasons, write_rejects
-from human_eval.collection.judgments import Judgment
-from human_eval.collection.returns import Returned
+from human_eval.collection.responses import Response
+from human_eval.collection.returns import ReturnedRow
 
 BLIND, KEY = study()
 FIRST, SECOND = BLIND.booklets[0][:2]
@@ -17,16 +17,16 @@ FIRST, SECOND = BLIND.booklets[0][:2]
 
 def judged(task=FIRST.id, judge="ann", answer="left", submitted=None):
     answers = dict.fromkeys((criterion.id for criterion in BLIND.criteria), answer)
-    return Judgment(BLIND.id, task, judge, answers, submitted=submitted, origin="csv")
+    return Response(BLIND.id, task, judge, answers, submitted=submitted, origin="csv")
 
 
-def returned(*judgments):
-    return [Returned(f"f:{number}", judgment, {"n": number}) for number, judgment in enumerate(judgments, 1)]
+def returned(*responses):
+    return [ReturnedRow(f"f:{number}", response, {"n": number}) for number, response in enumerate(responses, 1)]
 
 
 def test_good_rows_are_kept_in_the_order_of_the_study():
     found = collect(BLIND, returned(judged(SECOND.id), judged(judge="bo"), judged()))
-    assert [(row.task, row.judge) for row in found.judgments] == [
+    assert [(row.task, row.judge) for row in found.responses] == [
         (FIRST.id, "ann"),
         (FIRST.id, "bo"),
         (SECOND.id, "ann"),
@@ -36,7 +36,7 @@ def test_good_rows_are_kept_in_the_order_of_the_study():
 
 def test_bad_rows_are_rejected_with_place_and_reason():
     found = collect(BLIND, returned("not JSON", judged("t0"), replace(judged(), study="s0"), judged(answer="A")))
-    assert found.judgments == ()
+    assert found.responses == ()
     assert [(row.where, row.kind) for row in found.rejects] == [
         ("f:1", "not JSON"),
         ("f:2", "unknown task"),
@@ -57,15 +57,15 @@ def test_bad_rows_are_rejected_with_place_and_reason():
 def test_of_two_answers_to_a_task_the_later_counts(first, second, kept):
     rows = returned(judged(submitted=first), judged(answer="right", submitted=second))
     found = collect(BLIND, rows)
-    (judgment,), (reject,) = found.judgments, found.rejects
-    assert judgment.answers["overall"] == ("right" if kept == "f:2" else "left")
+    (response,), (reject,) = found.responses, found.rejects
+    assert response.answers["overall"] == ("right" if kept == "f:2" else "left")
     assert reject.reason == f"answered again later: {kept} counts"
 
 
 def test_the_same_file_twice_changes_nothing():
     rows = returned(judged(), judged(SECOND.id))
     found = collect(BLIND, [*rows, *rows])
-    assert found.judgments == collect(BLIND, rows).judgments
+    assert found.responses == collect(BLIND, rows).responses
     assert reasons(found.rejects) == [("the same answers again", 2, "f:1")]
 
 
@@ -82,15 +82,15 @@ def test_a_judge_counts_once_for_a_pair_even_with_two_booklets():
     assert KEY.tasks[FIRST.id].kind == "pair"
     rows = returned(judged(elsewhere().id, submitted="2026-01-02T10:00:00Z"), judged(submitted="2026-01-01T10:00:00Z"))
     found = collect(BLIND, rows)
-    assert [row.task for row in found.judgments] == [FIRST.id]
+    assert [row.task for row in found.responses] == [FIRST.id]
     assert found.rejects[0].reason == "same judge, same summaries in another booklet: f:2 counts"
-    assert len(collect(BLIND, returned(judged(), judged(elsewhere().id, "bo"))).judgments) == 2
+    assert len(collect(BLIND, returned(judged(), judged(elsewhere().id, "bo"))).responses) == 2
 
 
 def test_a_swapped_repeat_in_the_same_booklet_is_no_repetition():
     repeat, secret = next((task, secret) for task, secret in KEY.tasks.items() if secret.kind == "swapped")
     found = collect(BLIND, returned(judged(secret.repeats), judged(repeat, answer="right")))
-    assert len(found.judgments) == 2
+    assert len(found.responses) == 2
 
 
 rows = st.lists(
@@ -112,13 +112,13 @@ rows = st.lists(
 def test_every_row_is_a_judgment_or_a_reject(rows):
     given = returned(*rows)
     found = collect(BLIND, given)
-    assert len(found.judgments) + len(found.rejects) == len(given)
-    assert max(Counter((row.judge, row.task) for row in found.judgments).values(), default=1) == 1
+    assert len(found.responses) + len(found.rejects) == len(given)
+    assert max(Counter((row.judge, row.task) for row in found.responses).values(), default=1) == 1
     assert all(reject.reason and reject.raw for reject in found.rejects)
 
 
 def test_rejects_are_written_with_what_they_said(tmp_path):
-    found = collect(BLIND, [Returned("f:1", "not JSON", {"judge": "\ud800"})])
+    found = collect(BLIND, [ReturnedRow("f:1", "not JSON", {"judge": "\ud800"})])
     write_rejects(tmp_path / "r.jsonl", found.rejects)
     row = json.loads((tmp_path / "r.jsonl").read_text())
     assert row == {"where": "f:1", "reason": "not JSON", "raw": {"judge": "\ud800"}}

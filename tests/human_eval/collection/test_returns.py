@@ -5,7 +5,7 @@ import json
 import pytest
 from studies import study
 
-from human_eval.collection.judgments import Judgment
+from human_eval.collection.responses import Response
 from human_eval.collection.returns import read_returned
 from human_eval.study import StudyError
 
@@ -39,7 +39,7 @@ def test_a_full_results_file_of_mechanical_turk(tmp_path):
     )
     (row,) = rows_of(path)
     answers = dict(zip(NAMES, ["left", "right", "none", "left"], strict=True))
-    assert row.judgment == Judgment(BLIND.id, TASK, "W1", answers, "hm, so", 84.0, "2019-12-05T14:23:11-08:00", "mturk")
+    assert row.response == Response(BLIND.id, TASK, "W1", answers, "hm, so", 84.0, "2019-12-05T14:23:11-08:00", "mturk")
     assert row.where == f"{path}:2"
 
 
@@ -48,47 +48,47 @@ def test_a_file_of_input_and_answer_columns_alone(tmp_path):
     rows = [[TASK, *["left"] * 4], [TASK, *["right"] * 4], [BLIND.tasks[1].id, *["none"] * 4]]
     path = written(tmp_path / "batch.csv", ["Input.task", *ANSWERED], rows)
     found = rows_of(path)
-    judges = [row.judgment.judge for row in found]
+    judges = [row.response.judge for row in found]
     assert judges == [f"anonymous-{TASK}-1", f"anonymous-{TASK}-2", f"anonymous-{BLIND.tasks[1].id}-1"]
-    assert all(row.judgment.seconds is None and row.judgment.submitted is None for row in found)
-    assert judges == [row.judgment.judge for row in rows_of(path)]
+    assert all(row.response.seconds is None and row.response.submitted is None for row in found)
+    assert judges == [row.response.judge for row in rows_of(path)]
 
 
 def test_answers_as_columns_of_true_and_false_and_as_one_object(tmp_path):
     flat = [f"Answer.{name}.{side}" for name in NAMES for side in ("left", "right", "none")]
     cells = ["false", "true", "false"] * 4
     (row,) = rows_of(written(tmp_path / "flat.csv", ["Input.task", *flat], [[TASK, *cells]]))
-    assert row.judgment.answers == dict.fromkeys(NAMES, "right")
+    assert row.response.answers == dict.fromkeys(NAMES, "right")
     content = [{name: {"left": False, "right": False, "none": True} for name in NAMES} | {"comment": "so"}]
     cell = json.dumps(content)
     (row,) = rows_of(written(tmp_path / "object.csv", ["Input.task", "Answer.taskAnswers"], [[TASK, cell]]))
-    assert row.judgment.answers == dict.fromkeys(NAMES, "none")
-    assert row.judgment.comment == "so"
+    assert row.response.answers == dict.fromkeys(NAMES, "none")
+    assert row.response.comment == "so"
 
 
 @pytest.mark.parametrize(
     ("place", "cell", "told"),
     [
         (2, "Rejected", "assignment was rejected"),
-        (3, "Thu Dec 05 14:23:11 XYZ 2019", "SubmitTime in an unknown zone: XYZ"),
+        (3, "Thu Dec 05 14:23:11 XYZ 2019", "SubmitTime has an unknown time zone: XYZ"),
         (3, "Thu Dez 05 14:23:11 PST 2019", "SubmitTime cannot be read"),
-        (4, "a while", "WorkTimeInSeconds is no number"),
+        (4, "a while", "WorkTimeInSeconds is not a number"),
     ],
 )
 def test_rows_of_mechanical_turk_that_are_refused(tmp_path, place, cell, told):
     row = [*TURK_ROW[:place], cell, *TURK_ROW[place + 1 :], *["left"] * 4]
     (found,) = rows_of(written(tmp_path / "batch.csv", [*TURK, *ANSWERED], [row]))
-    assert told in found.judgment
+    assert told in found.response
     assert found.raw["WorkerId"] == "W1"
 
 
 def test_two_answers_at_once_are_refused(tmp_path):
     header = ["Input.task", "Answer.overall.left", "Answer.overall.right"]
     (row,) = rows_of(written(tmp_path / "batch.csv", header, [[TASK, "true", "TRUE"]]))
-    assert "two answers at once: overall is left and right" in row.judgment
+    assert "two answers at once: overall is left and right" in row.response
     header = ["Input.task", "Answer.taskAnswers"]
     (row,) = rows_of(written(tmp_path / "object.csv", header, [[TASK, "[3]"]]))
-    assert "taskAnswers cannot be read" in row.judgment
+    assert "taskAnswers cannot be read" in row.response
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
@@ -103,19 +103,19 @@ def test_a_filled_in_spreadsheet(tmp_path, delimiter):
     path = written(tmp_path / "sheet.csv", header, rows, delimiter=delimiter)
     first, blank, odd = rows_of(path)
     answers = dict(zip(NAMES, ["left", "right", "none", "none"], strict=True))
-    assert first.judgment == Judgment(BLIND.id, TASK, "ann", answers, "so\nso", origin="csv")
-    assert blank.judgment == "not filled in"
+    assert first.response == Response(BLIND.id, TASK, "ann", answers, "so\nso", origin="csv")
+    assert blank.response == "not filled in"
     assert blank.where == f"{path}:5"  # the comment has two lines
-    assert odd.judgment.answers == {NAMES[0]: "left", NAMES[1]: "maybe", NAMES[3]: "none"}
+    assert odd.response.answers == {NAMES[0]: "left", NAMES[1]: "maybe", NAMES[3]: "none"}
 
 
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (b"", "no CSV with one column task"),
-        (b"judge,overall\nann,left\n", "no CSV with one column task"),
-        (b"task,task\nx,y\n", "no CSV with one column task"),
-        (b"Input.id,Answer.overall\n1,left\n", "no CSV with one column Input.task"),
+        (b"", "not a CSV with one column task"),
+        (b"judge,overall\nann,left\n", "not a CSV with one column task"),
+        (b"task,task\nx,y\n", "not a CSV with one column task"),
+        (b"Input.id,Answer.overall\n1,left\n", "not a CSV with one column Input.task"),
         ("task,judge\nt,J\u00fcrgen\n".encode("latin-1"), "not UTF-8"),
         (b"task,judge\nt,ann,left\n", "wrong number of CSV fields"),
     ],
@@ -123,7 +123,7 @@ def test_a_filled_in_spreadsheet(tmp_path, delimiter):
 def test_files_of_another_form_are_one_reject(tmp_path, content, told):
     (tmp_path / "x.csv").write_bytes(content)
     (row,) = rows_of(tmp_path / "x.csv")
-    assert told in row.judgment
+    assert told in row.response
 
 
 def test_the_file_of_an_offline_page(tmp_path):
@@ -132,22 +132,22 @@ def test_the_file_of_an_offline_page(tmp_path):
     path = tmp_path / "x.json"
     path.write_text(json.dumps(content))
     first, second = rows_of(path)
-    assert first.judgment == Judgment(BLIND.id, TASK, "ann", {"overall": "left"}, "", 3.5, None, "offline")
-    assert (second.where, second.judgment) == (f"{path}: judgment 2", "not a JSON object")
+    assert first.response == Response(BLIND.id, TASK, "ann", {"overall": "left"}, "", 3.5, None, "offline")
+    assert (second.where, second.response) == (f"{path}: judgment 2", "not a JSON object")
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"judgments": 3}', "{", "[" * 100_000])
 def test_json_of_something_else_is_one_reject(tmp_path, content):
     (tmp_path / "x.json").write_text(content)
     (row,) = rows_of(tmp_path / "x.json")
-    assert row.judgment.startswith("not")
+    assert row.response.startswith("not")
 
 
 def test_a_line_that_is_no_judgment_is_one_reject(tmp_path):
     (tmp_path / "x.jsonl").write_text('{"task": 3}\nnot json\n')
     first, second = rows_of(tmp_path / "x.jsonl")
-    assert "no 'study'" in first.judgment
-    assert second.judgment == "not JSON"
+    assert "no 'study'" in first.response
+    assert second.response == "not JSON"
 
 
 @pytest.mark.parametrize("name", ["x.xlsx", "x", "x.csv.gz"])

@@ -13,7 +13,7 @@ from dataclasses import replace
 import pytest
 from served import Clock, make_store, make_study
 
-from human_eval.collection.store import Conflict, Refused, Store, judgments, read_database
+from human_eval.collection.store import Conflict, Refused, ResponseStore, read_database
 from rlsum.errors import UserError
 
 ANSWERS = {"focus": "left", "overall": "none"}
@@ -38,10 +38,10 @@ def store(tmp_path, study, clock):
 
 def test_a_judge_goes_through_a_booklet_in_order(store):
     assert store.claim("anna")
-    assert store.place("anna").open == ("t0-0", "t0-1", "t0-2")
+    assert store.progress("anna").open == ("t0-0", "t0-1", "t0-2")
     store.record("anna", "t0-0", 0, ANSWERS, "", 4.0)
-    assert store.place("anna").open == ("t0-1", "t0-2")
-    assert store.place("anna").done == ("t0-0",)
+    assert store.progress("anna").open == ("t0-1", "t0-2")
+    assert store.progress("anna").done == ("t0-0",)
 
 
 def test_what_was_answered_stands_in_the_order_of_answering_whatever_tasks_are_called(tmp_path, study):
@@ -49,23 +49,23 @@ def test_what_was_answered_stands_in_the_order_of_answering_whatever_tasks_are_c
     with closing(make_store(tmp_path, replace(study, tasks=named))) as store:
         store.claim("anna")
         for task in ("z0", "m0", "a0"):
-            assert store.place("anna").open[0] == task
+            assert store.progress("anna").open[0] == task
             store.record("anna", task, 0, ANSWERS, "", 1.0)
-            assert store.place("anna").done[-1] == task
-        assert [found.task for found in store.answers()] == ["z0", "m0", "a0"]
+            assert store.progress("anna").done[-1] == task
+        assert [found.task for found in store.responses()] == ["z0", "m0", "a0"]
 
 
 def test_each_judge_has_a_booklet_of_their_own_and_there_are_no_more_than_booklets(store):
     assert [store.claim(judge) for judge in ("anna", "ben", "chris", "anna")] == [True, True, False, True]
     assert {loan.judge: loan.booklet for loan in store.loans()} == {"anna": 0, "ben": 1}
-    assert store.place("chris").open == ()
+    assert store.progress("chris").open == ()
 
 
 def test_an_answer_sent_twice_counts_once(store):
     store.claim("anna")
     for _ in range(3):
         store.record("anna", "t0-0", 0, ANSWERS, "why not", 4.0)
-    assert len(store.answers()) == 1
+    assert len(store.responses()) == 1
 
 
 def test_other_answers_to_the_same_revision_are_a_conflict_and_change_nothing(store):
@@ -75,15 +75,15 @@ def test_other_answers_to_the_same_revision_are_a_conflict_and_change_nothing(st
         store.record("anna", "t0-0", 0, {**ANSWERS, "focus": "right"}, "", 4.0)
     with pytest.raises(Conflict):
         store.record("anna", "t0-0", 2, ANSWERS, "", 4.0)
-    assert store.answer("anna", "t0-0").answers == ANSWERS
+    assert store.latest("anna", "t0-0")[0].answers == ANSWERS
 
 
-def test_a_change_replaces_the_answer_and_adds_to_its_time(store, study, clock):
+def test_a_change_replaces_the_answer_and_adds_to_its_time(store, clock):
     store.claim("anna")
     store.record("anna", "t0-0", 0, ANSWERS, "", 4.0)
     clock.at += 60
     store.record("anna", "t0-0", 1, {**ANSWERS, "overall": "right"}, "better", 3.5)
-    (found,) = judgments(study, store.answers())
+    (found,) = store.responses()
     assert (found.answers, found.comment, found.seconds) == ({"focus": "left", "overall": "right"}, "better", 7.5)
     assert found.submitted == "1970-01-12T13:47:40+00:00"
     assert found.origin == "app"
@@ -94,7 +94,7 @@ def test_an_old_form_sent_again_after_a_change_changes_nothing(store):
     store.record("anna", "t0-0", 0, ANSWERS, "", 4.0)
     store.record("anna", "t0-0", 1, {**ANSWERS, "focus": "right"}, "", 4.0)
     store.record("anna", "t0-0", 0, ANSWERS, "", 4.0)
-    assert store.answer("anna", "t0-0").answers["focus"] == "right"
+    assert store.latest("anna", "t0-0")[0].answers["focus"] == "right"
 
 
 def test_a_loan_that_ran_out_goes_to_who_asks_with_what_is_open(store, clock):
@@ -105,12 +105,12 @@ def test_a_loan_that_ran_out_goes_to_who_asks_with_what_is_open(store, clock):
     assert not store.claim("chris")
     clock.at += 2
     assert store.claim("chris")
-    assert store.place("chris").open == ("t0-1", "t0-2")  # anna was silent longest... her loan began with her answer
-    with pytest.raises(Refused, match="somebody else"):
+    assert store.progress("chris").open == ("t0-1", "t0-2")  # anna was silent longest... her loan began with her answer
+    with pytest.raises(Refused, match="Another judge"):
         store.record("anna", "t0-1", 0, ANSWERS, "", 4.0)
-    assert store.place("anna").open == ()
+    assert store.progress("anna").open == ()
     assert not store.claim("anna")
-    assert [found.task for found in store.answers()] == ["t0-0"]
+    assert [found.task for found in store.responses()] == ["t0-0"]
 
 
 def test_a_loan_that_ran_out_stays_while_nobody_asks(store, clock):
@@ -126,9 +126,9 @@ def test_a_sign_of_life_keeps_the_booklet(store, clock):
     for _ in range(5):
         clock.at += 60
         for judge in ("anna", "ben"):
-            assert store.place(judge).fading
+            assert store.progress(judge).renewal_due
             store.renew(judge)
-            assert not store.place(judge).fading
+            assert not store.progress(judge).renewal_due
     assert not store.claim("chris")
 
 
@@ -150,7 +150,7 @@ def test_paused_takes_what_was_shown_and_closed_takes_nothing(store):
         store.record("anna", "t0-1", 0, ANSWERS, "", 4.0)
     with pytest.raises(Refused, match="closed"):
         store.record("anna", "t0-0", 1, {**ANSWERS, "focus": "right"}, "", 4.0)
-    assert len(store.answers()) == 1
+    assert len(store.responses()) == 1
 
 
 def test_all_is_there_after_opening_again(tmp_path, study, store):
@@ -158,7 +158,7 @@ def test_all_is_there_after_opening_again(tmp_path, study, store):
     store.record("anna", "t0-0", 0, ANSWERS, "ünï\u202ecode", 4.0)
     store.set_state("paused")
     again = make_store(tmp_path, study)
-    assert again.answers() == store.answers()
+    assert again.responses() == store.responses()
     assert (again.state(), again.secret) == ("paused", store.secret)
     again.close()
 
@@ -175,16 +175,16 @@ def test_what_is_no_database_of_a_study_is_refused_and_left_alone(tmp_path, stud
     text = tmp_path / "notes.txt"
     text.write_text("not a database, but longer than the header of one is, so that it is looked at" * 3)
     with pytest.raises(UserError, match="cannot be used"):
-        Store(text, study)
+        ResponseStore(text, study)
     assert text.read_text().startswith("not a database")
     with sqlite3.connect(tmp_path / "other.sqlite") as other:
         other.execute("CREATE TABLE mine (x)")
-    with pytest.raises(UserError, match="something else"):
-        Store(tmp_path / "other.sqlite", study)
+    with pytest.raises(UserError, match="other data"):
+        ResponseStore(tmp_path / "other.sqlite", study)
     with sqlite3.connect(tmp_path / "other.sqlite") as other:
         other.execute("PRAGMA user_version = 1")
     with pytest.raises(UserError, match="no such table"):
-        Store(tmp_path / "other.sqlite", study)
+        ResponseStore(tmp_path / "other.sqlite", study)
     with pytest.raises(UserError, match="cannot be used"):
         read_database(tmp_path / "absent.sqlite", study)
     assert not (tmp_path / "absent.sqlite").exists()
@@ -214,7 +214,7 @@ def test_many_threads_and_two_processes_of_one_file_lend_each_booklet_once(tmp_p
         mine, name = stores[number % 2], f"judge-{number}"
         if not mine.claim(name):
             return
-        while tasks := mine.place(name).open:
+        while tasks := mine.progress(name).open:
             for _ in range(2):
                 mine.record(name, tasks[0], 0, ANSWERS, "", 1.0)
 
@@ -223,7 +223,7 @@ def test_many_threads_and_two_processes_of_one_file_lend_each_booklet_once(tmp_p
         thread.start()
     for thread in threads:
         thread.join()
-    found = stores[0].answers()
+    found = stores[0].responses()
     assert sorted(each.task for each in found) == sorted(study.by_id)
     assert len({(each.judge, study.by_id[each.task].booklet) for each in found}) == 12
     for each in stores:
@@ -236,7 +236,7 @@ from pathlib import Path
 from served import make_store, make_study
 store = make_store(Path({folder!r}), make_study(booklets=1, items=400))
 store.claim("anna")
-for task in store.place("anna").open:
+for task in store.progress("anna").open:
     store.record("anna", task, 0, {{"focus": "left", "overall": "none"}}, "", 1.0)
     print(task, flush=True)
 """
@@ -251,7 +251,7 @@ from served import make_store, make_study
 make_store(Path({str(tmp_path)!r}), make_study()).close()"""
     subprocess.run([sys.executable, "-c", code], check=True)
     store.record("anna", "t0-0", 0, ANSWERS, "", 1.0)
-    code = code.replace("make_store(Path", "print(len(make_store(Path").replace(".close()", ".answers()))")
+    code = code.replace("make_store(Path", "print(len(make_store(Path").replace(".close()", ".responses()))")
     found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert found.stdout.strip() == "1"
 
@@ -267,7 +267,7 @@ def test_killed_in_the_middle_of_writing_everything_acknowledged_is_there(tmp_pa
             process.send_signal(signal.SIGKILL)
             acknowledged += [line for line in process.stdout.read().split("\n")[:-1] if line]
     store = make_store(tmp_path, make_study(booklets=1, items=400))
-    kept = [found.task for found in store.answers()]
+    kept = [found.task for found in store.responses()]
     store.close()
     assert len(set(kept)) == len(kept)
     assert set(acknowledged) <= set(kept)

@@ -6,13 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from studies import NAMES, aligned, outputs, study
 
-from human_eval.criteria import DEFAULT
-from human_eval.design.build import Design, Wording, build, pairs_of
+from human_eval.criteria import DEFAULT, StudyWording
+from human_eval.design.build import StudyDesign, build, pairs_of
 from human_eval.design.outputs import align
 from human_eval.study import Criterion, StudyError
 
 designs = st.builds(
-    Design,
+    StudyDesign,
     items=st.integers(1, 9),
     baseline=st.sampled_from([None, *NAMES]),
     judges=st.integers(1, 4),
@@ -26,7 +26,7 @@ designs = st.builds(
 @settings(max_examples=60, deadline=None)
 @given(designs, st.integers(0, 2**63))
 def test_every_pair_is_judged_as_often_as_asked_for_and_balanced(design, seed):
-    blind, key = build(aligned(9, 3), design, Wording(), seed)
+    blind, key = build(aligned(9, 3), design, StudyWording(), seed)
     judged = [task for task in blind.tasks if key.tasks[task.id].kind == "pair"]
     units = Counter((task.item, key.tasks[task.id].pair) for task in judged)
     pairs = pairs_of(NAMES, design.baseline)
@@ -55,7 +55,7 @@ def test_every_pair_is_judged_as_often_as_asked_for_and_balanced(design, seed):
 @given(designs, st.integers(0, 2**63))
 def test_the_key_tells_what_each_task_shows(design, seed):
     source = aligned(9, 3)
-    blind, key = build(source, design, Wording(), seed)
+    blind, key = build(source, design, StudyWording(), seed)
     assert [task.id for task in blind.tasks] == list(key.tasks)
     for booklet in blind.booklets:
         kinds = Counter(key.tasks[task.id].kind for task in booklet)
@@ -88,9 +88,9 @@ def test_the_key_tells_what_each_task_shows(design, seed):
 def test_the_same_seed_gives_the_same_study_whatever_the_order_of_the_outputs():
     rows = outputs(8, 3)
     turned = [align([(f"x:{row.id}", row) for row in written]) for written in (rows, rows[::-1])]
-    first, second = (build(source, Design(items=5), Wording(), 7) for source in turned)
+    first, second = (build(source, StudyDesign(items=5), StudyWording(), 7) for source in turned)
     assert first == second
-    assert build(turned[0], Design(items=5), Wording(), 8)[0].id != first[0].id
+    assert build(turned[0], StudyDesign(items=5), StudyWording(), 8)[0].id != first[0].id
 
 
 def test_ids_of_studies_with_one_seed_but_other_texts_have_nothing_in_common():
@@ -98,7 +98,7 @@ def test_ids_of_studies_with_one_seed_but_other_texts_have_nothing_in_common():
     other = [*rows[:-1], replace(rows[-1], candidate=rows[-1].candidate + " more")]
     ids = []
     for written in (rows, other):
-        blind, _ = build(align([(row.id, row) for row in written]), Design(items=5), Wording(), 7)
+        blind, _ = build(align([(row.id, row) for row in written]), StudyDesign(items=5), StudyWording(), 7)
         ids.append({blind.id, *blind.by_id, *blind.articles})
     assert not ids[0] & ids[1]
 
@@ -117,7 +117,7 @@ def test_an_id_is_no_number_to_a_spreadsheet():
 def test_identical_outputs_are_ties_and_not_judged():
     rows = outputs(6, 2)
     rows[6] = replace(rows[6], candidate=rows[0].candidate.replace("\n", "  "))  # spaces are no difference
-    blind, key = build(align([(row.id, row) for row in rows]), Design(items=6), Wording(), 1)
+    blind, key = build(align([(row.id, row) for row in rows]), StudyDesign(items=6), StudyWording(), 1)
     assert [(key.items[tie.item], tie.pair) for tie in key.ties] == [("article-0", NAMES[:2])]
     judged = {key.items[task.item] for task in blind.tasks if key.tasks[task.id].kind == "pair"}
     assert judged == {f"article-{number}" for number in range(1, 6)}
@@ -142,7 +142,7 @@ def test_pairs_of_one_item_are_spread_over_booklets():
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"items": 10}, "--items 10: there is an output of every system for 9 articles"),
+        ({"items": 10}, "--items 10: only 9 articles"),
         ({"items": 0}, "--items 0: expected 1 or more"),
         ({"judges": 0}, "--judges 0"),
         ({"booklet": 0}, "--booklet 0"),
@@ -152,36 +152,36 @@ def test_pairs_of_one_item_are_spread_over_booklets():
 )
 def test_a_design_that_cannot_be_met_is_refused(change, told):
     with pytest.raises(StudyError, match=told):
-        build(aligned(9, 3), replace(Design(items=5), **change), Wording(), 1)
+        build(aligned(9, 3), replace(StudyDesign(items=5), **change), StudyWording(), 1)
 
 
 def test_a_study_without_a_difference_is_refused():
     rows = [replace(row, candidate="the same") for row in outputs(3, 2)]
     with pytest.raises(StudyError, match="nothing to judge"):
-        build(align([(row.id, row) for row in rows]), Design(items=3), Wording(), 1)
+        build(align([(row.id, row) for row in rows]), StudyDesign(items=3), StudyWording(), 1)
 
 
 def test_a_check_that_cannot_be_made_is_said():
     rows = [replace(row, candidate=f"short {row.system}") for row in outputs(3, 2)]
     source = align([(row.id, row) for row in rows])
     with pytest.raises(StudyError, match="--shuffled 0"):
-        build(source, Design(items=3), Wording(), 1)
-    assert build(source, Design(items=3, shuffled=0), Wording(), 1)
+        build(source, StudyDesign(items=3), StudyWording(), 1)
+    assert build(source, StudyDesign(items=3, shuffled=0), StudyWording(), 1)
 
 
 @pytest.mark.parametrize(
     "wording",
     [
-        Wording(title="Is SMS_model better?"),
-        Wording(criteria=(*DEFAULT, Criterion("sms_model", "Which?"))),
-        Wording(criteria=(Criterion("best", "Which?", "not lead_model"),)),
+        StudyWording(title="Is SMS_model better?"),
+        StudyWording(criteria=(*DEFAULT, Criterion("sms_model", "Which?"))),
+        StudyWording(criteria=(Criterion("best", "Which?", "not lead_model"),)),
     ],
 )
 def test_wording_that_names_a_system_is_refused(wording):
     with pytest.raises(StudyError, match="names the system"):
-        build(aligned(9, 3), Design(items=5), wording, 1)
+        build(aligned(9, 3), StudyDesign(items=5), wording, 1)
 
 
 def test_wording_that_no_file_can_hold_is_refused():
-    with pytest.raises(StudyError, match="the wording holds half a character"):
-        build(aligned(9, 3), Design(items=5), Wording(title="\udcff"), 1)
+    with pytest.raises(StudyError, match="the wording is not valid Unicode"):
+        build(aligned(9, 3), StudyDesign(items=5), StudyWording(title="\udcff"), 1)

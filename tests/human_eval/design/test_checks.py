@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from human_eval.design.checks import can_be_shuffled, passed, shuffled
-from human_eval.study import ANSWERS, Secret
+from human_eval.study import Answer, TaskKey
 
 LINES = "the mayor says the bridge fell .\nnobody was hurt in the storm ."
 
@@ -40,7 +40,7 @@ def test_only_a_text_of_many_words_can_be_shuffled(text, can):
     ],
 )
 def test_verdict_on_a_check(kind, expected, answers, verdict):
-    secret = Secret(("a", "a"), "a", "a", kind, expected=expected)
+    secret = TaskKey(("a", "a"), "a", "a", kind, expected=expected)
     assert passed(secret, dict(zip("xy", answers.split(), strict=True))) is verdict
 
 
@@ -49,7 +49,7 @@ def test_verdict_on_a_check(kind, expected, answers, verdict):
     [("left right", "right left", True), ("left none", "none left", True), ("left right", "left left", False)],
 )
 def test_a_swapped_pair_is_failed_by_staying_on_one_side(earlier, now, verdict):
-    secret = Secret(("a", "b"), "b", "a", "swapped", repeats="t1")
+    secret = TaskKey(("a", "b"), "b", "a", "swapped", repeats="t1")
     first, second = (dict(zip("xy", answers.split(), strict=True)) for answers in (earlier, now))
     assert passed(secret, second, first) is verdict
 
@@ -57,10 +57,10 @@ def test_a_swapped_pair_is_failed_by_staying_on_one_side(earlier, now, verdict):
 def test_who_clicks_at_random_seldom_passes_half_of_five_checks():
     """Two equal texts, two by shuffled words, one swapped pair, four criteria: all answers there are, counted."""
     names = ("non-redundancy", "coherence", "focus", "overall")
-    every = [dict(zip(names, answers, strict=True)) for answers in product(ANSWERS, repeat=4)]
-    identical = Secret(("a", "a"), "a", "a", "identical", expected="none")
-    shuffled = Secret(("a", "a"), "a", "a", "shuffled", expected="left")
-    swapped = Secret(("a", "b"), "a", "b", "swapped", repeats="t")
+    every = [dict(zip(names, answers, strict=True)) for answers in product(Answer, repeat=4)]
+    identical = TaskKey(("a", "a"), "a", "a", "identical", expected="none")
+    shuffled = TaskKey(("a", "a"), "a", "a", "shuffled", expected="left")
+    swapped = TaskKey(("a", "b"), "a", "b", "swapped", repeats="t")
     equal = sum(bool(passed(identical, answers)) for answers in every) / 81
     mixed = sum(bool(passed(shuffled, answers)) for answers in every) / 81
     again = sum(bool(passed(swapped, now, before)) for now in every for before in every) / 81**2

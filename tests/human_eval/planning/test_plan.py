@@ -7,28 +7,36 @@ import numpy as np
 import pytest
 from votes import study_of, votes_of
 
-from human_eval.planning.plan import Curve, Design, from_pilot, plan, reckoned, settings_of, write_plan
+from human_eval.planning.plan import (
+    PlannedDesign,
+    PowerCurve,
+    from_pilot,
+    plan,
+    settings_of,
+    with_scenarios,
+    write_plan,
+)
 from human_eval.planning.preregistration import preregistration, scenario_table
 from human_eval.planning.scenarios import Scenario
 from human_eval.planning.simulation import Assumptions
 from human_eval.report.results import to_json
-from human_eval.statistics.analysis import Settings, analyse
-from human_eval.statistics.exclusion import Rules
+from human_eval.statistics.analysis import AnalysisSettings, analyse
+from human_eval.statistics.exclusion import ExclusionRules
 from rlsum.errors import UserError
 
 
 def test_needed_is_read_off_the_curve():
-    curve = Curve(3, (10, 20, 40), (0.2, 0.6, 1.0))
+    curve = PowerCurve(3, (10, 20, 40), (0.2, 0.6, 1.0))
     assert curve.needed(0.2) == 10
     assert curve.needed(0.5) == 18  # 17.5, rounded up
     assert curve.needed(0.8) == 30
-    assert Curve(3, (10, 20), (0.2, 0.6)).needed(0.8) is None
-    assert Curve(3, (10, 20, 40), (0.2, 0.9, 0.89)).needed(0.895) == 20  # noise of simulation is no fall
+    assert PowerCurve(3, (10, 20), (0.2, 0.6)).needed(0.8) is None
+    assert PowerCurve(3, (10, 20, 40), (0.2, 0.9, 0.89)).needed(0.895) == 20  # noise of simulation is no fall
 
 
 @pytest.fixture(scope="module")
 def made():
-    return plan(Design(), Assumptions(0.65, 0.1, 0.3), draws=500)
+    return plan(PlannedDesign(), Assumptions(0.65, 0.1, 0.3), draws=500)
 
 
 def test_the_plan_reaches_its_power(made):
@@ -38,9 +46,9 @@ def test_the_plan_reaches_its_power(made):
 
 
 def test_items_may_be_fixed_and_several_pairs_ask_for_more(made):
-    fixed = plan(Design(items=20), Assumptions(0.65, 0.1, 0.3), draws=500)
+    fixed = plan(PlannedDesign(items=20), Assumptions(0.65, 0.1, 0.3), draws=500)
     assert fixed.power < made.power
-    assert plan(Design(pairs=6), Assumptions(0.65, 0.1, 0.3), draws=500).design.items > made.design.items
+    assert plan(PlannedDesign(pairs=6), Assumptions(0.65, 0.1, 0.3), draws=500).design.items > made.design.items
 
 
 def test_what_is_deposited_says_what_will_be_done(made):
@@ -59,7 +67,7 @@ def test_no_word_of_the_text_is_cut_at_a_hyphen(made):
 
 
 def test_one_of_everything_is_written_in_the_singular():
-    text = preregistration(plan(Design(judges=1, items=1), Assumptions(), draws=100), ("overall",))
+    text = preregistration(plan(PlannedDesign(judges=1, items=1), Assumptions(), draws=100), ("overall",))
     for word in ("1 items", "1 judges", "1 comparisons"):
         assert word not in text.replace("\n", " ")
 
@@ -70,7 +78,7 @@ def foreseen(made):
         Scenario("expected", made.assumptions, made.design.judges),
         Scenario("hard | to tell", replace(made.assumptions, preference=0.52), 1),
     )
-    return reckoned(made, scenarios)
+    return with_scenarios(made, scenarios)
 
 
 def test_each_scenario_has_its_own_power_and_items(made, foreseen):
@@ -94,10 +102,10 @@ def test_scenarios_are_deposited_and_written(foreseen, tmp_path):
 
 
 def test_analyse_reads_what_plan_wrote(made, tmp_path):
-    rules = Rules(max_failed=0.4, min_seconds=3)
+    rules = ExclusionRules(max_failed=0.4, min_seconds=3)
     write_plan(tmp_path / "plan.json", replace(made, design=replace(made.design, rules=rules, alpha=0.01)))
     settings = settings_of(tmp_path / "plan.json", 100, 7)
-    assert settings == Settings("overall", rules, 0.01, 100, 7)
+    assert settings == AnalysisSettings("overall", rules, 0.01, 100, 7)
     kept = json.loads((tmp_path / "plan.json").read_text())
     old = [{**kept, "format": 0}, {**kept, "design": {**kept["design"], "alpha": 7}}]
     for text in ("[]", "{}", "{", '{"format": 1, "design": {"rules": {"speed": 1}}}', *map(json.dumps, old)):
@@ -108,7 +116,7 @@ def test_analyse_reads_what_plan_wrote(made, tmp_path):
 
 def test_a_pilot_gives_ties_and_correlation(tmp_path):
     values = np.array([[1, 1, 1], [-1, -1, -1], [1, 0, 1], [0, 0, -1], [1, 1, 0], [-1, -1, 1]])
-    analysis = analyse(study_of(votes_of(values)), Settings(resamples=50))
+    analysis = analyse(study_of(votes_of(values)), AnalysisSettings(resamples=50))
     path = tmp_path / "results.json"
     path.write_text(to_json(analysis))
     assumed, source = from_pilot(path, "overall", 0.7)
@@ -117,7 +125,7 @@ def test_a_pilot_gives_ties_and_correlation(tmp_path):
     assert "18 votes on overall" in source
     with pytest.raises(UserError, match="no criterion 'style'; there are overall"):
         from_pilot(path, "style", 0.6)
-    path.write_text(to_json(analyse(study_of(votes_of([[0, 0]])), Settings(resamples=50))))
+    path.write_text(to_json(analyse(study_of(votes_of([[0, 0]])), AnalysisSettings(resamples=50))))
     with pytest.raises(UserError, match="too few votes"):
         from_pilot(path, "overall", 0.6)
     path.write_text(json.dumps({"format": 1}))
@@ -141,4 +149,4 @@ def test_a_pilot_gives_ties_and_correlation(tmp_path):
 )
 def test_what_makes_no_sense_is_refused(design, assumed, said):
     with pytest.raises(UserError, match=said):
-        plan(replace(Design(), **design), replace(Assumptions(), **assumed), draws=100)
+        plan(replace(PlannedDesign(), **design), replace(Assumptions(), **assumed), draws=100)

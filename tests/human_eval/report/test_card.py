@@ -10,7 +10,7 @@ import pytest
 from votes import study_of, votes_of
 
 from human_eval.report.card import FILES, card, write_card
-from human_eval.statistics.analysis import Settings, analyse
+from human_eval.statistics.analysis import AnalysisSettings, analyse
 from rlsum.pages import fonts
 from rlsum.pages.table import Table
 
@@ -23,7 +23,7 @@ def made(tmp_path_factory):
     values = np.random.default_rng(0).integers(-1, 2, (12, 3))
     rows = votes_of(values, pair=("ours", HOSTILE), left=HOSTILE)
     rows = [replace(row, judge="=cmd()" if row.judge == "judge0" else row.judge) for row in rows]
-    analysis = analyse(study_of(rows, same=((("ours", HOSTILE), "other"),)), Settings(resamples=200))
+    analysis = analyse(study_of(rows, same=((("ours", HOSTILE), "other"),)), AnalysisSettings(resamples=200))
     folder = tmp_path_factory.mktemp("card") / "verdict"
     write_card(analysis, folder)
     return analysis, folder
@@ -88,7 +88,7 @@ def tables_of(analysis):
 def test_every_row_has_a_cell_for_each_column():
     rows = [row for pair in (("a", "b"), ("a", "c")) for row in votes_of([[1, 0], [-1, 1], [1, -1]], pair=pair)]
     scores = {"m": {system: {"item000": 0.1, "item001": 0.2} for system in "abc"}}
-    tables = tables_of(analyse(study_of(rows), Settings(resamples=50), scores))
+    tables = tables_of(analyse(study_of(rows), AnalysisSettings(resamples=50), scores))
     assert len(tables) == 8
     for table in tables:
         assert {len(row) for row in table.rows} == {len(table.header)}
@@ -102,20 +102,22 @@ def test_tables_without_rows_are_left_out(made):
 
 
 def test_a_card_of_next_to_nothing(tmp_path):
-    analysis = analyse(study_of(votes_of([[0]], left=None)), Settings(resamples=50))
+    analysis = analyse(study_of(votes_of([[0]], left=None)), AnalysisSettings(resamples=50))
     write_card(analysis, tmp_path)
     assert "nan" not in (tmp_path / "verdict.md").read_text().lower().replace("dominan", "")
 
 
 @pytest.mark.parametrize("pair", [("$\\frac{$", "a$b$c$"), ("x" * 300, "two\nlines")])
 def test_a_name_is_no_formula_to_the_picture(pair, tmp_path, recwarn):
-    write_card(analyse(study_of(votes_of([[1, 0]] * 6, pair=pair)), Settings(resamples=50)), tmp_path)
+    write_card(analyse(study_of(votes_of([[1, 0]] * 6, pair=pair)), AnalysisSettings(resamples=50)), tmp_path)
     assert (tmp_path / "preferences.png").stat().st_size > 5_000
     assert not [warning for warning in recwarn if "collapsed" in str(warning.message)]
 
 
 def test_names_that_no_font_can_draw_are_said_on_the_card(tmp_path, monkeypatch):
     monkeypatch.setattr(fonts, "families", lambda: ("DejaVu Sans",))
-    write_card(analyse(study_of(votes_of([[1, 0]] * 6, pair=("甲系统", "ours"))), Settings(resamples=50)), tmp_path)
+    write_card(
+        analyse(study_of(votes_of([[1, 0]] * 6, pair=("甲系统", "ours"))), AnalysisSettings(resamples=50)), tmp_path
+    )
     for name in ("verdict.html", "verdict.md"):
         assert "[1] is 甲系统: no installed font has these letters" in (tmp_path / name).read_text()

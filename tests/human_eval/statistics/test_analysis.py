@@ -9,12 +9,12 @@ from votes import study_of, votes_of
 
 from human_eval.planning.simulation import Assumptions, draw_votes
 from human_eval.report.findings import findings, verdict, warnings
-from human_eval.statistics.analysis import Settings, analyse
-from human_eval.statistics.votes import Check
+from human_eval.statistics.analysis import AnalysisSettings, analyse
+from human_eval.statistics.votes import CheckResult
 from rlsum.errors import UserError
 from rlsum.evaluation.statistics import holm
 
-FAST = Settings(resamples=300)
+FAST = AnalysisSettings(resamples=300)
 
 
 def simulated(preference, *, items=60, judges=3, seed=0, **options):
@@ -31,7 +31,7 @@ def votes():
     clicks = [[rng.choice([-1, 1])] for _ in range(60)]
     for criterion in ("overall", "focus"):
         rows += [replace(row, judge="judge3", task=f"c{row.task}") for row in votes_of(clicks, criterion=criterion)]
-    checks = [Check("judge3", f"check{n}", "identical", True) for n in range(3)]
+    checks = [CheckResult("judge3", f"check{n}", "identical", True) for n in range(3)]
     return study_of(rows, checks=checks)
 
 
@@ -140,7 +140,7 @@ def test_nothing_to_analyse_is_said():
         analyse(replace(empty, rows=()), FAST)
     with pytest.raises(UserError, match="primary criterion 'style': the study asked overall"):
         analyse(empty, replace(FAST, primary="style"))
-    checks = tuple(Check("judge0", f"check{n}", "identical", True) for n in range(2))
+    checks = tuple(CheckResult("judge0", f"check{n}", "identical", True) for n in range(2))
     with pytest.raises(UserError, match=r"no judge is left \(judge0: failed 2 of 2 checks\)"):
         analyse(replace(empty, checks=checks), FAST)
 

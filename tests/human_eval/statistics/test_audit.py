@@ -7,8 +7,8 @@ import pytest
 from votes import study_of, votes_of
 
 from human_eval.statistics.audit import judge_effects, length_effect, order_effect, share
-from human_eval.statistics.exclusion import Rules, excluded
-from human_eval.statistics.votes import Check
+from human_eval.statistics.exclusion import ExclusionRules, excluded
+from human_eval.statistics.votes import CheckResult
 
 
 def test_a_taste_for_the_left_is_found_and_favours_nobody():
@@ -56,7 +56,7 @@ def test_a_judge_alone_agrees_with_nobody():
 
 
 def checks(judge, *failed):
-    return [Check(judge, f"{judge}-{place}", "identical", each) for place, each in enumerate(failed)]
+    return [CheckResult(judge, f"{judge}-{place}", "identical", each) for place, each in enumerate(failed)]
 
 
 def test_rules_leave_out_whom_they_say_and_give_the_reason():
@@ -69,16 +69,16 @@ def test_rules_leave_out_whom_they_say_and_give_the_reason():
         *checks("nobody", True, True),  # checks and nothing else
     ]
     votes = study_of(rows, checks=made)
-    found = excluded(votes, Rules(min_seconds=2))
+    found = excluded(votes, ExclusionRules(min_seconds=2))
     assert [(each.judge, each.votes) for each in found] == [("judge0", 4), ("judge3", 4), ("nobody", 0)]
     assert found[0].reason == "failed 2 of 3 checks"
     assert found[1].reason == "median time 1.5 s a task"
-    assert excluded(votes, Rules(max_failed=1)) == ()
+    assert excluded(votes, ExclusionRules(max_failed=1)) == ()
     unknown = study_of([replace(row, seconds=None) for row in rows])
-    assert excluded(unknown, Rules(min_seconds=100)) == ()
+    assert excluded(unknown, ExclusionRules(min_seconds=100)) == ()
 
 
 @pytest.mark.parametrize("wrong", [{"max_failed": 1.5}, {"min_checks": 0}, {"min_seconds": float("nan")}])
 def test_rules_that_make_no_sense(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
-        Rules(**wrong)
+        ExclusionRules(**wrong)

@@ -5,20 +5,20 @@ from dataclasses import replace
 import pytest
 from studies import study as small_study
 
-from human_eval.collection.judgments import Judgment, write_judgments
+from human_eval.collection.responses import Response, write_responses
 from human_eval.files import save
 from human_eval.report.findings import material, warnings
-from human_eval.statistics.analysis import Settings, analyse
-from human_eval.statistics.exclusion import Rules
+from human_eval.statistics.analysis import AnalysisSettings, analyse
+from human_eval.statistics.exclusion import ExclusionRules
 from human_eval.statistics.unblind import read_votes, unblind
-from human_eval.study import StudyError, Tie
+from human_eval.study import EqualTexts, StudyError
 
 
 def judged(study, key, choose, judge="ann"):
     """One judge's answers to every task of the first booklet, from its secret."""
     answers = {task.id: choose(key.tasks[task.id]) for task in study.booklets[0]}
     return [
-        Judgment(study.id, task, judge, {criterion.id: answer for criterion in study.criteria})
+        Response(study.id, task, judge, {criterion.id: answer for criterion in study.criteria})
         for task, answer in answers.items()
     ]
 
@@ -71,7 +71,7 @@ def test_the_longer_text_is_that_of_the_system():
 def test_the_holder_of_two_booklets_counts_once_for_each_pair_of_texts():
     study, key = small_study()
     everything = [
-        Judgment(study.id, task.id, "ann", {criterion.id: "left" for criterion in study.criteria})
+        Response(study.id, task.id, "ann", {criterion.id: "left" for criterion in study.criteria})
         for task in study.tasks
     ]
     votes = unblind(study, key, everything)
@@ -84,7 +84,7 @@ def test_the_holder_of_two_booklets_counts_once_for_each_pair_of_texts():
 def test_equal_texts_come_from_the_key():
     study, key = small_study()
     item = next(iter(key.items))
-    votes = unblind(study, replace(key, ties=(Tie(item, key.systems),)), [])
+    votes = unblind(study, replace(key, ties=(EqualTexts(item, key.systems),)), [])
     assert votes.same == ((key.systems, key.items[item]),)
     assert votes.same_items(key.systems) == 1
 
@@ -94,9 +94,9 @@ def test_files_and_keys_that_do_not_belong_together(tmp_path):
     other, other_key = small_study(seed=2)
     save(tmp_path / "study", study, tmp_path / "key.json", key)
     save(tmp_path / "other", other, tmp_path / "other.json", other_key)
-    write_judgments(tmp_path / "judgments.jsonl", judged(study, key, for_system(key.systems[0])))
+    write_responses(tmp_path / "judgments.jsonl", judged(study, key, for_system(key.systems[0])))
     assert read_votes(tmp_path / "study", tmp_path / "judgments.jsonl", tmp_path / "key.json").rows
-    with pytest.raises(StudyError, match="the key of study"):
+    with pytest.raises(StudyError, match="the key of another study"):
         read_votes(tmp_path / "study", tmp_path / "judgments.jsonl", tmp_path / "other.json")
     with pytest.raises(StudyError, match="of another study"):
         read_votes(tmp_path / "other", tmp_path / "judgments.jsonl", tmp_path / "other.json")
@@ -110,6 +110,6 @@ def test_texts_that_name_a_system_are_on_the_card():
     study = replace(study, tasks=tuple(named))
     votes = unblind(study, key, judged(study, key, for_system(key.systems[1])))
     assert votes.naming == (named[2].id,)
-    found = analyse(votes, Settings(rules=Rules(max_failed=1), resamples=50))
+    found = analyse(votes, AnalysisSettings(rules=ExclusionRules(max_failed=1), resamples=50))
     assert any("blinding" in line and named[2].id in line for line in warnings(found))
     assert not any("names a system" in line for line in material(found))

@@ -22,7 +22,7 @@ class App:
         origins = options.pop("origins", (ORIGIN,))
         self.origin = origins[0]
         site = Site(study, self.store, self.access, origins, **options)
-        self.pace = site.judges._now = site.strangers._now = Clock()  # how fast requests come, on any machine
+        self.pace = site.judges._now = site.addresses._now = Clock()  # how fast requests come, on any machine
         self.app = create_app(site)
 
     def browser(self, origin=True):

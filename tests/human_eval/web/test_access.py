@@ -59,7 +59,7 @@ def test_forged_and_expired_links_and_cookies_are_refused(app):
         app.clock.at += 3601
         expired = app.browser().get(path)
         assert expired.status_code == 401
-        assert "run out" in expired.text
+        assert "has expired" in expired.text
     browser = app.visit("judge", "anna")
     assert browser.get("/").status_code == 200
     app.clock.at += 3601
@@ -85,7 +85,7 @@ def test_the_form_of_another_judge_is_refused(app):
     begin(ben)
     reply = ben.post("/item", data=answers("left", "none", token=token_of(item)))
     assert reply.status_code == 403
-    assert app.store.answers() == []
+    assert app.store.responses() == []
 
 
 def test_the_form_of_another_page_is_refused(app):
@@ -96,7 +96,7 @@ def test_the_form_of_another_page_is_refused(app):
     for wrong in ("", "x", tampered(token_of(browser.get("/item")))):
         assert browser.post("/item", data=answers("left", "none", token=wrong)).status_code == 403
     assert browser.post("/item", data=answers("left", "none")).status_code == 403
-    assert app.store.answers() == []
+    assert app.store.responses() == []
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_posts_from_elsewhere_are_refused(app, origin):
     del browser.headers["origin"]
     reply = browser.post("/item", data=form, headers={"origin": origin} if origin else {})
     assert reply.status_code == 403
-    assert app.store.answers() == []
+    assert app.store.responses() == []
 
 
 def test_other_hosts_and_methods_are_refused(app):
@@ -193,7 +193,7 @@ def test_too_much_is_refused(app):
     many = "&".join(f"a{number}=1" for number in range(1000))
     assert browser.post("/item", content=many, headers=headers).status_code == 400
     assert browser.post("/item", content=b"token=\xff\xfe", headers=headers).status_code in (400, 403)
-    assert app.store.answers() == []
+    assert app.store.responses() == []
 
 
 def test_who_asks_too_fast_has_to_wait_and_others_do_not(app):

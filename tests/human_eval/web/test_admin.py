@@ -5,7 +5,7 @@ import json
 import pytest
 from served import answers, make_key, make_study, token_of
 
-from human_eval.collection.judgments import judgment_of, read_judgments
+from human_eval.collection.responses import read_responses, response_of
 from human_eval.web.admin import duration, number
 
 
@@ -24,7 +24,7 @@ def change(admin, state):
 
 def test_an_empty_study_has_a_page(app):
     page = app.visit("admin").get("/admin").text
-    assert "Nobody has begun yet" in page
+    assert "No judge has started yet" in page
     assert "no two judges have answered the same item yet" in page
 
 
@@ -47,7 +47,7 @@ def test_agreement_is_about_texts_not_sides(app):
 def test_without_the_key_nobody_is_said_to_fail(app):
     work(app, "anna", ("left", "left"))
     page = app.visit("admin").get("/admin").text
-    assert "was not given (--key)" in page
+    assert "without the key (--key)" in page
     assert "fails the checks" not in page
 
 
@@ -81,17 +81,17 @@ def test_the_verdict_is_hidden_until_the_study_is_closed(app_of):
 def test_the_verdict_is_shown_before_when_asked_for(app_of):
     study = make_study()
     app = app_of(study, key=make_key(study), show_verdicts=True)
-    assert "Nothing has been judged" in app.visit("admin").get("/admin").text
+    assert "No judgments yet" in app.visit("admin").get("/admin").text
     work(app, "anna", ("left", "none"))
     page = app.visit("admin").get("/admin").text
     assert "alpha-system" in page
-    assert "So far only" in page
+    assert "Preliminary" in page
 
 
 def test_without_the_key_closing_shows_no_verdict(app):
     work(app, "anna", ("left", "none"))
     admin = app.visit("admin")
-    assert "not given the key" in change(admin, "closed").text
+    assert "without the key" in change(admin, "closed").text
 
 
 @pytest.mark.parametrize("state", ["paused", "closed"])
@@ -119,9 +119,9 @@ def test_the_export_is_a_file_of_judgments(app, tmp_path):
     lines = app.visit("admin").get("/admin/judgments.jsonl").text
     path = tmp_path / "judgments.jsonl"
     path.write_text(lines)
-    found = read_judgments(path, app.study)
+    found = read_responses(path, app.study)
     assert [each.seconds for each in found] == [30, 30, 30]
-    assert judgment_of(json.loads(lines.splitlines()[0])) == found[0]
+    assert response_of(json.loads(lines.splitlines()[0])) == found[0]
 
 
 @pytest.mark.parametrize(

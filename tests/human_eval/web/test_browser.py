@@ -7,7 +7,8 @@ from judges import KEYS, Judge, served
 from ports import free_port
 
 from human_eval.collection.store import read_database
-from human_eval.design.build import Design, Wording, build
+from human_eval.criteria import StudyWording
+from human_eval.design.build import StudyDesign, build
 from human_eval.design.outputs import align
 from human_eval.files import read_key, read_study, write_key, write_study
 from rlsum.records import Output
@@ -29,7 +30,7 @@ def folder(tmp_path):
     """A built study of 4 articles and 2 judges, with checks."""
     path = tmp_path / "study"
     path.mkdir()
-    study, key = build(align(list(outputs(4))), Design(items=4, judges=2, booklet=4), Wording(), seed=1)
+    study, key = build(align(list(outputs(4))), StudyDesign(items=4, judges=2, booklet=4), StudyWording(), seed=1)
     write_study(path, study)
     write_key(path / "key.json", key)
     return path

@@ -79,7 +79,7 @@ def test_texts_are_shown_as_text_and_change_nothing_else_of_the_page(app_of, tex
 def test_comments_come_back_as_they_were_and_as_text(app, comment):
     browser = app.visit("judge", "anna")
     browser.post("/item", data=answers("left", "none", token=token_of(begin(browser)), comment=comment))
-    assert app.store.answers()[0].comment == comment.strip()
+    assert app.store.responses()[0].comment == comment.strip()
     last = browser.get("/last")
     assert parsed(last).handlers == []
     assert f"\n{escape(comment.strip(), quote=False)}</textarea>" in last.text.replace("&#34;", '"').replace(

@@ -20,7 +20,7 @@ def test_a_judge_goes_through_a_booklet(app):
         assert item.status_code == 200
     assert "Thank you" in item.text
     assert item.url.path == "/"
-    found = app.store.answers()
+    found = app.store.responses()
     assert [each.task for each in found] == ["t0-0", "t0-1", "t0-2"]
     assert found[0].answers == {"focus": "left", "overall": "none"}
     assert found[0].comment == "fine\nso"
@@ -33,7 +33,7 @@ def test_closing_and_coming_back_goes_on_where_it_was(app):
     again = app.visit("judge", "anna")
     start = again.get("/")
     assert "1 of 3 items saved" in start.text
-    assert "Go on with item 2" in start.text
+    assert "Continue with item 2" in start.text
     assert "Item 2 of 3" in again.get("/item").text
 
 
@@ -42,7 +42,7 @@ def test_seconds_are_those_since_the_item_was_shown(app):
     item = begin(browser)
     app.clock.at += 42
     browser.post("/item", data=answers("left", "none", token=token_of(item)))
-    assert app.store.answers()[0].seconds == 42
+    assert app.store.responses()[0].seconds == 42
 
 
 def test_a_clock_set_back_makes_no_negative_time(app):
@@ -50,7 +50,7 @@ def test_a_clock_set_back_makes_no_negative_time(app):
     item = begin(browser)
     app.clock.at -= 42
     browser.post("/item", data=answers("left", "none", token=token_of(item)))
-    assert app.store.answers()[0].seconds == 0
+    assert app.store.responses()[0].seconds == 0
 
 
 def test_undo_shows_the_last_item_as_answered_and_replaces_it(app):
@@ -65,8 +65,9 @@ def test_undo_shows_the_last_item_as_answered_and_replaces_it(app):
     assert ">\nhm</textarea>" in last.text
     after = browser.post("/item", data=answers("right", "none", token=token_of(last)))
     assert "Item 2 of 3" in after.text
-    (found,) = app.store.answers()
-    assert (found.answers["focus"], found.revision) == ("right", 1)
+    (found,) = app.store.responses()
+    assert app.store.latest("anna", found.task) == (found, 1)
+    assert found.answers["focus"] == "right"
 
 
 def test_a_double_post_counts_once_and_answers_alike(app):
@@ -75,7 +76,7 @@ def test_a_double_post_counts_once_and_answers_alike(app):
     first, second = browser.post("/item", data=form), browser.post("/item", data=form)
     assert first.status_code == second.status_code == 200
     assert "Item 2 of 3" in second.text
-    assert len(app.store.answers()) == 1
+    assert len(app.store.responses()) == 1
 
 
 def test_a_second_window_with_other_answers_is_told_so(app):
@@ -84,8 +85,8 @@ def test_a_second_window_with_other_answers_is_told_so(app):
     browser.post("/item", data=answers("left", "none", token=token))
     other = browser.post("/item", data=answers("right", "none", token=token))
     assert other.status_code == 409
-    assert "answered already" in other.text
-    assert app.store.answers()[0].answers["focus"] == "left"
+    assert "already answered" in other.text
+    assert app.store.responses()[0].answers["focus"] == "left"
 
 
 @pytest.mark.parametrize("given", [(), ("left",), ("left", "sideways"), ("", "none")])
@@ -97,7 +98,7 @@ def test_missing_answers_are_asked_for_and_the_given_ones_kept(app, given):
     assert "kept</textarea>" in reply.text
     assert reply.text.count("aria-invalid") == 2 - sum(each in ("left", "right", "none") for each in given)
     assert reply.text.count(" checked") == sum(each in ("left", "right", "none") for each in given) + 1  # keys-on
-    assert app.store.answers() == []
+    assert app.store.responses() == []
 
 
 def test_a_page_open_for_long_is_shown_again_with_its_answers(app):
@@ -107,9 +108,9 @@ def test_a_page_open_for_long_is_shown_again_with_its_answers(app):
     old = browser.post("/item", data=answers("left", "none", token=token_of(item)))
     assert old.status_code == 409
     assert "open for long" in old.text
-    assert app.store.answers() == []
+    assert app.store.responses() == []
     browser.post("/item", data=answers("left", "none", token=token_of(old)))
-    assert len(app.store.answers()) == 1
+    assert len(app.store.responses()) == 1
 
 
 def test_who_comes_when_all_is_lent_is_told(app):
@@ -127,7 +128,7 @@ def test_who_lost_the_booklet_is_told_that_the_answer_was_not_recorded(app):
     reply = browser.post("/item", data=answers("left", "none", token=token_of(item)))
     assert reply.status_code == 409
     assert "not recorded" in reply.text
-    assert app.store.answers() == []
+    assert app.store.responses() == []
 
 
 def test_paused_takes_the_item_on_the_screen_and_shows_no_other(app):
@@ -136,7 +137,7 @@ def test_paused_takes_the_item_on_the_screen_and_shows_no_other(app):
     app.store.set_state("paused")
     after = browser.post("/item", data=answers("left", "none", token=token_of(item)))
     assert "paused" in after.text
-    assert len(app.store.answers()) == 1
+    assert len(app.store.responses()) == 1
 
 
 def test_closed_takes_nothing_and_says_so(app):

@@ -72,13 +72,13 @@ def test_a_summary_that_names_a_system_is_pointed_out(rlsum, tmp_path):
     write_outputs(tmp_path / "all.jsonl", rows)
     options = ["--items", 5, "--shuffled", 0, "--identical", 0, "--swapped", 0]
     _, out, _ = rlsum("human-eval", "build", tmp_path / "all.jsonl", "-o", tmp_path / "study", *options)
-    assert "in 3 tasks a summary has the name of a system in its text" in out
+    assert "in 3 tasks a summary contains the name of a system" in out
 
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--items", 12], "--items 12: there is an output of every system for 11 articles"),
+        (["--items", 12], "--items 12: only 11 articles"),
         (["--items", 5, "--baseline", "x"], "--baseline x: no such system"),
         (["--items", 5, "--criteria", "none.yaml"], "none.yaml: cannot be read"),
         (["--items", 5, "--instructions", "none.txt"], "--instructions none.txt: cannot be read"),
@@ -163,7 +163,7 @@ def test_collect_prints_the_first_reasons_and_counts_the_rest(rlsum, study, tmp_
     (tmp_path / "x.jsonl").write_text("{}\n" * 12)
     code, printed, _ = rlsum("human-eval", "collect", study, tmp_path / "x.jsonl", "-o", tmp_path / "j.jsonl")
     assert code == 2
-    assert printed.count("no judgment: no 'study'") == 10
+    assert printed.count("not a judgment: no 'study'") == 10
     assert "and 2 rows more" in printed
 
 

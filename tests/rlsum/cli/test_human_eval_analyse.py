@@ -8,7 +8,7 @@ import random
 import pytest
 from studies import NAMES, outputs
 
-from human_eval.collection.judgments import Judgment, write_judgments
+from human_eval.collection.responses import Response, write_responses
 from human_eval.files import read_key, read_study
 from rlsum.records import Output, write_outputs
 
@@ -40,12 +40,12 @@ def judgments(study, tmp_path):
         return better if secret.kind == "swapped" or rng.random() < 0.85 else "none"
 
     rows = [
-        Judgment(made.id, task.id, f"judge{number}", {criterion.id: said for criterion in made.criteria}, seconds=20.0)
+        Response(made.id, task.id, f"judge{number}", {criterion.id: said for criterion in made.criteria}, seconds=20.0)
         for number, booklet in enumerate(made.booklets)
         for task in booklet
         for said in [answer(key.tasks[task.id], number)]
     ]
-    write_judgments(tmp_path / "judgments.jsonl", rows)
+    write_responses(tmp_path / "judgments.jsonl", rows)
     return tmp_path / "judgments.jsonl"
 
 

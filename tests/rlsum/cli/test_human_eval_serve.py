@@ -8,7 +8,7 @@ from judges import Server
 from ports import free_port
 from served import make_key, make_study
 
-from human_eval.collection.store import Store
+from human_eval.collection.store import ResponseStore
 from human_eval.files import write_key, write_study
 from human_eval.web.access import Access
 from human_eval.web.server import origins
@@ -27,8 +27,8 @@ def folder(tmp_path):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (("--host", "0.0.0.0"), "say how, such as --public-url"),
-        (("--host", "192.0.2.1"), "say how, such as --public-url"),
+        (("--host", "0.0.0.0"), "give their address with --public-url"),
+        (("--host", "192.0.2.1"), "give their address with --public-url"),
         (("--public-url", "judge.example.org"), "expected http(s)://HOST"),
         (("--public-url", "https://judge.example.org/path"), "without a path"),
         (("--public-url", "ftp://judge.example.org"), "expected http(s)://HOST"),
@@ -71,7 +71,7 @@ def test_links_are_printed_for_as_many_judges_as_booklets_and_open_what_they_say
     assert code == 0
     lines = dict(line.split() for line in said.splitlines() if line.startswith("  judge-"))
     assert list(lines) == ["judge-1", "judge-2"]
-    store = Store(folder / "judging.sqlite", make_study())
+    store = ResponseStore(folder / "judging.sqlite", make_study())
     for name, link in lines.items():
         assert link.startswith("https://judge.example.org/judge/")
         assert Access(store.secret).visitor("judge", link.rsplit("/", 1)[1]).name == name

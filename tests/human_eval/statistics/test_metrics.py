@@ -4,8 +4,16 @@ import numpy as np
 import pytest
 from votes import votes_of
 
-from human_eval.statistics.metric_agreement import JUDGE, LENGTH, accuracy, metric_agreements
-from human_eval.statistics.metric_scores import collected, difference, read_scores, scored_items
+from human_eval.statistics.metrics import (
+    JUDGE,
+    LENGTH,
+    accuracy,
+    difference,
+    metric_agreements,
+    read_scores,
+    scored_items,
+    scores_of,
+)
 from rlsum.records import Output, RecordError, write_outputs
 
 NAN = float("nan")
@@ -32,7 +40,7 @@ def test_a_perfect_metric_and_its_opposite():
 
 def test_metrics_length_and_a_judge():
     votes = votes_of([[1, 1, 1], [-1, -1, 1], [1, 1, 0]], longer=1)
-    scores = collected(
+    scores = scores_of(
         [output(f"item{n:03d}", system, m=value) for system, value in (("a", 0.1), ("b", 0.4)) for n in range(3)],
         ("a", "b"),
         "file",

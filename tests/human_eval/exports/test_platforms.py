@@ -10,7 +10,10 @@ from studies import hostile_study, study
 
 from human_eval.collection.collect import collect
 from human_eval.collection.returns import read_returned
-from human_eval.exports.mturk import as_html, mturk
+from human_eval.exports.platforms import as_html, mturk, prolific, prolific_url
+from human_eval.study import StudyError
+
+FIELDS = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
 
 
 def rows_of(text):
@@ -65,8 +68,8 @@ def test_a_page_judged_in_a_browser_comes_back_as_judgments(browser, tmp_path):
         writer.writerows(results)
     found = collect(blind, read_returned(tmp_path / "batch.csv", blind))
     assert found.rejects == ()
-    assert [row.task for row in found.judgments] == [task.id for task in blind.booklets[0][:3]]
-    assert {(row.judge, row.answers["overall"], row.comment) for row in found.judgments} == {("W1", "right", "-1")}
+    assert [row.task for row in found.responses] == [task.id for task in blind.booklets[0][:3]]
+    assert {(row.judge, row.answers["overall"], row.comment) for row in found.responses} == {("W1", "right", "-1")}
 
 
 def test_hostile_texts_run_nothing_and_read_as_they_are(browser):
@@ -94,3 +97,36 @@ def test_the_page_fits_the_screen(browser, width):
         tab.set_content(filled(files["template.html"], row))
         assert tab.evaluate("document.documentElement.scrollWidth") <= width
     tab.close()
+
+
+@pytest.mark.parametrize(
+    ("link", "made"),
+    [
+        ("https://study.example.org/join/abc", f"https://study.example.org/join/abc?{FIELDS}"),
+        ("https://study.example.org/join?token=a.b-c_", f"https://study.example.org/join?token=a.b-c_&{FIELDS}"),
+        ("http://127.0.0.1:8000/join/abc", f"http://127.0.0.1:8000/join/abc?{FIELDS}"),
+    ],
+)
+def test_the_address_carries_what_prolific_fills_in(link, made):
+    assert prolific_url(link) == made
+
+
+@pytest.mark.parametrize(
+    ("link", "told"),
+    [
+        ("/join/abc", "expected the whole link"),
+        ("javascript:alert(1)", "expected the whole link"),
+        ("http://study.example.org/join/abc", "give an https link"),
+        (f"https://study.example.org/join?{FIELDS}", "already contains PROLIFIC_PID, SESSION_ID, STUDY_ID"),
+        ("https://[", "give the whole link"),
+    ],
+)
+def test_a_link_that_cannot_be_sent_is_refused(link, told):
+    with pytest.raises(StudyError, match=told):
+        prolific_url(link)
+
+
+def test_the_settings_say_how_many_participants():
+    blind, _ = study()
+    settings = prolific(blind, "https://study.example.org/join/abc")["prolific.txt"]
+    assert f"    {len(blind.booklets)}, one for each booklet" in settings

@@ -4,18 +4,18 @@ from dataclasses import replace
 import pytest
 from studies import study
 
-from human_eval.collection.judgments import Judgment, fault, read_judgments, write_judgments
+from human_eval.collection.responses import Response, fault, read_responses, write_responses
 from human_eval.study import StudyError
 
 BLIND, _ = study()
 ANSWERS = dict.fromkeys((criterion.id for criterion in BLIND.criteria), "left")
-GOOD = Judgment(BLIND.id, BLIND.tasks[0].id, "ann", ANSWERS, "gut 👍", 12.5, "2026-01-05T10:00:00Z", "app")
+GOOD = Response(BLIND.id, BLIND.tasks[0].id, "ann", ANSWERS, "gut 👍", 12.5, "2026-01-05T10:00:00Z", "app")
 
 
 def test_what_was_written_is_read(tmp_path):
-    judgments = [GOOD, replace(GOOD, judge="bo", seconds=None, submitted=None, comment="", origin="csv")]
-    assert write_judgments(tmp_path / "new" / "judgments.jsonl", judgments) == 2
-    assert read_judgments(tmp_path / "new" / "judgments.jsonl", BLIND) == judgments
+    responses = [GOOD, replace(GOOD, judge="bo", seconds=None, submitted=None, comment="", origin="csv")]
+    assert write_responses(tmp_path / "new" / "judgments.jsonl", responses) == 2
+    assert read_responses(tmp_path / "new" / "judgments.jsonl", BLIND) == responses
 
 
 @pytest.mark.parametrize(
@@ -24,12 +24,12 @@ def test_what_was_written_is_read(tmp_path):
         ({"study": "s0"}, "of another study: 's0'"),
         ({"task": "t0"}, "unknown task: 't0'"),
         ({"judge": "  "}, "no judge"),
-        ({"judge": "\ud800"}, "half a character"),
+        ({"judge": "\ud800"}, "not valid Unicode"),
         ({"origin": "fax"}, "unknown origin: 'fax'"),
-        ({"seconds": float("nan")}, "seconds below 0 or no number: nan"),
-        ({"seconds": -1.0}, "seconds below 0"),
-        ({"submitted": "yesterday"}, "no ISO time"),
-        ({"submitted": "2026-01-05T10:00:00"}, "no ISO time with its zone"),
+        ({"seconds": float("nan")}, "seconds must be a number, 0 or more: nan"),
+        ({"seconds": -1.0}, "seconds must be a number, 0 or more: -1"),
+        ({"submitted": "yesterday"}, "submitted must be an ISO time"),
+        ({"submitted": "2026-01-05T10:00:00"}, "submitted must be an ISO time with its zone"),
         ({"answers": ANSWERS | {"style": "left"}}, "unknown criterion: 'style'"),
         ({"answers": {"overall": "left"}}, "not fully answered: non-redundancy, coherence, focus"),
         ({"answers": ANSWERS | {"focus": "A"}}, "unknown answer: 'A' for focus"),
@@ -45,10 +45,10 @@ def test_a_judgment_that_cannot_count(change, told):
     ("change", "told"),
     [
         ({"answers": "left"}, "answers must be an object"),
-        ({"seconds": "3"}, "seconds below 0 or no number"),
-        ({"seconds": True}, "seconds below 0 or no number"),
-        ({"seconds": 10**400}, "seconds below 0 or no number"),
-        ({"submitted": 3}, "no ISO time"),
+        ({"seconds": "3"}, "seconds must be a number, 0 or more"),
+        ({"seconds": True}, "seconds must be a number, 0 or more"),
+        ({"seconds": 10**400}, "seconds must be a number, 0 or more"),
+        ({"submitted": 3}, "submitted must be an ISO time"),
         ({"comment": 3}, "comment must be text"),
         ({"judge": None}, "judge must be text"),
         ({"task": "t0"}, "unknown task"),
@@ -58,18 +58,18 @@ def test_a_file_with_a_bad_line_is_refused_with_its_number(tmp_path, change, tol
     path = tmp_path / "judgments.jsonl"
     path.write_text(GOOD.to_json() + "\n" + json.dumps(json.loads(GOOD.to_json()) | change) + "\n")
     with pytest.raises(StudyError, match=rf"judgments\.jsonl:2: .*{told}"):
-        read_judgments(path, BLIND)
+        read_responses(path, BLIND)
 
 
 def test_one_judge_and_task_in_two_lines_is_refused(tmp_path):
-    write_judgments(tmp_path / "j.jsonl", [GOOD, GOOD])
-    with pytest.raises(StudyError, match=r"j\.jsonl:2: judge and task are those of .*j\.jsonl:1"):
-        read_judgments(tmp_path / "j.jsonl", BLIND)
+    write_responses(tmp_path / "j.jsonl", [GOOD, GOOD])
+    with pytest.raises(StudyError, match=r"j\.jsonl:2: same judge and task as .*j\.jsonl:1"):
+        read_responses(tmp_path / "j.jsonl", BLIND)
 
 
 def test_no_file_and_no_judgments_are_said(tmp_path):
     with pytest.raises(StudyError, match="cannot be read"):
-        read_judgments(tmp_path / "none.jsonl", BLIND)
+        read_responses(tmp_path / "none.jsonl", BLIND)
     (tmp_path / "empty.jsonl").write_text("")
     with pytest.raises(StudyError, match="no judgments"):
-        read_judgments(tmp_path / "empty.jsonl", BLIND)
+        read_responses(tmp_path / "empty.jsonl", BLIND)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from human_eval.wording import counted, percentage, spread, versus
+from human_eval.formatting import counted, csv_text, neutral, percentage, spread, versus
 
 
 @pytest.mark.parametrize(("number", "told"), [(0, "0 judges"), (1, "1 judge"), (2, "2 judges"), (1200, "1,200 judges")])
@@ -28,3 +28,20 @@ def test_shares_keep_what_matters(share, told):
 def test_names_from_right_to_left_stay_in_their_places():
     assert versus(("ours", "theirs")) == "ours / theirs"
     assert versus(("שם", "b")) == "\u200eשם\u200e / b"
+
+
+@pytest.mark.parametrize(
+    "cell",
+    ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", " =1", "\u00a0=1", "\uff1d1", "\ufeff=1", "=cmd|' /C calc'!A0"],
+)
+def test_a_formula_becomes_text(cell):
+    assert neutral(cell) == f"'{cell}"
+
+
+@pytest.mark.parametrize("cell", ["", "the - dash", "a=b", "'quoted'", "5 - 3", "שלום"])
+def test_other_cells_stay_as_they_are(cell):
+    assert neutral(cell) == cell
+
+
+def test_numbers_stay_numbers():
+    assert csv_text([["votes", "system"], [-1, "-1"]]) == "votes,system\r\n-1,'-1\r\n"

@@ -1,3 +1,5 @@
+import csv
+import io
 import json
 from urllib.parse import urlsplit
 
@@ -6,7 +8,7 @@ from studies import HOSTILE, hostile_study, study
 
 from human_eval.collection.collect import collect
 from human_eval.collection.returns import read_returned
-from human_eval.exports.offline import offline, page
+from human_eval.exports.booklets import offline, page, sheets
 
 
 @pytest.fixture
@@ -79,13 +81,13 @@ def test_a_booklet_judged_by_keys_alone_comes_back_as_judgments(opened, tmp_path
     assert path.name == f"{blind.id}-2-Ann-B.json"
     found = collect(blind, read_returned(path, blind))
     assert found.rejects == ()
-    assert [judgment.task for judgment in found.judgments] == [task.id for task in blind.booklets[1]]
+    assert [response.task for response in found.responses] == [task.id for task in blind.booklets[1]]
     wanted = {"non-redundancy": "left", "coherence": "right", "focus": "none", "overall": "left"}
-    for judgment in found.judgments:
-        assert judgment.answers == wanted
-        assert (judgment.judge, judgment.origin) == ("Ann B.", "offline")
-        assert judgment.seconds >= 0
-        assert judgment.submitted.endswith("Z")
+    for response in found.responses:
+        assert response.answers == wanted
+        assert (response.judge, response.origin) == ("Ann B.", "offline")
+        assert response.seconds >= 0
+        assert response.submitted.endswith("Z")
 
 
 def test_the_texts_stand_on_the_side_the_study_says(opened):
@@ -112,7 +114,7 @@ def test_closing_and_opening_again_goes_on_where_it_was(opened):
     assert tab.locator("#heading").inner_text() == f"Comparison 2 of {len(blind.booklets[0])}"
     assert tab.locator("#answered").inner_text() == "1 answered"
     assert tab.locator("fieldset").first.get_by_label("B", exact=True).is_checked()
-    assert tab.get_by_label("Comment, if you like").input_value() == "not sure"
+    assert tab.get_by_label("Comment (optional)").input_value() == "not sure"
 
 
 def test_a_question_left_out_is_asked_for_and_previous_undoes(opened):
@@ -153,10 +155,10 @@ def test_a_page_not_begun_writes_nothing_over_what_another_wrote(opened):
 def test_letters_in_a_comment_and_switched_off_keys_answer_nothing(opened):
     blind, _ = study()
     tab = opened(page(blind, 0))
-    tab.get_by_label("Keys answer").uncheck()
+    tab.get_by_label("Use keys").uncheck()
     begin(tab)
     tab.keyboard.press("a")
-    tab.get_by_label("Comment, if you like").fill("a bad n")
+    tab.get_by_label("Comment (optional)").fill("a bad n")
     assert tab.locator("input:checked[type=radio]").count() == 0
 
 
@@ -185,12 +187,12 @@ def test_a_browser_that_keeps_nothing_says_so(opened, tmp_path):
     tab = opened(page(blind, 0))
     tab.evaluate("() => { Storage.prototype.setItem = () => { throw new Error('full') } }")
     begin(tab)
-    assert tab.get_by_text("This browser keeps nothing").is_visible()
+    assert tab.get_by_text("This browser cannot store").is_visible()
     for _ in blind.booklets[0]:
         for key in ("a", "a", "a", "a", "Enter"):
             tab.keyboard.press(key)
     found = collect(blind, read_returned(saved(tab, tmp_path), blind))
-    assert len(found.judgments) == len(blind.booklets[0])
+    assert len(found.responses) == len(blind.booklets[0])
 
 
 def test_another_judge_on_the_same_device_begins_anew(opened):
@@ -248,3 +250,46 @@ def test_a_booklet_holds_its_own_tasks_alone():
     for booklet, content in zip(blind.booklets, files.values(), strict=True):
         data = json.loads(content.split('id="data">')[1].split("</script>")[0])
         assert [task["task"] for task in data["tasks"]] == [task.id for task in booklet]
+
+
+def cells(text):
+    return list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline="")))
+
+
+def test_no_cell_of_a_hostile_study_can_be_calculated():
+    (text,) = sheets(hostile_study()).values()
+    starts = {value.lstrip(" \u00a0\ufeff")[:1] for row in csv.reader(io.StringIO(text, newline="")) for value in row}
+    assert not starts & set("=+-@\t\r")
+
+
+def test_a_row_a_task_with_its_texts():
+    blind, _ = study()
+    files = sheets(blind)
+    assert list(files) == [f"booklet-{number:02}.csv" for number in range(1, len(blind.booklets) + 1)]
+    for booklet, text in zip(blind.booklets, files.values(), strict=True):
+        assert [(row["task"], row["left"], row["right"], row["article"]) for row in cells(text)] == [
+            (task.id, task.left, task.right, blind.articles[task.item]) for task in booklet
+        ]
+
+
+def test_a_sheet_filled_in_comes_back_as_judgments(tmp_path):
+    blind, _ = study()
+    rows = cells(sheets(blind)["booklet-01.csv"])
+    for row in rows:
+        row |= {"judge": "ann", **{criterion.id: "B" for criterion in blind.criteria}}
+    with (tmp_path / "back.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    found = collect(blind, read_returned(tmp_path / "back.csv", blind))
+    assert found.rejects == ()
+    assert [row.task for row in found.responses] == [task.id for task in blind.booklets[0]]
+    assert {answer for row in found.responses for answer in row.answers.values()} == {"right"}
+
+
+def test_a_sheet_that_nobody_filled_in_is_said_row_by_row(tmp_path):
+    blind, _ = study()
+    (tmp_path / "back.csv").write_text(sheets(blind)["booklet-01.csv"], encoding="utf-8")
+    found = collect(blind, read_returned(tmp_path / "back.csv", blind))
+    assert {reject.reason for reject in found.rejects} == {"not filled in"}
+    assert len(found.rejects) == len(blind.booklets[0])

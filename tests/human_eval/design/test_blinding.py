@@ -3,8 +3,9 @@ from dataclasses import replace
 import pytest
 from studies import NAMES, aligned, study
 
-from human_eval.blindness import named_in, naming_tasks, told
-from human_eval.design.build import Design, Wording, build
+from human_eval.criteria import StudyWording
+from human_eval.design.blinding import named_in, naming_note, naming_tasks
+from human_eval.design.build import StudyDesign, build
 
 
 @pytest.mark.parametrize("text", ["by SMS model", "(sms model)", "sms model: it fell"])
@@ -32,7 +33,7 @@ def test_very_short_names_forbid_no_wording():
             item: {letters[name]: text for name, text in texts.items()} for item, texts in outputs.candidates.items()
         },
     )
-    made, key = build(short, Design(items=4), Wording(title="A study of summaries A and B"), 1)
+    made, key = build(short, StudyDesign(items=4), StudyWording(title="A study of summaries A and B"), 1)
     assert key.systems == ("A", "B")
     assert naming_tasks(made, key.systems) == ()
 
@@ -43,4 +44,5 @@ def test_tasks_that_name_a_system_are_told():
     named = [replace(task, right=f"As {NAMES[0]} I say") if n < 4 else task for n, task in enumerate(made.tasks)]
     found = naming_tasks(replace(made, tasks=tuple(named)), key.systems)
     assert found == tuple(task.id for task in made.tasks[:4])
-    assert told(found) == f"in 4 tasks a summary has the name of a system in its text ({', '.join(found[:3])}, ...)"
+    assert naming_note(found).startswith("in 4 tasks")
+    assert naming_note(found).endswith(f"({', '.join(found[:3])}, ...)")

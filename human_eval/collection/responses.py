@@ -1,0 +1,156 @@
+"""``Response``, one judge's answers to one task, and the JSONL that `collect` writes and `analyse` reads.
+
+A line is ``{"study", "task", "judge", "answers": {criterion: "left" | "right" | "none"}, "comment", "seconds",
+"submitted", "origin"}``; ``seconds`` and ``submitted`` may be null. Each pair of judge and task occurs once in a file.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from human_eval.files import checked
+from human_eval.study import Answer, Study, StudyError
+from rlsum.files import replacing
+from rlsum.readers import jsonl
+
+Origin = Literal["app", "mturk", "offline", "csv"]
+ORIGINS: tuple[Origin, ...] = get_args(Origin)
+
+
+@dataclass(frozen=True)
+class Response:
+    """A judge's answers to a task. ``answers``: criterion -> value of an `Answer`.
+
+    ``seconds``: time taken, None if unknown. ``submitted``: ISO 8601 time with its zone, or None.
+    """
+
+    study: str
+    task: str
+    judge: str
+    answers: Mapping[str, str]
+    comment: str = ""
+    seconds: float | None = None
+    submitted: str | None = None
+    origin: Origin = "app"
+
+    def to_json(self) -> str:
+        """The line of JSON for this response."""
+        return json.dumps(asdict(self), ensure_ascii=False, allow_nan=False)
+
+
+def write_responses(path: str | Path, responses: Iterable[Response]) -> int:
+    """Write responses as JSONL, all or none; returns their number. Creates the folder."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    count = 0
+    with replacing(path) as partial, partial.open("w", encoding="utf-8") as file:
+        for response in responses:
+            file.write(response.to_json() + "\n")
+            count += 1
+    return count
+
+
+def read_responses(path: str | Path, study: Study) -> list[Response]:
+    """Read the responses to ``study`` from a collected file. Raises StudyError naming the first invalid line."""
+    lines: dict[tuple[str, str], str] = {}
+    responses = []
+    for where, row, problem in read_rows(path):
+        response = problem or response_of(row)
+        problem = response if isinstance(response, str) else fault(response, study)
+        if isinstance(response, str) or problem:
+            raise StudyError(f"{where}: {problem}; make the file with `rlsum human-eval collect`")
+        earlier = lines.setdefault((response.judge, response.task), where)
+        if earlier != where:
+            raise StudyError(f"{where}: same judge and task as {earlier}; `rlsum human-eval collect` keeps one of them")
+        responses.append(response)
+    if not responses:
+        raise StudyError(f"{path}: no judgments; collect some with `rlsum human-eval collect`")
+    return responses
+
+
+def read_rows(path: str | Path) -> Iterator[tuple[str, dict[str, Any], str]]:
+    """For each line: file:line, the object, and its problem or "". Raises StudyError for an unreadable file."""
+    try:
+        for line in jsonl(Path(path)):
+            yield line.where, line.fields, line.problem
+    except (OSError, EOFError) as error:
+        raise StudyError(f"{path}: cannot be read ({error}); give a JSONL file of judgments") from error
+
+
+def response_of(row: Mapping[str, Any]) -> Response | str:
+    """The response in a JSON object, or what is wrong with the object."""
+    try:
+        checked(row, {"study": str, "task": str, "judge": str, "answers": dict}, "not a judgment")
+    except StudyError as error:
+        return str(error)
+    seconds, submitted = row.get("seconds"), row.get("submitted")
+    if seconds is not None and not _is_number(seconds):
+        return f"seconds must be a number, 0 or more: {json.dumps(seconds)[:40]}"
+    if submitted is not None and not isinstance(submitted, str):
+        return f"submitted must be an ISO time with its zone: {json.dumps(submitted)[:40]}"
+    comment, origin = row.get("comment") or "", row.get("origin", "app")
+    if not isinstance(comment, str):
+        return "comment must be text"
+    return Response(row["study"], row["task"], row["judge"], row["answers"], comment, seconds, submitted, origin)
+
+
+def fault(response: Response, study: Study) -> str:
+    """Why a response cannot count in ``study``; "" if it can."""
+    if response.study != study.id:
+        return f"of another study: {response.study[:40]!r}, not {study.id}"
+    if response.task not in study.by_id:
+        return f"unknown task: {response.task[:40]!r}"
+    if not response.judge.strip():
+        return "no judge"
+    if not _encodable(response.judge + response.comment):
+        return "judge or comment is not valid Unicode"
+    if response.origin not in ORIGINS:
+        return f"unknown origin: {str(response.origin)[:40]!r}, expected {', '.join(ORIGINS)}"
+    if response.seconds is not None and not (math.isfinite(response.seconds) and response.seconds >= 0):
+        return f"seconds must be a number, 0 or more: {response.seconds}"
+    if response.submitted is not None and not _is_time(response.submitted):
+        return f"submitted must be an ISO time with its zone: {response.submitted[:40]!r}"
+    return _answers_fault(response.answers, study)
+
+
+def _answers_fault(answers: Mapping[str, Any], study: Study) -> str:
+    criteria = [criterion.id for criterion in study.criteria]
+    unknown = [name for name in answers if name not in criteria]
+    if unknown:
+        return f"unknown criterion: {str(unknown[0])[:40]!r}, the study has {', '.join(criteria)}"
+    missing = [name for name in criteria if name not in answers]
+    if missing:
+        return f"not fully answered: {', '.join(missing)}"
+    for name in criteria:
+        if answers[name] not in tuple(Answer):
+            return f"unknown answer: {str(answers[name])[:40]!r} for {name}, expected {', '.join(Answer)}"
+    return ""
+
+
+def _encodable(text: str) -> bool:
+    """False for a lone surrogate, which JSON can hold but UTF-8 cannot."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # an integer of hundreds of digits
+        return False
+
+
+def _is_time(text: str) -> bool:
+    try:
+        return datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        return False

@@ -1,0 +1,65 @@
+"""Blinding: ids that reveal nothing, and a search for names of systems in what judges read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from human_eval.formatting import counted
+from human_eval.study import Study
+
+SHORTEST = 3  # letters of a name that identifies a system: "A" is in every text. Wide (Chinese) characters count twice
+
+
+class OpaqueIds:
+    """Ids that depend only on the seed and the content of a study: keyed hashes of what they name.
+
+    An id begins with a letter, so that no spreadsheet takes it for a number.
+    """
+
+    def __init__(self, seed: int, content: object) -> None:
+        self._key = hashlib.blake2b(json.dumps([seed, content]).encode(), digest_size=32).digest()
+
+    def __call__(self, letter: str, *names: str | int) -> str:
+        """The id of the object of a kind (a letter) with these names."""
+        content = json.dumps([letter, *names]).encode()
+        return letter + hashlib.blake2b(content, key=self._key, digest_size=7).hexdigest()
+
+
+def named_in(text: str, systems: Sequence[str]) -> list[str]:
+    """The systems whose names occur in a text as whole words, in any case. Very short names are ignored.
+
+    Scripts without spaces between words, such as Chinese, match anywhere.
+    """
+    return [
+        name
+        for name in systems
+        if sum(1 + _is_wide(letter) for letter in name) >= SHORTEST and re.search(_pattern(name), text, re.IGNORECASE)
+    ]
+
+
+def naming_tasks(study: Study, systems: Sequence[str]) -> tuple[str, ...]:
+    """The ids of tasks in which a summary names a system.
+
+    Nothing else that judges see can: `build` refuses wording that names a system, and ids are opaque.
+    """
+    return tuple(task.id for task in study.tasks if named_in(f"{task.left}\n{task.right}", systems))
+
+
+def naming_note(tasks: Sequence[str]) -> str:
+    """The result of `naming_tasks` in words, with the first few ids."""
+    first = ", ".join(tasks[:3]) + (", ..." if len(tasks) > 3 else "")
+    return f"in {counted(len(tasks), 'task')} a summary contains the name of a system ({first})"
+
+
+def _pattern(name: str) -> str:
+    before = "" if _is_wide(name[0]) else r"(?<!\w)"
+    after = "" if _is_wide(name[-1]) else r"(?!\w)"
+    return before + re.escape(name) + after
+
+
+def _is_wide(letter: str) -> bool:
+    return unicodedata.east_asian_width(letter) in ("W", "F")

@@ -1,0 +1,59 @@
+"""How numbers, names and cells are written in messages, pages, tables and CSV files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+LEFT_TO_RIGHT = "\u200e"  # an invisible mark
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # ASCII and full width
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """A number and its noun: ``1 item``, ``1,200 items``. The plural adds an s unless it is given."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def spread(numbers: Sequence[int], noun: str) -> str:
+    """The range of some numbers and their noun: ``3 to 5 tasks``, or ``5 tasks`` where all are equal."""
+    least, most = min(numbers), max(numbers)
+    return counted(most, noun) if least == most else f"{least:,} to {counted(most, noun)}"
+
+
+def percentage(share: float) -> str:
+    """A share with three significant digits: ``60%``, ``62.5%``."""
+    return f"{100 * share:.3g}%"
+
+
+def versus(pair: tuple[str, str]) -> str:
+    """The two names of a pair, the first on the left in every script.
+
+    A name written from right to left would otherwise reverse the order of the two.
+    """
+    return " / ".join(map(_left_to_right, pair))
+
+
+def _left_to_right(name: str) -> str:
+    reverses = any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in name)
+    return f"{LEFT_TO_RIGHT}{name}{LEFT_TO_RIGHT}" if reverses else name
+
+
+def csv_text(rows: Iterable[Sequence[Any]]) -> str:
+    """CSV of rows, header included. Texts that a spreadsheet would evaluate are escaped; numbers stay numbers."""
+    file = io.StringIO()
+    csv.writer(file).writerows([neutral(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
+    return file.getvalue()
+
+
+def neutral(cell: str) -> str:
+    """The cell, with an apostrophe before it where a spreadsheet would evaluate it as a formula."""
+    return f"'{cell}" if cell.lstrip(" \u00a0\ufeff").startswith(FORMULA_STARTS) else cell
+
+
+def delimiter_of(text: str) -> str:
+    """The delimiter of a CSV text. Spreadsheets write semicolons in locales with a decimal comma."""
+    header = text.split("\n", 1)[0]
+    return max((",", ";", "\t"), key=header.count)

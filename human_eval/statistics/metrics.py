@@ -1,0 +1,115 @@
+"""Metrics against people: scores from files, and how often a metric, length or a single judge chooses as people do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from human_eval.statistics.preference import Preference, preference
+from human_eval.statistics.votes import Floats, Pair, Vote, matrix
+from rlsum.evaluation.rows import Ids
+from rlsum.evaluation.statistics import RESAMPLES
+from rlsum.records import Output, RecordError, read_outputs
+
+LENGTH, JUDGE = "length (words)", "one judge against the others"
+
+MetricScores = dict[str, dict[str, dict[str, float]]]  # metric -> system -> item -> score, NaN if undefined
+
+
+def read_scores(paths: Sequence[Path], systems: Sequence[str]) -> MetricScores:
+    """The scores of ``systems`` by every metric in files that `rlsum score` wrote.
+
+    Raises RecordError if a system has no scores, or two rows for an item.
+    """
+    outputs = [output for path in paths for output in read_outputs(path)]
+    return scores_of(outputs, systems, ", ".join(map(str, paths)))
+
+
+def scores_of(outputs: Iterable[Output], systems: Sequence[str], name: str) -> MetricScores:
+    """Like `read_scores`, from records; ``name`` is their origin in messages."""
+    scores: MetricScores = {}
+    seen: set[tuple[str, str]] = set()
+    for output in outputs:
+        if output.system not in systems:
+            continue
+        if (output.system, output.id) in seen:
+            raise RecordError(f"{name}: item {output.id} of {output.system} has two rows; keep one")
+        seen.add((output.system, output.id))
+        for metric, score in output.scores.items():
+            value = math.nan if score is None else score
+            scores.setdefault(metric, {}).setdefault(output.system, {})[output.id] = value
+    for system in systems:
+        if not any(system in by_system for by_system in scores.values()):
+            raise RecordError(f"{name}: no scores of system {system!r}; make them with `rlsum score`")
+    return scores
+
+
+def difference(scores: dict[str, dict[str, float]], pair: Pair, items: Sequence[str]) -> Floats:
+    """Score of the second system of ``pair`` minus that of the first (items,); NaN if either is missing."""
+    first, second = (scores.get(system, {}) for system in pair)
+    return np.array([second.get(item, math.nan) - first.get(item, math.nan) for item in items])
+
+
+def scored_items(scores: dict[str, dict[str, float]], pair: Pair) -> tuple[str, ...]:
+    """The sorted items for which both systems of ``pair`` have a row."""
+    return tuple(sorted(set(scores.get(pair[0], {})) & set(scores.get(pair[1], {}))))
+
+
+def accuracy(
+    people: Sequence[float],
+    metric: Sequence[float],
+    *,
+    items: Ids | None = None,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Preference:
+    """How often the signs of ``people`` (n,) and ``metric`` (n,), preferences for the second text, agree.
+
+    ``share`` is the accuracy (chance: .5), with its interval by item and the test against chance. Comparisons in which
+    people tie have no right answer and are left out, as are NaN of the metric. A tie of the metric counts half.
+    ``first`` counts wrong choices, ``tied`` ties of the metric, ``second`` right choices.
+    """
+    choice, truth = np.sign(np.asarray(metric, dtype=float)), np.sign(np.asarray(people, dtype=float))
+    agreed = np.where(truth == 0, np.nan, choice * truth)
+    return preference(agreed[:, None], items=items, resamples=resamples, seed=seed)
+
+
+def metric_agreements(
+    votes: Sequence[Vote], scores: MetricScores | None, *, resamples: int = RESAMPLES, seed: int = 0
+) -> dict[str, Preference]:
+    """Name -> accuracy against the mean vote of each comparison: every metric, the longer text, and a single judge.
+
+    The single judge is compared with the mean of the others, which has one judge fewer.
+    """
+    rows = _comparisons(votes)
+    means = {row: float(np.mean([vote.preference for vote in cast])) for row, cast in rows.items()}
+    people, items = list(means.values()), [item for _, item, _ in means]
+    choices: dict[str, Sequence[float]] = {
+        metric: [float(difference(by_system, pair, [item])[0]) for pair, item, _ in means]
+        for metric, by_system in (scores or {}).items()
+    }
+    choices[LENGTH] = [cast[0].longer for cast in rows.values()]
+    accuracies = {
+        name: accuracy(people, choice, items=items, resamples=resamples, seed=seed) for name, choice in choices.items()
+    }
+    accuracies[JUDGE] = _judge_accuracy(votes, resamples, seed)
+    return accuracies
+
+
+def _comparisons(votes: Sequence[Vote]) -> Mapping[tuple[Pair, str, str], list[Vote]]:
+    rows: dict[tuple[Pair, str, str], list[Vote]] = {}
+    for vote in sorted(votes, key=lambda vote: (vote.pair, vote.item, vote.comparison, vote.judge)):
+        rows.setdefault((vote.pair, vote.item, vote.comparison), []).append(vote)
+    return rows
+
+
+def _judge_accuracy(votes: Sequence[Vote], resamples: int, seed: int) -> Preference:
+    judged = matrix(votes)
+    given = ~np.isnan(judged.values)
+    filled = np.where(given, judged.values, 0.0)
+    others = np.where(given, np.sign(filled.sum(1, keepdims=True) - filled), np.nan)
+    agreed = np.where(others == 0, np.nan, judged.values * others)
+    return preference(agreed, items=judged.items, resamples=resamples, seed=seed)
