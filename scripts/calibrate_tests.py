@@ -14,8 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from rlsum.compare.plots import COLOURS, Curve, Panel, picture
 from rlsum.evaluation.calibration import DRAWS, GAINS, NULLS, POWERS, Rejections, power, rejections
+from rlsum.pages.curves import Curve, Panel, picture
+from rlsum.pages.pictures import COLOURS
 
 TESTS = {"Williams": "williams", "permutation of rows": "permutation", "permutation of inputs": "clustered"}
 

@@ -94,10 +94,10 @@ def load_available(specs: Sequence[str | Mapping[str, Any]]) -> tuple[dict[str, 
 
 
 def measure_properties(outputs: Sequence[Output]) -> dict[str, Floats]:
-    """Each property's values (n,) of the outputs, by the property's name (see `properties.PROPERTIES`)."""
+    """The values (n,) of every property of ``PROPERTIES``, unscaled, by its name."""
     return {
-        name: np.array([measure(output.candidate, output.source) for output in outputs], dtype=np.float64)
-        for name, measure in PROPERTIES.items()
+        name: np.array([each.function(output.candidate, output.source) for output in outputs], dtype=np.float64)
+        for name, each in PROPERTIES.items()
     }
 
 

@@ -1,15 +1,15 @@
-"""What a summary is like, whatever its score: the properties that give a hacked reward away.
+"""Properties of a summary that reveal a reward gained by length, repetition, copying or invention.
 
-Each is a function ``(candidate, source) -> float`` of texts split on white space, NaN where it is undefined.
-`PROPERTIES` names them all, so that validation can log every one and a table can show every one.
+A property is a function ``(candidate, source) -> float`` of texts split on white space, NaN where it is undefined.
+``PROPERTIES`` is the only list of them: validation logs, tables and learning curves read it.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 
@@ -26,7 +26,7 @@ def repetition(candidate: str, source: str) -> float:
 
 
 def novelty(candidate: str, source: str) -> float:
-    """Share of the candidate's bigrams that the source does not hold, 0 to 1 (See et al. 2017, figure 6).
+    """Share of the candidate's bigrams that are not in the source, 0 to 1 (See et al. 2017, figure 6).
 
     Letter case is ignored. NaN for a candidate with no bigram or an unknown (empty) source.
     """
@@ -36,7 +36,7 @@ def novelty(candidate: str, source: str) -> float:
 
 
 def copy_rate(candidate: str, source: str) -> float:
-    """Share of the candidate's tokens that occur in the source, 0 to 1: what is left is novel unigrams.
+    """Share of the candidate's tokens that occur in the source, 0 to 1: one minus the share of novel unigrams.
 
     Letter case is ignored. NaN for an empty candidate or an unknown (empty) source.
     """
@@ -45,16 +45,13 @@ def copy_rate(candidate: str, source: str) -> float:
 
 
 def invented_names(candidate: str, source: str) -> float:
-    """Share of the candidate's capitalised words that the source does not hold, 0 to 1.
+    """Share of the candidate's capitalised words that are not in the source, 0 to 1.
 
-    Letter case is ignored in the search, so that a word is no invention for opening a sentence.
-    NaN for a candidate without capitalised words, as all are in a lower-cased corpus, or an unknown (empty) source.
+    Letter case is ignored in the search: the first word of a sentence may be lower-case in the source.
+    NaN for a candidate without capitalised words, as in a lower-cased corpus, or an unknown (empty) source.
     """
-    found = names(candidate)
-    if not found or not source:
-        return math.nan
     known = {word.lower() for word in words(source)}
-    return _share(name.lower() not in known for name in found)
+    return _share(name.lower() not in known for name in names(candidate)) if source else math.nan
 
 
 def words(text: str) -> list[str]:
@@ -63,19 +60,54 @@ def words(text: str) -> list[str]:
 
 
 def names(text: str) -> list[str]:
-    """The capitalised words of a text, in order: in a corpus that is lower-cased but for names, the names."""
+    """The capitalised words of a text, in order; the names, where only names are capitalised."""
     return [word for word in words(text) if word[0].isupper()]
 
 
-PROPERTIES: Mapping[str, Callable[[str, str], float]] = MappingProxyType(
-    {
-        "length": length,
-        "repetition": repetition,
-        "novelty": novelty,
-        "copy-rate": copy_rate,
-        "invented-names": invented_names,
-    }
-)
+@dataclass(frozen=True)
+class Property:
+    """A property and how it is shown: ``scale`` times the value with ``digits`` decimals, in ``unit``.
+
+    Logs and JSON hold the unscaled value under ``name``. ``description``: a note for readers of a table, or "".
+    ``curve``: whether the pictures of training show it.
+    """
+
+    name: str
+    function: Callable[[str, str], float]
+    unit: str
+    description: str = ""
+    scale: float = 1
+    digits: int = 1
+    curve: bool = True
+
+    @property
+    def title(self) -> str:
+        """The name for readers."""
+        return self.name.replace("-", " ")
+
+    @property
+    def label(self) -> str:
+        """The name with its unit, for the head of a column or a panel."""
+        return f"{self.title}, {self.unit}"
+
+
+PROPERTIES: dict[str, Property] = {
+    each.name: each
+    for each in (
+        Property("length", length, "tokens"),
+        Property("repetition", repetition, "%", "trigrams that repeat an earlier one", 100),
+        Property("novelty", novelty, "%", "bigrams that are not in the article", 100, curve=False),
+        Property("copy-rate", copy_rate, "%", "words that are in the article", 100, curve=False),
+        Property(
+            "invented-names",
+            invented_names,
+            "%",
+            "capitalised words that are not in the article, in summaries with capitalised words",
+            100,
+            curve=False,
+        ),
+    )
+}
 
 
 def _ngrams(tokens: list[str], n: int) -> list[tuple[str, ...]]:
@@ -83,5 +115,5 @@ def _ngrams(tokens: list[str], n: int) -> list[tuple[str, ...]]:
 
 
 def _share(flags: Iterable[bool]) -> float:
-    found = list(flags)
-    return sum(found) / len(found) if found else math.nan
+    listed = list(flags)
+    return sum(listed) / len(listed) if listed else math.nan

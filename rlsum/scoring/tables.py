@@ -1,6 +1,6 @@
-"""Tables of systems: scores, properties of summaries, and differences from a baseline.
+"""Tables of systems: scores, properties of summaries, and differences between systems.
 
-Scores are shown times 100, properties in their own unit, and a mean always with its interval.
+Every score is shown times 100, also one outside [0, 1]; properties are shown in their own unit.
 """
 
 from __future__ import annotations
@@ -11,12 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from rlsum.evaluation.statistics import Interval
 from rlsum.pages.table import SCALE, UNDEFINED, Cell, Table, interval_cell, p_text
 from rlsum.scoring.comparison import Comparison
-
-PROPERTY_UNITS = {"length": ("length, tokens", 1)}  # all other properties are shares: shown in percent
-PROPERTY_NOTE = (
-    "repetition: trigrams said before; novelty: bigrams not in the article; copy rate: words that are in it; "
-    "invented names: capitalised words that are not (of summaries that have any)."
-)
+from rlsum.scoring.properties import PROPERTIES
 
 
 def metric_table(
@@ -44,13 +39,15 @@ def metric_table(
 
 
 def property_table(rows: Mapping[str, Mapping[str, Interval]], caption: str, notes: Iterable[str] = ()) -> Table:
-    """Systems x properties, shares in percent, with intervals; beneath, what each property is."""
-    names = list(dict.fromkeys(name for row in rows.values() for name in row))
-    units = {name: PROPERTY_UNITS.get(name, (f"{name.replace('-', ' ')}, %", 100)) for name in names}
+    """Systems x properties in their units, with intervals; notes describe the properties."""
+    shown = [PROPERTIES[name] for name in dict.fromkeys(name for row in rows.values() for name in row)]
     cells = tuple(
-        (Cell(system), *(interval_cell(row[name], units[name][1], 1) for name in names)) for system, row in rows.items()
+        (Cell(system), *(interval_cell(row[each.name], each.scale, each.digits) for each in shown))
+        for system, row in rows.items()
     )
-    return Table(caption, ("system", *(units[name][0] for name in names)), cells, (PROPERTY_NOTE, *notes))
+    described = "; ".join(f"{each.title}: {each.description}" for each in shown if each.description)
+    legend = (f"{described}.",) if described else ()
+    return Table(caption, ("system", *(each.label for each in shown)), cells, (*legend, *notes))
 
 
 def difference_table(comparisons: Sequence[Comparison], caption: str, notes: Iterable[str] = ()) -> Table:

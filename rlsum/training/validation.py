@@ -13,7 +13,7 @@ from rlsum.data.batch import Batch
 from rlsum.models.decoding import Decoding
 from rlsum.models.summarizer import Summarizer
 from rlsum.records import Output
-from rlsum.scoring.properties import PROPERTIES
+from rlsum.scoring.outputs import measure_properties
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes
 from rlsum.training.rollout import mean_defined
 
@@ -70,9 +70,7 @@ def measure(
     for name, reward in rewards.items():
         found = processes.gather([_scores(block, reward) for block in processes.share(blocks)])
         values[name] = mean_defined(np.concatenate(found))
-    for name, measure_one in PROPERTIES.items():
-        values[name] = mean_defined([measure_one(o.candidate, o.source) for o in outputs])
-    return values
+    return values | {name: mean_defined(column) for name, column in measure_properties(outputs).items()}
 
 
 def _scores(outputs: Sequence[Output], reward: Reward) -> np.ndarray:

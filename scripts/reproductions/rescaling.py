@@ -25,9 +25,10 @@ from rewards.embedding.rescaling_baseline import random_pairs
 from rewards.embedding.together import score_together
 from rewards.encoding.layers import Layer
 from rewards.explain import explain
-from rlsum.compare.plots import COLOURS, Curve, Panel, Picture, picture
 from rlsum.errors import UserError
 from rlsum.explain.picture import png
+from rlsum.pages.curves import Curve, Panel, picture
+from rlsum.pages.pictures import COLOURS, Picture
 from rlsum.pages.table import Cell, Table
 
 Floats = NDArray[np.float64]

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from reproductions.neighbors.studies import Point, Size
-from rlsum.compare.plots import COLOURS, Curve, Panel, picture
+from rlsum.pages.curves import Curve, Panel, picture
+from rlsum.pages.pictures import COLOURS
 
 PARAMETERS = {
     "a": "a, the fewest neighbours",

@@ -18,8 +18,9 @@ from reproductions.study import Study
 from reproductions.twmd.metrics import Setting
 from rewards.embedding.centering import OFFICIAL_BATCH
 from rewards.encoding.encoder import Encoded, Source, depth
-from rlsum.compare.plots import COLOURS, Curve, Panel, picture
 from rlsum.errors import UserError
+from rlsum.pages.curves import Curve, Panel, picture
+from rlsum.pages.pictures import COLOURS
 from rlsum.pages.table import Cell, Table
 
 Floats = NDArray[np.float64]

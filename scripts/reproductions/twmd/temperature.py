@@ -13,7 +13,8 @@ from reproductions.study import Study
 from reproductions.twmd.metrics import Metric, Setting
 from reproductions.twmd.pairs import Pairs, measure
 from reproductions.twmd.tables import Averages, average_of, averaged, over_groups, record
-from rlsum.compare.plots import COLOURS, Curve, Panel, picture
+from rlsum.pages.curves import Curve, Panel, picture
+from rlsum.pages.pictures import COLOURS
 from rlsum.pages.table import Cell, Table
 
 TEMPERATURES = (0.001, 0.005, 0.01, 0.02, 0.05, 0.10, 0.15)

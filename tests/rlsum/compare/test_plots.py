@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from rlsum.compare.plots import draw_runs, read_metrics, series, smoothed
+from rlsum.compare.plots import draw_runs, read_metrics, series
+from rlsum.pages.curves import smoothed
 from rlsum.records import RecordError
 
 ROWS = [

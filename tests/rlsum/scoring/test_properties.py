@@ -6,7 +6,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlsum.scoring.properties import PROPERTIES, copy_rate, invented_names, length, names, novelty, repetition
+from rlsum.compare import plots
+from rlsum.records import Output
+from rlsum.scoring.comparison import Resampling, intervals
+from rlsum.scoring.outputs import measure_properties
+from rlsum.scoring.properties import (
+    PROPERTIES,
+    Property,
+    copy_rate,
+    invented_names,
+    length,
+    names,
+    novelty,
+    repetition,
+)
+from rlsum.scoring.tables import property_table
+from rlsum.training import validation
 
 SOURCE = "a fire broke out in Velmora .\nThe mayor , Ilse Tannhold , praised the crew ."
 
@@ -53,10 +68,33 @@ def test_what_is_asked_of_an_unknown_source_is_undefined():
 
 @given(st.text(), st.text())
 def test_every_property_is_in_range_or_undefined(candidate, source):
-    for name, measure in PROPERTIES.items():
-        value = measure(candidate, source)
+    for name, each in PROPERTIES.items():
+        value = each.function(candidate, source)
         assert math.isnan(value) or value >= 0
         assert name == "length" or not value > 1
+
+
+def readability(candidate: str, source: str) -> float:
+    return 60.0
+
+
+def test_a_registered_property_is_measured_logged_and_shown_in_its_unit(monkeypatch):
+    monkeypatch.setitem(PROPERTIES, "reading-ease", Property("reading-ease", readability, "points", "Flesch", digits=0))
+    outputs = [Output("1", "a b", ("a",), "a", "s"), Output("2", "a b", ("a",), "b", "s")]
+    columns = measure_properties(outputs)
+    assert columns["reading-ease"].tolist() == [60, 60]
+    table = property_table({"s": intervals(columns, Resampling(resamples=10))}, "Properties")
+    assert table.header[-1] == "reading ease, points"
+    assert table.rows[0][-1].text == "60"
+    assert "reading ease: Flesch" in table.notes[0]
+    assert validation.measure(outputs, {})["reading-ease"] == 60
+    pictures = []
+    monkeypatch.setattr(plots, "picture", lambda *arguments: pictures.append(arguments))
+    rows = [{"step": step, "kind": "valid", "reading-ease": 60.0, "repetition": 0.25} for step in (1, 2)]
+    plots.draw_runs({"run": rows}, ["rouge-l"])
+    [(_, _, _, panels)] = pictures
+    values = {panel.title: panel.curves[0].values.tolist() for panel in panels}
+    assert values == {"repetition, %": [25, 25], "reading ease, points": [60, 60]}
 
 
 @given(st.text(min_size=1).filter(str.strip))

@@ -9,8 +9,8 @@ from reproductions.claims import Claim
 from reproductions.published import Entry, Published, read_published, shown
 from reproductions.study import Study, tell, write
 
-from rlsum.compare.plots import Curve, Panel, picture
 from rlsum.errors import UserError
+from rlsum.pages.curves import Curve, Panel, picture
 from rlsum.pages.table import Cell, Table
 
 HEAD = "table,dataset,encoder,metric,centering,statistic,value_x100\n"

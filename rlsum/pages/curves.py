@@ -1,0 +1,106 @@
+"""Pictures of curves: panels in rows, with one legend."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlsum.pages.pictures import Picture, drawn
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Scale = Literal["linear", "log"]
+
+PANEL = (4.0, 2.7)  # inches a panel
+COLUMNS = 3
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A line of a panel: ``steps`` and ``values`` (n,) each; ``dashed`` for a line that others are compared with.
+
+    ``band`` is the lower and the upper end (n,) of a shaded area around it.
+    """
+
+    label: str
+    colour: str
+    steps: NDArray[np.float64]
+    values: NDArray[np.float64]
+    smooth: bool = False
+    dashed: bool = False
+    band: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes; ``across`` labels the horizontal one.
+
+    ``span``: the lowest and highest value shown, to compare panels. ``scales``: of the horizontal and vertical axis.
+    """
+
+    title: str
+    curves: tuple[Curve, ...]
+    across: str = "step"
+    span: tuple[float, float] | None = None
+    scales: tuple[Scale, Scale] = ("linear", "linear")
+
+
+def picture(name: str, title: str, description: str, panels: Sequence[Panel]) -> Picture:
+    """A picture of panels, up to ``COLUMNS`` in a row, with one legend."""
+    columns = min(COLUMNS, len(panels))
+    rows = -(-len(panels) // columns)
+
+    def draw(figure: Figure, _: str) -> None:
+        for number, panel in enumerate(panels, 1):
+            _draw(figure.add_subplot(rows, columns, number), panel)
+        _legend(figure)
+
+    return drawn(name, title, description, (PANEL[0] * columns, PANEL[1] * rows + 0.4), draw)
+
+
+def smoothed(values: NDArray[np.float64], width: int) -> NDArray[np.float64]:
+    """Centred moving average of ``values`` (n,) over up to ``width`` points, fewer at the ends; (n,)."""
+    if width <= 1:
+        return values  # gaps (NaN) stay gaps
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    index = np.arange(len(values))
+    low, high = np.maximum(index - width // 2, 0), np.minimum(index + width // 2 + 1, len(values))
+    return (sums[high] - sums[low]) / (high - low)
+
+
+def _draw(axes: Axes, panel: Panel) -> None:
+    for curve in panel.curves:
+        if curve.band is not None:
+            axes.fill_between(curve.steps, *curve.band, color=curve.colour, alpha=0.15, linewidth=0)
+        width = max(1, len(curve.steps) // 20) if curve.smooth else 1
+        if width > 1 and not curve.dashed:
+            axes.plot(curve.steps, curve.values, color=curve.colour, alpha=0.18, linewidth=0.7)
+        axes.plot(
+            curve.steps,
+            smoothed(curve.values, width),
+            color=curve.colour,
+            linestyle="--" if curve.dashed else "-",
+            marker="." if len(curve.steps) <= 30 else None,
+            label=curve.label,
+        )
+    axes.set_title(panel.title, loc="left")
+    axes.set_xlabel(panel.across)
+    axes.set_xscale(panel.scales[0])
+    axes.set_yscale(panel.scales[1])
+    if panel.span is not None:
+        axes.set_ylim(*panel.span)
+
+
+def _legend(figure: Figure) -> None:
+    """One legend for all panels, below them."""
+    entries: dict[str, Any] = {}
+    for axes in figure.axes:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            entries.setdefault(label, handle)
+    figure.legend(entries.values(), entries.keys(), loc="outside lower left", ncols=min(4, len(entries)), frameon=False)
