@@ -29,10 +29,11 @@ def main() -> int:
     parser.add_argument("--estimators", default=",".join(estimators.ESTIMATORS))
     parser.add_argument("--jobs", type=int, default=2, help="trainings at a time")
     options = parser.parse_args()
-    plan = estimators.Plan(tuple(options.folders), options.configs, tuple(options.estimators.split(",")), options.jobs)
+    names = tuple(options.estimators.split(","))
+    study = estimators.EstimatorStudy(tuple(options.folders), options.configs, names, options.jobs)
     console = Console()
     try:
-        report = estimators.run(plan, lambda line: console.print(line, highlight=False, markup=False, soft_wrap=True))
+        report = estimators.run(study, lambda line: console.print(line, highlight=False, markup=False, soft_wrap=True))
     except UserError as error:
         print(f"compare_estimators: {error}", file=sys.stderr)
         return 1

@@ -28,10 +28,9 @@ def main() -> None:
     options = parser.parse_args()
 
     console = Console()
-    plan = demo.Plan(
-        options.configs, options.folder, options.seed, tuple(options.rewards.split(",")), False, options.jobs
-    )
-    report = demo.run(plan, lambda line: console.print(line, highlight=False, markup=False, soft_wrap=True))
+    rewards = tuple(options.rewards.split(","))
+    settings = demo.DemoSettings(options.configs, options.folder, options.seed, rewards, jobs=options.jobs)
+    report = demo.run(settings, lambda line: console.print(line, highlight=False, markup=False, soft_wrap=True))
     show(report_blocks(report), console)
     folder = options.folder / "cross-table"
     write_report(report, folder)

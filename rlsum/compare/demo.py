@@ -1,4 +1,4 @@
-"""The demo: the whole story on the simulated corpus, from nothing to a table that says whether the reward helped."""
+"""The demo: a comparison of rewards on the simulated corpus, from nothing to a report."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlsum import workers
-from rlsum.compare import cells, report
-from rlsum.compare.cells import BEAM, GREEDY, Cell, Decoded, Say
+from rlsum.compare import variants
 from rlsum.compare.examples import draw_examples
-from rlsum.compare.report import CellResult, ComparisonReport
+from rlsum.compare.report import ComparisonReport, SystemOutputs, build_section, draw_training, score_system
+from rlsum.compare.variants import CONTROL, METHODS, START, DecodingMethod, Log, Variant
 from rlsum.data.vocabulary import Vocabulary
 from rlsum.errors import UserError
 from rlsum.files import write_atomically
@@ -26,21 +26,20 @@ from rlsum.simulation.word_vectors import train_from_corpus
 if TYPE_CHECKING:
     from rewards.base import Reward
 
-START, CONTROL = "MLE", "MLE continued"
-TRAIN, VALID, TEST = 4000, 200, 500
-REWARDS = ("rouge-l", "sms")
+TRAIN, VALID, TEST = 4000, 200, 500  # stories
 RECORD = "plan.json"
-WAYS = (BEAM, GREEDY)
+FOLLOWED = ("rouge-l", "sms")  # metrics of every validation
 
 
 @dataclass(frozen=True)
-class Plan:
+class DemoSettings:
     """One comparison on the simulated corpus.
 
-    configs  folder with mle.yaml, none.yaml and one file a reward
-    folder   where everything goes
+    configs  folder with mle.yaml, none.yaml and one file for each reward
+    folder   of all files that are written
     rewards  the rewards to train on
-    shuffled train on each reward's values permuted within the batch: the control in which no gain may remain
+    shuffled train on each reward's values permuted within the batch: a control that should show no gain
+    jobs     trainings at a time
     """
 
     configs: Path
@@ -50,103 +49,112 @@ class Plan:
     shuffled: bool = False
     jobs: int = 2
 
+    @property
+    def data(self) -> Path:
+        """Folder of the corpus and its word vectors."""
+        return self.folder / "data"
 
-def run(plan: Plan, say: Say) -> ComparisonReport:
+    @property
+    def record(self) -> str:
+        """Content of plan.json: what every file of the folder depends on."""
+        return json.dumps({"seed": self.seed, "train": TRAIN, "valid": VALID, "test": TEST}) + "\n"
+
+
+def run(settings: DemoSettings, log: Log) -> ComparisonReport:
     """Simulate, pretrain; train, decode and score every system. Finished parts of an earlier call are kept.
 
-    Pretraining keeps one core busy: what needs no model is scored meanwhile.
+    Pretraining uses one core; meanwhile the systems without a model are scored.
     """
-    check(plan)
-    data = plan.folder / "data"
-    simulate(plan, say)
-    start, others = start_cell(plan), other_cells(plan)
-    with workers.pool(plan.jobs) as pool:
-        marks = pool.submit(score, baselines(plan), data)
-        say(f"pretraining with maximum likelihood: {start.run}")
-        cells.train(start, None, say)
+    check(settings)
+    simulate(settings, log)
+    start, others = start_variant(settings), other_variants(settings)
+    with workers.pool(settings.jobs) as pool:
+        untrained = pool.submit(score, untrained_systems(settings), settings.data)
+        log(f"pretraining with maximum likelihood: {start.run}")
+        variants.train(start, None, log)
 
-        def finish(cell: Cell) -> list[SystemScores]:
-            cells.train(cell, start.run, say)
-            cells.decode(cell, data / "test.jsonl", plan.folder / "outputs", WAYS, say)
-            say(f"scoring: {cell.name}")
-            return pool.submit(score, [result(plan, cell, way) for way in WAYS], data).result()
+        def finish(variant: Variant) -> list[SystemScores]:
+            variants.train(variant, start.run, log)
+            variants.decode(variant, settings.data / "test.jsonl", settings.folder / "outputs", log)
+            log(f"scoring: {variant.name}")
+            systems = [system_outputs(settings, variant, method) for method in METHODS]
+            return pool.submit(score, systems, settings.data).result()
 
-        say(f"training from it, decoding, scoring: {', '.join(cell.name for cell in others)}")
+        log(f"training from it, decoding, scoring: {', '.join(variant.name for variant in others)}")
         longest_first = [*reversed(others), start]
-        scored = dict(zip(longest_first, cells.side_by_side(finish, longest_first, plan.jobs), strict=True))
-        every = [start, *others]
-        return make_report(
-            plan, every, [[*marks.result(), *(scored[cell][n] for cell in every)] for n in range(len(WAYS))]
-        )
+        results = variants.run_parallel(finish, longest_first, settings.jobs)
+        scored = dict(zip(longest_first, results, strict=True))
+        ordered = [start, *others]
+        by_method = [[scored[variant][n] for variant in ordered] for n in range(len(METHODS))]
+        return make_report(settings, ordered, [[*untrained.result(), *scores] for scores in by_method])
 
 
-def check(plan: Plan) -> None:
-    """Raise UserError for an unknown reward, a missing configuration or a folder that will not do, before all else."""
-    known = metric_specs(plan.folder / "data")
-    unknown = [reward for reward in plan.rewards if reward not in known]
+def check(settings: DemoSettings) -> None:
+    """Raise UserError for an unknown reward, a missing configuration or an unsuitable folder."""
+    rewards, known = ",".join(settings.rewards), metric_specs(settings.data)
+    unknown = [reward for reward in settings.rewards if reward not in known]
     if unknown:
-        raise UserError(f"rewards={','.join(plan.rewards)}: no {', '.join(unknown)}; known: {', '.join(known)}")
-    if len(set(plan.rewards)) < len(plan.rewards):
-        raise UserError(f"rewards={','.join(plan.rewards)}: one stands there twice; name each once")
-    missing = [str(cell.config) for cell in (start_cell(plan), *other_cells(plan)) if not cell.config.is_file()]
+        raise UserError(f"rewards={rewards}: no {', '.join(unknown)}; known: {', '.join(known)}")
+    if len(set(settings.rewards)) < len(settings.rewards):
+        raise UserError(f"rewards={rewards}: a reward is named twice; name each once")
+    configs = [variant.config for variant in (start_variant(settings), *other_variants(settings))]
+    missing = [str(config) for config in configs if not config.is_file()]
     if missing:
-        raise UserError(f"configs={plan.configs}: no {', '.join(missing)}; give the folder that holds the demo's files")
-    record, wanted = plan.folder / RECORD, made_of(plan)
-    if record.exists() and record.read_text(encoding="utf-8") != wanted:
-        found = record.read_text(encoding="utf-8").strip()
-        raise UserError(f"folder={plan.folder}: was made of {found}, not of {wanted.strip()}; choose another --folder")
+        raise UserError(f"configs={settings.configs}: no {', '.join(missing)}; give the folder of the demo's files")
+    record = settings.folder / RECORD
+    if record.exists() and (content := record.read_text(encoding="utf-8")) != settings.record:
+        settled = f"holds files of {content.strip()}, not of {settings.record.strip()}"
+        raise UserError(f"folder={settings.folder}: {settled}; choose another --folder")
     try:
-        (plan.folder / "outputs").mkdir(parents=True, exist_ok=True)
+        (settings.folder / "outputs").mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UserError(f"folder={plan.folder}: cannot be written ({error.strerror}); choose another") from error
+        raise UserError(f"folder={settings.folder}: cannot be written ({error.strerror}); choose another") from error
 
 
-def made_of(plan: Plan) -> str:
-    """What every part of a folder depends on, as its plan.json says it."""
-    return json.dumps({"seed": plan.seed, "train": TRAIN, "valid": VALID, "test": TEST}) + "\n"
-
-
-def simulate(plan: Plan, say: Say) -> None:
-    """The corpus and its word vectors, unless they are there, whole: plan.json is written after them."""
-    data, record = plan.folder / "data", plan.folder / RECORD
+def simulate(settings: DemoSettings, log: Log) -> None:
+    """Write the corpus and its word vectors, unless they are complete: plan.json is written after them."""
+    data, record = settings.data, settings.folder / RECORD
     files = [data / name for name in ("train.jsonl", "valid.jsonl", "test.jsonl", "vectors.txt.gz")]
     if not all(path.exists() for path in (record, *files)):
-        say(f"simulating {TRAIN + VALID + TEST:,} news stories from seed {plan.seed}, and word vectors: {data}")
-        paths = write_corpus(data, plan.seed, {"train": TRAIN, "valid": VALID, "test": TEST})
+        log(f"simulating {TRAIN + VALID + TEST:,} news stories from seed {settings.seed}, and word vectors: {data}")
+        paths = write_corpus(data, settings.seed, {"train": TRAIN, "valid": VALID, "test": TEST})
         train_from_corpus(paths["train"], data / "vectors.txt.gz")
-        write_atomically(record, made_of(plan).encode())
+        write_atomically(record, settings.record.encode())
 
 
-def start_cell(plan: Plan) -> Cell:
+def start_variant(settings: DemoSettings) -> Variant:
     """Likelihood training from random weights."""
-    vectors = f"vocabulary.embeddings={plan.folder / 'data' / 'vectors.txt.gz'}"
-    return Cell(START, plan.configs / "mle.yaml", plan.folder / "mle", overrides=(*_overrides(plan), vectors))
+    vectors = f"vocabulary.embeddings={settings.data / 'vectors.txt.gz'}"
+    return Variant(
+        START, settings.configs / "mle.yaml", settings.folder / "mle", overrides=(*_overrides(settings), vectors)
+    )
 
 
-def other_cells(plan: Plan) -> list[Cell]:
-    """The control and a cell a reward, all with the same updates from the same start."""
-    control = Cell(CONTROL, plan.configs / "none.yaml", plan.folder / "none", overrides=_overrides(plan))
-    return [control, *(_reward_cell(plan, reward) for reward in plan.rewards)]
+def other_variants(settings: DemoSettings) -> list[Variant]:
+    """The control and a variant for each reward, all with equally many updates from the start."""
+    config, run = settings.configs / "none.yaml", settings.folder / "none"
+    control = Variant(CONTROL, config, run, overrides=_overrides(settings))
+    return [control, *(_reward_variant(settings, reward) for reward in settings.rewards)]
 
 
-def _reward_cell(plan: Plan, reward: str) -> Cell:
-    config, spec = plan.configs / f"{reward}.yaml", metric_specs(plan.folder / "data")[reward]
-    name, run = f"MLE+RL {reward}", plan.folder / reward
-    if plan.shuffled:
+def _reward_variant(settings: DemoSettings, reward: str) -> Variant:
+    spec = metric_specs(settings.data)[reward]
+    name, run = f"MLE+RL {reward}", settings.folder / reward
+    if settings.shuffled:
         spec = {"name": "shuffled", "reward": spec}
-        name, run = f"MLE+RL shuffled {reward}", plan.folder / f"{reward}-shuffled"
-    return Cell(name, config, run, reward, (*_overrides(plan), f"objective.reward={json.dumps(spec)}"))
+        name, run = f"MLE+RL shuffled {reward}", settings.folder / f"{reward}-shuffled"
+    overrides = (*_overrides(settings), f"objective.reward={json.dumps(spec)}")
+    return Variant(name, settings.configs / f"{reward}.yaml", run, reward, overrides)
 
 
-def _overrides(plan: Plan) -> tuple[str, ...]:
-    """What the configurations leave to the comparison: where its data lie, and the seed."""
-    data = plan.folder / "data"
-    watched = [spec for name, spec in metric_specs(data).items() if name in ("rouge-l", "sms")]
+def _overrides(settings: DemoSettings) -> tuple[str, ...]:
+    """What the configurations leave open: data, seed and the metrics of validation."""
+    specs = metric_specs(settings.data)
     return (
-        f"data.train={data / 'train.jsonl'}",
-        f"data.valid={data / 'valid.jsonl'}",
-        f"training.seed={plan.seed}",
-        f"metrics={json.dumps(watched)}",
+        f"data.train={settings.data / 'train.jsonl'}",
+        f"data.valid={settings.data / 'valid.jsonl'}",
+        f"training.seed={settings.seed}",
+        f"metrics={json.dumps([specs[name] for name in FOLLOWED])}",
     )
 
 
@@ -157,58 +165,58 @@ def metric_specs(data: Path) -> dict[str, dict[str, Any]]:
     return {"rouge-l": {"name": "rouge-l"}, **movers, "twmd": {"name": "twmd", "encoder": "minilm"}}
 
 
-def baselines(plan: Plan) -> list[CellResult]:
-    """The lead, and a writer who knows the story's facts and the usual wordings, on the test stories."""
-    test = list(stories(plan.seed, "test", TEST))
-    policies = {"lead-3": lead, "oracle": oracle}
+def untrained_systems(settings: DemoSettings) -> list[SystemOutputs]:
+    """The first three sentences, and an oracle that knows the story's facts and wordings, on the test stories."""
+    test = list(stories(settings.seed, "test", TEST))
     return [
-        CellResult(
+        SystemOutputs(
             name,
             [
                 Output(story.id, "\n".join(story.article), ("\n".join(story.highlights),), policy(story), name)
                 for story in test
             ],
         )
-        for name, policy in policies.items()
+        for name, policy in {"lead-3": lead, "oracle": oracle}.items()
     ]
 
 
-def result(plan: Plan, cell: Cell, way: Decoded) -> CellResult:
-    """A cell's outputs, decoded in one way."""
-    return CellResult(cell.name, cells.outputs_path(plan.folder / "outputs", cell, way), cell.run)
+def system_outputs(settings: DemoSettings, variant: Variant, method: DecodingMethod) -> SystemOutputs:
+    """A variant's outputs, decoded by one method."""
+    path = variants.outputs_path(settings.folder / "outputs", variant, method)
+    return SystemOutputs(variant.name, path, variant.run)
 
 
-def score(results: Sequence[CellResult], data: Path) -> list[SystemScores]:
-    """Each of the results by the five metrics; runs in a process of its own."""
-    found, missing = scorers(data)
-    return [report.score_cell(each, found, missing) for each in results]
+def score(systems: Sequence[SystemOutputs], data: Path) -> list[SystemScores]:
+    """Each system by the five metrics; runs in a process of the pool."""
+    metrics, missing = load_metrics(data)
+    return [score_system(system, metrics, missing) for system in systems]
 
 
 @cache
-def scorers(data: Path) -> tuple[dict[str, Reward], dict[str, str]]:
-    """The five metrics, and why one is missing: loaded once in a process, so that references are analysed once."""
+def load_metrics(data: Path) -> tuple[dict[str, Reward], dict[str, str]]:
+    """The metrics, and name -> why one is missing; loaded once a process, so that references are analysed once."""
     return load_available(list(metric_specs(data).values()))
 
 
-def make_report(plan: Plan, every: Sequence[Cell], scored: Sequence[Sequence[SystemScores]]) -> ComparisonReport:
-    """A section for each way of decoding: ``scored`` holds the scores of its systems."""
-    trained = {cell.name: cell.reward for cell in every if cell.reward is not None}
-    shown = [*baselines(plan), *(result(plan, cell, WAYS[0]) for cell in every)]
-    vocabulary = Vocabulary.load(plan.folder / "mle" / "best" / "vocab.txt")
+def make_report(
+    settings: DemoSettings, ordered: Sequence[Variant], scored: Sequence[Sequence[SystemScores]]
+) -> ComparisonReport:
+    """A section for each decoding method: ``scored`` holds the scores of its systems."""
+    systems = [*untrained_systems(settings), *(system_outputs(settings, variant, METHODS[0]) for variant in ordered)]
+    vocabulary = set(Vocabulary.load(settings.folder / "mle" / "best" / "vocab.txt").words)
+    rewards = variants.rewards_of(ordered)
     return ComparisonReport(
         title="Did the reward help?",
         sections=tuple(
-            report.build_section(way.title, scores, trained, start=START, control=CONTROL)
-            for way, scores in zip(WAYS, scored, strict=True)
+            build_section(method.title, scores, rewards, start=START, control=CONTROL)
+            for method, scores in zip(METHODS, scored, strict=True)
         ),
-        pictures=tuple(report.draw_cells(shown, ["rouge-l", "sms"], START)),
-        examples=tuple(
-            draw_examples({cell.name: report.read_cell(cell) for cell in shown}, set(vocabulary.words), 4, plan.seed)
-        ),
-        signatures={name: scorer.signature for name, scorer in scorers(plan.folder / "data")[0].items()},
+        pictures=tuple(draw_training(systems, FOLLOWED, START)),
+        examples=tuple(draw_examples({system.name: system.read() for system in systems}, vocabulary, 4, settings.seed)),
+        signatures={name: metric.signature for name, metric in load_metrics(settings.data)[0].items()},
         notes=(
             f"{TRAIN:,} simulated training stories, {VALID} for validation, {TEST} held out for this page; seed "
-            f"{plan.seed}. Every model starts from the same likelihood model ({START}) and gets equally many updates; "
-            f"{CONTROL} gets them without reward.",
+            f"{settings.seed}. Every model starts from the same likelihood model ({START}) and gets equally many "
+            f"updates; {CONTROL} gets them without reward.",
         ),
     )

@@ -1,4 +1,4 @@
-"""Did the reward help? Systems side by side as tables, pictures and examples: terminal, Markdown, one HTML page."""
+"""The report of a comparison: tables, pictures and examples of every system."""
 
 from __future__ import annotations
 
@@ -31,21 +31,25 @@ from rlsum.scoring.tables import difference_cell, metric_table, property_table
 if TYPE_CHECKING:
     from rewards.base import Reward
 
-CONVINCING = 0.01  # a gain counts as shown below this p-value
+CONVINCING = 0.01  # p-value below which a gain counts as shown
 
 
 @dataclass(frozen=True)
-class CellResult:
-    """One system of a comparison: its outputs (or their file), and the run that trained it, if one did."""
+class SystemOutputs:
+    """One system of a comparison: its outputs or their file, and the run that trained it, if one did."""
 
     name: str
     outputs: Path | Sequence[Output]
     run: Path | None = None
 
+    def read(self) -> list[Output]:
+        """The outputs. Raises RecordError where their file is unreadable."""
+        return read_outputs(self.outputs) if isinstance(self.outputs, Path) else list(self.outputs)
+
 
 @dataclass(frozen=True)
-class Section:
-    """The tables of one comparison (say, with beam search), and the numbers they were made from."""
+class ComparisonSection:
+    """The tables of one comparison (say, with beam search), and the numbers they show."""
 
     title: str
     tables: tuple[Table, ...]
@@ -55,33 +59,27 @@ class Section:
 
 @dataclass(frozen=True)
 class ComparisonReport:
-    """Everything a reader sees. ``signatures`` maps metric -> signature; ``notes`` are paragraphs under the title."""
+    """The content of a report. ``signatures`` maps metric -> signature; ``notes`` are paragraphs below the title."""
 
     title: str
-    sections: tuple[Section, ...]
+    sections: tuple[ComparisonSection, ...]
     pictures: tuple[Picture, ...] = ()
     examples: tuple[Example, ...] = ()
     signatures: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 
-def read_cell(cell: CellResult) -> list[Output]:
-    """The outputs of a cell, read from their file if need be. Raises RecordError."""
-    return read_outputs(cell.outputs) if isinstance(cell.outputs, Path) else list(cell.outputs)
-
-
-def score_cell(
-    cell: CellResult, rewards: Mapping[str, Reward], missing: Mapping[str, str] = MappingProxyType({})
+def score_system(
+    system: SystemOutputs, metrics: Mapping[str, Reward], missing: Mapping[str, str] = MappingProxyType({})
 ) -> SystemScores:
-    """Metrics and properties of one cell; metrics whose encoder is missing are named, not scored.
+    """The metrics and properties of one system; a metric whose encoder is missing is named, not scored.
 
-    ``missing`` maps metric -> reason for metrics that could not even be loaded. Raises RecordError for unreadable
-    outputs.
+    ``missing`` maps metric -> reason for metrics that could not be loaded. Raises RecordError for unreadable outputs.
     """
-    outputs = read_cell(cell)
-    metrics, not_here = score_available(outputs, rewards)
+    outputs = system.read()
+    scores, unavailable = score_available(outputs, metrics)
     ids = tuple(output.id for output in outputs)
-    return SystemScores(cell.name, ids, metrics, measure_properties(outputs), {**missing, **not_here})
+    return SystemScores(system.name, ids, scores, measure_properties(outputs), {**missing, **unavailable})
 
 
 def build_section(
@@ -92,12 +90,12 @@ def build_section(
     start: str,
     control: str,
     resampling: Resampling | None = None,
-) -> Section:
-    """Systems beside each other.
+) -> ComparisonSection:
+    """Tables of all systems, and tests of those that were trained on a reward.
 
-    ``trained`` maps a system -> the reward it was trained on. Each of these is compared on that reward, item by item,
-    with the system it started from (``start``) and with the one trained on as long without the reward (``control``);
-    p-values are two-sided. Raises ValueError where ``start`` or ``control`` is not a system.
+    ``trained`` maps a system -> the reward it was trained on. Each is compared on that reward, item by item, with the
+    system it started from (``start``) and with the one trained equally long without the reward (``control``); p-values
+    are two-sided. Raises ValueError where ``start`` or ``control`` is not a system.
     """
     scores = {score.system: score for score in scored}
     for role, name in (("start", start), ("control", control)):
@@ -110,38 +108,33 @@ def build_section(
         if reward in scores[name].metrics
         for other in (start, control)
     )
-    absent = {name: reason for score in scores.values() for name, reason in score.missing.items()}
-    return Section(
+    metrics = {name: intervals(score.metrics, resampling) for name, score in scores.items()}
+    properties = {name: intervals(score.properties, resampling) for name, score in scores.items()}
+    missing = {name: reason for score in scores.values() for name, reason in score.missing.items()}
+    warning = "A longer summary can score higher by its length alone: compare the lengths, too."
+    return ComparisonSection(
         title,
         tables=(
-            _verdicts(comparisons, start, control),
-            metric_table(
-                {name: intervals(score.metrics, resampling) for name, score in scores.items()},
-                absent,
-                "Every system by every metric, x 100",
-                [_counts(scores.values(), resampling)],
-            ),
-            property_table(
-                {name: intervals(score.properties, resampling) for name, score in scores.items()},
-                "What the summaries are like",
-                ["Most of a reward's gain can be length: read the scores beside it."],
-            ),
+            _verdict_table(comparisons, start, control),
+            metric_table(metrics, missing, "Every system by every metric, x 100", [_counts(scored, resampling)]),
+            property_table(properties, "Properties of the summaries", [warning]),
         ),
         scores=tuple(scores.values()),
         comparisons=tuple(comparisons),
     )
 
 
-def draw_cells(cells: Sequence[CellResult], metrics: Sequence[str], start: str | None = None) -> list[Picture]:
-    """The pictures of the cells that have a run; ``start`` as in ``draw_runs``.
+def draw_training(systems: Sequence[SystemOutputs], metrics: Sequence[str], start: str | None = None) -> list[Picture]:
+    """The pictures of the systems that have a run; ``start`` as in ``draw_runs``.
 
     Raises RecordError where a run has no readable metrics.
     """
-    return draw_runs({cell.name: read_metrics(cell.run) for cell in cells if cell.run is not None}, metrics, start)
+    runs = {system.name: read_metrics(system.run) for system in systems if system.run is not None}
+    return draw_runs(runs, metrics, start)
 
 
 def report_blocks(report: ComparisonReport) -> list[Block]:
-    """The report as blocks, for every format."""
+    """The report for every format."""
     tables = [block for part in report.sections for block in section(part.title, *part.tables)]
     examples = (Examples(report.examples),) if report.examples else ()
     return [
@@ -162,25 +155,21 @@ def write_report(report: ComparisonReport, folder: Path) -> Path:
     return folder / "index.html"
 
 
-def _verdicts(comparisons: Sequence[Comparison], start: str, control: str) -> Table:
-    """One row a system trained on a reward: its gain on that reward over the start and over the control."""
-    found = {(item.system, item.baseline): item for item in comparisons}
+def _verdict_table(comparisons: Sequence[Comparison], start: str, control: str) -> Table:
+    """A row for each system trained on a reward: its gain on that reward over the start and over the control."""
+    by_pair = {(item.system, item.baseline): item for item in comparisons}
     rows = []
     for system in dict.fromkeys(item.system for item in comparisons):
-        pair = [found[system, start], found[system, control]]
+        pair = [by_pair[system, start], by_pair[system, control]]
         gains = [cell for item in pair for cell in (difference_cell(item), _p_cell(item))]
         rows.append((Cell(system), Cell(pair[0].metric), *gains, _verdict(pair)))
-    header = ("system", "trained on", f"gain over {start}", "p", f"gain over {control}", "p", "verdict")
-    return Table(
-        "Did the reward help?",
-        header,
-        tuple(rows),
-        (
-            "Each on the reward it was trained with, x 100, paired by article: mean difference with its interval; "
-            "two-sided sign-flip permutation p, and adjusted for all comparisons of this table (Holm). "
-            f"Better: above both, each with p < {CONVINCING}.",
-        ),
+    note = (
+        "Each system on the reward it was trained on, x 100, paired by article: mean difference with its interval; p "
+        "of the two-sided sign-flip permutation test, and adjusted for all comparisons of this table (Holm). Better: "
+        f"above both, each with p < {CONVINCING}."
     )
+    header = ("system", "trained on", f"gain over {start}", "p", f"gain over {control}", "p", "verdict")
+    return Table("Did the reward help?", header, tuple(rows), (note,))
 
 
 def _p_cell(comparison: Comparison) -> Cell:
@@ -188,7 +177,7 @@ def _p_cell(comparison: Comparison) -> Cell:
 
 
 def _verdict(pair: Sequence[Comparison]) -> Cell:
-    """In words, and only as strong as the weaker of the two comparisons."""
+    """As strong as the weaker of the two comparisons."""
     if all(item.p < CONVINCING and item.interval.mean > 0 for item in pair):
         return Cell("better", f"p < {CONVINCING}", mark=True)
     if any(item.p < CONVINCING and item.interval.mean < 0 for item in pair):

@@ -1,5 +1,6 @@
 """The comparison of estimators: what it refuses, that each estimator's options are valid, and its report."""
 
+import itertools
 import json
 import subprocess
 import sys
@@ -11,8 +12,8 @@ import tiny
 
 from rlsum import config as configs
 from rlsum.compare import estimators
-from rlsum.compare.cells import BEAM, GREEDY, outputs_path
-from rlsum.compare.estimators import ESTIMATORS, Plan
+from rlsum.compare.estimators import ESTIMATORS, EstimatorStudy, variants_of
+from rlsum.compare.variants import METHODS, outputs_path
 from rlsum.errors import UserError
 from rlsum.records import Output, write_outputs
 from rlsum.training import checkpoint
@@ -50,9 +51,9 @@ def started(folder: Path, seed: int = 1) -> Path:
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_every_estimator_is_a_valid_configuration_with_as_many_texts_to_decode(estimator, tmp_path):
-    plan = Plan((started(tmp_path / "one", seed=7),), CONFIGS, (estimator,))
-    start, control, cell = estimators._cells(plan, plan.folders[0])
-    found = configs.load(cell.config, [*cell.overrides, f"run={cell.run}"])
+    study = EstimatorStudy((started(tmp_path / "one", seed=7),), CONFIGS, (estimator,))
+    start, control, variant = variants_of(study, study.folders[0])
+    found = configs.load(variant.config, [*variant.overrides, f"run={variant.run}"])
     objective = found.objective
     assert objective.samples + (objective.kind == "mixed" and objective.estimator == "self-critical") == estimators.ROWS
     assert estimator in (objective.kind, objective.estimator)
@@ -60,12 +61,14 @@ def test_every_estimator_is_a_valid_configuration_with_as_many_texts_to_decode(e
     beside = configs.load(control.config, [*control.overrides, f"run={control.run}"])
     assert beside.objective.gamma == 0
     assert beside.training == found.training
-    assert (start.reward, control.reward, cell.reward) == (None, None, "rouge-l")
+    assert (start.reward, control.reward, variant.reward) == (None, None, "rouge-l")
 
 
 def test_an_estimator_may_have_settings_of_its_own(tmp_path):
-    plan = Plan((started(tmp_path / "one"),), CONFIGS, ("ranking", "ranking:objective.gamma=0.5:training.steps=3"))
-    _, _, plain, own = estimators._cells(plan, plan.folders[0])
+    study = EstimatorStudy(
+        (started(tmp_path / "one"),), CONFIGS, ("ranking", "ranking:objective.gamma=0.5:training.steps=3")
+    )
+    _, _, plain, own = variants_of(study, study.folders[0])
     found = configs.load(own.config, [*own.overrides, f"run={own.run}"])
     assert (found.objective.kind, found.objective.gamma, found.training.steps) == ("ranking", 0.5, 3)
     assert configs.load(plain.config, [*plain.overrides, f"run={plain.run}"]).objective.gamma == 0.9
@@ -83,24 +86,21 @@ def test_an_estimator_may_have_settings_of_its_own(tmp_path):
     ],
 )
 def test_what_cannot_be_compared_is_told_before_anything_starts(change, told, tmp_path):
-    plan = replace(Plan((started(tmp_path / "one"),), CONFIGS), **change)
+    study = replace(EstimatorStudy((started(tmp_path / "one"),), CONFIGS), **change)
     with pytest.raises(UserError, match=told):
-        estimators.run(plan, pytest.fail)
+        estimators.run(study, pytest.fail)
 
 
 def test_articles_of_all_seeds_count_together_and_each_seed_alone(tmp_path):
-    plan = Plan((started(tmp_path / "one"), started(tmp_path / "two")), CONFIGS, ("grpo",))
-    made = {folder: estimators._cells(plan, folder) for folder in plan.folders}
+    study = EstimatorStudy((started(tmp_path / "one"), started(tmp_path / "two")), CONFIGS, ("grpo",))
+    seeds = {folder: variants_of(study, folder) for folder in study.folders}
     texts = {"MLE": "elm", "MLE continued": "ash elm", "grpo": "ash oak"}
-    for folder, cells in made.items():
-        for cell in cells:
-            for way in (BEAM, GREEDY):
-                path = outputs_path(folder / "estimators" / "outputs", cell, way)
-                path.parent.mkdir(parents=True, exist_ok=True)
-                write_outputs(
-                    path, [Output(f"test-{n}", "ash", ("ash oak",), texts[cell.name], cell.name) for n in range(4)]
-                )
-    report = estimators.make_report(made)
+    for folder, variants in seeds.items():
+        estimators.outputs_folder(folder).mkdir(parents=True)
+        for variant, method in itertools.product(variants, METHODS):
+            outputs = [Output(f"test-{n}", "ash", ("ash oak",), texts[variant.name], variant.name) for n in range(4)]
+            write_outputs(outputs_path(estimators.outputs_folder(folder), variant, method), outputs)
+    report = estimators.make_report(seeds)
     assert [section.title for section in report.sections] == [
         "Beam search, width 5, 2 seeds",
         "Greedy decoding, 2 seeds",

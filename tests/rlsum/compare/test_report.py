@@ -11,12 +11,12 @@ from rich.console import Console
 from rewards.base import EncoderMissing
 from rlsum.compare.examples import draw_examples
 from rlsum.compare.report import (
-    CellResult,
     ComparisonReport,
+    SystemOutputs,
     build_section,
-    draw_cells,
+    draw_training,
     report_blocks,
-    score_cell,
+    score_system,
     write_report,
 )
 from rlsum.pages.markdown import to_markdown
@@ -57,37 +57,36 @@ def outputs(name: str, good: int, items: int = 12) -> list[Output]:
 
 
 @pytest.fixture
-def cells(tmp_path):
+def systems(tmp_path):
     run = tmp_path / "run"
     run.mkdir()
     rows = [{"step": step, "kind": "train", "nll": 1 / step, "reward": 0.1, "baseline_reward": 0.2} for step in (1, 2)]
     (run / "metrics.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
     write_outputs(tmp_path / "mle.jsonl", outputs("whatever the file says", 3))
     return [
-        CellResult(NASTY, outputs("lead", 2)),
-        CellResult("MLE", tmp_path / "mle.jsonl", run),
-        CellResult("MLE continued", outputs("c", 3)),
-        CellResult("RL up", outputs("u", 5), run),
-        CellResult("RL same", outputs("s", 3)),
-        CellResult("RL down", outputs("d", 1)),
-        CellResult("RL twmd", outputs("t", 3)),
+        SystemOutputs(NASTY, outputs("lead", 2)),
+        SystemOutputs("MLE", tmp_path / "mle.jsonl", run),
+        SystemOutputs("MLE continued", outputs("c", 3)),
+        SystemOutputs("RL up", outputs("u", 5), run),
+        SystemOutputs("RL same", outputs("s", 3)),
+        SystemOutputs("RL down", outputs("d", 1)),
+        SystemOutputs("RL twmd", outputs("t", 3)),
     ]
 
 
 @pytest.fixture
-def section(cells):
-    scored = [score_cell(cell, REWARDS) for cell in cells]
+def section(systems):
+    scored = [score_system(system, REWARDS) for system in systems]
     return build_section(
         "Beam", scored, TRAINED, start="MLE", control="MLE continued", resampling=Resampling(resamples=5000)
     )
 
 
 @pytest.fixture
-def report(cells, section):
-    systems = {cell.name: outputs(cell.name, 3) for cell in cells}
-    examples = draw_examples(systems, {"the", "good", "mayor"}, 2)
+def report(systems, section):
+    examples = draw_examples({each.name: outputs(each.name, 3) for each in systems}, {"the", "good", "mayor"}, 2)
     signatures = {"marks": Marks.signature}
-    pictures = tuple(draw_cells(cells, ["marks"]))
+    pictures = tuple(draw_training(systems, ["marks"]))
     return ComparisonReport(NASTY, (section,), pictures, tuple(examples), signatures, ("A note.",))
 
 
@@ -111,20 +110,20 @@ def test_a_missing_encoder_has_a_column_and_no_verdict(section):
     assert [row[0].text for row in properties.rows][1] == "MLE"
 
 
-def test_a_metric_that_could_not_be_loaded_has_its_column_too(cells):
-    scored = [score_cell(cell, {"marks": Marks()}, {"twmd": "no encoder"}) for cell in cells]
+def test_a_metric_that_could_not_be_loaded_has_its_column_too(systems):
+    scored = [score_system(system, {"marks": Marks()}, {"twmd": "no encoder"}) for system in systems]
     found = build_section("Beam", scored, {}, start="MLE", control="MLE")
     assert found.tables[1].header[-1] == "twmd"
 
 
-def test_start_and_control_must_be_systems(cells):
+def test_start_and_control_must_be_systems(systems):
     with pytest.raises(ValueError, match="control='nobody' is not among the systems"):
-        build_section("Beam", [score_cell(cell, REWARDS) for cell in cells], {}, start="MLE", control="nobody")
+        build_section("Beam", [score_system(system, REWARDS) for system in systems], {}, start="MLE", control="nobody")
 
 
-def test_outputs_that_are_gone_are_told(cells):
+def test_outputs_that_are_gone_are_told(systems):
     with pytest.raises(RecordError, match="cannot be read"):
-        score_cell(CellResult("MLE", cells[1].outputs.with_name("gone")), REWARDS)
+        score_system(SystemOutputs("MLE", systems[1].outputs.with_name("gone")), REWARDS)
 
 
 def test_terminal_and_markdown_hold_the_whole_report(report):

@@ -9,52 +9,52 @@ from pathlib import Path
 
 import pytest
 
-from rlsum.compare import cells
-from rlsum.compare.cells import BEAM, GREEDY, Cell, CellError, outputs_path
+from rlsum.compare import variants
+from rlsum.compare.variants import BEAM, GREEDY, CommandError, Variant, outputs_path
 from rlsum.training.checkpoint import RESULT, STATE
 
 
 @pytest.fixture
 def commands(monkeypatch):
     """What would be run."""
-    found: list[list[str]] = []
-    monkeypatch.setattr(cells, "_run", lambda command, say: found.append(command))
-    return found
+    listed: list[list[str]] = []
+    monkeypatch.setattr(variants, "_run", lambda command, log: listed.append(command))
+    return listed
 
 
-def cell(folder: Path) -> Cell:
-    return Cell("MLE+RL sms", Path("configs/demo/sms.yaml"), folder / "sms", "sms", ("training.seed=2",))
+def variant(folder: Path) -> Variant:
+    return Variant("MLE+RL sms", Path("configs/demo/sms.yaml"), folder / "sms", "sms", ("training.seed=2",))
 
 
 def test_a_training_begins_goes_on_or_is_kept(tmp_path, commands):
-    one = cell(tmp_path)
-    cells.train(one, tmp_path / "mle", print)
+    one = variant(tmp_path)
+    variants.train(one, tmp_path / "mle", print)
     one.run.mkdir()
     (one.run / STATE).touch()
-    cells.train(one, tmp_path / "mle", print)
+    variants.train(one, tmp_path / "mle", print)
     (one.run / RESULT).touch()
-    cells.train(one, tmp_path / "mle", print)
+    variants.train(one, tmp_path / "mle", print)
     begun = ["train", str(one.config), f"run={one.run}", "training.seed=2", "--init", str(tmp_path / "mle")]
     assert commands == [begun, ["train", "--resume", str(one.run)]]
 
 
 def test_only_what_is_missing_is_decoded(tmp_path, commands):
-    one, articles = cell(tmp_path), tmp_path / "test.jsonl"
+    one, articles = variant(tmp_path), tmp_path / "test.jsonl"
     outputs_path(tmp_path, one, BEAM).touch()
-    cells.decode(one, articles, tmp_path, (BEAM, GREEDY), print)
+    variants.decode(one, articles, tmp_path, print)
     [command] = commands
     assert command[:5] == ["generate", str(one.run), str(articles), "-o", str(outputs_path(tmp_path, one, GREEDY))]
     assert command[-4:] == list(GREEDY.options)
 
 
-def test_side_by_side_keeps_the_order_and_runs_that_many_at_a_time():
+def test_parallel_work_keeps_the_order_and_runs_that_many_at_a_time():
     both = threading.Barrier(2, timeout=120)  # each waits until the other runs, too
 
     def work(item: int) -> int:
         both.wait()
         return item * item
 
-    assert cells.side_by_side(work, [1, 2, 3, 4], 2) == [1, 4, 9, 16]
+    assert variants.run_parallel(work, [1, 2, 3, 4], 2) == [1, 4, 9, 16]
 
 
 def test_an_error_stops_what_has_not_begun_and_lets_finish_what_has():
@@ -64,13 +64,13 @@ def test_an_error_stops_what_has_not_begun_and_lets_finish_what_has():
         begun.append(item)
         if item == 1:
             failed.set()
-            raise CellError("broken")
+            raise CommandError("broken")
         failed.wait(120)  # the first is still under way when the second fails
         time.sleep(1)  # until the pool knows
         finished.append(item)
 
-    with pytest.raises(CellError, match="broken"):
-        cells.side_by_side(work, range(100), 2)
+    with pytest.raises(CommandError, match="broken"):
+        variants.run_parallel(work, range(100), 2)
     assert (sorted(begun), finished) == ([0, 1], [0])
 
 
@@ -81,19 +81,19 @@ def test_an_interruption_of_this_process_alone_ends_its_commands(tmp_path, monke
     monkeypatch.setattr(sys, "executable", str(endless))
     both = threading.Barrier(2, timeout=120)
 
-    def say(line: str) -> None:
+    def log(line: str) -> None:
         if both.wait() == 0:
             os.kill(os.getpid(), signal.SIGINT)
 
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts its background jobs deaf to it
     since = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        cells.side_by_side(lambda item: cells._run(["train"], say), range(3), 2)
+        variants.run_parallel(lambda item: variants._run(["train"], log), range(3), 2)
     signal.signal(signal.SIGINT, before)
     assert time.monotonic() - since < 300
-    assert not cells._under_way
+    assert not variants._processes
 
 
 def test_a_command_that_fails_says_what_it_printed(tmp_path):
-    with pytest.raises(CellError, match=r"rlsum generate .*nowhere.* failed in"):
-        cells.decode(cell(tmp_path / "nowhere"), tmp_path / "none.jsonl", tmp_path, (GREEDY,), lambda line: None)
+    with pytest.raises(CommandError, match=r"rlsum generate .*nowhere.* failed in"):
+        variants.decode(variant(tmp_path / "nowhere"), tmp_path / "none.jsonl", tmp_path, lambda line: None)
