@@ -136,7 +136,7 @@ class Training:
     """The training loop. Counts are in updates; ``batch_size`` is in articles a process.
 
     accumulate        batches whose gradients add up to one update
-    optimizer         see rlsum.training.optimizers; weight_decay applies to adamw and adafactor
+    optimizer         see rlsum.training.trainer.optimizer_of; weight_decay applies to adamw and adafactor
     clip              largest norm of the gradient
     validate_decoded  validation articles that are also decoded and scored
     patience          validations without gain before the run stops; None: never

@@ -30,8 +30,7 @@ from rlsum.data.batch import Batch, collate
 from rlsum.data.vocabulary import EOS, Vocabulary
 from rlsum.models.pointer_generator import NEVER, PointerGenerator
 from rlsum.models.sizes import PointerGeneratorConfig
-from rlsum.training.objectives import PolicyGradient
-from rlsum.training.steps import MixedStep, MLEStep, StepResult
+from rlsum.training.update import MixedStep, MLEStep, PolicyGradient, StepResult
 
 KNOWN = 5000  # words with vectors in the texts that are rewarded: as many as a file that is written in no time holds
 PEERS = {
@@ -55,12 +54,12 @@ def main() -> None:
     with torch.no_grad():
         model.word_out.bias[EOS] = NEVER  # nothing ends before 100 tokens
     reward, mle = rewards.from_spec("rouge-l"), MLEStep()
-    rl = MixedStep(reward, 1.0, 1, 100, mle, PolicyGradient())
-    mixed = MixedStep(reward, 0.97, 1, 100, mle, PolicyGradient())
+    rl = MixedStep(model, reward, lambda _: 1.0, 1, 100, PolicyGradient(), mle, "self-critical")
+    mixed = MixedStep(model, reward, lambda _: 0.97, 1, 100, PolicyGradient(), mle, "self-critical")
     steps: dict[str, Callable[[], StepResult]] = {
         "MLE": lambda: mle(model, batch),
-        "RL": lambda: rl(model, model, batch),
-        "MLE+RL": lambda: mixed(model, model, batch),
+        "RL": lambda: rl(0, model, batch),
+        "MLE+RL": lambda: mixed(0, model, batch),
     }
     print(f"{'CPU seconds a step':44} {'MLE':>7} {'RL':>7} {'MLE+RL':>7}")
     for name, figures in PEERS.items():

@@ -24,8 +24,8 @@ from rlsum.training import checkpoint, environment
 from rlsum.training.checkpoint import Checkpoint
 from rlsum.training.parallel import launch
 from rlsum.training.parallel.processes import Processes
-from rlsum.training.rewarded import training_step
 from rlsum.training.start.origin import Origin, Start, keeps_start, start_scorer
+from rlsum.training.steps import training_step
 from rlsum.training.trainer import Trainer
 
 READING = (

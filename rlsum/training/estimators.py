@@ -1,40 +1,52 @@
-"""Rewards -> advantages: how much better a sample was than what it is compared with.
+"""Rewards -> advantages: how much better a sample is than what it is compared with.
 
-Notation: B articles, k samples an article, a group. A reward that is not finite is undefined: its sample has no
-advantage (NaN) and does not enter the mean of its group.
+Notation: N articles; the k samples of an article are a group. A reward that is not finite is undefined: its sample has
+no advantage (NaN) and does not enter the mean of its group.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from rlsum.config import Estimator
 
-ROUNDING = 1e-9  # rewards of a group that differ by this share of the largest are equal: they came out of rounding
+ROUNDING = 1e-9  # rewards of a group that differ by this share of the largest are equal: they differ by rounding
+
+
+@dataclass(frozen=True)
+class AdvantageEstimator:
+    """How rewards become advantages.
+
+    function      (N, k) rewards of samples -> (N, k) advantages; with ``needs_greedy`` its second argument is the (N,)
+                  rewards of the greedy texts
+    paper         where it is from
+    fixed_length  the sum of log p over a sample is divided by ``decoding.max_length``, not by ``length``
+    """
+
+    function: Callable[..., np.ndarray]
+    paper: str
+    needs_greedy: bool = False
+    fixed_length: bool = False
 
 
 def advantages(
-    estimator: Estimator, sample_rewards: np.ndarray, greedy_rewards: np.ndarray | None, scale: float = 1.0
+    estimator: Estimator, rewards: np.ndarray, greedy_rewards: np.ndarray | None = None, scale: float = 1.0
 ) -> np.ndarray:
-    """(B, k) rewards of samples -> (B, k) advantages, times ``scale``. Only self-critical reads ``greedy_rewards``."""
-    if estimator == "self-critical":
-        assert greedy_rewards is not None  # its caller has decoded them
-        return self_critical(sample_rewards, greedy_rewards, scale)
-    return scale * WITHIN_GROUPS[estimator](sample_rewards)
+    """(N, k) rewards of samples and (N,) rewards of greedy texts -> (N, k) advantages, times ``scale``."""
+    chosen = ESTIMATORS[estimator]
+    return scale * (chosen.function(rewards, greedy_rewards) if chosen.needs_greedy else chosen.function(rewards))
 
 
-def self_critical(sample_rewards: np.ndarray, greedy_rewards: np.ndarray, scale: float = 1.0) -> np.ndarray:
-    """(B, k) rewards of samples, (B,) rewards of the greedy decodings -> (B, k) advantages.
-
-    scale * (r(sample) - r(greedy)), Rennie et al. 2017. NaN where either reward is undefined.
-    """
-    return scale * (sample_rewards - greedy_rewards[:, None])
+def self_critical(rewards: np.ndarray, greedy_rewards: np.ndarray) -> np.ndarray:
+    """(N, k), (N,) -> (N, k): r(sample) - r(greedy), Rennie et al. 2017. NaN where either reward is undefined."""
+    return rewards - greedy_rewards[:, None]
 
 
 def leave_one_out(rewards: np.ndarray) -> np.ndarray:
-    """(B, k) -> (B, k): r_i - mean of the other rewards of its group, RLOO (Kool et al. 2019; Ahmadian et al. 2024).
+    """(N, k) -> (N, k): r_i - mean of the other rewards of its group, RLOO (Kool et al. 2019; Ahmadian et al. 2024).
 
     NaN where the reward is undefined, and where no other of its group is defined.
     """
@@ -43,7 +55,7 @@ def leave_one_out(rewards: np.ndarray) -> np.ndarray:
 
 
 def group_centred(rewards: np.ndarray) -> np.ndarray:
-    """(B, k) -> (B, k): r_i - mean(r), as Dr. GRPO (Liu et al. 2025, arXiv 2503.20783). NaN as in leave_one_out.
+    """(N, k) -> (N, k): r_i - mean(r), as Dr. GRPO (Liu et al. 2025, arXiv 2503.20783). NaN as in leave_one_out.
 
     Exactly 0 where all rewards of a group are equal.
     """
@@ -58,10 +70,10 @@ def group_centred(rewards: np.ndarray) -> np.ndarray:
 
 
 def group_normalised(rewards: np.ndarray) -> np.ndarray:
-    """(B, k) -> (B, k): (r_i - mean(r)) / std(r), as GRPO (Shao et al. 2024, arXiv 2402.03300).
+    """(N, k) -> (N, k): (r_i - mean(r)) / std(r), as GRPO (Shao et al. 2024, arXiv 2402.03300).
 
     NaN as in leave_one_out, exactly 0 where all rewards of a group are equal. The standard deviation is that of a
-    sample (n - 1), without a constant beside it: the scale of the reward does not matter at all.
+    sample (n - 1), without an added constant: the scale of the reward does not matter.
     """
     centred = group_centred(rewards)
     defined = ~np.isnan(centred)
@@ -70,8 +82,31 @@ def group_normalised(rewards: np.ndarray) -> np.ndarray:
     return centred / np.where(deviation > 0, deviation, 1.0)
 
 
-WITHIN_GROUPS: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {
-    "rloo": leave_one_out,
-    "grpo": group_normalised,
-    "dr-grpo": group_centred,
+# The names are those of rlsum.config.Estimator, the papers those of the table in docs/training.md (both tested).
+ESTIMATORS: Mapping[Estimator, AdvantageEstimator] = {
+    "self-critical": AdvantageEstimator(self_critical, "Rennie et al. 2017; Clark et al. 2019", needs_greedy=True),
+    "rloo": AdvantageEstimator(leave_one_out, "Kool et al. 2019; Ahmadian et al. 2024"),
+    "grpo": AdvantageEstimator(group_normalised, "Shao et al. 2024"),
+    "dr-grpo": AdvantageEstimator(group_centred, "Liu et al. 2025", fixed_length=True),
 }
+
+
+def summary(advantages: np.ndarray) -> dict[str, float]:
+    """Numbers of advantages (B, k) for the log."""
+    is_defined = np.isfinite(advantages)
+    defined = advantages[is_defined] if is_defined.any() else np.array([np.nan])
+    return {
+        "advantage_mean": float(defined.mean()),
+        "advantage_std": float(np.std(defined)),
+        "advantage_min": float(defined.min()),
+        "advantage_max": float(defined.max()),
+        "undefined_rewards": float((~is_defined).mean()),
+        "zero_advantage": float((defined == 0).mean()) if is_defined.any() else float("nan"),
+        "zero_groups": float((~is_defined | (advantages == 0)).all(-1).mean()),
+    }
+
+
+def mean_defined(values: Sequence[float] | np.ndarray) -> float:
+    """Mean of the values that are defined; NaN where none is."""
+    array = np.asarray(values, dtype=np.float64)
+    return float(np.nanmean(array)) if (~np.isnan(array)).any() else float("nan")

@@ -93,8 +93,3 @@ def ranking(scores: Tensor, rewards: Tensor, margin: float) -> Tensor:
 def coverage(penalty: Tensor, lengths: Tensor, rule: LengthRule) -> Tensor:
     """Mean over articles of sum_t sum_i min(a_ti, c_ti): ``penalty`` (B, T). Scalar. See et al. 2017, equation 12."""
     return sequence_log_prob(penalty, lengths, rule).mean()
-
-
-def mixed(rl: Tensor, mle: Tensor, gamma: float) -> Tensor:
-    """L = gamma L_RL + (1 - gamma) L_MLE. Clark et al. 2019, equation 8."""
-    return gamma * rl + (1.0 - gamma) * mle

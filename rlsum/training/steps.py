@@ -1,131 +1,205 @@
-"""One training step's loss: by likelihood, or mixed with what rewards of samples teach. No optimiser in here."""
+"""The training step of a configuration, and when its rollouts are made: batch by batch, ahead, or for several updates.
+
+What a step computes is in ``update``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from rlsum.config import Config
 from rlsum.data.batch import Batch
-from rlsum.data.vocabulary import PAD
-from rlsum.models.summarizer import Scorer, Summarizer, TargetScores
-from rlsum.training import losses
-from rlsum.training.objectives import PolicyGradient, Ranking
-from rlsum.training.rollout import Drawn, Rollout, draw, rewarded
+from rlsum.models.summarizer import Scorer, Summarizer, Tokens
+from rlsum.training.estimators import ESTIMATORS
+from rlsum.training.losses import target_lengths
+from rlsum.training.parallel.processes import ONE_PROCESS, Processes
+from rlsum.training.update import (
+    MixedStep,
+    MLEStep,
+    PolicyGradient,
+    Ranking,
+    Rollout,
+    Samples,
+    Score,
+    StepResult,
+    score_together,
+)
 
 if TYPE_CHECKING:
     from rewards.base import Reward
 
-
-@dataclass(frozen=True)
-class StepResult:
-    """The loss to minimise (scalar, differentiable), and numbers for the log."""
-
-    loss: Tensor
-    log: Mapping[str, float]
+Step = Callable[[int, torch.nn.Module, Batch], StepResult]  # update number, model as accelerate wraps it, batch
 
 
-@dataclass(frozen=True)
-class MLEStep:
-    """-log p(reference | article), with the coverage penalty where the model has coverage.
+def training_step(
+    config: Config,
+    model: Summarizer,
+    reward: Reward | None,
+    start: Scorer | None = None,
+    processes: Processes = ONE_PROCESS,
+) -> Step:
+    """The step of a configuration: likelihood without a reward, otherwise mixed.
 
-    ``label_smoothing`` is the share of a target that all tokens have evenly; what is logged as nll has none.
+    ``start`` scores as the model that the run began with; an objective with a KL penalty needs it.
+    """
+    objective, training, max_length = config.objective, config.training, config.decoding.max_length
+    mle = MLEStep(objective.length, objective.coverage_weight, objective.label_smoothing)
+    if reward is None:
+        return lambda number, wrapped, batch: mle(wrapped, batch)
+    estimator = objective.estimator if objective.kind == "mixed" else None
+    ahead = training.decode_batch is not None or processes.world_size > 1
+    noise = partial(article_noise, seed=training.seed, samples=objective.samples, length=max_length)
+    scoring = score_each
+    if training.decode_batch is not None:
+        scoring = score_behind if training.reward_workers else score_together
+    step = MixedStep(
+        policy=model,
+        reward=reward,
+        gamma=lambda number: objective.gamma_at(number, training.steps),
+        samples=objective.samples,
+        max_length=max_length,
+        rl=_rl_loss(config),
+        mle=mle,
+        estimator=estimator,
+        reward_scale=objective.reward_scale,
+        start=start,
+        noise=noise if (ahead if training.row_noise is None else training.row_noise) else None,
+        scoring=scoring,
+        processes=processes,
+    )
+    return BufferedStep(step, objective.updates_per_sample, ahead)
+
+
+def _rl_loss(config: Config) -> PolicyGradient | Ranking:
+    objective = config.objective
+    if objective.kind == "ranking":
+        return Ranking(objective.margin, objective.length)
+    budget = config.decoding.max_length if ESTIMATORS[objective.estimator].fixed_length else None
+    return PolicyGradient(objective.length, budget, objective.clip, objective.kl)
+
+
+class BufferedStep:
+    """A mixed step that keeps its rollouts.
+
+    ``updates`` updates in a row learn from the same rollouts. With ``ahead``, ``prepare`` makes those of all batches
+    before the first loss of an update: with several processes, which gather their rewards, and with ``decode_batch``.
+    Otherwise each is made just before the loss of its batch, with torch's generator as the loss before left it.
     """
 
-    length: losses.LengthRule = "mean"
-    coverage_weight: float = 1.0
-    label_smoothing: float = 0.0
+    def __init__(self, step: MixedStep, updates: int, ahead: bool = False) -> None:
+        self.step, self.updates, self.ahead = step, updates, ahead
+        self._round = -1
+        self._rollouts: dict[tuple[object, ...], Rollout] | None = None
 
-    def __call__(self, model: Scorer, batch: Batch) -> StepResult:
-        """Loss of one batch."""
-        loss, log = self.loss(model(batch, batch.target), batch.target, batch.pad)
-        return StepResult(loss, {"loss": loss.item(), **log})
+    def prepare(self, number: int, batches: Sequence[Batch], parts: Sequence[Batch]) -> None:
+        """Make the rollouts of all ``batches`` of update ``number``, decoding the same articles in ``parts``.
 
-    def loss(self, scored: TargetScores, target: Tensor, pad: int = PAD) -> tuple[Tensor, dict[str, float]]:
-        """Loss of targets (B, T) that have been scored."""
-        lengths = losses.target_lengths(target, pad)
-        nll = losses.nll(self._smoothed(scored), lengths, self.length)
-        coverage = losses.coverage(scored.coverage, lengths, self.length)
-        per_token = -scored.log_prob.sum().item() / lengths.sum().item()
-        log = {"nll": per_token, "tokens": lengths.sum().item()}
-        if coverage.requires_grad and self.coverage_weight:
-            log["coverage"] = coverage.item()
-            nll = nll + self.coverage_weight * coverage
-        return nll, log
+        A process whose share is empty gives no batches; it still takes part in gathering rewards.
+        """
+        self._begin(number)
+        if not self.ahead or self._rollouts is not None or self.step.gamma(number) == 0:
+            return
+        rollouts = self.step.rollouts(number, parts)
+        if parts is not batches and batches:
+            rollouts = divided(rollouts, [len(batch) for batch in batches], batches[0].pad)
+        self._rollouts = dict(zip(map(_key, batches), rollouts, strict=True))
 
-    def _smoothed(self, scored: TargetScores) -> Tensor:
-        if self.label_smoothing == 0:
-            return scored.log_prob
-        assert scored.mean_log_prob is not None, "labels are smoothed with the mean over all tokens"
-        return losses.smoothed(scored.log_prob, scored.mean_log_prob, self.label_smoothing)
+    def __call__(self, number: int, model: torch.nn.Module, batch: Batch) -> StepResult:
+        """Loss of one batch in update ``number``."""
+        if self.step.gamma(number) == 0:
+            return self.step(number, model, batch)
+        self._begin(number)
+        rollout = (self._rollouts or {}).get(_key(batch))
+        if rollout is None:
+            (rollout,) = self.step.rollouts(number, [batch])
+            if self.updates > 1:
+                self._rollouts = {**(self._rollouts or {}), _key(batch): rollout}
+        return self.step(number, model, batch, rollout)
+
+    def _begin(self, number: int) -> None:
+        if number // self.updates != self._round:
+            self._round, self._rollouts = number // self.updates, None
 
 
-@dataclass(frozen=True)
-class MixedStep:
-    """gamma L_reward + (1 - gamma) L_MLE (Clark et al. 2019, equation 8).
+def _key(batch: Batch) -> tuple[object, ...]:
+    """What identifies a batch. Rewards depend on references, which differ where an article has several rows."""
+    return batch.ids, batch.sources, batch.references
 
-    Samples, and greedy decodings where they are the baseline, come out of one decoding without gradient; samples and
-    references are then scored in one pass with gradient, and ``learn`` makes L_reward of the samples' part.
-    ``start`` scores as the model that the run began with; ``noise`` is what the samples of a batch are drawn with.
-    """
 
-    reward: Reward
-    gamma: float
-    samples: int
-    max_length: int
-    mle: MLEStep
-    learn: PolicyGradient | Ranking
-    start: Scorer | None = None
-    noise: Callable[[Batch], Tensor] | None = None
+# ---- which samples share a call of the reward ---------------------------------------------------------------------
 
-    def __call__(self, model: Scorer, decoder: Summarizer, batch: Batch) -> StepResult:
-        """Loss of one batch. ``decoder`` is the model itself, free of any wrapper that accelerate put around it."""
-        return self.loss(model, batch, lambda: self.roll_out(decoder, batch))
 
-    def roll_out(self, decoder: Summarizer, batch: Batch) -> Rollout:
-        """Samples of a batch, rewarded."""
-        return rewarded([self.draw(decoder, batch)], self.reward)[0]
+def score_each(score: Score, samples: Iterable[Samples]) -> list[Rollout]:
+    """One call of the reward for each batch."""
+    return [rollout for part in samples for rollout in score([part])]
 
-    def draw(self, decoder: Summarizer, batch: Batch) -> Drawn:
-        """Samples of a batch."""
-        return draw(
-            decoder,
-            batch,
-            samples=self.samples,
-            max_length=self.max_length,
-            greedy=self.learn.needs_greedy,
-            start=self.start,
-            noise=None if self.noise is None else self.noise(batch),
+
+def score_behind(score: Score, samples: Iterable[Samples]) -> list[Rollout]:
+    """One call for each batch while the next is decoded: a thread waits for a reward that runs in other processes."""
+    with ThreadPoolExecutor(1) as thread:
+        scored = [thread.submit(score, [part]) for part in samples]
+        return [rollout for future in scored for rollout in future.result()]
+
+
+# ---- other batches of the same articles, random numbers -----------------------------------------------------------
+
+
+def divided(rollouts: Sequence[Rollout], sizes: Sequence[int], pad: int) -> list[Rollout]:
+    """The same articles as rollouts of ``sizes`` articles, each as wide as its longest sample."""
+    rows = [size * rollouts[0].rewards.shape[1] for size in sizes]
+    ids = _stacked([rollout.samples.ids for rollout in rollouts], pad).split(rows)
+    log_prob = _stacked([rollout.samples.log_prob for rollout in rollouts], 0).split(rows)
+    start = [rollout.start_log_prob for rollout in rollouts if rollout.start_log_prob is not None]
+    start_log_prob = _stacked(start, 0).split(rows) if start else None
+    rewards, greedy_rewards, advantages = (
+        _split([getattr(rollout, name) for rollout in rollouts], sizes)
+        for name in ("rewards", "greedy_rewards", "advantages")
+    )
+    widths = [max(1, int(target_lengths(part, pad).max())) for part in ids]
+    return [
+        Rollout(
+            Tokens(ids[i][:, :width], log_prob[i][:, :width]),
+            rewards[i],
+            greedy_rewards[i],
+            advantages[i],
+            None if start_log_prob is None else start_log_prob[i][:, :width],
         )
-
-    def loss(self, model: Scorer, batch: Batch, sampled: Callable[[], Rollout]) -> StepResult:
-        """Loss of one batch, learnt from its samples, which ``sampled`` brings."""
-        if self.gamma == 0:  # exactly likelihood training: nothing is sampled that would not count
-            return self.mle(model, batch)
-        rollout = sampled()
-        loss, log = self._mixed(model, batch, rollout)
-        return StepResult(loss, {"loss": loss.item(), **log, **rollout.log(batch), "gamma": self.gamma})
-
-    def _mixed(self, model: Scorer, batch: Batch, rollout: Rollout) -> tuple[Tensor, dict[str, float]]:
-        ids = rollout.samples.ids
-        if self.gamma == 1:  # the references would not count: they are not scored
-            rl, log = self.learn(model(batch, ids).log_prob, rollout, batch.pad)
-            return rl, {**log, "loss_rl": rl.item(), "tokens": losses.target_lengths(ids, batch.pad).sum().item()}
-        both = interleave(ids, batch.target, self.samples, batch.pad)
-        scored = model(batch, both)
-        is_sample = torch.arange(len(both), device=both.device) % (self.samples + 1) < self.samples
-        rl, log = self.learn(scored.log_prob[is_sample], rollout, batch.pad)
-        mle, mle_log = self.mle.loss(scored.select(~is_sample), both[~is_sample], batch.pad)
-        return losses.mixed(rl, mle, self.gamma), {**mle_log, **log, "loss_rl": rl.item(), "loss_mle": mle.item()}
+        for i, width in enumerate(widths)
+    ]
 
 
-def interleave(samples: Tensor, target: Tensor, k: int, pad: int = PAD) -> Tensor:
-    """(B*k, L) samples and (B, T) references -> (B*(k+1), max): each article's samples, then its reference."""
-    width = max(samples.shape[1], target.shape[1])
-    samples = F.pad(samples, (0, width - samples.shape[1]), value=pad).view(len(target), k, width)
-    target = F.pad(target, (0, width - target.shape[1]), value=pad)
-    return torch.cat([samples, target.unsqueeze(1)], 1).flatten(0, 1)
+def _stacked(parts: Sequence[Tensor], value: float) -> Tensor:
+    """(R, L) tensors as one, padded with ``value`` to the widest."""
+    width = max(part.shape[1] for part in parts)
+    return torch.cat([F.pad(part, (0, width - part.shape[1]), value=value) for part in parts])
+
+
+def _split(parts: Sequence[np.ndarray | None], sizes: Sequence[int]) -> list:
+    arrays = [part for part in parts if part is not None]
+    return np.split(np.concatenate(arrays), np.cumsum(sizes)[:-1]) if arrays else [None] * len(sizes)
+
+
+def article_noise(batch: Batch, update: int, seed: int, samples: int, length: int) -> Tensor:
+    """(B * samples, length) float64 in [0, 1): a function of seed, update, and each article's id and text.
+
+    The samples of an article then do not depend on what shares its batch, or on the process that decodes it.
+    """
+    rows = [
+        np.random.default_rng([seed, update, _number(identity, source)]).random((samples, length))
+        for identity, source in zip(batch.ids, batch.sources, strict=True)
+    ]
+    return torch.from_numpy(np.concatenate(rows)).to(batch.src.device)
+
+
+def _number(identity: str, source: str) -> int:
+    text = f"{len(identity)} {identity}{source}".encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(text, digest_size=16).digest(), "little")

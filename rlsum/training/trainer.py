@@ -1,7 +1,7 @@
-"""The one training loop, for every objective, on any number of processes through accelerate.
+"""The training loop, for every objective, on any number of processes through accelerate.
 
 Everything that varies from update to update (batch, learning rate, gamma, random numbers) is a pure function of the
-seed and the update's number, so a resumed run needs only weights, optimiser and that number.
+seed and the update's number, so a resumed run needs only weights, optimiser state and that number.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ import copy
 import json
 import math
 import random
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -20,19 +19,19 @@ from typing import TYPE_CHECKING
 import torch
 from accelerate import Accelerator
 from accelerate.utils import DistributedType
+from torch import nn
 
-from rlsum.config import Config
+from rlsum.config import Config, Training
 from rlsum.data.batch import Batch, BatchPlan, training_lengths
 from rlsum.errors import UserError
 from rlsum.files import write_atomically
 from rlsum.training import checkpoint
 from rlsum.training.checkpoint import Progress
 from rlsum.training.monitor import Monitor, peak_memory
-from rlsum.training.optimizers import optimizer_of
 from rlsum.training.parallel import sharding
-from rlsum.training.parallel.log_averaging import averaged
+from rlsum.training.parallel.log_averaging import TrainingLog
 from rlsum.training.parallel.processes import Processes, lost_process_as_error
-from rlsum.training.rewarded import Rewarded, Step
+from rlsum.training.steps import BufferedStep, Step
 from rlsum.training.validation import Validation, validate
 
 if TYPE_CHECKING:
@@ -43,17 +42,18 @@ if TYPE_CHECKING:
 
 
 class TrainingError(UserError):
-    """Training cannot go on; the message says what happened and where the evidence lies."""
+    """Training cannot go on; the message gives the reason and the folder with the evidence."""
 
 
 @dataclass
 class Trainer:
     """A run: ``fit`` trains until the last update or early stopping and leaves the best weights in ``run/best``.
 
-    select     validation values -> the number that the best checkpoint maximises
-    metrics    rewards to report in validation, by name
-    signatures of the rewards, stored with the checkpoint
-    held       let go when ``fit`` ends: the claim on the run folder
+    step        loss of a batch, see ``steps.training_step``
+    select      validation values -> the number that the best checkpoint maximises
+    metrics     rewards to report in validation, by name
+    signatures  of the rewards, stored with the checkpoint
+    held        released when ``fit`` ends: the lock of the run folder
     """
 
     config: Config
@@ -80,13 +80,12 @@ class Trainer:
         self.model.to(self.accelerator.device)
         lengths = training_lengths(self.train_rows)
         self._valid_lengths = [len(tokens) for tokens in self.valid_rows["src_tokens"]]
-        together = training.batch_size * training.accumulate * self.processes.world_size
-        self.plan = BatchPlan(lengths, together, training.seed)  # of whole updates, however they are divided
-        self._log: list[list[tuple[int, Mapping[str, float]]]] = []  # of the updates since the last line of the log
-        self._since = time.perf_counter()
+        articles = training.batch_size * training.accumulate * self.processes.world_size  # of an update
+        self.plan = BatchPlan(lengths, articles, training.seed)
+        self.log = TrainingLog(self.processes)
 
     def resume(self) -> None:
-        """Continue where the run folder's state stands."""
+        """Continue from the state in the run folder."""
         self.progress = checkpoint.load_state(self.run, self.model, self.optimizer)
         if self.sharded:
             sharding.scatter(self.model, self.wrapped)
@@ -96,9 +95,9 @@ class Trainer:
     def fit(self) -> Progress:
         """Train to the end. Raises TrainingError when a loss or a gradient is not finite."""
         steps = self.config.training.steps
-        again = f"resume the run with as many processes: rlsum train --resume {self.run}"
+        advice = f"resume the run with as many processes: rlsum train --resume {self.run}"
         monitored = Monitor(self.run, self.accelerator, self.progress.step, steps)
-        with self.held, lost_process_as_error(again), monitored as monitor:
+        with self.held, lost_process_as_error(advice), monitored as monitor:
             if self.progress.step == 0 and self.progress.best is None:
                 monitor.forget_after(-1)  # a run that was killed before its first state begins anew
                 if self.accelerator.is_main_process:
@@ -108,16 +107,17 @@ class Trainer:
                 self._update()
                 self.progress.step += 1
                 validates = self.progress.step % self.config.training.validate_every == 0 or self.progress.step == steps
-                # a log line before every validation: a run resumed from there has nothing half-logged to remember
+                # a log line before every validation, so that a resumed run has no half-logged updates
                 if validates or self.progress.step % self.config.training.log_every == 0:
-                    monitor.train(self.progress.step, self._flush_log())
+                    line = self.log.flush()
+                    monitor.train(self.progress.step, {**line, "memory_gib": peak_memory(self.accelerator.device)})
                 if validates:
                     self._validate(monitor)
             self._finish(monitor)
         return self.progress
 
     def _finish(self, monitor: Monitor) -> None:
-        """Leave the outcome in result.json, which only a finished run has."""
+        """Write result.json, which only a finished run has."""
         progress, name = self.progress, self.config.run
         if self.accelerator.is_main_process:
             write_atomically(self.run / checkpoint.RESULT, json.dumps(asdict(progress), indent=2).encode())
@@ -131,64 +131,52 @@ class Trainer:
         for group in self.optimizer.param_groups:
             group["lr"] = training.rate_at(number)
         self.wrapped.train()
-        self.model.train()  # another one where weights are sharded
-        together = self.plan.at(number // self.config.objective.updates_per_sample)
-        mine = self.processes.share(together)
-        # where an epoch's last batch is smaller than the number of processes, every process still takes part
-        batches = self._batches(mine or together[:1], training.batch_size)
-        if training.decode_batch is not None and isinstance(self.step, Rewarded):
+        self.model.train()  # another object where weights are sharded
+        rows = self.plan.at(number // self.config.objective.updates_per_sample)  # of all processes
+        share = self.processes.share(rows)
+        batches = self._batches(share, training.batch_size)
+        if isinstance(self.step, BufferedStep):
+            parts = batches if training.decode_batch is None else self._batches(share, training.decode_batch)
             with self.accelerator.autocast():
-                self.step.prepare(number, self._batches(mine or together[:1], training.decode_batch), batches)
-        share = len(together) / self.processes.world_size  # what a process has on average, and gradients are averages
+                self.step.prepare(number, batches, parts)
         total, log = torch.zeros((), device=self.accelerator.device), []
+        mean_share = len(rows) / self.processes.world_size  # gradients are means over processes
         for i, batch in enumerate(batches):
             last = i == len(batches) - 1
             with nullcontext() if last else self.accelerator.no_sync(self.wrapped), self.accelerator.autocast():
                 result = self.step(number, self.wrapped, batch)
-            # every article counts the same, and one that only takes part counts nothing
-            self.accelerator.backward(result.loss / (share / len(batch)) if mine else 0.0 * result.loss)
+            self.accelerator.backward(result.loss / (mean_share / len(batch)))  # every article counts the same
             total += result.loss.detach()
-            log.append((len(batch) if mine else 0, result.log))
-        total = self.accelerator.reduce(total, "sum")  # not finite where any is not
+            log.append((len(batch), result.log))
+        if not batches:  # fewer articles than processes, at the end of an epoch
+            self._take_part(rows)
+        total = self.accelerator.reduce(total, "sum")  # not finite where any loss is not
         if not torch.isfinite(total):
-            self._refuse("loss", total.item(), together)
+            self._refuse("loss", total.item(), rows)
         norm = self.accelerator.clip_grad_norm_(self.wrapped.parameters(), training.clip)
         # in fp16 the gradient scaler skips such an update by itself and lowers the scale
         if training.mixed_precision != "fp16" and not torch.isfinite(norm):
-            self._refuse("gradient norm", float(norm), together)
+            self._refuse("gradient norm", float(norm), rows)
         self.optimizer.step()
         self.optimizer.zero_grad()
         if self.sharded:
             sharding.gather(self.model, self.wrapped)
-        every = {"gradient_norm": float(norm), "learning_rate": training.rate_at(number)}
-        self._log.append([(articles, {**values, **every}) for articles, values in log])
+        self.log.add(log, {"gradient_norm": float(norm), "learning_rate": training.rate_at(number)})
+
+    def _take_part(self, rows: Sequence[int]) -> None:
+        """Add gradients of 0 to those of the other processes, which wait for them."""
+        (batch,) = self._batches(rows[:1], 1)
+        with self.accelerator.autocast():
+            loss = 0.0 * self.wrapped(batch, batch.target).log_prob.sum()
+        self.accelerator.backward(loss)
 
     def _batches(self, rows: Sequence[int], size: int) -> list[Batch]:
         """Articles, ``size`` at a time."""
         parts = [rows[start : start + size] for start in range(0, len(rows), size)]
         return [self.model.collate(self.train_rows[part]).to(self.accelerator.device) for part in parts]
 
-    def _flush_log(self) -> dict[str, float]:
-        """Means over the updates since the last line, of all processes."""
-        everyone = self.processes.gather_all(self._log)
-        updates = [
-            averaged([batch for batches in update for batch in batches]) for update in zip(*everyone, strict=True)
-        ]
-        now = time.perf_counter()
-        tokens = sum(update.pop("tokens", 0.0) for update in updates)
-        names = dict.fromkeys(name for update in updates for name in update)
-        log = {}
-        for name in names:
-            values = [update[name] for update in updates if name in update]
-            log[name] = sum(values) / len(values)
-        log["tokens_per_second"] = tokens / (now - self._since)
-        log["updates_per_second"] = len(updates) / (now - self._since)
-        log["memory_gib"] = peak_memory(self.accelerator.device)
-        self._log, self._since = [], now
-        return log
-
     def _refuse(self, what: str, value: float, rows: list[int]) -> None:
-        """Save the evidence of a non-finite number, and stop."""
+        """Save the batch and the state, then raise TrainingError for a number that is not finite."""
         folder = self.run / f"failed-at-{self.progress.step}"
         if self.accelerator.is_main_process:
             folder.mkdir(parents=True, exist_ok=True)
@@ -205,7 +193,7 @@ class Trainer:
     # ---- validation -----------------------------------------------------------------------------------------------
 
     def _validate(self, monitor: Monitor) -> None:
-        """Measure, keep the best, count validations without gain, save the state."""
+        """Validate, keep the best weights, count validations without gain, save the state."""
         training, progress = self.config.training, self.progress
         result = self._measure()
         value = self.select(result.values)
@@ -226,16 +214,16 @@ class Trainer:
             about = {"step": progress.step, **result.values}
             checkpoint.save_weights(self.run / "best", self.model, about)
         self._save_state(self.run)
-        self._since = time.perf_counter()  # validation is no training time
+        self.log.restart_clock()  # the seconds of validation do not count
 
     def _save_state(self, folder: Path) -> None:
-        moments = checkpoint.moments_of(self.optimizer)  # of a sharded model everyone has a part
+        moments = checkpoint.moments_of(self.optimizer)  # a sharded model: of all processes together
         if self.accelerator.is_main_process:
             checkpoint.save_state(folder, self.model, moments, self.progress)
         self.accelerator.wait_for_everyone()
 
     def _refuse_undefined(self, result: Validation) -> None:
-        """A reward without a value cannot choose the best, and gives no gradient."""
+        """Raise TrainingError: a reward that is undefined everywhere gives no gradient and chooses no checkpoint."""
         first = result.outputs[0]
         reason = self.metrics["reward"].undefined(first.candidate, first.references, first.source)
         raise TrainingError(
@@ -260,8 +248,25 @@ class Trainer:
             )
 
     def _valid_batches(self, rows: range | list[int]) -> Iterator[Batch]:
-        """This process's batches of similar length; scores do not depend on the company (see the tests of padding)."""
+        """This process's share of batches of similar length; scores do not depend on what shares a batch."""
         by_length = sorted(rows, key=lambda row: self._valid_lengths[row])
         size = 2 * self.config.training.batch_size  # no gradients to keep
         for start in self.processes.share(range(0, len(by_length), size)):
             yield self.model.collate(self.valid_rows[by_length[start : start + size]]).to(self.accelerator.device)
+
+
+def optimizer_of(training: Training, parameters: Iterable[nn.Parameter]) -> torch.optim.Optimizer:
+    """The optimiser of a run; the trainer sets its rate before each update.
+
+    adam       Kingma and Ba 2015
+    adamw      Loshchilov and Hutter 2019: weights decay by rate * weight_decay
+    adafactor  Shazeer and Stern 2018: no momentum; keeps rows and columns of squared gradients instead of two moments
+               a weight. A tensor moves by the rate times its root mean square (at least 1e-3). The rate is at most
+               1 / sqrt(update)
+    """
+    rate, decay = training.learning_rate, training.weight_decay
+    if training.optimizer == "adafactor":
+        return torch.optim.Adafactor(parameters, lr=rate, weight_decay=decay)
+    if training.optimizer == "adamw":
+        return torch.optim.AdamW(parameters, lr=rate, weight_decay=decay, fused=True)
+    return torch.optim.Adam(parameters, lr=rate, fused=True)

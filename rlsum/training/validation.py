@@ -14,8 +14,8 @@ from rlsum.models.decoding import Decoding
 from rlsum.models.summarizer import Summarizer
 from rlsum.records import Output
 from rlsum.scoring.outputs import measure_properties
+from rlsum.training.estimators import mean_defined
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes
-from rlsum.training.rollout import mean_defined
 
 if TYPE_CHECKING:
     from rewards.base import Reward

@@ -15,8 +15,8 @@ from rlsum.data.vocabulary import EOS, PAD, Vocabulary
 from rlsum.models.pointer_generator import PointerGenerator
 from rlsum.models.sizes import PointerGeneratorConfig
 from rlsum.training import build, checkpoint
-from rlsum.training.rewarded import training_step
 from rlsum.training.start.origin import Origin, keeps_start, start_scorer
+from rlsum.training.steps import training_step
 from rlsum.training.trainer import Trainer
 
 WORDS = ("ash", "birch", "cedar", "elm", "fir", "oak")

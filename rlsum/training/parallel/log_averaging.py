@@ -1,31 +1,67 @@
-"""The numbers of an update from those of its parts: what one large batch would have logged."""
+"""The log of several updates on several processes: the numbers that one large batch would have logged."""
 
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping, Sequence
 
-Part = tuple[int, Mapping[str, float]]  # articles, what a step logged of them
+from rlsum.training.parallel.processes import Processes
+
+Part = tuple[int, Mapping[str, float]]  # articles of a batch, numbers that its step logged
 OF_REFERENCES = {"nll"}  # means over reference tokens, whose number is ``tokens``
 OF_SAMPLES = {"entropy", "kl", "ratio_outside"}  # means over the samples' tokens
 OF_ADVANTAGES = {"advantage_mean", "advantage_std", "zero_advantage"}  # means over samples whose advantage is defined
 
 
-def averaged(parts: Sequence[Part]) -> dict[str, float]:
-    """Means over the articles of all parts, or over what a name counts; what is undefined in all parts is left out.
+class TrainingLog:
+    """Collects the numbers of updates between two lines of the log."""
 
-    ``tokens`` are added up. A part without articles counts nothing. Where rewards are undefined, and for
-    ``ranked_right``, whose pairs nobody counts, means of means are a little off.
+    def __init__(self, processes: Processes) -> None:
+        self.processes = processes
+        self._updates: list[list[Part]] = []
+        self._since = time.perf_counter()
+
+    def add(self, parts: list[Part], more: Mapping[str, float]) -> None:
+        """Numbers of this process's batches of an update, and numbers that all batches share."""
+        self._updates.append([(articles, {**log, **more}) for articles, log in parts])
+
+    def flush(self) -> dict[str, float]:
+        """Means over the updates since the last line, over all processes. Every process must call it."""
+        logs = self.processes.gather_all(self._updates)
+        updates = [averaged([part for parts in update for part in parts]) for update in zip(*logs, strict=True)]
+        tokens = sum(update.pop("tokens", 0.0) for update in updates)
+        seconds = time.perf_counter() - self._since
+        line = {}
+        for name in dict.fromkeys(name for update in updates for name in update):
+            values = [update[name] for update in updates if name in update]
+            line[name] = sum(values) / len(values)
+        line["tokens_per_second"] = tokens / seconds
+        line["updates_per_second"] = len(updates) / seconds
+        self._updates = []
+        self.restart_clock()
+        return line
+
+    def restart_clock(self) -> None:
+        """Count the seconds of training from now."""
+        self._since = time.perf_counter()
+
+
+def averaged(parts: Sequence[Part]) -> dict[str, float]:
+    """Means over the articles of all parts, or over tokens or samples; numbers undefined in all parts are left out.
+
+    ``tokens`` are added up. A part without articles does not count. Means of means are slightly off for
+    ``ranked_right``, whose pairs are not counted, and where rewards are undefined.
     """
     counted = [part for part in parts if part[0]]
-    if len(counted) == 1:  # as it was logged: no rounding
+    if len(counted) == 1:  # without rounding
         return {name: value for name, value in counted[0][1].items() if not math.isnan(value)}
     names = dict.fromkeys(name for _, log in counted for name in log)
-    found = {name: _average(name, [part for part in counted if _known(part[1], name)]) for name in names}
-    return {name: value for name, value in found.items() if not math.isnan(value)}
+    means = {name: _average(name, [part for part in counted if _is_defined(part[1], name)]) for name in names}
+    return {name: value for name, value in means.items() if not math.isnan(value)}
 
 
-def _known(log: Mapping[str, float], name: str) -> bool:
+def _is_defined(log: Mapping[str, float], name: str) -> bool:
     return not math.isnan(log.get(name, math.nan))
 
 

@@ -1,5 +1,6 @@
 """Rewards to advantages: by hand, by their invariances, and where something is undefined."""
 
+from pathlib import Path
 from typing import get_args, get_type_hints
 
 import numpy as np
@@ -11,8 +12,9 @@ from hypothesis import strategies as st
 from rlsum.config import Objective
 from rlsum.training import estimators
 
+DOCS = Path(__file__).parents[3] / "docs"
 NAN, INF = float("nan"), float("inf")
-GROUPED = sorted(estimators.WITHIN_GROUPS)
+GROUPED = [name for name, estimator in estimators.ESTIMATORS.items() if not estimator.needs_greedy]
 # rewards on a grid: what differs, differs by more than rounding
 REWARDS = st.lists(st.integers(-100, 100).map(lambda n: n / 100), min_size=2, max_size=6)
 
@@ -21,10 +23,13 @@ def within(estimator, rewards):
     return estimators.advantages(estimator, np.array(rewards, dtype=np.float64), None)
 
 
-def test_the_estimators_are_those_of_the_configuration():
-    names = get_args(estimators.Estimator)
-    assert get_args(get_type_hints(Objective)["estimator"]) == names
-    assert {"self-critical", *estimators.WITHIN_GROUPS} == set(names)
+def test_configuration_and_documentation_name_the_same_estimators():
+    assert get_args(get_type_hints(Objective)["estimator"]) == tuple(estimators.ESTIMATORS)
+    documentation = (DOCS / "training.md").read_text(encoding="utf-8")
+    rows = [line.split(" | ") for line in documentation.splitlines() if line.startswith("| `")]
+    for name, estimator in estimators.ESTIMATORS.items():
+        assert estimator.paper in [row[-1].removesuffix(" |") for row in rows if row[0] == f"| `{name}`"]
+        assert any(f"`{name}`" in row[-1] for row in rows if row[0] == "| `estimator`")
 
 
 def test_self_critical_by_hand():
@@ -36,7 +41,7 @@ def test_self_critical_by_hand():
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=6), st.floats(0.1, 100))
 def test_equal_rewards_give_exactly_no_advantage_over_greedy(rewards, scale):
     greedy = np.array(rewards)
-    assert not estimators.self_critical(np.repeat(greedy[:, None], 3, 1), greedy, scale).any()
+    assert not estimators.advantages("self-critical", np.repeat(greedy[:, None], 3, 1), greedy, scale).any()
 
 
 @pytest.mark.parametrize(

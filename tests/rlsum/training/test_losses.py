@@ -72,11 +72,6 @@ def test_a_row_without_tokens_counts_as_zero_and_is_finite(rule):
     assert losses.sequence_log_prob(log_prob, lengths, rule).tolist() == [0.0, -1.0]
 
 
-@pytest.mark.parametrize(("gamma", "expected"), [(0.0, 5.0), (1.0, 2.0), (0.25, 0.25 * 2 + 0.75 * 5)])
-def test_mixing_by_hand(gamma, expected):
-    assert losses.mixed(torch.tensor(2.0), torch.tensor(5.0), gamma).item() == expected
-
-
 # ---- samples of an older policy -----------------------------------------------------------------------------------
 
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from rlsum.config import Training
-from rlsum.training.optimizers import optimizer_of
+from rlsum.training.trainer import optimizer_of
 
 SHAPES = [(7, 5), (5,), (3, 4, 2)]
 

@@ -17,8 +17,8 @@ import rewards
 from rlsum.errors import UserError
 from rlsum.training import checkpoint
 from rlsum.training.monitor import SAMPLES, forget_after
-from rlsum.training.steps import StepResult
 from rlsum.training.trainer import TrainingError
+from rlsum.training.update import StepResult
 
 SUPPORT = Path(__file__).parents[2] / "support"
 MOMENTS = {

@@ -1,4 +1,4 @@
-"""Random numbers of articles: theirs alone, whatever their company."""
+"""Random numbers of an article do not depend on what shares its batch."""
 
 import pretrained
 import pytest
@@ -6,11 +6,11 @@ import tiny
 import torch
 
 from rlsum.data.vocabulary import BOS
-from rlsum.training import noise
+from rlsum.training.steps import article_noise
 
 
 def drawn(batch, samples=3, length=6, seed=1, update=0):
-    return noise.of_articles(batch, seed=seed, update=update, samples=samples, length=length)
+    return article_noise(batch, seed=seed, update=update, samples=samples, length=length)
 
 
 def test_numbers_belong_to_the_article():
@@ -36,7 +36,7 @@ def test_any_text_has_its_numbers():
 
 @pytest.mark.parametrize("greedy", [True, False])
 @pytest.mark.parametrize("kind", ["pointer-generator", "t5"])
-def test_samples_do_not_depend_on_the_company(kind, greedy, tmp_path):
+def test_samples_do_not_depend_on_what_shares_their_batch(kind, greedy, tmp_path):
     if kind == "t5":
         model, batch = seq2seq(tmp_path)
     else:

@@ -1,6 +1,6 @@
 """What samples teach: its sign, its zero and its length, under every estimator and for ranking."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -9,35 +9,39 @@ import torch
 
 from rlsum.data.vocabulary import BOS, EOS, PAD
 from rlsum.models.summarizer import Tokens
-from rlsum.training.objectives import PolicyGradient, Ranking
-from rlsum.training.rollout import Rollout, Rollouts, draw, rewarded
+from rlsum.training import estimators
+from rlsum.training.steps import BufferedStep
+from rlsum.training.update import MixedStep, MLEStep, PolicyGradient, Ranking, Rollout
 
 NAN = float("nan")
-ESTIMATORS = ["self-critical", "rloo", "grpo", "dr-grpo"]
+ESTIMATORS = list(estimators.ESTIMATORS)
 IDS = torch.tensor([[4, EOS, PAD], [5, 6, EOS], [7, 8, EOS], [9, EOS, PAD]])  # two articles, two samples each
 LOG_PROB = torch.tensor([[-1.0, -2.0, 0.0], [-1.0, -1.0, -1.0], [-2.0, -1.0, -3.0], [-0.5, -0.5, 0.0]])
 
 
 def objective(name, **options):
-    return Ranking(margin=9.0) if name == "ranking" else PolicyGradient(name, budget=10, **options)
+    if name == "ranking":
+        return Ranking(margin=9.0)
+    return PolicyGradient(token_budget=10 if estimators.ESTIMATORS[name].fixed_length else None, **options)
 
 
-def rollout(rewards, start=None, drawn=LOG_PROB):
-    greedy = np.full(len(rewards), 0.5)
-    return Rollout(Tokens(IDS, drawn), np.array(rewards, dtype=np.float64), greedy, start)
+def rollout(rewards, name="rloo", start=None, drawn=LOG_PROB, scale=1.0):
+    rewards, greedy = np.array(rewards, dtype=np.float64), np.full(len(rewards), 0.5)
+    advantages = None if name == "ranking" else estimators.advantages(name, rewards, greedy, scale)
+    return Rollout(Tokens(IDS, drawn), rewards, greedy, advantages, start)
 
 
-def learnt(learn, given, log_prob=LOG_PROB):
+def learnt(rl, given, log_prob=LOG_PROB):
     """The loss, its log, and how each token of the samples gains by a step down."""
     log_prob = log_prob.clone().requires_grad_()
-    loss, log = learn(log_prob, given, PAD)
+    loss, log = rl(log_prob, given, PAD)
     gradient = torch.autograd.grad(loss, log_prob)[0]
     return loss, log, -gradient[:, : IDS.shape[1]].masked_fill(IDS == PAD, 0.0)  # a model's scores end with the text
 
 
 @pytest.mark.parametrize("name", [*ESTIMATORS, "ranking"])
 def test_the_better_sample_gains_and_the_worse_one_loses(name):
-    _, _, gain = learnt(objective(name), rollout([[0.9, 0.1]] * 2))
+    _, _, gain = learnt(objective(name), rollout([[0.9, 0.1]] * 2, name))
     words = IDS != PAD
     for row, sign in enumerate((1, -1, 1, -1)):
         assert (sign * gain[row][words[row]] > 0).all()
@@ -45,7 +49,7 @@ def test_the_better_sample_gains_and_the_worse_one_loses(name):
 
 @pytest.mark.parametrize("name", [*ESTIMATORS, "ranking"])
 def test_equal_rewards_teach_nothing(name):
-    loss, log, gain = learnt(objective(name), rollout([[0.5, 0.5]] * 2))
+    loss, log, gain = learnt(objective(name), rollout([[0.5, 0.5]] * 2, name))
     assert loss.item() == 0
     assert not gain.any()
     assert log["zero_groups"] == 1
@@ -53,7 +57,7 @@ def test_equal_rewards_teach_nothing(name):
 
 @pytest.mark.parametrize("name", [*ESTIMATORS, "ranking"])
 def test_a_group_without_defined_rewards_teaches_nothing_and_the_other_goes_on(name):
-    _, log, gain = learnt(objective(name), rollout([[NAN, NAN], [0.1, 0.9]]))
+    _, log, gain = learnt(objective(name), rollout([[NAN, NAN], [0.1, 0.9]], name))
     assert not gain[:2].any()
     assert gain[2:].abs().amax(1).min() > 0
     assert (log["undefined_rewards"], log["zero_groups"]) == (0.5, 0.5)
@@ -62,7 +66,7 @@ def test_a_group_without_defined_rewards_teaches_nothing_and_the_other_goes_on(n
 @pytest.mark.parametrize("name", ["rloo", "grpo", "dr-grpo"])
 def test_without_the_length_a_token_of_a_long_sample_counts_as_much_as_one_of_a_short_sample(name):
     """Article 1: the short sample is the better one; the advantages of both have the same size."""
-    _, _, gain = learnt(objective(name), rollout([[0.9, 0.1], [0.5, 0.5]]))
+    _, _, gain = learnt(objective(name), rollout([[0.9, 0.1], [0.5, 0.5]], name))
     short, long = gain[0, 0].item(), gain[1, 0].item()
     assert short / -long == pytest.approx(1.0 if name == "dr-grpo" else 1.5)
     if name == "dr-grpo":
@@ -70,7 +74,7 @@ def test_without_the_length_a_token_of_a_long_sample_counts_as_much_as_one_of_a_
 
 
 def test_by_hand():
-    loss, log, _ = learnt(PolicyGradient("rloo", scale=2.0, length="sum"), rollout([[0.9, 0.4], [0.1, 0.2]]))
+    loss, log, _ = learnt(PolicyGradient("sum"), rollout([[0.9, 0.4], [0.1, 0.2]], scale=2.0))
     advantage = [1.0, -1.0, -0.2, 0.2]
     expected = -sum(a * p for a, p in zip(advantage, LOG_PROB.sum(1).tolist(), strict=True)) / 4
     assert loss.item() == pytest.approx(expected)
@@ -82,7 +86,7 @@ def test_by_hand():
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_the_penalty_pulls_back_what_has_left_the_start(name):
     start = LOG_PROB - 0.7 * (LOG_PROB < 0)  # the policy is surer than it was
-    given = rollout([[0.5, 0.5]] * 2, start)
+    given = rollout([[0.5, 0.5]] * 2, name, start)
     loss, log, gain = learnt(objective(name, kl=0.3), given)
     distance = np.exp(-0.7) + 0.7 - 1
     assert log["kl"] == pytest.approx(distance, rel=1e-5)
@@ -92,26 +96,26 @@ def test_the_penalty_pulls_back_what_has_left_the_start(name):
 
 
 def test_the_penalty_holds_samples_whose_reward_is_undefined_too():
-    _, _, gain = learnt(objective("rloo", kl=1.0), rollout([[NAN, NAN]] * 2, LOG_PROB * 1.5))
+    _, _, gain = learnt(objective("rloo", kl=1.0), rollout([[NAN, NAN]] * 2, "rloo", LOG_PROB * 1.5))
     assert (gain[IDS != PAD] < 0).all()
 
 
 def test_clipped_ratios_stop_what_has_been_learnt_already():
     drawn = LOG_PROB - 0.5 * (LOG_PROB < 0)  # every token has become more probable since
-    learn = objective("rloo", clip=0.2)
-    _, log, gain = learnt(learn, rollout([[0.9, 0.1]] * 2, drawn=drawn))
+    clipped = objective("rloo", clip=0.2)
+    _, log, gain = learnt(clipped, rollout([[0.9, 0.1]] * 2, drawn=drawn))
     assert log["ratio_outside"] == 1
     assert not gain[0].any()  # it was raised already
     assert (gain[1] < 0).all()  # it should never have been
-    assert learnt(learn, rollout([[0.9, 0.1]] * 2))[1]["ratio_outside"] == 0
+    assert learnt(clipped, rollout([[0.9, 0.1]] * 2))[1]["ratio_outside"] == 0
 
 
 def test_rows_wider_than_the_samples_change_nothing():
     """Beside longer references, the samples' rows are padded."""
     wide = torch.nn.functional.pad(LOG_PROB, (0, 4))
-    for learn in (objective("grpo", clip=0.2, kl=0.1), Ranking()):
-        given = rollout([[0.9, 0.1], [0.3, 0.4]], LOG_PROB * 1.1, LOG_PROB * 0.9)
-        assert learnt(learn, given)[0].item() == pytest.approx(learnt(learn, given, wide)[0].item())
+    for rl in (objective("grpo", clip=0.2, kl=0.1), Ranking()):
+        given = rollout([[0.9, 0.1], [0.3, 0.4]], "grpo", LOG_PROB * 1.1, LOG_PROB * 0.9)
+        assert learnt(rl, given)[0].item() == pytest.approx(learnt(rl, given, wide)[0].item())
 
 
 def test_the_share_of_pairs_that_are_ranked_right():
@@ -120,7 +124,13 @@ def test_the_share_of_pairs_that_are_ranked_right():
     assert np.isnan(learnt(Ranking(), rollout([[0.1, 0.1]] * 2))[1]["ranked_right"])
 
 
-# ---- samples ------------------------------------------------------------------------------------------------------
+# ---- rollouts -----------------------------------------------------------------------------------------------------
+
+
+def mixed(model, reward, samples, max_length, estimator="rloo", **options):
+    return MixedStep(
+        model, reward, lambda _: 1.0, samples, max_length, PolicyGradient(), MLEStep(), estimator, **options
+    )
 
 
 def test_without_a_greedy_baseline_nothing_greedy_is_decoded_or_rewarded():
@@ -131,7 +141,7 @@ def test_without_a_greedy_baseline_nothing_greedy_is_decoded_or_rewarded():
         return np.arange(len(candidates), dtype=np.float64)
 
     model.self_critical = None
-    (found,) = rewarded([draw(model, batch, samples=3, max_length=6, greedy=False)], reward)
+    (found,) = mixed(model, reward, 3, 6).rollouts(0, [batch])
     texts = model.to_text(batch, found.samples)
     assert asked == [(text, batch.references[i // 3], batch.sources[i // 3]) for i, text in enumerate(texts)]
     assert found.rewards.tolist() == np.arange(12).reshape(4, 3).tolist()
@@ -145,8 +155,8 @@ def test_the_entropy_logged_is_that_of_the_distributions():
     """One step: the mean of -log p over many samples against the sum over all words."""
     model, batch = tiny.copier(), tiny.batch(tiny.PAIRS[:1])
     torch.manual_seed(0)
-    drawn = draw(model, batch, samples=20_000, max_length=1, greedy=False)
-    found = rewarded([drawn], tiny.Overlap())[0].log(batch)["entropy"]
+    (rollout,) = mixed(model, tiny.Overlap(), 20_000, 1).rollouts(0, [batch])
+    found = rollout.log(batch)["entropy"]
     with torch.no_grad():
         encoded = model.encode(batch)
         out, _ = model.step(encoded, model.start(encoded), model.embed(torch.tensor([BOS])))
@@ -154,17 +164,57 @@ def test_the_entropy_logged_is_that_of_the_distributions():
     assert found == pytest.approx(-(p * p.clamp(min=1e-30).log()).sum().item(), abs=0.03)
 
 
+@dataclass(frozen=True)
+class OneOfTwo:
+    """Process ``rank`` of two, with what the other one gathered."""
+
+    rank: int
+    other: list
+    world_size: int = 2
+
+    def gather_all(self, value):
+        return [value, self.other] if self.rank == 0 else [self.other, value]
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+@pytest.mark.parametrize("name", ["self-critical", "rloo"])
+def test_advantages_are_estimated_once_from_the_rewards_of_all_processes(rank, name, monkeypatch):
+    rewards = np.array([[0.1, 0.9], [0.4, 0.2], [0.7, 0.6]])
+    greedy = np.array([0.3, 0.5, 0.1]) if name == "self-critical" else None
+    own = [
+        Rollout(Tokens(IDS, LOG_PROB), rewards[i : i + 1], None if greedy is None else greedy[i : i + 1])
+        for i in (0, 1)
+    ]
+    other = [(rewards[2:], None if greedy is None else greedy[2:])]
+    calls, estimate = [], estimators.advantages
+    monkeypatch.setattr(estimators, "advantages", lambda *arguments: (calls.append(arguments), estimate(*arguments))[1])
+    found = mixed(None, None, 2, 6, name, processes=OneOfTwo(rank, other)).advantages(own)
+    ((_, gathered, _, _),) = calls
+    assert gathered.tolist() == rewards[[0, 1, 2] if rank == 0 else [2, 0, 1]].tolist()
+    expected = estimate(name, rewards, greedy)
+    assert [part.tolist() for part in found] == [expected[:1].tolist(), expected[1:2].tolist()]
+    assert mixed(None, None, 2, 6, name, processes=OneOfTwo(rank, other)).advantages([]) == []
+
+
 def test_samples_are_drawn_once_for_several_updates_and_for_each_batch():
-    kept, made = Rollouts(2), []
     first, second = tiny.batch(tiny.PAIRS[:2]), tiny.batch(tiny.PAIRS[2:])
 
-    def make():
-        made.append(len(made))
-        return made[-1]
+    class Counting:
+        """A step whose rollouts are numbers."""
 
+        gamma, made = staticmethod(lambda number: 1.0), -1
+
+        def rollouts(self, number, batches):
+            self.made += 1
+            return [self.made]
+
+        def __call__(self, number, model, batch, rollout):
+            return rollout
+
+    shared = BufferedStep(Counting(), 2)
     asked = [(0, first), (0, second), (1, first), (1, second), (2, first), (3, first)]
-    assert [kept.of(number, batch, make) for number, batch in asked] == [0, 1, 0, 1, 2, 2]
-    always = Rollouts(1)
-    assert [always.of(0, first, make), always.of(0, first, make)] == [3, 4]
+    assert [shared(number, None, batch) for number, batch in asked] == [0, 1, 0, 1, 2, 2]
     again = replace(first, references=first.references[::-1])  # rows of the same articles with other references
-    assert [kept.of(number, batch, make) for number, batch in [(4, first), (4, again), (5, first)]] == [5, 6, 5]
+    assert [shared(number, None, batch) for number, batch in [(4, first), (4, again), (5, first)]] == [3, 4, 3]
+    always = BufferedStep(Counting(), 1)
+    assert [always(0, None, first), always(0, None, first)] == [0, 1]

@@ -1,0 +1,314 @@
+"""One update, from a batch of articles to the loss, in the order of events. The equations are in docs/one-update.md.
+
+    rollouts   sample -> texts -> rewards -> advantages      without gradient
+    loss       log-probabilities -> L_RL, L_MLE -> loss      with gradient
+
+Formulas are in ``estimators`` (rewards -> advantages) and ``losses`` (log-probabilities -> losses). Around this page:
+``steps`` (rollouts made ahead, or shared by several updates), ``trainer`` (backward pass and optimiser) and
+``parallel`` (several processes).
+
+Shapes: B articles, k samples an article, L decoded tokens, T target tokens. Of R = B*k rows of samples, rows
+i*k .. i*k+k-1 belong to article i. Padding has log-probability 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import repeat
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from rlsum.config import Estimator
+from rlsum.data.batch import Batch
+from rlsum.data.vocabulary import PAD
+from rlsum.models.summarizer import Scorer, Summarizer, TargetScores, Tokens
+from rlsum.training import estimators, losses
+from rlsum.training.estimators import mean_defined
+from rlsum.training.losses import LengthRule, target_lengths
+from rlsum.training.parallel.processes import ONE_PROCESS, Processes
+
+if TYPE_CHECKING:
+    from rewards.base import Reward
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """The loss of a batch (scalar, differentiable) and numbers for the log."""
+
+    loss: Tensor
+    log: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Decoded texts of a batch: k samples an article, and its greedy text where the estimator needs one."""
+
+    batch: Batch
+    tokens: Tokens  # (B*k, L)
+    texts: list[str]  # B*k
+    greedy_texts: list[str]  # B, or none
+    start_log_prob: Tensor | None  # (B*k, L), see Rollout
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """Samples of a batch with their rewards and advantages.
+
+    samples         ids and log-probabilities at sampling time, (B*k, L)
+    rewards         (B, k) float64, NaN where undefined
+    greedy_rewards  (B,) of the greedy texts; None unless the estimator needs them
+    advantages      (B, k) float64, NaN where undefined; None for ranking, which compares the rewards themselves
+    start_log_prob  (B*k, L) under the model that the run began with; None without a KL penalty
+    """
+
+    samples: Tokens
+    rewards: np.ndarray
+    greedy_rewards: np.ndarray | None = None
+    advantages: np.ndarray | None = None
+    start_log_prob: Tensor | None = None
+
+    def log(self, batch: Batch) -> dict[str, float]:
+        """Means over the samples: rewards, tokens, share without an end token, entropy a token in nats."""
+        ids, ends = self.samples.ids, torch.tensor(batch.ends, device=self.samples.ids.device)
+        lengths = target_lengths(ids, batch.pad).float()
+        greedy = self.greedy_rewards
+        return {
+            "reward": mean_defined(self.rewards),
+            **({} if greedy is None else {"baseline_reward": mean_defined(greedy)}),
+            "sample_length": lengths.mean().item(),
+            "sample_cut_off": 1.0 - torch.isin(ids, ends).any(-1).float().mean().item(),
+            "entropy": -(self.samples.log_prob.sum() / lengths.sum()).item(),
+        }
+
+
+Score = Callable[[Sequence[Samples]], list[Rollout]]
+
+
+def score_together(score: Score, samples: Iterable[Samples]) -> list[Rollout]:
+    """All samples in one call of the reward."""
+    parts = list(samples)
+    return score(parts) if parts else []
+
+
+@dataclass(frozen=True)
+class MixedStep:
+    """L = gamma L_RL + (1 - gamma) L_MLE (Clark et al. 2019, equation 8).
+
+    policy        the model that samples, without the wrapper that accelerate puts around it
+    reward        texts -> rewards
+    gamma         update number (from 0) -> weight of L_RL
+    samples       k
+    max_length    tokens a sample may have
+    rl            rollout -> L_RL
+    mle           references -> L_MLE
+    estimator     rewards -> advantages, see ``estimators.ESTIMATORS``; None: ranking, which needs none
+    reward_scale  factor on the advantages
+    start         scores as the model that the run began with, for a KL penalty
+    noise         batch, update number -> random numbers of the samples, see ``Summarizer``; None: torch's generator
+    scoring       which samples share a call of the reward
+    processes     that train together
+    """
+
+    policy: Summarizer
+    reward: Reward
+    gamma: Callable[[int], float]
+    samples: int
+    max_length: int
+    rl: PolicyGradient | Ranking
+    mle: MLEStep
+    estimator: Estimator | None = None
+    reward_scale: float = 1.0
+    start: Scorer | None = None
+    noise: Callable[[Batch, int], Tensor] | None = None
+    scoring: Callable[[Score, Iterable[Samples]], list[Rollout]] = score_together
+    processes: Processes = ONE_PROCESS
+
+    def __call__(self, number: int, model: Scorer, batch: Batch, rollout: Rollout | None = None) -> StepResult:
+        """Loss of a batch in update ``number``. A ``rollout`` was made ahead; without one, it is made now."""
+        if self.gamma(number) == 0:  # likelihood training to the bit: no samples, no random numbers
+            return self.mle(model, batch)
+        if rollout is None:
+            (rollout,) = self.rollouts(number, [batch])
+        return self.loss(number, model, batch, rollout)
+
+    # ---- without gradient: samples, texts, rewards, advantages ------------------------------------------------------
+
+    def rollouts(self, number: int, batches: Sequence[Batch]) -> list[Rollout]:
+        """Samples of the batches with rewards and advantages. With several processes, every process must call it."""
+        samples = (self.sample(number, batch) for batch in batches)
+        scored = self.scoring(self.score, samples)
+        pairs = zip(scored, self.advantages(scored), strict=True)
+        return [replace(rollout, advantages=advantages) for rollout, advantages in pairs]
+
+    def sample(self, number: int, batch: Batch) -> Samples:
+        """k samples of each article at temperature 1, cut after ``max_length`` tokens, and the greedy text."""
+        noise = None if self.noise is None else self.noise(batch, number)
+        if self.estimator is not None and estimators.ESTIMATORS[self.estimator].needs_greedy:
+            tokens, greedy = self.policy.self_critical(batch, self.samples, self.max_length, noise)
+            greedy_texts = self.policy.to_text(batch, greedy)
+        else:
+            tokens, greedy_texts = self.policy.sample(batch, self.samples, self.max_length, noise), []
+        start_log_prob = None if self.start is None else self.start(batch, tokens.ids).log_prob
+        return Samples(batch, tokens, self.policy.to_text(batch, tokens), greedy_texts, start_log_prob)
+
+    def score(self, samples: Sequence[Samples]) -> list[Rollout]:
+        """Rewards from one call: all samples first, then all greedy texts, each with its article and references."""
+        calls = [(part.texts, part.batch, self.samples) for part in samples]
+        calls += [(part.greedy_texts, part.batch, 1) for part in samples if part.greedy_texts]
+        values = self.reward(
+            [text for texts, _, _ in calls for text in texts],
+            [references for _, batch, k in calls for references in batch.references for _ in range(k)],
+            [source for _, batch, k in calls for source in batch.sources for _ in range(k)],
+        )
+        split = np.split(values, np.cumsum([len(texts) for texts, _, _ in calls])[:-1])
+        sample_rewards, greedy_rewards = split[: len(samples)], split[len(samples) :] or repeat(None, len(samples))
+        return [
+            Rollout(part.tokens, rewards.reshape(-1, self.samples), greedy, start_log_prob=part.start_log_prob)
+            for part, rewards, greedy in zip(samples, sample_rewards, greedy_rewards, strict=True)
+        ]
+
+    def advantages(self, rollouts: Sequence[Rollout]) -> Sequence[np.ndarray | None]:
+        """(B, k) advantages of each rollout, estimated once from the rewards (N, k) of all articles of all processes.
+
+        N counts the articles of an update. One process without ``decode_batch`` makes a rollout just before the loss
+        of its batch, so with ``accumulate`` its N counts the articles of a batch.
+        """
+        if self.estimator is None:
+            return [None] * len(rollouts)
+        gathered = self.processes.gather_all([(part.rewards, part.greedy_rewards) for part in rollouts])
+        parts = [part for process in gathered for part in process]
+        rewards = np.concatenate([rewards for rewards, _ in parts])  # (N, k)
+        greedy_parts = [greedy for _, greedy in parts if greedy is not None]
+        greedy_rewards = np.concatenate(greedy_parts) if greedy_parts else None  # (N,)
+        advantages = estimators.advantages(self.estimator, rewards, greedy_rewards, self.reward_scale)  # (N, k)
+        split = np.split(advantages, np.cumsum([len(rewards) for rewards, _ in parts])[:-1])
+        first = sum(len(process) for process in gathered[: self.processes.rank])
+        return split[first : first + len(rollouts)]
+
+    # ---- with gradient: log-probabilities, losses, log --------------------------------------------------------------
+
+    def loss(self, number: int, model: Scorer, batch: Batch, rollout: Rollout) -> StepResult:
+        """gamma L_RL + (1 - gamma) L_MLE, from one pass of the model over samples and references."""
+        gamma, ids = self.gamma(number), rollout.samples.ids
+        if gamma == 1:  # the references are not scored
+            loss, log = self.rl(model(batch, ids).log_prob, rollout, batch.pad)
+            log |= {"loss_rl": loss.item(), "tokens": target_lengths(ids, batch.pad).sum().item()}
+        else:
+            both = interleave(ids, batch.target, self.samples, batch.pad)  # (B*(k+1), max(L, T))
+            scored = model(batch, both)
+            is_sample = torch.arange(len(both), device=both.device) % (self.samples + 1) < self.samples
+            rl, rl_log = self.rl(scored.log_prob[is_sample], rollout, batch.pad)
+            mle, mle_log = self.mle.loss(scored.select(~is_sample), both[~is_sample], batch.pad)
+            loss = gamma * rl + (1.0 - gamma) * mle
+            log = {**mle_log, **rl_log, "loss_rl": rl.item(), "loss_mle": mle.item()}
+        return StepResult(loss, {"loss": loss.item(), **log, **rollout.log(batch), "gamma": gamma})
+
+
+@dataclass(frozen=True)
+class PolicyGradient:
+    """L_RL = -advantage log p(sample), plus a KL penalty. W >= L: samples may be padded to the width of references.
+
+    length        log p(sample) is the sum or the mean over its tokens
+    token_budget  the sum is divided by this number instead, so a sample's own length does not matter (Dr. GRPO)
+    clip          importance ratios to the policy that sampled, clipped, take the place of log p (Schulman et al. 2017)
+    kl            weight of KL(policy || start)
+    """
+
+    length: LengthRule = "mean"
+    token_budget: int | None = None
+    clip: float | None = None
+    kl: float = 0.0
+
+    def __call__(self, log_prob: Tensor, rollout: Rollout, pad: int) -> tuple[Tensor, dict[str, float]]:
+        """Loss (scalar) from log-probabilities (R, W) of the samples, and numbers for the log."""
+        assert rollout.advantages is not None, "a policy gradient needs an estimator"
+        advantage = torch.as_tensor(rollout.advantages, dtype=torch.float32, device=log_prob.device).flatten()  # (R,)
+        lengths, rule = target_lengths(rollout.samples.ids, pad), self.length
+        tokens, log = lengths.sum(), estimators.summary(rollout.advantages)
+        if self.token_budget is not None:
+            lengths, rule = torch.full_like(lengths, self.token_budget), "mean"
+        if self.clip is None:
+            loss = losses.policy_gradient(log_prob, lengths, advantage, rule)
+        else:
+            old_log_prob = _widened(rollout.samples.log_prob, log_prob)
+            loss = losses.clipped_policy_gradient(log_prob, old_log_prob, lengths, advantage, rule, self.clip)
+            outside = ((log_prob - old_log_prob).expm1().abs() > self.clip).sum()
+            log["ratio_outside"] = (outside / tokens).item()
+        if self.kl:
+            assert rollout.start_log_prob is not None, "a KL penalty needs the start"
+            kl = losses.kl_per_token(log_prob, _widened(rollout.start_log_prob, log_prob))  # (R, W)
+            log["kl"] = (kl.sum() / tokens).item()
+            loss = loss + self.kl * losses.sequence_log_prob(kl, lengths, rule).mean()
+        return loss, log
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """L_RL of BRIO: the samples of an article should be as probable, by ``length``, as they are good."""
+
+    margin: float = 0.001
+    length: LengthRule = "mean"
+
+    def __call__(self, log_prob: Tensor, rollout: Rollout, pad: int) -> tuple[Tensor, dict[str, float]]:
+        """Loss (scalar) from log-probabilities (R, W) of the samples, and numbers for the log."""
+        lengths = target_lengths(rollout.samples.ids, pad)
+        scores = losses.sequence_log_prob(log_prob, lengths, self.length).view(rollout.rewards.shape)  # (B, k)
+        defined = np.where(np.isfinite(rollout.rewards), rollout.rewards, np.nan)
+        rewards = torch.as_tensor(defined, device=log_prob.device, dtype=torch.float64)
+        better = rewards.unsqueeze(2) > rewards.unsqueeze(1)  # (B, i, j)
+        right = (scores.unsqueeze(2) > scores.unsqueeze(1))[better].float()
+        return losses.ranking(scores, rewards, self.margin), {
+            "ranked_right": right.mean().item(),
+            "undefined_rewards": float(np.isnan(defined).mean()),
+            "zero_groups": 1.0 - better.flatten(1).any(-1).float().mean().item(),
+        }
+
+
+@dataclass(frozen=True)
+class MLEStep:
+    """L_MLE = -log p(reference | article), plus the coverage penalty of a model with coverage.
+
+    ``label_smoothing`` spreads this share of each target token evenly over all tokens; the logged nll has none.
+    """
+
+    length: LengthRule = "mean"
+    coverage_weight: float = 1.0
+    label_smoothing: float = 0.0
+
+    def __call__(self, model: Scorer, batch: Batch) -> StepResult:
+        """Loss of one batch."""
+        loss, log = self.loss(model(batch, batch.target), batch.target, batch.pad)
+        return StepResult(loss, {"loss": loss.item(), **log})
+
+    def loss(self, scored: TargetScores, target: Tensor, pad: int = PAD) -> tuple[Tensor, dict[str, float]]:
+        """Loss (scalar) of scored targets (B, T), and numbers for the log."""
+        lengths, log_prob = target_lengths(target, pad), scored.log_prob
+        tokens = lengths.sum().item()
+        log = {"nll": -log_prob.sum().item() / tokens, "tokens": tokens}
+        if self.label_smoothing:
+            assert scored.mean_log_prob is not None, "label smoothing needs the mean over all tokens"
+            log_prob = losses.smoothed(log_prob, scored.mean_log_prob, self.label_smoothing)
+        loss = losses.nll(log_prob, lengths, self.length)
+        coverage = losses.coverage(scored.coverage, lengths, self.length)
+        if coverage.requires_grad and self.coverage_weight:
+            log["coverage"] = coverage.item()
+            loss = loss + self.coverage_weight * coverage
+        return loss, log
+
+
+def interleave(samples: Tensor, target: Tensor, k: int, pad: int = PAD) -> Tensor:
+    """(B*k, L) samples and (B, T) references -> (B*(k+1), max(L, T)): each article's samples, then its reference."""
+    width = max(samples.shape[1], target.shape[1])
+    samples = F.pad(samples, (0, width - samples.shape[1]), value=pad).view(len(target), k, width)
+    target = F.pad(target, (0, width - target.shape[1]), value=pad)
+    return torch.cat([samples, target.unsqueeze(1)], 1).flatten(0, 1)
+
+
+def _widened(values: Tensor, like: Tensor) -> Tensor:
+    """(R, L) -> (R, W), padded with 0, the log-probability of padding."""
+    return F.pad(values, (0, like.shape[1] - values.shape[1]))

@@ -1,0 +1,307 @@
+"""One update's loss: its sign, its zero, its equality with likelihood, and its gradient by finite differences."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+import tiny
+import torch
+import torch.nn.functional as F
+
+from rlsum.data.vocabulary import EOS, PAD
+from rlsum.models.decoding import Decoding
+from rlsum.models.summarizer import Tokens
+from rlsum.training.losses import target_lengths
+from rlsum.training.update import MixedStep, MLEStep, PolicyGradient, interleave
+
+OAK = tiny.vocabulary().index["oak"]
+ELM = tiny.vocabulary().index["elm"]
+
+
+@dataclass
+class Table:
+    """A reward by text; remembers what it was asked."""
+
+    values: dict = field(default_factory=dict)
+    default: float = 0.0
+    name: str = "table"
+    signature: str = "table"
+    calls: list = field(default_factory=list)
+
+    def __call__(self, candidates, references=None, sources=None):
+        self.calls.append((list(candidates), list(references), list(sources)))
+        return np.array([self.values.get(text, self.default) for text in candidates], dtype=np.float64)
+
+
+@dataclass
+class Scripted:
+    """A decoder whose samples and baseline are given; texts are the model's."""
+
+    model: object
+    samples: torch.Tensor
+    greedy: torch.Tensor
+
+    def self_critical(self, batch, samples, max_length, noise=None):
+        return Tokens(self.samples, torch.zeros(self.samples.shape)), Tokens(
+            self.greedy, torch.zeros(self.greedy.shape)
+        )
+
+    def to_text(self, batch, tokens):
+        return self.model.to_text(batch, tokens)
+
+
+def step(reward, gamma=1.0, samples=1, scale=1.0, length="mean", coverage_weight=1.0, max_length=8):
+    """A self-critical step as a function of (model, policy, batch)."""
+    rl, mle = PolicyGradient(length), MLEStep(length, coverage_weight)
+
+    def result(model, policy, batch):
+        mixed = MixedStep(
+            policy, reward, lambda _: gamma, samples, max_length, rl, mle, "self-critical", reward_scale=scale
+        )
+        return mixed(0, model, batch)
+
+    return result
+
+
+def descend(model, loss, rate=0.005):
+    with torch.no_grad():
+        for name, gradient in tiny.gradients(model, loss).items():
+            model.get_parameter(name).sub_(rate * gradient)
+
+
+# ---- the sign -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("length", ["sum", "mean"])
+@pytest.mark.parametrize(("sample_reward", "gains"), [(1.0, True), (0.0, False)])
+def test_a_sample_that_beats_greedy_gains_probability_and_a_worse_one_loses_it(sample_reward, gains, length):
+    model, batch = tiny.copier(), tiny.batch(tiny.PAIRS[:1])
+    size = len(model.vocabulary)
+    sample, greedy = torch.tensor([[OAK, size + 1, EOS]]), torch.tensor([[ELM, EOS, PAD]])
+    reward = Table({"oak Acer": sample_reward, "elm": 0.5})
+    before = model(batch, sample).log_prob.sum().item()
+    result = step(reward, length=length)(model, Scripted(model, sample, greedy), batch)
+    descend(model, result.loss)
+    after = model(batch, sample).log_prob.sum().item()
+    assert (after > before + 1e-4) if gains else (after < before - 1e-4)
+    assert result.log["reward"] == sample_reward
+    assert result.log["baseline_reward"] == 0.5
+
+
+def test_training_on_a_reward_brings_more_of_it():
+    """The whole step, sampling included: summaries come to hold the word that is paid for."""
+
+    def paid(candidates, references=None, sources=None):
+        return np.array([float("oak" in text.split()) for text in candidates])
+
+    model, batch = tiny.copier(seed=2), tiny.batch()
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
+    torch.manual_seed(0)
+
+    def share():
+        return paid(model.to_text(batch, model.generate(batch, Decoding(method="sample", samples=100, max_length=8))))
+
+    before = share().mean()
+    for _ in range(20):
+        optimizer.zero_grad()
+        step(paid, samples=4, gamma=0.97)(model, model, batch).loss.backward()
+        optimizer.step()
+    assert before < 0.7
+    assert share().mean() > before + 0.25
+
+
+# ---- zero ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("coverage", [False, True])
+def test_equal_rewards_give_no_policy_gradient(coverage):
+    model, batch = tiny.copier(coverage=coverage), tiny.batch()
+    torch.manual_seed(0)
+    result = step(Table(default=0.3), gamma=1.0, samples=3, scale=50.0)(model, model, batch)
+    assert result.loss.item() == 0
+    assert all(g.abs().max() == 0 for g in tiny.gradients(model, result.loss).values())
+    assert result.log["zero_advantage"] == 1
+
+
+def test_with_equal_rewards_the_mixed_gradient_is_the_share_of_likelihood():
+    model, batch = tiny.copier(), tiny.batch()
+    mixed = tiny.gradients(model, step(Table(default=0.3), gamma=0.75)(model, model, batch).loss)
+    for name, gradient in tiny.gradients(model, MLEStep()(model, batch).loss).items():
+        torch.testing.assert_close(mixed[name], 0.25 * gradient, atol=1e-6, rtol=1e-4)
+
+
+@pytest.mark.parametrize("coverage", [False, True])
+def test_gamma_zero_is_likelihood_to_the_bit(coverage):
+    model, batch, reward = tiny.copier(coverage=coverage), tiny.batch(), Table()
+    torch.manual_seed(7)
+    untouched = torch.rand(3)
+    torch.manual_seed(7)
+    mixed, mle = step(reward, gamma=0.0)(model, model, batch), MLEStep()(model, batch)
+    assert torch.equal(torch.rand(3), untouched), "random numbers were drawn that the control would not draw"
+    assert reward.calls == []
+    assert torch.equal(mixed.loss, mle.loss)
+    pairs = zip(tiny.gradients(model, mixed.loss).values(), tiny.gradients(model, mle.loss).values(), strict=True)
+    assert all(torch.equal(a, b) for a, b in pairs)
+
+
+def test_an_undefined_reward_takes_its_sample_out_and_is_counted():
+    model, batch = tiny.copier(), tiny.batch(tiny.PAIRS[:1])
+    samples, greedy = torch.tensor([[OAK, EOS], [ELM, EOS]]), torch.tensor([[EOS]])
+
+    def gradient_of(values):
+        result = step(Table(values), samples=2)(model, Scripted(model, samples, greedy), batch)
+        return result, tiny.gradients(model, result.loss)
+
+    with_nan, gradients = gradient_of({"oak": float("nan"), "elm": 1.0})
+    _, without = gradient_of({"oak": 0.0, "elm": 1.0})
+    assert with_nan.log["undefined_rewards"] == 0.5
+    assert with_nan.log["reward"] == 1.0
+    assert all(torch.equal(gradients[name], without[name]) for name in gradients)
+    nothing, zeros = gradient_of({"": float("nan"), "elm": 1.0})
+    assert nothing.log["undefined_rewards"] == 1
+    assert all(g.abs().max() == 0 for g in zeros.values())
+
+
+# ---- what belongs to what -----------------------------------------------------------------------------------------
+
+
+def test_the_loss_is_equations_7_and_8_computed_sample_by_sample():
+    model, batch, k = tiny.copier(coverage=True), tiny.batch(tiny.PAIRS[:3]), 2
+    torch.manual_seed(3)
+    samples, greedy = model.self_critical(batch, k, 6)
+    texts = model.to_text(batch, samples) + model.to_text(batch, greedy)
+    values = {text: 0.1 + 0.17 * i % 0.9 for i, text in enumerate(dict.fromkeys(texts))}
+    reward = Table(values)
+    found = step(reward, gamma=0.6, samples=k, scale=3.0, length="sum", coverage_weight=0.5)(
+        model, Scripted(model, samples.ids, greedy.ids), batch
+    )
+    rl, mle = [], []
+    for row in range(len(batch)):
+        alone = batch.select([row])
+        scored = model(alone, alone.target)
+        mle.append(-scored.log_prob.sum() + 0.5 * scored.coverage.sum())
+        for i in range(row * k, row * k + k):
+            advantage = 3.0 * (values[texts[i]] - values[texts[len(batch) * k + row]])
+            rl.append(-advantage * model(alone, samples.ids[i : i + 1]).log_prob.sum())
+    expected = 0.6 * torch.stack(rl).mean() + 0.4 * torch.stack(mle).mean()
+    torch.testing.assert_close(found.loss, expected, atol=1e-4, rtol=1e-5)
+    assert len(set(values.values())) > 4
+    assert len(reward.calls) == 1, "one call scores samples and baseline together"
+
+
+def test_every_text_is_scored_against_its_own_article():
+    batch = tiny.batch(tiny.PAIRS[:2])
+    model = tiny.copier()
+    samples = torch.tensor([[4, EOS], [5, EOS], [6, EOS], [7, EOS]])
+    greedy, reward = torch.tensor([[8, EOS], [9, EOS]]), Table()
+    step(reward, samples=2)(model, Scripted(model, samples, greedy), batch)
+    ((candidates, references, sources),) = reward.calls
+    assert candidates == ["ash", "birch", "cedar", "elm", "fir", "oak"]
+    rows = [0, 0, 1, 1, 0, 1]
+    assert references == [batch.references[row] for row in rows]
+    assert sources == [batch.sources[row] for row in rows]
+
+
+def test_interleaving_by_hand():
+    samples = torch.tensor([[4, 3], [5, 3], [6, 3], [7, 3]])
+    target = torch.tensor([[8, 9, 3], [8, 3, 0]])
+    expected = [[4, 3, 0], [5, 3, 0], [8, 9, 3], [6, 3, 0], [7, 3, 0], [8, 3, 0]]
+    assert interleave(samples, target, 2).tolist() == expected
+    assert interleave(target, samples[:2], 1).tolist() == [[8, 9, 3], [4, 3, 0], [8, 3, 0], [5, 3, 0]]
+    assert target_lengths(torch.tensor(expected)).tolist() == [2, 2, 3, 2, 2, 2]
+
+
+def test_the_decoding_of_a_step_takes_no_gradient_and_the_log_says_what_was_cut_off():
+    model, batch = tiny.copier(), tiny.batch(tiny.PAIRS[:2])
+    samples, greedy = torch.tensor([[4, 5, 6], [4, EOS, PAD]]), torch.tensor([[EOS], [EOS]])
+    log = step(Table())(model, Scripted(model, samples, greedy), batch).log
+    assert log["sample_cut_off"] == 0.5
+    assert log["sample_length"] == 2.5
+    assert log["gamma"] == 1.0
+
+
+# ---- padding and parameters ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.7, 1.0])
+@pytest.mark.parametrize("length", ["sum", "mean"])
+def test_more_padding_changes_neither_loss_nor_gradient(gamma, length):
+    from dataclasses import replace
+
+    model, batch = tiny.copier(coverage=True), tiny.batch(tiny.PAIRS[:2])
+    samples, greedy = torch.tensor([[OAK, ELM, EOS], [ELM, EOS, PAD]]), torch.tensor([[EOS], [EOS]])
+    wide = replace(
+        batch,
+        target=F.pad(batch.target, (0, 9)),
+        src=F.pad(batch.src, (0, 4)),
+        src_extended=F.pad(batch.src_extended, (0, 4)),
+    )
+    reward = Table({"oak elm": 1.0, "elm": -0.5})
+    losses = [
+        step(reward, gamma, length=length)(model, Scripted(model, F.pad(samples, (0, extra)), greedy), given).loss
+        for given, extra in ((batch, 0), (wide, 0), (batch, 5), (wide, 12))
+    ]
+    first = tiny.gradients(model, losses[0])
+    for loss in losses[1:]:
+        torch.testing.assert_close(loss, losses[0], atol=1e-6, rtol=1e-5)
+        for name, gradient in tiny.gradients(model, loss).items():
+            torch.testing.assert_close(gradient, first[name], atol=1e-5, rtol=1e-4, msg=name)
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("coverage", [False, True])
+@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("dropout", [0.0, 0.2])
+def test_every_parameter_moves_in_one_step(gamma, coverage, layers, dropout):
+    from rlsum.models.pointer_generator import PointerGenerator
+    from rlsum.models.sizes import PointerGeneratorConfig
+
+    torch.manual_seed(1)
+    sizes = PointerGeneratorConfig(
+        embedding=6, hidden=8, coverage=coverage, encoder_layers=layers, decoder_layers=layers, dropout=dropout
+    )
+    model, batch = PointerGenerator(sizes, tiny.vocabulary()).train(), tiny.batch()
+    texts = iter(range(10_000))
+
+    def reward(candidates, references=None, sources=None):
+        return np.array([next(texts) % 7 / 7 for _ in candidates])
+
+    before = {name: parameter.clone() for name, parameter in model.named_parameters()}
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+    step(reward, gamma, samples=2)(model, model, batch).loss.backward()
+    optimizer.step()
+    unmoved = [name for name, parameter in model.named_parameters() if torch.equal(parameter, before[name])]
+    assert unmoved == []
+
+
+@pytest.mark.parametrize("coverage", [False, True])
+@pytest.mark.parametrize("length", ["sum", "mean"])
+def test_the_mixed_gradient_is_that_of_finite_differences(coverage, length, monkeypatch):
+    monkeypatch.setattr(torch.Tensor, "float", torch.Tensor.double)  # the model's float32 steps in float64
+    model, batch = tiny.copier(coverage=coverage).double(), tiny.batch()
+    torch.manual_seed(0)
+    samples, greedy = model.self_critical(batch, 2, 6)
+    texts = model.to_text(batch, samples) + model.to_text(batch, greedy)
+    # values that float32 holds exactly, since advantages are float32
+    reward = Table({text: (i % 8) / 8 for i, text in enumerate(dict.fromkeys(texts))})
+    scripted, mixed = Scripted(model, samples.ids, greedy.ids), step(reward, 0.5, samples=2, scale=4.0, length=length)
+
+    def loss():
+        return mixed(model, scripted, batch).loss
+
+    gradients = tiny.gradients(model, loss())
+    assert mixed(model, scripted, batch).log["advantage_std"] > 0.1
+    generator = torch.Generator().manual_seed(0)
+    for name, gradient in gradients.items():
+        parameter, flat = model.get_parameter(name), gradient.flatten()
+        for place in torch.randperm(flat.numel(), generator=generator)[:2].tolist():
+            if name == "embed.weight" and place < parameter.shape[1]:
+                continue  # the padding's embedding is held at zero
+            value = parameter.data.view(-1)[place].item()
+            sides = []
+            for shift in (1e-5, -1e-5):
+                parameter.data.view(-1)[place] = value + shift
+                sides.append(loss().item())
+            parameter.data.view(-1)[place] = value
+            slope = (sides[0] - sides[1]) / 2e-5
+            assert flat[place].item() == pytest.approx(slope, abs=1e-6, rel=1e-5), name
