@@ -142,10 +142,12 @@ def check_spec(spec: str | Mapping[str, Any] | Spec) -> None:
     """Raise RewardError unless name and options are valid. Loads no model, reads no file: cheap."""
     written = as_spec(spec)
     found = resolve(written.name)
-    options = bind(written.name, _no_options if is_reward(found) else found, written.options)
-    check = getattr(found, "check_options", None)  # rewards made of rewards look into their parts
+    build = _no_options if is_reward(found) else found
+    arguments = inspect.signature(build).bind(**bind(written.name, build, written.options))
+    check = getattr(found, "check_options", None)  # what an annotation cannot say, such as the parts of a sum
     if check is not None:
-        check(**options)
+        arguments.apply_defaults()
+        check(arguments.arguments)
 
 
 def names() -> list[str]:

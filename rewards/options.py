@@ -35,10 +35,10 @@ def bind(name: str, build: Callable[..., Any], options: Mapping[str, Any]) -> di
 
 
 def checked_by(check: Callable[..., Any]) -> Callable[[Build], Build]:
-    """Have ``check_spec`` call ``check`` with the options of the decorated builder: what ``bind`` cannot see alone."""
+    """Make ``check_spec`` call ``check`` with all options of the decorated builder, to see those that conflict."""
 
     def mark(build: Build) -> Build:
-        build.__dict__["check_options"] = check
+        build.__dict__["check_options"] = lambda options: check(**options)
         return build
 
     return mark

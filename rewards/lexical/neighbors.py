@@ -5,11 +5,7 @@ No references: the reward holds examples with known scores, and a candidate gets
 
 from __future__ import annotations
 
-import gzip
-import hashlib
-import json
 import math
-import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rewards.base import Reward, check_spec, from_spec
+from rewards.base import Reward, check_spec, complete, from_spec
 from rewards.errors import RewardError
 from rewards.lexical.bleu import ORDERS, BleuStar, ZeroOrder, bleu_star
+from rewards.lexical.examples import NAME, Examples
 from rewards.lexical.meteor import Meteor
 from rewards.lexical.postings import Postings
 from rewards.lexical.rouge import Rouge
@@ -34,53 +31,11 @@ if TYPE_CHECKING:
 
     Scores = NDArray[np.float64]
 
-NAME = "bleu-neighbors"
+Kernel = str | Mapping[str, Any] | Reward
+
 # The paper's thresholds; its ROUGE is ROUGE-L, and its BERTScore must be the rescaled one.
 TAU = {"bleu-star": 0.08, "meteor": 0.18, "bertscore": 0.10}
 TAU |= dict.fromkeys(("rouge-1", "rouge-2", "rouge-3", "rouge-l", "rouge-lsum"), 0.06)
-
-
-@dataclass(frozen=True, eq=False)
-class Examples:
-    """Judged texts: ``scores`` ``(m,)`` float64, higher is better; ``digest`` is a hash of both (12 hex digits)."""
-
-    texts: tuple[str, ...]
-    scores: NDArray[np.float64]
-    digest: str
-
-    @classmethod
-    def of(cls, pairs: Sequence[tuple[str, float]]) -> Examples:
-        """Pairs of a text and a finite score, at least one. Raises RewardError."""
-        for number, pair in enumerate(pairs):
-            _check_pair(f"example {number}", *(pair if _is_pair(pair) else (None, None)))
-        if not pairs:
-            raise RewardError(f"{NAME}: examples is empty; give at least one text with its score")
-        texts, scores = tuple(text for text, _ in pairs), np.array([float(score) for _, score in pairs])
-        content = json.dumps([texts, scores.tolist()])
-        return cls(texts, scores, hashlib.sha256(content.encode()).hexdigest()[:12])
-
-    @classmethod
-    def read(cls, path: str | Path) -> Examples:
-        """A JSONL file (gzip too) of objects with ``text`` and ``score``. Raises RewardError with the line's number."""
-        if not Path(path).is_file():
-            raise RewardError(f"{NAME}: examples={str(path)!r}: no such file; give JSONL with text and score a line")
-        opener = gzip.open if str(path).endswith(".gz") else open
-        pairs = []
-        try:
-            with opener(path, "rt", encoding="utf-8") as file:
-                for number, line in enumerate(file, 1):
-                    if line.strip():
-                        pairs.append(_pair_of(f"{path}, line {number}", line))
-        except (OSError, EOFError, UnicodeDecodeError) as error:
-            raise RewardError(f"{NAME}: examples={str(path)!r} cannot be read ({error}); is the file whole?") from error
-        return cls.of(pairs)
-
-    def drawn(self, number: int, seed: int) -> Examples:
-        """``number`` of the examples without repetition, in their order; which ones depends on ``seed`` alone."""
-        if not 1 <= number <= len(self.texts):
-            raise RewardError(f"{NAME}: subsample={number} must lie between 1 and the {len(self.texts)} examples")
-        kept = np.sort(np.random.default_rng(seed).choice(len(self.texts), number, replace=False))
-        return Examples(tuple(self.texts[place] for place in kept), self.scores[kept], self.digest)
 
 
 def estimate(near: NDArray[np.bool_], scores: NDArray[np.float64], size: ArrayLike, a: int, b: float) -> Scores:
@@ -97,6 +52,37 @@ def _most(b: float, size: ArrayLike) -> Scores:
     return np.floor(b * np.asarray(size) + 1e-9)  # .29 of 100 is 29, which floating point has as 28.999...
 
 
+@dataclass(frozen=True)
+class _Options:
+    """The options of BLEU Neighbors. Raises RewardError where they are wrong; reads no file and loads no model."""
+
+    examples: object
+    kernel: Kernel
+    tau: float | None
+    a: int
+    b: float
+    zero_order: ZeroOrder | None
+    leave_one_out: bool
+    subsample: int | None
+    seed: int
+
+    def __post_init__(self) -> None:
+        if isinstance(self.kernel, str | Mapping):
+            check_spec(_kernel_spec(self.kernel, self.zero_order))
+        elif self.zero_order is not None:
+            raise RewardError(f"{NAME}: zero_order={self.zero_order}: the kernel is a reward; set its own zero_order")
+        if (_threshold(self.kernel) if self.tau is None else self.tau) <= 0:
+            raise RewardError(f"{NAME}: tau={self.tau} must be above 0")
+        if self.a < 1:
+            raise RewardError(f"{NAME}: a={self.a} must be at least 1: the fewest neighbours for a score")
+        if not 0 < self.b <= 1:
+            raise RewardError(f"{NAME}: b={self.b} must be above 0 and at most 1: a share of the examples")
+        if self.subsample is not None and self.subsample < 1:
+            raise RewardError(f"{NAME}: subsample={self.subsample} must be at least 1")
+        if self.seed < 0:
+            raise RewardError(f"{NAME}: seed={self.seed} must not be negative")
+
+
 class BleuNeighbors(BaseReward):
     """BLEU Neighbors: the mean score of the judged examples that resemble a text; needs no references."""
 
@@ -105,7 +91,7 @@ class BleuNeighbors(BaseReward):
     def __init__(
         self,
         examples: str | Sequence[tuple[str, float]],
-        kernel: str | Mapping[str, Any] | Reward = "bleu-star",
+        kernel: Kernel = "bleu-star",
         tau: float | None = None,
         a: int = 5,
         b: float = 0.66,
@@ -114,41 +100,23 @@ class BleuNeighbors(BaseReward):
         subsample: int | None = None,
         seed: int = 0,
     ) -> None:
-        self.check_options(examples, kernel, tau, a, b, zero_order, leave_one_out, subsample, seed)
+        _Options(examples, kernel, tau, a, b, zero_order, leave_one_out, subsample, seed)
         self.examples = Examples.read(examples) if isinstance(examples, str | Path) else Examples.of(examples)
         if subsample is not None:
             self.examples = self.examples.drawn(subsample, seed)
-        self.kernel = from_spec(_kernel_spec(kernel, zero_order)) if isinstance(kernel, str | Mapping) else kernel
+        if isinstance(kernel, str | Mapping):
+            self.kernel = from_spec(_kernel_spec(kernel, zero_order))
+        else:
+            self.kernel = complete(kernel)
         self.tau = _threshold(kernel) if tau is None else float(tau)
         self.a, self.b = a, float(b)
         self.leave_one_out = leave_one_out
         self.subsample, self.seed = subsample, seed
 
     @staticmethod
-    def check_options(
-        examples: str | Sequence[tuple[str, float]],
-        kernel: str | Mapping[str, Any] | Reward = "bleu-star",
-        tau: float | None = None,
-        a: int = 5,
-        b: float = 0.66,
-        zero_order: ZeroOrder | None = None,
-        leave_one_out: bool = False,
-        subsample: int | None = None,
-        seed: int = 0,
-    ) -> None:
-        """Check the numbers and the kernel, reading no file and loading nothing."""
-        if isinstance(kernel, str | Mapping):
-            check_spec(_kernel_spec(kernel, zero_order))
-        elif zero_order is not None:
-            raise RewardError(f"{NAME}: zero_order={zero_order} belongs to a kernel written as text; set it there")
-        if (_threshold(kernel) if tau is None else tau) <= 0:
-            raise RewardError(f"{NAME}: tau={tau} must be above 0")
-        if a < 1 or not 0 < b <= 1:
-            raise RewardError(f"{NAME}: a={a}, b={b}: a is 1 or more neighbours, b a share of the examples up to 1")
-        if subsample is not None and subsample < 1:
-            raise RewardError(f"{NAME}: subsample={subsample} must be 1 or more")
-        if seed < 0:
-            raise RewardError(f"{NAME}: seed={seed} must not be negative")
+    def check_options(options: Mapping[str, Any]) -> None:
+        """Check the numbers and the kernel without reading a file or loading a model."""
+        _Options(**options)
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64 in [lowest, highest score of the examples]; references are not read.
@@ -256,7 +224,7 @@ def _kernel_spec(kernel: str | Mapping[str, Any], zero_order: ZeroOrder | None) 
     return Spec(spec.name, {"zero_order": zero_order or "stop", **spec.options})
 
 
-def _threshold(kernel: str | Mapping[str, Any] | Reward) -> float:
+def _threshold(kernel: Kernel) -> float:
     """The paper's threshold for a kernel. Raises RewardError where it has none."""
     spec = as_spec(kernel) if isinstance(kernel, str | Mapping) else Spec(kernel.name, {})
     if spec.name not in TAU:
@@ -264,26 +232,3 @@ def _threshold(kernel: str | Mapping[str, Any] | Reward) -> float:
     if spec.name == "bertscore" and str(spec.options.get("rescale", "none")).lower() in (*NONE, *FALSE):
         raise RewardError(f"{NAME}: the threshold of bertscore is for rescaled scores; give rescale= or tau=...")
     return TAU[spec.name]
-
-
-def _is_pair(pair: object) -> bool:
-    return isinstance(pair, Sequence) and not isinstance(pair, str) and len(pair) == 2
-
-
-def _check_pair(where: str, text: object, score: object) -> None:
-    if not isinstance(text, str):
-        raise RewardError(f"{NAME}: {where} is no text with its score; write (text, score)")
-    if isinstance(score, bool) or not isinstance(score, numbers.Real) or not math.isfinite(score):
-        raise RewardError(f"{NAME}: {where}: the score {score!r} is not a finite number")
-
-
-def _pair_of(where: str, line: str) -> tuple[str, float]:
-    """One line of the file as a checked pair."""
-    try:
-        row = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise RewardError(f"{NAME}: {where} is not JSON ({error})") from error
-    if not isinstance(row, dict) or not {"text", "score"} <= row.keys():
-        raise RewardError(f"{NAME}: {where} has no 'text' and 'score'")
-    _check_pair(where, row["text"], row["score"])
-    return row["text"], row["score"]

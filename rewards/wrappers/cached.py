@@ -16,7 +16,7 @@ import numpy as np
 
 from rewards.errors import RewardError
 from rewards.scoring import Inputs, Item, references_of
-from rewards.wrappers.parts import Part, Wrapper, check_alone, check_part
+from rewards.wrappers.parts import Part, Wrapper, check_alone
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,11 +69,6 @@ class Cached(Wrapper):
         self._kept: OrderedDict[bytes, float] = OrderedDict()
         self._store: Store | None = None
         self._prefix: str | None = None
-
-    @staticmethod
-    def check_options(reward: Part, size: int = 100_000, file: str | None = None) -> None:
-        """Check the inner reward's name and options, loading nothing."""
-        check_part(reward)
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64, equal to the inner reward's, the floor for an empty candidate included.

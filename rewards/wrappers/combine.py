@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,9 +27,9 @@ class Weighted(BaseReward):
         self.columns, self.optional_columns = columns_read(part for part, _ in self.parts)
 
     @staticmethod
-    def check_options(parts: Sequence[tuple[Part, float]]) -> None:
-        """Check names, options and weights of the parts, loading nothing."""
-        for part, weight in parts:
+    def check_options(options: Mapping[str, Any]) -> None:
+        """Check names, options and weights of the parts; loads nothing."""
+        for part, weight in options["parts"]:
             _weight(part, weight)
             check_part(part)
 
@@ -68,11 +68,6 @@ class Shuffled(Wrapper):
         self.seed = seed
         if seed < 0:
             raise RewardError(f"shuffled: seed={seed} must not be negative")
-
-    @staticmethod
-    def check_options(reward: Part, seed: int = 0) -> None:
-        """Check the inner reward's name and options, loading nothing."""
-        check_part(reward)
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64: the inner scores, NaN included, in a cyclic order; a batch of one is NaN."""

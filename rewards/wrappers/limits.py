@@ -23,7 +23,7 @@ from rewards.base import Reward
 from rewards.errors import RewardError
 from rewards.scoring import Inputs, Item, references_of, signature
 from rewards.wrappers.cached import item_key
-from rewards.wrappers.parts import Part, Wrapper, check_alone, check_part
+from rewards.wrappers.parts import Part, Wrapper, check_alone
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,11 +62,6 @@ class Limited(Wrapper):
         super().__init__(reward)
         self.seconds, self.workers = seconds, workers
         self.__setstate__(self.__dict__)
-
-    @staticmethod
-    def check_options(reward: Part, seconds: float, workers: int = 1) -> None:
-        """Check the inner reward's name and options, loading nothing."""
-        check_part(reward)
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64: the inner reward's scores, its floor for an empty candidate included.

@@ -24,6 +24,11 @@ class Wrapper(BaseReward):
         self.reward = made(reward)
         self.columns, self.optional_columns = columns_read([self.reward])
 
+    @staticmethod
+    def check_options(options: Mapping[str, Any]) -> None:
+        """Check name and options of the inner reward; loads nothing."""
+        check_part(options["reward"])
+
 
 def check_part(part: Part) -> None:
     """Raise RewardError unless name and options of ``part`` are valid; cheap."""

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rewards
-from rewards.lexical.neighbors import Examples, estimate
+from rewards.lexical.examples import Examples
+from rewards.lexical.neighbors import estimate
 
 FIGURE = [("The dog was quick.", 0.8), ("It is the fox.", 0.6), ("Dogs are lazy.", 0.1)]
 KERNELS = (
@@ -152,7 +153,7 @@ def test_a_file_of_examples(tmp_path: Path) -> None:
         ('{"text": "a"}', "no 'text' and 'score'"),
         ('["a", 1]', "no 'text' and 'score'"),
         ("{", "not JSON"),
-        ('{"text": 1, "score": 1}', "no text"),
+        ('{"text": 1, "score": 1}', "(text, score)"),
         ('{"text": "a", "score": "1"}', "'1' is not a finite number"),
         ('{"text": "a", "score": NaN}', "nan is not a finite number"),
         ('{"text": "a", "score": true}', "True is not a finite number"),

@@ -1,0 +1,87 @@
+"""The judged texts of BLEU Neighbors: pairs of a text and its score, from Python or a JSONL file."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import math
+import numbers
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rewards.errors import RewardError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+NAME = "bleu-neighbors"
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Judged texts: ``scores`` ``(m,)`` float64, higher is better; ``digest`` is a hash of both (12 hex digits)."""
+
+    texts: tuple[str, ...]
+    scores: NDArray[np.float64]
+    digest: str
+
+    @classmethod
+    def of(cls, pairs: Sequence[tuple[str, float]]) -> Examples:
+        """Pairs of a text and a finite score, at least one. Raises RewardError."""
+        for number, pair in enumerate(pairs):
+            is_pair = isinstance(pair, Sequence) and not isinstance(pair, str) and len(pair) == 2
+            _check_pair(f"example {number}", *(pair if is_pair else (None, None)))
+        if not pairs:
+            raise RewardError(f"{NAME}: examples is empty; give at least one text with its score")
+        texts, scores = tuple(text for text, _ in pairs), np.array([float(score) for _, score in pairs])
+        content = json.dumps([texts, scores.tolist()])
+        return cls(texts, scores, hashlib.sha256(content.encode()).hexdigest()[:12])
+
+    @classmethod
+    def read(cls, path: str | Path) -> Examples:
+        """A JSONL file (gzip too) of objects with ``text`` and ``score``. Raises RewardError with the line's number."""
+        if not Path(path).is_file():
+            raise RewardError(f"{NAME}: examples={str(path)!r}: no such file; give a JSONL file of text and score")
+        opener = gzip.open if str(path).endswith(".gz") else open
+        pairs = []
+        try:
+            with opener(path, "rt", encoding="utf-8") as file:
+                for number, line in enumerate(file, 1):
+                    if line.strip():
+                        pairs.append(_pair_of(f"{path}, line {number}", line))
+        except (OSError, EOFError, UnicodeDecodeError) as error:
+            raise RewardError(f"{NAME}: examples={str(path)!r} cannot be read ({error}); check the file") from error
+        return cls.of(pairs)
+
+    def drawn(self, number: int, seed: int) -> Examples:
+        """A random sample of ``number`` examples without repetition, in their order; ``seed`` determines it."""
+        if not 1 <= number <= len(self.texts):
+            raise RewardError(
+                f"{NAME}: subsample={number} must be 1 to {len(self.texts)}: there are {len(self.texts)} examples"
+            )
+        kept = np.sort(np.random.default_rng(seed).choice(len(self.texts), number, replace=False))
+        return Examples(tuple(self.texts[row] for row in kept), self.scores[kept], self.digest)
+
+
+def _check_pair(where: str, text: object, score: object) -> None:
+    if not isinstance(text, str):
+        raise RewardError(f"{NAME}: {where} is not a text with its score; write (text, score)")
+    if isinstance(score, bool) or not isinstance(score, numbers.Real) or not math.isfinite(score):
+        raise RewardError(f"{NAME}: {where}: the score {score!r} is not a finite number")
+
+
+def _pair_of(where: str, line: str) -> tuple[str, float]:
+    """One line of the file as a checked pair."""
+    try:
+        row = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise RewardError(f"{NAME}: {where} is not JSON ({error})") from error
+    if not isinstance(row, dict) or not {"text", "score"} <= row.keys():
+        raise RewardError(f"{NAME}: {where} has no 'text' and 'score'")
+    _check_pair(where, row["text"], row["score"])
+    return row["text"], row["score"]
