@@ -17,6 +17,7 @@ import yaml
 
 import rewards
 from rlsum import config as configs
+from rlsum.models import sizes
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md")), ROOT / "human_eval" / "README.md"]
@@ -182,9 +183,9 @@ def test_headline_results_are_those_of_the_studies():
 SECTIONS = {
     "data": configs.DataConfig,
     "vocabulary": configs.VocabularyConfig,
-    "model": configs.PointerGeneratorConfig,
-    "seq2seq": configs.Seq2SeqConfig,
-    "lora": configs.LoraConfig,
+    "model": sizes.PointerGeneratorConfig,
+    "seq2seq": sizes.Seq2SeqConfig,
+    "lora": sizes.LoraConfig,
     "objective": configs.Objective,
     "training": configs.Training,
     "decoding": configs.Decoding,
