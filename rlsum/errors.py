@@ -1,7 +1,7 @@
-"""The errors that are the user's to mend: the command line prints their message alone, without a traceback."""
+"""Errors that the user can fix: the command line prints the message alone, without a traceback."""
 
 from __future__ import annotations
 
 
 class UserError(ValueError):
-    """Its message names the argument, the value and the fix."""
+    """The message names the argument, its value and the fix."""

@@ -16,18 +16,21 @@ from rlsum.errors import UserError
 
 BOM = b"\xef\xbb\xbf"
 NOT_UTF8 = "not UTF-8"
-FIELD_LIMIT = 2**24  # characters in one CSV field; Python's default of 131,072 refuses long articles
-# What See et al. (2017) take as the end of a sentence when they add the period that `.story` highlights lack.
+FIELD_LIMIT = 2**24  # characters in one CSV field; Python's default of 131,072 is too little for long articles
+# Ends of sentences for See et al. (2017), who add a period to lines of `.story` files without one.
 SENTENCE_ENDS = (".", "!", "?", "...", "'", "`", '"', "\u2019", "\u201d", ")")
 
 
 class CorpusError(UserError):
-    """A corpus that cannot be used: the message names the argument, its value and the fix."""
+    """An unusable corpus: the message names the argument, its value and the fix."""
 
 
 @dataclass(frozen=True)
 class Read:
-    """One row as found, at ``where`` (file:line); ``name``: an id if it has none; ``problem``: "" or what is wrong."""
+    """One row of a file, at ``where`` (file:line).
+
+    ``name`` is an id for rows without; ``problem`` says what is wrong with the row, or is empty.
+    """
 
     where: str
     name: str
@@ -38,17 +41,17 @@ class Read:
 def read_file(path: Path) -> Iterator[Read]:
     """Rows of one file, in order, broken ones with their ``problem``.
 
-    Raises CorpusError if the file as a whole cannot be read (unknown format, damaged compression, no parquet).
+    Raises CorpusError if the file cannot be read (unknown format, damaged compression, no parquet).
     """
     reader = READERS[file_format(path)]
     try:
         yield from reader(path)
-    except (OSError, EOFError, zlib.error, csv.Error) as error:  # damaged gzip is any of three; csv: the header
-        raise CorpusError(f"path={str(path)!r}: cannot be read to its end ({error}); repair or copy it") from error
+    except (OSError, EOFError, zlib.error, csv.Error) as error:  # damaged gzip raises any of three; csv: the header
+        raise CorpusError(f"path={str(path)!r}: cannot be read to its end ({error}); copy it again") from error
 
 
 def file_format(path: Path) -> str:
-    """The suffix that decides how ``path`` is read, ``.gz`` taken off."""
+    """The suffix that selects the reader, without ``.gz``. Raises CorpusError for an unknown one."""
     suffix = (Path(path.stem) if path.suffix == ".gz" else path).suffix
     if suffix not in READERS or (path.suffix == ".gz" and suffix == ".parquet"):
         raise CorpusError(f"path={str(path)!r}: unknown format; expected {', '.join(READERS)} (text formats also .gz)")
@@ -64,8 +67,8 @@ def _name(path: Path, number: int) -> str:
 
 
 def jsonl(path: Path) -> Iterator[Read]:
-    """Rows of a JSONL file. Raises OSError, EOFError or zlib.error where it cannot be read to its end."""
-    # Bytes, so that only a line feed ends a line (JSON may hold U+2028 as it is) and bad UTF-8 costs one row.
+    """Rows of a JSONL file. Raises OSError, EOFError or zlib.error if it cannot be read to its end."""
+    # Bytes: only a line feed ends a line (JSON may contain U+2028), and bad UTF-8 breaks one row only.
     with _open(path) as file:
         for number, line in enumerate(file, 1):
             line = line.removeprefix(BOM) if number == 1 else line
@@ -79,14 +82,14 @@ def _json_object(line: bytes) -> tuple[dict[str, Any], str]:
         row = json.loads(line.decode("utf-8"))
     except UnicodeDecodeError:
         return {}, NOT_UTF8
-    except (ValueError, RecursionError):  # also integers of thousands of digits, brackets nested without end
+    except (ValueError, RecursionError):  # also integers of thousands of digits, and deep nesting
         return {}, "not JSON"
     return (row, "") if isinstance(row, dict) else ({}, "not a JSON object")
 
 
 def _csv(path: Path) -> Iterator[Read]:
     csv.field_size_limit(max(FIELD_LIMIT, csv.field_size_limit()))  # process-wide; only ever raised
-    # Undecodable bytes pass as lone surrogates and are found again field by field: they cost one row, not the file.
+    # Undecodable bytes become lone surrogates, which are detected field by field: they break one row, not the file.
     with io.TextIOWrapper(_open(path), "utf-8-sig", "surrogateescape", newline="") as file:
         rows = csv.reader(file, strict=True)
         header = next(rows, [])
@@ -134,7 +137,7 @@ def _story(path: Path) -> Iterator[Read]:
 
 
 def story(lines: list[str]) -> dict[str, str]:
-    """``article`` (one line) and ``highlights`` (a sentence a line) of a ``.story`` file's stripped lines.
+    """Split the stripped lines of a ``.story`` file into ``article`` (one line) and ``highlights`` (a sentence a line).
 
     As in the published CNN/DailyMail corpora, a line without an end mark gets " ." (See et al. 2017).
     """

@@ -1,4 +1,4 @@
-"""Processes that work for another one, and end with it, however it ends."""
+"""Worker processes that end with their parent, however it ends."""
 
 from __future__ import annotations
 
@@ -14,32 +14,29 @@ from multiprocessing.connection import wait
 
 from rlsum.errors import UserError
 
-CONTEXT = get_context("spawn")  # a fork would copy locks that torch or a tokenizer may be holding
+CONTEXT = get_context("spawn")  # a fork would copy locks that torch or a tokenizer holds
 
 
 @contextmanager
 def pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
-    """At most so many workers, begun as they are needed; by themselves they would outlive a parent that is killed.
-
-    Raises UserError where a worker is ended from outside.
-    """
+    """A pool of at most ``jobs`` workers, started on demand. Raises UserError if a worker is killed."""
     try:
-        with ProcessPoolExecutor(jobs, CONTEXT, initializer=end_with_parent) as made:
-            yield made
+        with ProcessPoolExecutor(jobs, CONTEXT, initializer=end_with_parent) as executor:
+            yield executor
     except BrokenProcessPool as error:
         raise UserError(
-            "a worker process was ended from outside (out of memory?); try fewer --jobs: what is done is kept"
+            "a worker process was killed (out of memory?); try fewer --jobs; finished work is kept"
         ) from error
 
 
 def end_with_parent() -> None:
-    """Have this process, a worker, end with the one it works for, also a killed one, and at Ctrl-C without a word."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C goes to the whole group
+    """Make this worker end when its parent ends, even by SIGKILL, and end silently at Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C reaches the whole process group
     parent = parent_process()
     assert parent is not None
-    threading.Thread(target=_follow, args=(parent.sentinel,), daemon=True).start()
+    threading.Thread(target=_exit_after, args=(parent.sentinel,), daemon=True).start()
 
 
-def _follow(sentinel: int) -> None:
+def _exit_after(sentinel: int) -> None:
     wait([sentinel])
     os._exit(1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -95,10 +94,6 @@ class Subwords:
         if self.line_break == " ":
             return texts
         return ["\n".join(line.strip() for line in text.split(self.line_break)) for text in texts]
-
-    def save_to(self, folder: Path) -> None:
-        """Write the tokenizer's files."""
-        self.tokenizer.save_pretrained(folder)
 
     def content(self) -> str:
         """What its ids depend on."""

@@ -72,10 +72,6 @@ class Vocabulary:
         """The word an extended id stands for; copied unknown words come out as they were written."""
         return self.words[extended_id] if extended_id < len(self) else unknown[extended_id - len(self)]
 
-    def save_to(self, folder: Path) -> None:
-        """Write the file that a checkpoint has of it."""
-        self.save(folder / VOCABULARY)
-
     def save(self, path: str | Path) -> None:
         """Write ``word<TAB>count`` lines."""
         lines = (f"{word}\t{count}\n" for word, count in zip(self.words, self.counts, strict=True))

@@ -1,11 +1,11 @@
-"""Summarize a corpus into an outputs file, in the corpus' order; a stopped job goes on where it stood."""
+"""Summarize a corpus into a records file, in the order of the corpus; a stopped job continues."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,31 @@ if TYPE_CHECKING:
 
     from rlsum.models.seq2seq import Model
 
-CHUNK_BATCHES = 20  # articles are sorted by length within chunks of this many batches, and written chunk by chunk
+CHUNK_BATCHES = 20  # articles are sorted by length and written in chunks of this many batches
+
+
+@dataclass(frozen=True)
+class Task:
+    """Summaries to decode: one for each of ``rows``, which ``model`` has read, as the outputs of ``system``."""
+
+    model: Model
+    rows: datasets.Dataset
+    decoding: Decoding
+    system: str
+    batch_size: int
+
+    def key(self) -> str:
+        """Everything the outputs depend on, as JSON."""
+        return json.dumps(
+            {
+                "weights": checkpoint.digest(self.model),
+                "model": asdict(self.model.config),
+                "rows": self.rows._fingerprint,
+                "decoding": asdict(self.decoding),
+                "system": self.system,
+                "batch_size": self.batch_size,
+            }
+        )
 
 
 def decoding_of(
@@ -35,12 +59,11 @@ def decoding_of(
     length_penalty: float | None = None,
     block_ngrams: int | None = None,
 ) -> Decoding:
-    """A run's decoding options with those that are given, by beam search; greedy where the beam is 1.
+    """Beam search (greedy if the beam is 1) with the given options, by default those of ``trained``.
 
-    The run's ``method`` is that of its validation and does not count. Raises UserError where the lengths exclude each
-    other, and for a length penalty that is not finite.
+    Raises UserError if the lengths exclude each other, or the length penalty is not finite.
     """
-    options: dict[str, Any] = {
+    given: dict[str, Any] = {
         "beam": beam,
         "max_length": max_length,
         "min_length": min_length,
@@ -48,8 +71,8 @@ def decoding_of(
         "block_ngrams": block_ngrams,
     }
     if length_penalty is not None and not math.isfinite(length_penalty):
-        raise UserError(f"--length-penalty {length_penalty}: must be a number; 1 is usual")
-    options = {name: getattr(trained, name) if value is None else value for name, value in options.items()}
+        raise UserError(f"--length-penalty {length_penalty}: must be a finite number; 1 is usual")
+    options = {**asdict(trained), **{name: value for name, value in given.items() if value is not None}}
     if options["min_length"] >= options["max_length"]:
         raise UserError(
             f"--min-length {options['min_length']}: must be smaller than the maximum of {options['max_length']}; "
@@ -59,78 +82,67 @@ def decoding_of(
 
 
 def check_device(name: str | None) -> str:
-    """``name``, or cuda where there is one, else cpu. Raises UserError for a device that cannot be used here."""
+    """``name``, by default cuda if available, else cpu. Raises UserError for a device that does not work."""
     name = name or ("cuda" if torch.cuda.is_available() else "cpu")
     try:
         torch.ones(1, device=name).item()
-    except (RuntimeError, AssertionError) as error:  # torch asserts that it was built with cuda
-        raise UserError(f"--device {name}: cannot be used here ({str(error).splitlines()[0]}); try cpu") from error
+    except (RuntimeError, AssertionError) as error:  # AssertionError: torch without cuda
+        raise UserError(f"--device {name}: not available ({str(error).splitlines()[0]}); try cpu") from error
     return name
 
 
 def check_ids(ids: Iterable[str], corpus: str) -> None:
-    """Raise UserError for an id that two articles have: systems are compared id by id."""
+    """Raise UserError if two articles have the same id: systems are compared id by id."""
     seen: set[str] = set()
     for identity in ids:
         if identity in seen:
             raise UserError(
-                f"{corpus}: two articles have the id {identity!r}; delete one, or name a column of other ids with "
+                f"{corpus}: two articles have the id {identity!r}; delete one, or name a column of unique ids with "
                 "--id-column"
             )
         seen.add(identity)
 
 
-def summarize(
-    model: Model,
-    rows: datasets.Dataset,
-    decoding: Decoding,
-    system: str,
-    batch_size: int,
-    device: str,
-    processes: Processes = ONE_PROCESS,
-) -> Iterator[list[Output]]:
-    """Outputs for all rows, chunk by chunk, in the order of the rows. One candidate an article.
+def summarize(task: Task, device: str, processes: Processes = ONE_PROCESS) -> Iterator[list[Output]]:
+    """Outputs for all rows, chunk by chunk, in the order of the rows.
 
     Several processes decode every chunk together, batch by batch in turn, and each returns all outputs.
     """
-    model.to(device).eval()
-    chunk = batch_size * CHUNK_BATCHES
-    for start in range(0, len(rows), chunk):
-        block = rows.select(range(start, min(start + chunk, len(rows))))
-        lengths = [len(tokens) for tokens in block["src_tokens"]]
-        order = sorted(range(len(block)), key=lambda row: lengths[row])
+    task.model.to(device).eval()
+    rows, size = task.rows, task.batch_size
+    for start in range(0, len(rows), size * CHUNK_BATCHES):
+        chunk = rows.select(range(start, min(start + size * CHUNK_BATCHES, len(rows))))
+        lengths = [len(tokens) for tokens in chunk["src_tokens"]]
+        order = sorted(range(len(chunk)), key=lambda row: lengths[row])
         batches = (
-            model.collate(block[order[i : i + batch_size]]).to(device)
-            for i in processes.share(range(0, len(order), batch_size))
+            task.model.collate(chunk[order[i : i + size]]).to(device)
+            for i in processes.share(range(0, len(order), size))
         )
-        found = processes.gather([list(decode(model, [batch], decoding, system)) for batch in batches])
-        outputs = [output for batch in found for output in batch]
+        decoded = processes.gather([list(decode(task.model, [batch], task.decoding, task.system)) for batch in batches])
+        outputs = [output for batch in decoded for output in batch]
         yield [output for _, output in sorted(zip(order, outputs, strict=True), key=lambda pair: pair[0])]
 
 
 def write_summaries(
     out: Path,
-    model: Model,
-    rows: datasets.Dataset,
-    decoding: Decoding,
-    system: str,
-    batch_size: int,
+    task: Task,
     device: str,
     advance: Callable[[int], None] = lambda done: None,
     processes: Processes = ONE_PROCESS,
 ) -> int:
-    """Write outputs to ``out``; returns how many an earlier, stopped job with the same task had written already.
+    """Write outputs to ``out``; returns the number that an earlier, stopped job for the same task had written.
 
-    Finished chunks lie in ``out.partial`` with the task they belong to in ``out.partial.task``; the file takes its
-    final name once it is complete. Of several processes, process 0 writes.
+    Finished chunks are in ``out.partial``, and their task in ``out.partial.task``; the file gets its final name when it
+    is complete. Of several processes, process 0 writes.
     """
     partial, note = out.with_name(out.name + ".partial"), out.with_name(out.name + ".partial.task")
-    task = _task(model, rows, decoding, system, batch_size)
-    with lost_process_as_error("give the same command again: it goes on where it stood"):
-        whole = processes.gather_all(_begin(partial, note, task, batch_size) if processes.rank == 0 else 0)[0]
-        advance(whole)
-        remaining = rows.select(range(whole, len(rows)))
-        for outputs in summarize(model, remaining, decoding, system, batch_size, device, processes):
+    key = task.key()
+    with lost_process_as_error("run the same command again: it continues where it stopped"):
+        done = _begin(partial, note, key, task.batch_size) if processes.rank == 0 else 0
+        done = processes.gather_all(done)[0]
+        advance(done)
+        remaining = replace(task, rows=task.rows.select(range(done, len(task.rows))))
+        for outputs in summarize(remaining, device, processes):
             if processes.rank == 0:
                 with partial.open("a", encoding="utf-8") as file:
                     file.write("".join(to_json(output) + "\n" for output in outputs))
@@ -138,38 +150,17 @@ def write_summaries(
     if processes.rank == 0:
         partial.replace(out)
         note.unlink()
-    return whole
+    return done
 
 
-def _begin(partial: Path, note: Path, task: str, batch_size: int) -> int:
-    """Prepare the files; returns how many lines they keep of an earlier job with the same task."""
+def _begin(partial: Path, note: Path, key: str, batch_size: int) -> int:
+    """Prepare the files; returns the number of lines kept from an earlier job for the same task."""
     partial.parent.mkdir(parents=True, exist_ok=True)
-    done = _finished_lines(partial, note, task)
-    whole = done - done % (batch_size * CHUNK_BATCHES)
-    _keep_lines(partial, whole)  # before the note, which would make another task's lines look like this one's
-    write_atomically(note, task.encode())
-    return whole
-
-
-def _task(model: Model, rows: datasets.Dataset, decoding: Decoding, system: str, batch_size: int) -> str:
-    return json.dumps(
-        {
-            "weights": checkpoint.digest(model),
-            "model": asdict(model.config),
-            "rows": rows._fingerprint,
-            "decoding": asdict(decoding),
-            "system": system,
-            "batch_size": batch_size,
-        }
-    )
-
-
-def _finished_lines(partial: Path, note: Path, task: str) -> int:
-    if not (partial.exists() and note.exists() and note.read_text(encoding="utf-8") == task):
-        return 0
-    return partial.read_bytes().count(b"\n")
-
-
-def _keep_lines(path: Path, count: int) -> None:
-    lines = path.read_bytes().splitlines(keepends=True)[:count] if count else []
-    path.write_bytes(b"".join(lines))
+    same = partial.exists() and note.exists() and note.read_text(encoding="utf-8") == key
+    lines = partial.read_bytes().splitlines(keepends=True) if same else []
+    lines = [line for line in lines if line.endswith(b"\n")]
+    lines = lines[: len(lines) - len(lines) % (batch_size * CHUNK_BATCHES)]
+    # before the note, or another task's lines would look like this one's
+    partial.write_bytes(b"".join(lines))
+    write_atomically(note, key.encode())
+    return len(lines)

@@ -1,4 +1,4 @@
-"""A pretrained summarizer that no run has written: how it reads and decodes, from its own files, to generate with."""
+"""A pretrained summarizer without a run: its options for reading and decoding come from its own files."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from rlsum.models.seq2seq import Seq2Seq
 
-MAX_SOURCE = 1024  # tokens of an article where neither the network nor the tokenizer has a limit
-UNFOLLOWED = {  # what a generation config may ask for beside our decoding options, with the values that ask for nothing
+MAX_SOURCE = 1024  # tokens of an article if neither the network nor the tokenizer has a limit
+UNSUPPORTED = {  # settings of a generation config that are not followed, with the values that have no effect
     "do_sample": False,
     "repetition_penalty": 1.0,
     "encoder_repetition_penalty": 1.0,
@@ -40,12 +40,12 @@ def configuration(
     max_source: int | None = None,
     global_attention: Literal["none", "first"] | None = None,
 ) -> tuple[Config, list[str]]:
-    """What the configuration of a run would say of a folder that ``save_pretrained`` wrote, or of a name on the hub.
+    """A run's configuration for a folder that ``save_pretrained`` wrote, or for a name on the hub; reads no weights.
 
-    What is not given is the model's own: of its generation config, and over that of what it has for summarization in
-    ``task_specific_params``, where T5 has its prefix. What they leave out has rlsum's defaults. Also the settings there
-    that are not followed. Reads no weights. Raises CheckpointError for what is no such model, UserError for an article
-    longer than its positions.
+    Options that are not given come from ``task_specific_params`` for summarization (such as T5's prefix), else from the
+    generation config, else from rlsum's defaults. Also returns the settings that are not followed, as ``key=value``.
+
+    Raises CheckpointError for anything else, UserError if ``max_source`` exceeds the model's positions.
     """
     sizes, tokenizer, settings = _read(name)
     if faults := pretrained.attention_faults(sizes, global_attention or "none"):
@@ -64,7 +64,7 @@ def configuration(
     _check_positions(sizes, "--max-source", "source", max_source or limit)
     config = Config(
         run=name,
-        data=DataConfig(train="-", valid="-", max_source=max_source or limit),  # there is nothing to train on
+        data=DataConfig(train="-", valid="-", max_source=max_source or limit),  # no corpus to train on
         training=Training(steps=1),
         model=section,
         decoding=decoding(settings, pretrained.positions(sizes, "target")),
@@ -73,20 +73,20 @@ def configuration(
 
 
 def load(config: Config) -> Seq2Seq:
-    """The model of such a configuration."""
+    """The model of a ``configuration``."""
     section = _section(config)
     return seq2seq.built(config, section, section.pretrained)
 
 
 def check_length(config: Config, decoding: Decoding) -> None:
-    """Raise UserError where summaries could be longer than the model's positions."""
+    """Raise UserError if ``max_length`` exceeds the model's positions."""
     _check_positions(pretrained.load_config(_section(config).pretrained), "--max-length", "target", decoding.max_length)
 
 
 def decoding(settings: dict[str, Any], most: int | None = None) -> Decoding:
-    """Decoding options as transformers' settings have them, by beam search; at most ``most`` tokens by default.
+    """Beam search with the options of transformers' ``settings``; ``most`` limits the default maximum length.
 
-    transformers' max_length and min_length count the start token, ours do not. Raises UserError where the settings
+    transformers' max_length and min_length include the start token, ours do not. Raises UserError if the settings
     exclude each other.
     """
     ours = Decoding()
@@ -109,35 +109,35 @@ def decoding(settings: dict[str, Any], most: int | None = None) -> Decoding:
         return replace(ours, **given).searching()
     except ValueError as error:
         raise UserError(
-            f"generation_config.json: {given} cannot be decoded with; max_length must be larger than min_length, and "
-            "no length negative: mend the file"
+            f"generation_config.json: {given} is invalid; max_length must be larger than min_length, and no length "
+            "negative: correct the file"
         ) from error
 
 
 def unfollowed(settings: dict[str, Any]) -> list[str]:
-    """Settings that change what transformers writes and are not followed here, as ``key=value``."""
-    asked = {key: settings[key] for key, nothing in UNFOLLOWED.items() if settings.get(key, nothing) != nothing}
+    """Settings that change the outputs of transformers and are not followed here, as ``key=value``."""
+    asked = {key: settings[key] for key, neutral in UNSUPPORTED.items() if settings.get(key, neutral) != neutral}
     if (settings.get("num_beams") or 1) > 1 and settings.get("early_stopping") is not True:
         asked["early_stopping"] = settings.get("early_stopping", False)
     return [f"{key}={value}" for key, value in asked.items()]
 
 
-def told(config: Config, decoding: Decoding, ignored: list[str]) -> str:
-    """A line about how such a model reads and decodes."""
+def summary(config: Config, decoding: Decoding, ignored: list[str]) -> str:
+    """One line about how the model reads and decodes."""
     section = _section(config)
     line = (
-        f"{section.pretrained}: written by no run; articles of {config.data.max_source} tokens, prefix "
+        f"{section.pretrained}: pretrained model; articles of {config.data.max_source} tokens, prefix "
         f"{section.prefix!r}, line break {section.line_break!r}; beam {decoding.beam}, {decoding.min_length} to "
         f"{decoding.max_length} tokens, length penalty {decoding.length_penalty:g}, n-grams blocked "
         f"{decoding.block_ngrams}"
     )
     if section.global_attention != "none":
         line += f"; global attention of the {section.global_attention} token"
-    return line + (f"; its own {', '.join(ignored)} is not followed" if ignored else "")
+    return line + (f"; not followed: {', '.join(ignored)}" if ignored else "")
 
 
 def _read(name: str) -> tuple[PreTrainedConfig, PreTrainedTokenizerBase, dict[str, Any]]:
-    """Sizes, tokenizer, and settings of decoding that say anything."""
+    """Sizes, tokenizer, and the decoding settings that are set."""
     try:
         if faults := pretrained.folder_faults(name):
             raise pretrained.PretrainedError("\n".join(faults))
@@ -147,8 +147,8 @@ def _read(name: str) -> tuple[PreTrainedConfig, PreTrainedTokenizerBase, dict[st
     except pretrained.PretrainedError as error:
         reason = str(error).replace(f"model.pretrained={name}: ", "  ")
         raise CheckpointError(
-            f"{name}: neither the checkpoint of a run nor a pretrained model; give a run folder or a checkpoint "
-            f"folder, a folder that save_pretrained wrote, or a name on the hub\n{reason}"
+            f"{name}: neither a checkpoint of a run nor a pretrained model; give a run folder, a checkpoint folder, a "
+            f"folder that save_pretrained wrote, or a name on the hub\n{reason}"
         ) from error
     of_task = (getattr(sizes, "task_specific_params", None) or {}).get("summarization", {})
     settings = {key: value for key, value in generation.to_dict().items() if value is not None}
@@ -156,7 +156,7 @@ def _read(name: str) -> tuple[PreTrainedConfig, PreTrainedTokenizerBase, dict[st
 
 
 def _section(config: Config) -> Seq2SeqConfig:
-    assert config.model is not None  # ``configuration`` has made it
+    assert config.model is not None  # ``configuration`` has set it
     assert config.model.kind == "seq2seq"
     return config.model
 
@@ -168,5 +168,5 @@ def _check_positions(sizes: PreTrainedConfig, option: str, side: str, tokens: in
 
 def _most_source(sizes: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase) -> int:
     limits = [pretrained.positions(sizes, "source"), tokenizer.model_max_length]
-    known = [limit for limit in limits if limit is not None and limit < 10**9]  # a tokenizer without one has 10**30
+    known = [limit for limit in limits if limit is not None and limit < 10**9]  # 10**30 in tokenizers without a limit
     return min(known, default=MAX_SOURCE)

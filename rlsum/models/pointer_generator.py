@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from rlsum.data.batch import Batch, collate
-from rlsum.data.vocabulary import BOS, EOS, PAD, UNK, Vocabulary
+from rlsum.data.vocabulary import BOS, EOS, PAD, UNK, VOCABULARY, Vocabulary
 from rlsum.models import search
 from rlsum.models.decoding import Decoding
 from rlsum.models.encoder import BidirectionalEncoder, Encoded, State
@@ -241,7 +241,7 @@ class PointerGenerator(nn.Module):
 
     def save_to(self, folder: Path) -> None:
         """Write the vocabulary, and a config.json that transformers reads (see hub.py)."""
-        self.vocabulary.save_to(folder)
+        self.vocabulary.save(folder / VOCABULARY)
         sizes = {name: value for name, value in asdict(self.config).items() if name != "kind"}
         described = {"model_type": MODEL_TYPE, "architectures": ["PointerGeneratorForSummarization"], **sizes}
         (folder / "config.json").write_text(json.dumps(described, indent=2) + "\n", encoding="utf-8")

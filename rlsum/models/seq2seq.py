@@ -174,7 +174,7 @@ class Seq2Seq(nn.Module):
 
     def save_to(self, folder: Path) -> None:
         """Write tokenizer, sizes and decoding as transformers reads them."""
-        self.vocabulary.save_to(folder)
+        self.vocabulary.tokenizer.save_pretrained(folder)
         self.described.dtype = "float32"
         self.described.save_pretrained(folder)
         self.rules.generation_config(self.decoding).save_pretrained(folder)

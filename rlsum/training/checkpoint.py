@@ -1,9 +1,8 @@
 """Weights and run state on disk. Every file is written whole or not at all, also under SIGKILL.
 
-A checkpoint folder holds model.safetensors, config.yaml, rewards.json and what the model needs beside its weights
-(vocab.txt; or tokenizer, sizes and decoding of a pretrained one); only the weights ever change, so replacing that one
-file replaces the checkpoint. ``state.safetensors`` of a run holds weights, optimiser and progress
-in one file for the same reason.
+A checkpoint folder holds model.safetensors, config.yaml, rewards.json and the model's other files (vocab.txt; or
+tokenizer, sizes and decoding of a pretrained model). Only the weights ever change, so replacing that one file replaces
+the checkpoint. For the same reason, ``state.safetensors`` of a run holds weights, optimiser and progress in one file.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import json
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -30,6 +29,9 @@ from rlsum.models.summarizer import WEIGHTS, own_tensors
 from rlsum.records import defined
 from rlsum.training.parallel.sharding import sharded, whole
 
+if TYPE_CHECKING:
+    from rlsum.models.seq2seq import Model
+
 CONFIG, REWARDS, STATE, START, RESULT, LOCK = (
     "config.yaml",
     "rewards.json",
@@ -41,7 +43,7 @@ CONFIG, REWARDS, STATE, START, RESULT, LOCK = (
 
 
 class CheckpointError(UserError):
-    """A checkpoint that cannot be used: the message names the path and the fix."""
+    """An unusable checkpoint: the message names the path and the fix."""
 
 
 @dataclass(frozen=True)
@@ -69,9 +71,9 @@ class Progress:
 
 
 def claim(run: str | Path) -> IO[bytes]:
-    """Make a run folder this process's own until the file returned is closed or the process ends, however it ends.
+    """Lock a run folder until the returned file is closed or the process ends, even by SIGKILL.
 
-    Raises CheckpointError where another process holds the folder, or where it cannot be written.
+    Raises CheckpointError if another process holds the lock, or if the folder cannot be written.
     """
     try:
         Path(run).mkdir(parents=True, exist_ok=True)
@@ -79,7 +81,7 @@ def claim(run: str | Path) -> IO[bytes]:
     except OSError as error:
         raise CheckpointError(f"run={run}: cannot be written ({error.strerror}); choose another run=") from error
     try:
-        # a lock of the process, not of the open file: workers forked while it is held do not keep it alive
+        # the lock belongs to the process, not to the open file, so forked workers do not keep it
         fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         lock.close()
@@ -89,32 +91,18 @@ def claim(run: str | Path) -> IO[bytes]:
     return lock
 
 
-class Described(Protocol):
-    """A model, or what it reads texts with."""
-
-    def save_to(self, folder: Path) -> None:
-        """Write files without which the weights could not be used."""
-
-
-class Weighty(Protocol):
-    """A model whose weights are kept."""
-
-    def weight_files(self) -> Mapping[str, Mapping[str, Tensor]]:
-        """Tensors by name, each once, by the file of a checkpoint that holds them; the last is WEIGHTS."""
-
-
-def create(folder: Path, config: Config, described: Described, signatures: Mapping[str, str]) -> None:
-    """Write what a checkpoint folder holds beside its weights."""
+def create(folder: Path, config: Config, model: Model, signatures: Mapping[str, str]) -> None:
+    """Write the files of a checkpoint folder, except its weights."""
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(folder / CONFIG, configs.dump(config).encode())
     with replacing_files(folder) as partial:
-        described.save_to(partial)
+        model.save_to(partial)
     write_atomically(folder / REWARDS, (json.dumps(dict(signatures), indent=2) + "\n").encode())
 
 
-def save_weights(folder: Path, model: Weighty, about: Mapping[str, Any]) -> None:
+def save_weights(folder: Path, model: Model, about: Mapping[str, Any]) -> None:
     """Replace the weights of a checkpoint folder; ``about`` (step, validation values) goes into the file's header."""
-    header = {"about": json.dumps(defined(about)), "format": "pt"}  # transformers asks for a format
+    header = {"about": json.dumps(defined(about)), "format": "pt"}  # transformers needs a format
     for name, tensors in model.weight_files().items():
         write_atomically(folder / name, save(_cpu(tensors), header))
 
@@ -145,21 +133,20 @@ def read_config(folder: Path) -> Config:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """What a JSON file of a run or checkpoint holds. Raises CheckpointError."""
+    """The content of a JSON file of a run or checkpoint. Raises CheckpointError."""
     try:
         return json.loads(path.read_bytes())
     except (OSError, ValueError) as error:
-        raise CheckpointError(f"{path}: cannot be read ({error}); the folder of a whole run has it") from error
+        raise CheckpointError(f"{path}: cannot be read ({error}); give the folder of a complete run") from error
 
 
 def read_weights(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Weights by name, and what ``save_weights`` was told about them."""
-    tensors, about = _read(folder / WEIGHTS, "about")
-    return tensors, about
+    """Weights by name, and the ``about`` of ``save_weights``."""
+    return _read(folder / WEIGHTS, "about")
 
 
 def put_weights(model: nn.Module, weights: Mapping[str, Tensor], origin: Path, optional: Collection[str] = ()) -> None:
-    """Give a model its weights, all but the ``optional`` ones. Raises CheckpointError where they do not fit."""
+    """Load weights into a model; ``optional`` ones may be missing. Raises CheckpointError if they do not fit."""
     try:
         missing, unexpected = model.load_state_dict(weights, strict=False)
     except RuntimeError as error:  # sizes
@@ -169,7 +156,7 @@ def put_weights(model: nn.Module, weights: Mapping[str, Tensor], origin: Path, o
 
 
 def moments_of(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
-    """What an optimiser remembers, by the number of a parameter and a name. Of a sharded model every process asks."""
+    """An optimiser's state by ``parameter number.name``. If the model is sharded, every process must call it."""
     state = optimizer.state_dict()["state"]
     return {
         f"{number}.{name}": whole(torch.as_tensor(value))
@@ -179,14 +166,14 @@ def moments_of(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
 
 
 def save_state(run: Path, model: nn.Module, moments: Mapping[str, Tensor], progress: Progress) -> None:
-    """Write everything a run needs to continue as if it had never stopped."""
+    """Write everything that a run needs to continue as if it had never stopped."""
     tensors = {f"model.{name}": tensor for name, tensor in own_tensors(model).items()}
     tensors |= {f"optimizer.{name}": tensor for name, tensor in moments.items()}
     write_atomically(run / STATE, save(_cpu(tensors), {"progress": json.dumps(asdict(progress))}))
 
 
 def load_state(run: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> Progress:
-    """Put a run's state back. Raises CheckpointError where there is none."""
+    """Restore a run's state. Raises CheckpointError if there is none."""
     if not (run / STATE).is_file():
         raise CheckpointError(f"{run}: no {STATE} to resume from; start the run without --resume")
     tensors, progress = _read(run / STATE, "progress")
@@ -198,35 +185,35 @@ def load_state(run: Path, model: nn.Module, optimizer: torch.optim.Optimizer) ->
             _, number, moment = name.split(".")
             moments.setdefault(int(number), {})[moment] = tensor
     optimizer.load_state_dict({"state": moments, "param_groups": optimizer.state_dict()["param_groups"]})
-    for parameter, values in optimizer.state.items():  # of a sharded model
+    for parameter, values in optimizer.state.items():  # shards them if the model is sharded
         values |= {name: sharded(value, parameter) for name, value in values.items() if value.shape == parameter.shape}
     return Progress(**progress)
 
 
 def save_start(run: Path, model: nn.Module) -> None:
-    """Keep the weights that a run begins with: those that a KL penalty measures from."""
+    """Save the weights that a run starts with, which the KL penalty measures from."""
     write_atomically(run / START, save(_cpu(own_tensors(model)), {"about": "{}"}))
 
 
 def load_start(run: Path, model: nn.Module) -> None:
-    """Give a model the weights that a run began with. Raises CheckpointError where there are none."""
+    """Load the weights that a run started with into a model. Raises CheckpointError if there are none."""
     put_weights(model, _read(run / START, "about")[0], run / START, optional=_aliases(model))
 
 
 def start_digest(run: Path) -> str:
-    """Sixteen hex digits that change with any byte of the kept start. Raises CheckpointError where there is none."""
+    """Sixteen hex digits that change with any byte of the saved start. Raises CheckpointError if there is none."""
     try:
         with (run / START).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()[:16]
     except OSError as error:
         raise CheckpointError(
-            f"{run / START}: cannot be read ({error.strerror}); the KL penalty measures from these weights: put the "
-            f"file back, or start a new run with --init {run}"
+            f"{run / START}: cannot be read ({error.strerror}); the KL penalty measures from these weights: restore "
+            f"the file, or start a new run with --init {run}"
         ) from error
 
 
 def _aliases(model: nn.Module) -> Collection[str]:
-    """Names of tensors that another name has already, as tied embeddings do."""
+    """Second names of tensors, such as tied embeddings."""
     return model.state_dict().keys() - own_tensors(model).keys()
 
 

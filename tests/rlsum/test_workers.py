@@ -79,5 +79,5 @@ def test_at_ctrl_c_a_worker_ends_without_a_word(tmp_path):
 
 
 def test_a_worker_that_is_ended_from_outside_is_told():
-    with pytest.raises(UserError, match=r"ended from outside .*try fewer --jobs"), workers.pool(1) as pool:
+    with pytest.raises(UserError, match=r"worker process was killed .*try fewer --jobs"), workers.pool(1) as pool:
         pool.submit(os._exit, 1).result()

@@ -74,8 +74,8 @@ def shard(layers: str) -> None:
         AcceleratorState._shared_state.update(distributed_type=DistributedType.FSDP, fsdp_plugin=plugin)
         if training.mixed_precision != "no":
             plugin.set_mixed_precision(training.mixed_precision)  # as accelerate does
-        launch.check_spreading(made, training)
-        launch.compute_as_unspread(made)
+        launch.check_sharding(made, training)
+        launch.leave_precision_to_autocast(made)
         return made
 
     launch.accelerator = sharding

@@ -2,13 +2,14 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import datasets
 import pytest
 import tiny
 
 from rlsum.generation import outputs as generation
-from rlsum.generation.outputs import summarize, write_summaries
+from rlsum.generation.outputs import Task, summarize, write_summaries
 from rlsum.models.decoding import Decoding
 from rlsum.records import read_outputs
 
@@ -26,8 +27,8 @@ def small_chunks(monkeypatch):
 
 
 def outputs(batch_size, decoding=GREEDY, rows=None):
-    chunks = summarize(tiny.copier(), rows or corpus(), decoding, "s", batch_size, "cpu")
-    return [output for chunk in chunks for output in chunk]
+    task = Task(tiny.copier(), rows or corpus(), decoding, "s", batch_size)
+    return [output for chunk in summarize(task, "cpu") for output in chunk]
 
 
 @pytest.mark.parametrize("decoding", [GREEDY, replace(GREEDY, method="beam", beam=3)], ids=["greedy", "beam"])
@@ -42,11 +43,13 @@ def test_outputs_come_in_the_corpus_order_and_do_not_depend_on_the_batch_size(de
 
 def test_dropout_is_off():
     model = tiny.copier(dropout=0.5).train()
-    assert [o for chunk in summarize(model, corpus(), GREEDY, "s", 4, "cpu") for o in chunk] == outputs(4)
+    task = Task(model, corpus(), GREEDY, "s", 4)
+    assert [output for chunk in summarize(task, "cpu") for output in chunk] == outputs(4)
 
 
 def write(out, model=None, rows=None, decoding=GREEDY, batch_size=3, **options):
-    return write_summaries(out, model or tiny.copier(), rows or corpus(), decoding, "s", batch_size, "cpu", **options)
+    task = Task(model or tiny.copier(), rows or corpus(), decoding, "s", batch_size)
+    return write_summaries(out, task, "cpu", **options)
 
 
 def stop_after(lines, out):
@@ -91,8 +94,8 @@ def test_a_line_cut_by_a_kill_is_written_again(tmp_path):
     write_partly = whole[: whole.index("日".encode(), len(whole) // 2) + 1]  # in the middle of a character
     partial = tmp_path / "p.jsonl.partial"
     partial.write_bytes(write_partly)
-    task = generation._task(tiny.copier(), corpus(pairs), GREEDY, "s", 3)
-    (tmp_path / "p.jsonl.partial.task").write_text(task, encoding="utf-8")
+    task = Task(tiny.copier(), corpus(pairs), GREEDY, "s", 3)
+    (tmp_path / "p.jsonl.partial.task").write_text(task.key(), encoding="utf-8")
     assert write(tmp_path / "p.jsonl", rows=corpus(pairs)) > 0
     assert (tmp_path / "p.jsonl").read_bytes() == whole
 
@@ -125,9 +128,9 @@ def test_lines_of_another_task_are_gone_before_the_note_says_otherwise(tmp_path,
         raise KeyboardInterrupt
 
     other = tiny.copier(seed=2)
-    for module, name in ((generation, "write_atomically"), (generation, "_keep_lines")):
+    for owner, name in ((generation, "write_atomically"), (Path, "write_bytes")):
         with monkeypatch.context() as patch:
-            patch.setattr(module, name, crash)
+            patch.setattr(owner, name, crash)
             with pytest.raises(KeyboardInterrupt):
                 write(out, other)
     assert write(out, other) == 0

@@ -16,7 +16,7 @@ def saved(folder, **sizes):
     """A checkpoint folder of a tiny model, and the model."""
     model = tiny.model(**sizes)
     config = replace(tiny.config("r"), model=model.config)
-    checkpoint.create(folder, config, model.vocabulary, {"rouge-l": "rouge-l|v:1"})
+    checkpoint.create(folder, config, model, {"rouge-l": "rouge-l|v:1"})
     checkpoint.save_weights(folder, model, {"step": 7, "nll": 1.5})
     return model
 
@@ -100,7 +100,7 @@ def test_a_crash_while_the_word_list_is_written_leaves_the_old_one(tmp_path, mon
 
     monkeypatch.setattr(type(model.vocabulary), "save", half)
     with pytest.raises(RuntimeError, match="crash"):
-        checkpoint.create(tmp_path, tiny.config("r"), model.vocabulary, {})
+        checkpoint.create(tmp_path, tiny.config("r"), model, {})
     assert (tmp_path / checkpoint.VOCABULARY).read_bytes() == before
 
 
