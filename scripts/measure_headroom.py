@@ -18,8 +18,8 @@ import numpy as np
 
 import rewards
 from rlsum.simulation import policies as story_policies
-from rlsum.simulation.grammar import SYNONYMS
-from rlsum.simulation.stories import KINDS, Story, stories
+from rlsum.simulation.grammar import KINDS, SYNONYMS
+from rlsum.simulation.stories import Story, stories
 from rlsum.simulation.word_vectors import synonym_margin, train_vectors, write_vectors
 
 

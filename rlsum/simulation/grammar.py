@@ -1,10 +1,10 @@
 """How simulated stories are worded: the tables' notation, synonyms, and the distribution of reference summaries.
 
-A table (story_disasters, story_affairs) is text. ``name share`` opens a fact that this share of the references mention;
-``a`` lines word it in articles, ``r`` lines in references, the first ``r`` line twice as often as any other.
-``lead`` and ``other`` hold article sentences that no reference takes up. In a sentence ``{slot}`` is a value of the
-story (a number, a noun, else an invented name), ``~word`` any member of the word's synonym set, ``(x|y)`` any
-alternative.
+``wordings/KIND.txt`` is the table of one kind of story. ``name share`` opens a fact that this share of the references
+mention; ``a`` lines word it in articles, ``r`` lines in references, the first ``r`` line twice as often as any other.
+``lead`` and ``other`` hold article sentences that no reference takes up; ``bystanders.txt`` holds more of them for every
+kind. In a sentence ``{slot}`` is a value of the story (a number, a noun, else an invented name), ``~word`` is any member
+of the word's synonym set, ``(x|y)`` is any alternative.
 
 References are drawn like this: the main fact, then either (LAZY) a sentence that says nothing, or a subset of the other
 facts, each in by its share, in the table's order half of the time, each in one of its wordings. So every single
@@ -21,11 +21,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib import resources
 from typing import TypeVar
-
-from rlsum.simulation import affairs as story_affairs
-from rlsum.simulation import disasters as story_disasters
-from rlsum.simulation.bystanders import BYSTANDERS
 
 T = TypeVar("T")
 
@@ -36,19 +33,28 @@ FILLER = "there is not much more to say about it now ."
 IN_ORDER = 0.5
 MOST_FACTS = 3
 
-TABLES = {
-    "fire": story_disasters.FIRE,
-    "storm": story_disasters.STORM,
-    "rescue": story_disasters.RESCUE,
-    "robbery": story_disasters.ROBBERY,
-    "trial": story_disasters.TRIAL,
-    "match": story_affairs.MATCH,
-    "election": story_affairs.ELECTION,
-    "merger": story_affairs.MERGER,
-    "strike": story_affairs.STRIKE,
-    "find": story_affairs.FIND,
+KINDS = ("fire", "storm", "rescue", "robbery", "trial", "match", "election", "merger", "strike", "find")
+NUMBERS: dict[str, tuple[int, int]] = {
+    "hurt": (3, 40),
+    "wind": (60, 140),
+    "homes": (2, 90),
+    "group": (3, 19),
+    "worth": (2, 60),
+    "reward": (5, 95),
+    "years": (3, 25),
+    "sum": (20, 99),
+    "goals": (2, 9),
+    "seasons": (3, 24),
+    "share": (34, 69),
+    "lost": (2, 19),
+    "price": (20, 99),
+    "jobs": (2, 30),
+    "rise": (2, 30),
+    "days": (3, 30),
+    "raise": (4, 15),
+    "coins": (20, 99),
+    "year": (300, 399),
 }
-NUMBERS: dict[str, tuple[int, int]] = {**story_disasters.NUMBERS, **story_affairs.NUMBERS}
 NOUNS = {
     "building": ("warehouse", "theater", "school", "library", "mill", "church", "hotel", "brewery"),
     "product": ("toy", "bicycle", "chocolate", "furniture", "piano", "soap", "paper", "shoe"),
@@ -116,7 +122,6 @@ SYNONYMS: tuple[tuple[str, ...], ...] = (
     ("coins", "pieces"),
 )
 _SYNONYMS_OF = {group[0]: group for group in SYNONYMS}
-_BYSTANDERS = tuple(line.strip() for line in BYSTANDERS.strip().splitlines())
 _SLOT = re.compile(r"\{(\w+)\}")
 _DRAWN = re.compile(r"~(\w+)|\(([^)]*)\)")
 
@@ -151,17 +156,23 @@ class Event:
 
 @cache
 def event(kind: str) -> Event:
-    """The parsed table of one kind. Raises KeyError for an unknown kind."""
+    """The parsed table of one of ``KINDS``."""
     sections: dict[str, list[str]] = {}
     header = ""
-    for line in TABLES[kind].strip().splitlines():
+    for line in _lines(kind):
         if line.startswith("  "):
             sections[header].append(line.strip())
         else:
             header = line.strip()
             sections[header] = []
     facts = [_fact(header, lines) for header, lines in sections.items() if header not in ("lead", "other")]
-    return Event(kind, tuple(sections["lead"]), facts[0], tuple(facts[1:]), tuple(sections["other"]), _BYSTANDERS)
+    return Event(
+        kind, tuple(sections["lead"]), facts[0], tuple(facts[1:]), tuple(sections["other"]), tuple(_lines("bystanders"))
+    )
+
+
+def _lines(table: str) -> list[str]:
+    return (resources.files("rlsum.simulation") / "wordings" / f"{table}.txt").read_text(encoding="utf-8").splitlines()
 
 
 def _fact(header: str, lines: Sequence[str]) -> Fact:

@@ -3,7 +3,7 @@
 Each story is a pure function of (seed, split, index). Articles have 8 to 15 sentences; the first one is colour, the
 facts that matter are spread over the rest among people and places that do not matter. Names are invented for each story
 (capitalised; nearly never twice), so a model must copy them. Texts are tokenised: tokens joined by one space, sentences
-by a newline, lower-case but for names. ``story_grammar`` says what references look like and why reward training pays.
+by a newline, lower-case but for names. ``grammar`` says what references look like and why reward training pays.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from rlsum.simulation.grammar import NOUNS, NUMBERS, TABLES, Fact, draw_templates, event, pick, word
+from rlsum.simulation.grammar import KINDS, NOUNS, NUMBERS, Fact, draw_templates, event, pick, word
 
-KINDS = tuple(TABLES)
 SPLITS = ("train", "valid", "test")
 
 _ONSETS = "b br d dr f fl g gr h j k kl l m n p pr r s st t tr v z".split()  # noqa: SIM905
