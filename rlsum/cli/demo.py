@@ -15,9 +15,10 @@ def demo(
     shuffled: Annotated[
         bool, typer.Option(help="Permute each reward within its batch: a control that should show no gain.")
     ] = False,
-    configs: Annotated[Path, typer.Option(help="Folder of mle.yaml, none.yaml and one file for each reward.")] = Path(
-        "configs/demo"
-    ),
+    configs: Annotated[
+        Path | None,
+        typer.Option(help="Folder of mle.yaml, none.yaml and one file for each reward. Default: the installed ones."),
+    ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Trainings at a time.")] = 2,
 ) -> None:
     """Simulate news stories, pretrain on them, train on rewards, and test whether the rewards helped.
@@ -34,6 +35,8 @@ def demo(
     import time
 
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # for this process and its trainings; see rlsum.compare.variants
+    from importlib import resources
+
     from rich.console import Console
 
     from rlsum.compare.demo import DemoSettings, run
@@ -43,6 +46,7 @@ def demo(
     console = Console()
     started = time.perf_counter()
     names = tuple(name.strip() for name in rewards.split(","))
+    configs = configs or Path(str(resources.files("rlsum") / "configs" / "demo"))
     settings = DemoSettings(configs, folder, seed, names, shuffled, jobs)
     report = run(settings, lambda line: console.print(line, highlight=False, markup=False, soft_wrap=True))
     show(report_blocks(report), console)

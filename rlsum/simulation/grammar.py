@@ -2,9 +2,9 @@
 
 ``wordings/KIND.txt`` is the table of one kind of story. ``name share`` opens a fact that this share of the references
 mention; ``a`` lines word it in articles, ``r`` lines in references, the first ``r`` line twice as often as any other.
-``lead`` and ``other`` hold article sentences that no reference takes up; ``bystanders.txt`` holds more of them for every
-kind. In a sentence ``{slot}`` is a value of the story (a number, a noun, else an invented name), ``~word`` is any member
-of the word's synonym set, ``(x|y)`` is any alternative.
+``lead`` and ``other`` hold article sentences that no reference takes up, ``bystanders.txt`` those of every kind. In a
+sentence ``{slot}`` is a value of the story (a number, a noun, else an invented name), ``~word`` is any member of the
+word's synonym set, ``(x|y)`` is any alternative.
 
 References are drawn like this: the main fact, then either (LAZY) a sentence that says nothing, or a subset of the other
 facts, each in by its share, in the table's order half of the time, each in one of its wordings. So every single
