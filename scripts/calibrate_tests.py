@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rlsum.evaluation.calibration import DRAWS, GAINS, NULLS, POWERS, Rejections, power, rejections
+from rlsum.evaluation.calibration import DRAWS, GAINS, NULLS, POWERS, RejectionRates, power, rejections
 from rlsum.pages.curves import Curve, Panel, picture
 from rlsum.pages.pictures import COLOURS
 
@@ -42,7 +42,7 @@ def main() -> None:
         options.picture.write_bytes(picture("power", "Power", "", [panel(*curve) for curve in curves.items()]).light)
 
 
-def shares(found: Rejections) -> list[str]:
+def shares(found: RejectionRates) -> list[str]:
     return [f"{100 * getattr(found, key):.1f}%" for key in TESTS.values()]
 
 
@@ -52,7 +52,7 @@ def print_table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
         print(f"| {' | '.join(line)} |", flush=True)
 
 
-def panel(name: str, found: Sequence[Rejections]) -> Panel:
+def panel(name: str, found: Sequence[RejectionRates]) -> Panel:
     gains = np.array([each.world.gain for each in found])
     kept = {test: key for test, key in TESTS.items() if found[0].world.rows > 1 or key != "clustered"}
     lines = (

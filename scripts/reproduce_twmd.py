@@ -26,7 +26,7 @@ from rewards.errors import RewardError
 from rlsum.errors import UserError
 from rlsum.judgments.collection import Judgments
 from rlsum.judgments.registry import load
-from rlsum.metric_fitting.training import Options
+from rlsum.metric_fitting.training import FitOptions
 from rlsum.records import RecordError
 
 PUBLISHED = Path("../shared/published/twmd_2020.csv")
@@ -87,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def studies(setting: Setting, data: Data, options: argparse.Namespace) -> dict[str, Callable[[], Study]]:
-    training = Options(options.epochs, seed=options.seed)
+    training = FitOptions(options.epochs, seed=options.seed)
     return {
         "table1": lambda: tables.table1(setting, data.pairs("sts"), options.sts_protocol),
         "table2": lambda: tables.wmt_table(setting, data.pairs("wmt17"), "table2", "WMT17"),

@@ -25,21 +25,21 @@ def correlate(
     metrics: Annotated[
         str, typer.Option(help="Metrics with their options, separated by commas; `rlsum rewards` lists them.")
     ] = "rouge-1,rouge-2,rouge-l",
-    score: Annotated[str, typer.Option(help="Which of the human scores.")] = "overall",
-    level: Annotated[Level, typer.Option(help="All rows; within each input, averaged; systems' means.")] = "pooled",
+    score: Annotated[str, typer.Option(help="The human score to use.")] = "overall",
+    level: Annotated[Level, typer.Option(help="All rows; within inputs, averaged; system means.")] = "pooled",
     statistic: Annotated[
-        str, typer.Option(help="Of spearman, pearson, kendall, acc-t, spa (systems only), separated by commas.")
+        str, typer.Option(help="spearman, pearson, kendall, acc-t, spa (systems only), separated by commas.")
     ] = "spearman,pearson,kendall",
     by_group: Annotated[
         bool, typer.Option("--by-group", help="Correlate within each group (language pair, topic) and average.")
     ] = False,
     average: Annotated[
         Average | None,
-        typer.Option(help="With --by-group: each group counts once (groups, the default), or by its rows."),
+        typer.Option(help="With --by-group: weight groups equally (groups, the default) or by rows."),
     ] = None,
-    test: Annotated[Test, typer.Option(help="Between metrics; auto takes what fits the data.")] = "auto",
+    test: Annotated[Test, typer.Option(help="Test between metrics; auto chooses by the data.")] = "auto",
     length: Annotated[
-        str, typer.Option(help="Lengths beside the metrics: of letters, words, whitespace, characters.")
+        str, typer.Option(help="Text lengths to compare with: letters, words, whitespace, characters.")
     ] = "letters",
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FOLDER", help="Write HTML, Markdown, LaTeX, CSV, JSON, PNG.")
@@ -47,17 +47,17 @@ def correlate(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the files of FOLDER.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     cache: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Where scores are remembered (default: ~/.cache/rlsum).")
+        Path | None, typer.Option(metavar="FOLDER", help="Cache of scores (default: ~/.cache/rlsum).")
     ] = None,
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Remember no scores.")] = False,
-    resamples: Annotated[int, typer.Option(min=1, help="Resamples of each interval, swaps of each test.")] = 2_000,
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same intervals and p-values.")] = 0,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Do not cache scores.")] = False,
+    resamples: Annotated[int, typer.Option(min=1, help="Bootstrap resamples per interval, swaps per test.")] = 2_000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of intervals and p-values.")] = 0,
 ) -> None:
-    """Correlate metrics with human judgments: values with intervals, tests between metrics, length, the judges.
+    """Correlate metrics with human judgments: values with intervals, and tests between metrics.
 
-    Candidate length alone stands beside the metrics, and how well one judge predicts the others wherever the data hold
-    single judges' scores. Intervals draw whole inputs, because texts of one input are not independent; differences are
-    tested pair by pair, with Holm's correction. Scores are remembered on disk, so a second statistic costs seconds.
+    The tables also show the length of the candidate and, if the data have single judges' scores, how well one judge
+    predicts the others. Intervals draw whole inputs, because texts of one input are not independent; differences are
+    tested for each pair of metrics, with Holm's correction. Scores are cached on disk.
 
     **Examples**
 
@@ -70,6 +70,7 @@ def correlate(
     import rewards
     from rlsum.cli.destination import check_folder
     from rlsum.errors import UserError
+    from rlsum.judgments.registry import load
     from rlsum.meta_evaluation.cache import default_folder, scores_file
     from rlsum.meta_evaluation.evaluation import Choices, meta_evaluate
     from rlsum.meta_evaluation.report import FILES
@@ -97,12 +98,11 @@ def _load(data: str, scorers: Iterable[Reward]) -> Judgments:
 
 
 def _score(judgments: Judgments, scorers: Any, score: str, units: Any, file: Path | None) -> ScoreTable:
-    """The table of scores, a watching terminal told what is under way."""
+    """The table of scores, with a progress bar on a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    from rlsum.meta_evaluation.labels import short_labels
-    from rlsum.meta_evaluation.scores import scored
+    from rlsum.meta_evaluation.scores import scored, short_labels
 
     names = short_labels(scorers)
     shown = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
@@ -135,26 +135,26 @@ def _show(evaluation: Any, out: Path | None, as_json: bool) -> None:
 
 
 def _chosen(option: str, written: str, known: tuple[str, ...]) -> list[str]:
-    """What an option lists, each once. Raises UserError for a name that is not known."""
+    """The names that an option lists, without duplicates. Raises UserError for an unknown name."""
     from rewards.options import nearest
     from rlsum.errors import UserError
 
     names = list(dict.fromkeys(name.strip() for name in written.split(",")))
     for name in names:
         if name not in known:
-            raise UserError(f"{option}: {name!r} is not known{nearest(name, known)}; choose of {', '.join(known)}")
+            raise UserError(f"{option}: {name!r} is unknown{nearest(name, known)}; use {', '.join(known)}")
     return names
 
 
 def _check_test(test: Test, level: Level, statistics: list[str], by_group: bool) -> None:
-    """Raise UserError for a test that the level or the statistics do not have, before anything is scored."""
+    """Raise UserError for a test that the level or the statistics do not have."""
     from rlsum.errors import UserError
 
     if test in ("auto", "clustered permutation"):
         return
     if by_group:
-        raise UserError(f"--test {test}: within groups only 'clustered permutation' is made; leave --test out")
+        raise UserError(f"--test {test}: within groups, only 'clustered permutation' is available; omit --test")
     if test == "williams" and (level != "pooled" or not set(statistics) <= {"spearman", "pearson"}):
-        raise UserError("--test williams: it is for --level pooled and --statistic pearson,spearman; leave --test out")
+        raise UserError("--test williams: needs --level pooled and --statistic pearson,spearman; omit --test")
     if test == "permutation" and level == "input":
-        raise UserError("--test permutation: it swaps rows; for --level input use 'clustered permutation'")
+        raise UserError("--test permutation: swaps rows; for --level input use 'clustered permutation'")

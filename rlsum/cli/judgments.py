@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from rlsum.judgments.collection import Judgments
     from rlsum.judgments.describe import Overview
 
-MANY = 8  # systems or groups that are named one by one
+MANY = 8  # systems or groups to list
 
 
 def judgments(
-    data: Annotated[str, typer.Argument(help="A JSONL file, hf://owner/name, NAME:PATH, or NAME with PATH after it.")],
-    path: Annotated[str | None, typer.Argument(help="The file or folder that NAME reads.", show_default=False)] = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="JSONL to write (.gz too).")] = None,
+    data: Annotated[str, typer.Argument(help="A JSONL file, hf://owner/name, NAME:PATH, or NAME followed by PATH.")],
+    path: Annotated[str | None, typer.Argument(help="The file or folder for NAME.", show_default=False)] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="JSONL to write, or .jsonl.gz.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
-    """Check human judgments and show what they hold; with -o, write them as the JSONL that other commands read.
+    """Check human judgments and summarize them; with -o, write them as JSONL for the other commands.
 
     NAME is chaganty2018, realsumm, asap-aes, asap-sas, huse, sts, wmt-da or zhang2023, with options in parentheses.
-    What a reader leaves out is counted, with the reason.
+    Judgments that a reader leaves out are counted by reason.
 
     **Examples**
 
@@ -42,40 +42,44 @@ def judgments(
 
     if out is not None:
         check_free("-o", out, overwrite)
-    found = load(data if path is None else f"{data}:{path}")
-    overview = describe(found)
+    loaded = load(data if path is None else f"{data}:{path}")
+    overview = describe(loaded)
     if out is not None:
-        write_jsonl(out, found.rows)
+        write_jsonl(out, loaded.rows)
     if as_json:
-        typer.echo(json.dumps(_as_json(found, overview), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(_as_json(loaded, overview), indent=2, ensure_ascii=False))
         return
-    _print(found, overview)
+    _print(loaded, overview)
     if out is not None:
         typer.echo(f"{out}: {overview.rows:,} judgments")
 
 
-def _as_json(found: Judgments, overview: Overview) -> dict[str, object]:
+def _as_json(loaded: Judgments, overview: Overview) -> dict[str, object]:
     from dataclasses import asdict
 
-    said = {"left_out": dict(found.left_out), "notes": list(found.notes)}
-    return {"name": found.name, **asdict(overview), **said}
+    return {
+        "name": loaded.name,
+        **asdict(overview),
+        "left_out": dict(loaded.left_out),
+        "notes": list(loaded.notes),
+    }
 
 
-def _print(found: Judgments, overview: Overview) -> None:
+def _print(loaded: Judgments, overview: Overview) -> None:
     from rich.console import Console
 
     console = Console()
-    console.print(_counts(found, overview))
+    console.print(_counts(loaded, overview))
     console.print(_scores(overview))
-    for note in found.notes:
+    for note in loaded.notes:
         console.print(f"- {note}", markup=False, highlight=False)
 
 
-def _counts(found: Judgments, overview: Overview) -> Table:
+def _counts(loaded: Judgments, overview: Overview) -> Table:
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table("", "count", "", title=escape(found.name), title_justify="left")
+    table = Table("", "count", "", title=escape(loaded.name), title_justify="left")
     table.add_row("judgments", f"{overview.rows:,}", "")
     table.add_row("inputs", f"{overview.inputs:,}", "")
     table.add_row("systems", f"{len(overview.systems):,}", escape(_named(overview.systems)))
@@ -84,7 +88,7 @@ def _counts(found: Judgments, overview: Overview) -> Table:
     table.add_row("references each", _spread(overview.references), "")
     if overview.without_source:
         table.add_row("without a source", f"{overview.without_source:,}", "")
-    for reason, count in found.left_out.items():
+    for reason, count in loaded.left_out.items():
         table.add_row("left out", f"{count:,}", escape(reason))
     return table
 
@@ -94,9 +98,8 @@ def _scores(overview: Overview) -> Table:
     from rich.table import Column, Table
 
     names = "given", "missing", "lowest", "highest", "mean", "scale", "tied pairs", "judges each"
-    table = Table(
-        Column("score", no_wrap=True), *names, box=None, pad_edge=False
-    )  # a name cut short could not be asked for
+    # Names of scores are not truncated, because options take them.
+    table = Table(Column("score", no_wrap=True), *names, box=None, pad_edge=False)
     for score in overview.scores:
         values = (_number(value) for value in (score.lowest, score.highest, score.mean))
         scale = f"{score.scale[0]:g} to {score.scale[1]:g}" if score.scale else "-"
@@ -116,7 +119,7 @@ def _named(counts: dict[str, int]) -> str:
 
 
 def _spread(counts: dict[int, int]) -> str:
-    """A number where all rows have the same, else each number with its rows."""
+    """The number if all rows have the same, otherwise each number with its count of rows."""
     if len(counts) == 1:
         return str(next(iter(counts)))
     shown = [f"{number} ({rows:,})" for number, rows in counts.items()]

@@ -1,1 +1,1 @@
-"""Scores of outputs: intervals, paired tests, tables. No torch."""
+"""Statistics of scores: intervals, paired tests, agreement of metrics and of judges with people. No torch."""

@@ -1,7 +1,7 @@
-"""How far the judges agree with each other: Krippendorff's alpha, and the ceiling that a judge sets for a metric.
+"""Agreement of judges: Krippendorff's alpha, and the correlation of one judge with the others as a metric's ceiling.
 
-Judgments are a matrix (n, judges), NaN where a judge did not judge an item. Columns may be people, or merely the first,
-second, ... judgment of each item by whoever gave it.
+Judgments are a matrix (n, judges), NaN where a judge did not judge an item. A column is a person, or the first, second,
+... judgment of each item by anyone.
 """
 
 from __future__ import annotations
@@ -11,24 +11,24 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from rlsum.evaluation.coefficients import COEFFICIENTS
 from rlsum.evaluation.correlation import LEVEL, RESAMPLES, bootstrap_values, percentiles
-from rlsum.evaluation.rows import Floats, Ids, Rows, constant, judged_rows, numbered
+from rlsum.evaluation.rows import Floats, Ids, Ints, Rows, constant, judged_rows, numbered
 from rlsum.evaluation.weighted import Engine, Statistic, engine
 
 Scale = Literal["nominal", "ordinal", "interval"]
 Judges = Literal["named", "anonymous"]
 
-FEW = 3  # items a judge must share with others: a correlation of two is 1 or -1 whatever they say
+FEW = 3  # items a judge must share with others: a correlation of two items is always 1 or -1
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """Agreement of judges with its interval ``low`` to ``high``; NaN where undefined, and then ``reason`` says why.
+    """Agreement of judges with its interval ``low`` to ``high``; NaN if undefined, for the ``reason`` given.
 
-    ``n`` items have at least two judgments, ``judgments`` in all; items with fewer say nothing and are left out.
+    ``n`` items have at least two judgments, ``judgments`` in total; other items are left out.
     """
 
     value: float
@@ -48,23 +48,23 @@ def krippendorff_alpha(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Agreement:
-    """Krippendorff's alpha of ``judgments`` (n, judges), NaN = none: 1 is perfect, 0 is chance, less is worse.
+    """Krippendorff's alpha of ``judgments`` (n, judges), NaN = none: 1 is perfect, 0 is chance, negative is worse.
 
     ``alpha = 1 - D_o / D_e`` (Krippendorff 2011): the mean squared difference of two judgments of one item over that of
-    any two judgments. ``scale``: nominal (equal or not), ordinal (differences of mean ranks, which is his definition),
-    interval. The bootstrap draws whole ``inputs`` (n,), without them single items. NaN where no item has two judgments,
-    or all judgments are the same: then nothing could have disagreed.
-    Raises ValueError for an unknown scale, a matrix that is none, infinite judgments.
+    any two judgments. ``scale``: nominal (equal or not), ordinal (differences of mean ranks, as he defines it),
+    interval. The bootstrap draws whole ``inputs`` (n,), or single items without ``inputs``. NaN if no item has two
+    judgments or all judgments are the same. Raises ValueError for an unknown scale, judgments that are not a matrix,
+    infinite judgments.
     """
     if scale not in get_args(Scale):
         raise ValueError(f"scale={scale!r} is unknown; use one of {', '.join(get_args(Scale))}")
     matrix, unit, units = pairable(judgments, inputs)
-    found = Agreement(np.nan, np.nan, np.nan, len(matrix), int((~np.isnan(matrix)).sum()))
+    result = Agreement(np.nan, np.nan, np.nan, len(matrix), int((~np.isnan(matrix)).sum()))
     if not len(matrix):
-        return replace(found, reason="no item has two judgments")
+        return replace(result, reason="no item has two judgments")
     if np.nanmin(matrix) == np.nanmax(matrix):
-        return replace(found, reason="all judgments are the same")
-    return with_interval(found, _alpha(matrix, unit, units, scale), unit, units, confidence, resamples, seed)
+        return replace(result, reason="all judgments are the same")
+    return with_interval(result, _alpha(matrix, unit, units, scale), unit, units, confidence, resamples, seed)
 
 
 def judge_ceiling(
@@ -77,36 +77,35 @@ def judge_ceiling(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Agreement:
-    """How well one judge predicts the mean of the others: what a metric as good as a judge would reach, pooled.
+    """The pooled correlation of one judge with the mean of the others: the value of a metric as good as a judge.
 
     ``judges="named"``: columns of ``judgments`` (n, judges) are people; each is correlated with the mean of the others
-    on the items that have both, and the correlations are averaged. ``judges="anonymous"``: columns are mere places, so
-    every single judgment is set beside the mean of the others of its item, and all these pairs are correlated at once;
-    the order of judgments within an item then changes nothing. The others are one judge fewer than the metric is
-    held against, so the ceiling is a little low. The bootstrap draws whole ``inputs``, without them single items.
-    Judges with fewer than 3 such items, or whose scores do not vary, are left out of the mean; NaN where none is left.
-    Raises ValueError for unknown options, a matrix that is none, infinite judgments.
+    on their common items, and the correlations are averaged. ``judges="anonymous"``: columns are not people, so every
+    judgment is paired with the mean of the other judgments of its item and all pairs are correlated at once; the order
+    of judgments within an item is irrelevant. The others are one judge fewer than a metric is compared with, so the
+    ceiling is slightly low. The bootstrap draws whole ``inputs``, or single items without ``inputs``. Judges with fewer
+    than 3 common items or constant scores are left out of the mean; NaN if none is left.
+    Raises ValueError for unknown options, judgments that are not a matrix, infinite judgments.
     """
     if judges not in get_args(Judges):
         raise ValueError(f"judges={judges!r} is unknown; use one of {', '.join(get_args(Judges))}")
     if statistic not in COEFFICIENTS:
         raise ValueError(f"statistic={statistic!r} is unknown; use one of {', '.join(COEFFICIENTS)}")
     matrix, unit, units = pairable(judgments, inputs)
-    found = Agreement(np.nan, np.nan, np.nan, len(matrix), int((~np.isnan(matrix)).sum()))
+    result = Agreement(np.nan, np.nan, np.nan, len(matrix), int((~np.isnan(matrix)).sum()))
     if not len(matrix):
-        return replace(found, reason="no item has two judgments")
+        return replace(result, reason="no item has two judgments")
     others = _mean_of_others(matrix)
-    columns = [_rows(matrix[:, [judge]], others[:, [judge]], unit, units) for judge in range(matrix.shape[1])]
-    pooled = [_rows(matrix, others, unit, units)]
-    asked = columns if judges == "named" else pooled
-    varied = [rows for rows in asked if len(rows) >= FEW and not (constant(rows.human) or constant(rows.metric))]
+    columns = [[judge] for judge in range(matrix.shape[1])] if judges == "named" else [list(range(matrix.shape[1]))]
+    parts = [_rows(matrix[:, column], others[:, column], unit, units) for column in columns]
+    varied = [rows for rows in parts if len(rows) >= FEW and not (constant(rows.human) or constant(rows.metric))]
     if not varied:
-        return replace(found, reason=f"no judge has {FEW} items on which their scores and the others' vary")
-    return with_interval(found, _mean(varied, statistic), unit, units, confidence, resamples, seed)
+        return replace(result, reason=f"no judge has {FEW} items on which their scores and the others' vary")
+    return with_interval(result, _mean(varied, statistic), unit, units, confidence, resamples, seed)
 
 
-def pairable(judgments: ArrayLike, inputs: Ids | None) -> tuple[Floats, NDArray[np.int64], int]:
-    """The items with two judgments or more (m, judges), the number of each one's input, and how many there are."""
+def pairable(judgments: ArrayLike, inputs: Ids | None) -> tuple[Floats, Ints, int]:
+    """The items with at least two judgments (m, judges), the number of the input of each, and the number of inputs."""
     matrix = np.asarray(judgments, dtype=np.float64)
     if matrix.ndim != 2 or not matrix.size:
         raise ValueError(f"judgments has shape {matrix.shape}; a matrix of items by judges is needed")
@@ -117,19 +116,19 @@ def pairable(judgments: ArrayLike, inputs: Ids | None) -> tuple[Floats, NDArray[
     return matrix[kept], unit[kept], units
 
 
-def _alpha(matrix: Floats, unit: NDArray[np.int64], units: int, scale: Scale) -> Engine:
+def _alpha(matrix: Floats, unit: Ints, units: int, scale: Scale) -> Engine:
     """Alpha (b,) under weights of the units (b, units)."""
     given = ~np.isnan(matrix)
     distinct, code = np.unique(matrix[given], return_inverse=True)
     item = np.nonzero(given)[0]
-    counts = np.zeros((len(matrix), len(distinct)))  # how often each value was given to each item
+    counts = np.zeros((len(matrix), len(distinct)))  # of each value for each item
     np.add.at(counts, (item, code), 1)
     size = counts.sum(1)
     within = np.zeros((units, len(distinct)))
     np.add.at(within, unit, counts)
 
     def squared(weights: Floats, values: Floats) -> Floats:
-        """Alpha for squared differences of ``values`` (b or 1, v), the position of each distinct judgment."""
+        """Alpha for squared differences of ``values`` (b or 1, v), the values of the distinct judgments."""
         sums, squares = values @ counts.T, values**2 @ counts.T  # (b or 1, items)
         observed = (weights[:, unit] * (size * squares - sums**2) / (size - 1)).sum(1)
         total = weights @ within
@@ -156,33 +155,31 @@ def _alpha(matrix: Floats, unit: NDArray[np.int64], units: int, scale: Scale) ->
 
 
 def _corrected(observed: Floats, expected: Floats) -> Floats:
-    """1 - D_o / D_e (b,); NaN where nothing could have disagreed."""
+    """1 - D_o / D_e (b,); NaN where D_e is 0."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(expected > 0, 1 - observed / expected, np.nan)
 
 
 def _mean_of_others(matrix: Floats) -> Floats:
-    """For each judgment the mean of the other judgments of its item (m, judges); NaN where it has none."""
+    """For each judgment the mean of the other judgments of its item (m, judges); NaN for a missing judgment."""
     given = ~np.isnan(matrix)
     filled = np.where(given, matrix, 0.0)
-    return np.where(
-        given, (filled.sum(1, keepdims=True) - filled) / np.maximum(given.sum(1, keepdims=True) - 1, 1), np.nan
-    )
+    others = np.maximum(given.sum(1, keepdims=True) - 1, 1)
+    return np.where(given, (filled.sum(1, keepdims=True) - filled) / others, np.nan)
 
 
-def _rows(judge: Floats, others: Floats, unit: NDArray[np.int64], units: int) -> Rows:
-    """Single judgments as the metric, the others' mean as the human score."""
-    width = judge.shape[1]
+def _rows(judge: Floats, others: Floats, unit: Ints, units: int) -> Rows:
+    """Single judgments as the metric, the mean of the others as the human score."""
     rows = judged_rows(others.ravel(), judge.ravel())
     kept = ~np.isnan(judge.ravel())
-    return replace(rows, unit=np.repeat(unit, width)[kept], units=units)
+    return replace(rows, unit=np.repeat(unit, judge.shape[1])[kept], units=units)
 
 
 def _mean(parts: list[Rows], statistic: Statistic) -> Engine:
     engines = [engine(rows, statistic, "pooled") for rows in parts]
 
     def mean(weights: Floats) -> Floats:
-        values = np.stack([each(weights) for each in engines])
+        values = np.stack([value(weights) for value in engines])
         defined = ~np.isnan(values)
         with np.errstate(invalid="ignore"):
             return np.where(defined, values, 0.0).sum(0) / defined.sum(0)
@@ -191,20 +188,19 @@ def _mean(parts: list[Rows], statistic: Statistic) -> Engine:
 
 
 def with_interval(
-    found: Agreement,
+    result: Agreement,
     value: Engine,
-    unit: NDArray[np.int64],
+    unit: Ints,
     units: int,
     confidence: float,
     resamples: int,
     seed: int,
 ) -> Agreement:
-    """``found`` with the value of an engine and its bootstrap interval, drawing ``units``; without resamples, none."""
-    found = replace(found, value=float(value(np.ones((1, units)))[0]))
+    """``result`` with the value of an engine and its bootstrap interval over ``units``; no interval if no resamples."""
+    result = replace(result, value=float(value(np.ones((1, units)))[0]))
     if not resamples:
-        return found
+        return result
     if len(np.unique(unit)) < 2:
-        return replace(found, reason="no interval: all items belong to one input")
-    drawn = bootstrap_values(value, units, resamples, seed)
-    low, high, reason = percentiles(drawn, confidence)
-    return replace(found, low=low, high=high, reason=reason)
+        return replace(result, reason="no interval: all items belong to one input")
+    low, high, reason = percentiles(bootstrap_values(value, units, resamples, seed), confidence)
+    return replace(result, low=low, high=high, reason=reason)

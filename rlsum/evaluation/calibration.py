@@ -1,13 +1,12 @@
-"""Are the tests between metrics calibrated? Simulated data in which the answer is known.
+"""Calibration of the tests between metrics, on simulated data with a known answer.
 
-Under the null hypothesis the two metrics agree with people equally well, so at a nominal 5% a test may call them
-different in 5% of the draws; with a real difference, the share it finds is its power. Thousands of draws are made and
-tested at once: a draw is a row of a matrix.
+Under the null hypothesis both metrics agree with people equally well, so a test at a nominal 5% should reject in 5% of
+the draws; with a real difference, its share of rejections is its power. Thousands of draws are tested at once: a draw
+is a row of a matrix.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -23,22 +22,22 @@ Shape = Literal["normal", "skewed", "unlike"]
 
 ALPHA = 0.05
 DRAWS = 20_000
-SWAPS = 199  # of a permutation test in the simulation: p can be exactly .05, so the nominal level can be met
-LOGNORMAL = float(np.sqrt(np.e - 1))  # of normal x and z: corr(x, z) / corr(x, exp z), for unit variances
-BLOCK = 500  # draws made at once
+SWAPS = 199  # per permutation test: p can be exactly .05
+LOGNORMAL = float(np.sqrt(np.e - 1))  # corr(x, z) / corr(x, exp z) of normal x and z with unit variances
+BLOCK = 500  # draws at once
 
 
 @dataclass(frozen=True)
 class World:
     """A population of judged rows: ``inputs`` inputs with ``rows`` systems each.
 
-    Every input has an effect of its own on the human scores and on each metric, with ``shared`` of the variance, as
-    hard articles have; the rest of the variance is the row's own. ``r`` is the correlation of people with the second
-    metric, ``r + gain`` with the first, ``between`` that of the metrics, in both parts. ``skewed``: all scores are
-    exponentials of normal ones, and metrics then correlate by less than ``r``, but still equally where gain is 0.
-    ``unlike``: the second metric alone is an exponential, of a normal score that correlates by so much more that its
-    Pearson correlation is ``r``; the metrics are then as good as each other, but not exchangeable.
-    ``ranked``: every score is replaced by its rank, which makes Pearson's r Spearman's rho.
+    Each input has an effect on the human scores and on each metric, with ``shared`` of the variance, as hard articles
+    have; the rest of the variance belongs to the row. ``r`` is the correlation of people with the second metric,
+    ``r + gain`` with the first, ``between`` that of the metrics, in both parts. ``skewed``: all scores are exponentials
+    of normal ones; the metrics correlate less than ``r``, but equally if gain is 0. ``unlike``: only the second metric
+    is an exponential, of a normal score whose higher correlation makes the metric's Pearson correlation ``r``; the
+    metrics are then equally good but not exchangeable. ``ranked``: every score is replaced by its rank, which makes
+    Pearson's r Spearman's rho.
     """
 
     name: str
@@ -56,21 +55,22 @@ class World:
         first, second = self.r + self.gain, self.r * (LOGNORMAL if self.shape == "unlike" else 1)
         matrix = np.array([[1, first, second], [first, 1, self.between], [second, self.between, 1]])
         mix = np.linalg.cholesky(matrix).T
-        own = generator.standard_normal((draws, self.inputs, self.rows, 3)) @ mix
+        scores = generator.standard_normal((draws, self.inputs, self.rows, 3)) @ mix
         if self.shared:
             effect = generator.standard_normal((draws, self.inputs, 1, 3)) @ mix
-            own = np.sqrt(1 - self.shared) * own + np.sqrt(self.shared) * effect
-        scores = np.exp(own) if self.shape == "skewed" else own
+            scores = np.sqrt(1 - self.shared) * scores + np.sqrt(self.shared) * effect
+        if self.shape == "skewed":
+            scores = np.exp(scores)
         if self.shape == "unlike":
-            scores = np.concatenate([own[..., :2], np.exp(own[..., 2:])], axis=-1)
+            scores = np.concatenate([scores[..., :2], np.exp(scores[..., 2:])], axis=-1)
         if self.ranked:
             scores = rankdata(scores.reshape(draws, -1, 3), axis=1).reshape(scores.shape)
         return scores[..., 0], scores[..., 1], scores[..., 2]
 
 
 @dataclass(frozen=True)
-class Rejections:
-    """How often each test called the two metrics of a world different at the 5% level, two-tailed, and of how many."""
+class RejectionRates:
+    """The share of ``draws`` of a world in which each test rejected at the 5% level, two-tailed."""
 
     world: World
     draws: int
@@ -80,11 +80,11 @@ class Rejections:
 
     @property
     def error(self) -> float:
-        """Standard error of a share that is 5%."""
+        """Standard error of a share of 5%."""
         return float(np.sqrt(ALPHA * (1 - ALPHA) / self.draws))
 
 
-# Where Williams' test holds, and where it does not.
+# Worlds without a difference, where Williams' test is valid and where it is not.
 NULLS = (
     World("independent, normal, Pearson"),
     World("independent, normal, Pearson, r = .2", r=0.2),
@@ -101,7 +101,7 @@ NULLS = (
     World("4 rows an input, 60% shared, one metric skewed", rows=4, shared=0.6, shape="unlike"),
 )
 
-# With a real difference: how much of it each test finds.
+# Worlds with a difference, for the power of each test.
 GAINS = (0.0, 0.025, 0.05, 0.1, 0.15, 0.2)
 POWERS = (
     World("100 inputs, 1 row each"),
@@ -110,26 +110,26 @@ POWERS = (
 )
 
 
-def rejections(world: World, draws: int = DRAWS, swaps: int = SWAPS, seed: int = 0) -> Rejections:
+def rejections(world: World, draws: int = DRAWS, swaps: int = SWAPS, seed: int = 0) -> RejectionRates:
     """Draw a world ``draws`` times and test its two metrics each time by Pearson's r, two-tailed at 5%.
 
-    Permutations are drawn anew for every block of draws and shared within it. Seeded.
+    Permutations are drawn for every block of draws and shared within it. Seeded.
     """
     generator = np.random.default_rng(seed)
     counts = np.zeros(3)
-    for size in _blocks(draws):
+    for start in range(0, draws, BLOCK):
+        size = min(BLOCK, draws - start)
         human, a, b = world.draw(size, generator)
         x, y, z = (scores.reshape(size, -1) for scores in (human, a, b))
         _, above = williams(pearson(x, y), pearson(x, z), pearson(y, z), x.shape[1])
         by_rows = _permutation_p(x[..., None], y[..., None], z[..., None], swaps, generator)
         by_inputs = by_rows if world.rows == 1 else _permutation_p(human, a, b, swaps, generator)
-        found = (2 * np.minimum(above, 1 - above), by_rows, by_inputs)
-        counts += [(p <= ALPHA + 1e-12).sum() for p in found]
-    shares = counts / draws
-    return Rejections(world, draws, float(shares[0]), float(shares[1]), float(shares[2]))
+        p_values = (2 * np.minimum(above, 1 - above), by_rows, by_inputs)
+        counts += [(p <= ALPHA + 1e-12).sum() for p in p_values]
+    return RejectionRates(world, draws, *(counts / draws).tolist())
 
 
-def power(world: World, gains: tuple[float, ...], draws: int = DRAWS, seed: int = 0) -> list[Rejections]:
+def power(world: World, gains: tuple[float, ...], draws: int = DRAWS, seed: int = 0) -> list[RejectionRates]:
     """`rejections` of a world for every true difference of correlation in ``gains``."""
     return [rejections(replace(world, gain=gain), draws, seed=seed) for gain in gains]
 
@@ -138,7 +138,7 @@ def _permutation_p(human: Floats, a: Floats, b: Floats, swaps: int, generator: G
     """Two-tailed p (draws,) of the permutation test on Pearson's r that swaps units: scores (draws, units, rows).
 
     Both metrics are standardised over a draw. Swapping unit u moves its part of each sum from one metric to the other,
-    so all swaps of all draws are one matrix product; `permutation_test` does the same one data set at a time.
+    so all swaps of all draws are one matrix product; `permutation_test` does the same for one data set.
     """
     human, a, b = (_standard(scores) for scores in (human, a, b))
     draws, units, rows = human.shape
@@ -160,8 +160,3 @@ def _permutation_p(human: Floats, a: Floats, b: Floats, swaps: int, generator: G
 def _standard(scores: Floats) -> Floats:
     centred = scores - scores.mean((1, 2), keepdims=True)
     return centred / np.sqrt((centred**2).mean((1, 2), keepdims=True))
-
-
-def _blocks(draws: int) -> Iterator[int]:
-    for start in range(0, draws, BLOCK):
-        yield min(BLOCK, draws - start)

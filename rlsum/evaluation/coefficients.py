@@ -1,6 +1,6 @@
-"""Correlation coefficients of many samples at once, pure: the last axis is the sample, the others are kept.
+"""Correlation coefficients of many samples at once: the last axis is the sample, the others are kept.
 
-NaN where a sample has fewer than two pairs, holds a NaN, or is constant in either variable.
+NaN for a sample with fewer than two pairs, with a NaN, or with a constant variable.
 """
 
 from __future__ import annotations
@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import kendalltau, rankdata
 
-Floats = NDArray[np.float64]
+from rlsum.evaluation.rows import Floats
+
 Coefficient = Callable[[Floats, Floats], Floats]
 
-LONG = 200  # from this length on, sorting each sample is cheaper than all its pairs at once
-FLAT = 1e-12  # deviations below this share of the values are rounding: the sample is constant
+LONG = 200  # above this length, sorting each sample is faster than comparing all its pairs
+FLAT = 1e-12  # deviations below this share of the values are rounding errors of a constant sample
 
 
 def pearson(x: Floats, y: Floats) -> Floats:
@@ -42,7 +42,7 @@ def kendall(x: Floats, y: Floats) -> Floats:
 
 
 def _centred(values: Floats) -> Floats:
-    """``values`` less their mean; all 0 where they are constant up to rounding, so that no noise is correlated."""
+    """``values`` less their mean; all 0 if they are constant up to rounding, so that rounding is not correlated."""
     if not values.shape[-1]:
         return values
     centred = values - values.mean(-1, keepdims=True)

@@ -1,11 +1,11 @@
-"""How well a metric agrees with people: a correlation at one of three levels, with an interval clustered by input.
+"""Correlation of a metric with people at one of three levels, with an interval clustered by input.
 
     pooled   over all rows
     input    within each input over its systems, then the mean over the inputs where it is defined
     system   over the systems' means
 
-Intervals are percentile bootstrap intervals that draw whole inputs, with all their rows: rows of one input share its
-difficulty and its reference, so they are not independent evidence.
+Intervals are percentile bootstrap intervals. The bootstrap draws whole inputs with all their rows, because rows of one
+input share its difficulty and its reference and are not independent.
 """
 
 from __future__ import annotations
@@ -13,29 +13,28 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import kendalltau
 
 from rlsum.evaluation.coefficients import COEFFICIENTS
 from rlsum.evaluation.ranking import soft_pairwise_accuracy, tie_calibrated_accuracy
-from rlsum.evaluation.rows import Ids, Rows, constant, judged_rows
-from rlsum.evaluation.weighted import LONG, Engine, Level, Statistic, by_unit, check, engine, row_blocks
-
-Floats = NDArray[np.float64]
+from rlsum.evaluation.rows import Floats, Ids, Rows, constant, judged_rows
+from rlsum.evaluation.statistics import row_blocks
+from rlsum.evaluation.weighted import LONG, Engine, Level, Statistic, by_unit, check, engine
 
 LEVEL = 0.95
 RESAMPLES = 2_000
-ENOUGH = 0.95  # share of resamples in which a statistic must be defined for its percentiles to mean anything
+ENOUGH = 0.95  # share of resamples in which a statistic must be defined for an interval
 
 
 @dataclass(frozen=True)
 class Correlation:
-    """Agreement of a metric with people.
+    """Correlation of a metric with people.
 
-    ``value`` in [-1, 1] (accuracies in [0, 1]) with its interval ``low`` to ``high``; NaN where undefined, and then
-    ``reason`` says why. ``n`` rows were used, ``coverage`` is their share of the judged rows. ``over`` is what the
-    value is made of: rows (pooled), inputs where it is defined (input), systems (system); ``left_out`` counts inputs
-    where it is not (a single row, or constant scores). ``epsilon`` is the tie threshold of acc-t, NaN otherwise.
+    ``value`` in [-1, 1] (accuracies in [0, 1]) with its interval ``low`` to ``high``; NaN if undefined, for the
+    ``reason`` given. ``n`` rows were used, ``coverage`` is their share of the judged rows. ``over`` is the number of
+    rows (pooled), of inputs with a value (input), or of systems (system); ``left_out`` counts inputs without a value (a
+    single row, or constant scores). ``epsilon`` is the tie threshold of acc-t, NaN otherwise.
     """
 
     statistic: Statistic
@@ -65,8 +64,8 @@ def correlate(
 ) -> Correlation:
     """Correlate ``metric`` (n,) with ``human`` (n,), both higher = better, NaN = undefined.
 
-    ``inputs`` and ``systems`` (n,) name the input and the system of each row; without ``inputs`` every row is its own.
-    ``resamples=0`` leaves the interval out. Kendall is tau-b. Level input needs ``inputs``, level system ``systems``.
+    ``inputs`` and ``systems`` (n,) name the input and the system of each row; without ``inputs`` each row is its own
+    input. ``resamples=0`` omits the interval. Kendall is tau-b. Level input needs ``inputs``, level system ``systems``.
     Raises ValueError for unknown options, missing names, vectors of unequal length, infinite scores.
     """
     check(statistic, level)
@@ -74,21 +73,20 @@ def correlate(
     if not 0 < confidence < 1 or resamples < 0:
         raise ValueError(f"confidence={confidence} must lie between 0 and 1, and resamples={resamples} be 0 or more")
     rows = judged_rows(human, metric, inputs, systems)
-    over, left_out = _made_of(rows, statistic, level)
+    over, left_out = _counts(rows, statistic, level)
     nan = float("nan")
-    nothing = Correlation(statistic, level, nan, nan, nan, len(rows), rows.coverage, over, left_out)
-    reason = why_undefined(rows, level, over)
-    if reason:
-        return replace(nothing, reason=reason)
+    result = Correlation(statistic, level, nan, nan, nan, len(rows), rows.coverage, over, left_out)
+    if reason := why_undefined(rows, level, over):
+        return replace(result, reason=reason)
     value, epsilon = _value(rows, statistic, level)
     if np.isnan(value):
-        return replace(nothing, reason=why_flat(rows, statistic, level))
+        return replace(result, reason=_why_flat(rows, statistic, level))
     low, high, reason = _interval(engine(rows, statistic, level), rows, confidence, resamples, seed)
-    return replace(nothing, value=value, epsilon=epsilon, low=low, high=high, reason=reason)
+    return replace(result, value=value, epsilon=epsilon, low=low, high=high, reason=reason)
 
 
 def needed(level: Level, inputs: Ids | None, systems: Ids | None) -> None:
-    """Raises ValueError where a level lacks the names it is made of."""
+    """Raise ValueError if the names that a level needs are missing."""
     if level == "input" and inputs is None:
         raise ValueError("level='input' needs inputs: the name of each row's input")
     if level == "system" and systems is None:
@@ -96,7 +94,7 @@ def needed(level: Level, inputs: Ids | None, systems: Ids | None) -> None:
 
 
 def why_undefined(rows: Rows, level: Level, over: int) -> str:
-    """Why nothing can be said about these rows; empty where something can."""
+    """The reason why no statistic of these rows is defined; "" if one may be."""
     if not rows.judged:
         return "no row has a human score"
     if not len(rows):
@@ -104,20 +102,19 @@ def why_undefined(rows: Rows, level: Level, over: int) -> str:
     if level == "input" and not over:
         return "no input has two rows whose human and metric scores both vary"
     if level != "input" and over < 2:
-        return f"only one {'row' if level == 'pooled' else 'system'} has both scores; two are the least"
+        return f"only one {'row' if level == 'pooled' else 'system'} has both scores; at least two are needed"
     return ""
 
 
-def why_flat(rows: Rows, statistic: Statistic, level: Level) -> str:
-    """Why a statistic over enough rows is still undefined."""
-    what = "" if level == "pooled" else "mean "
+def _why_flat(rows: Rows, statistic: Statistic, level: Level) -> str:
+    """The reason why a statistic of enough rows is undefined."""
     if constant(rows.human):
         return "the human scores are constant"
     if constant(rows.metric):
         return "the metric's scores are constant"
     if statistic == "spa":
         return "no two systems share an input"
-    return f"the {what}scores of people or of the metric are constant"
+    return f"the {'' if level == 'pooled' else 'mean '}scores of people or of the metric are constant"
 
 
 def bootstrap_values(statistic: Engine, units: int, resamples: int, seed: int) -> Floats:
@@ -132,7 +129,7 @@ def bootstrap_values(statistic: Engine, units: int, resamples: int, seed: int) -
 
 
 def percentiles(values: Floats, confidence: float) -> tuple[float, float, str]:
-    """Low and high end of the values (resamples,) and, where too many are undefined for that, NaN and the reason."""
+    """Low and high end of the values (resamples,), or NaN and the reason if too many are undefined."""
     defined = values[~np.isnan(values)]
     if len(defined) < ENOUGH * len(values):
         share = 1 - len(defined) / len(values)
@@ -142,16 +139,15 @@ def percentiles(values: Floats, confidence: float) -> tuple[float, float, str]:
 
 
 def _interval(statistic: Engine, rows: Rows, confidence: float, resamples: int, seed: int) -> tuple[float, float, str]:
-    units = len(np.unique(rows.unit))
     if not resamples:
         return float("nan"), float("nan"), ""
-    if units < 2:
+    if len(np.unique(rows.unit)) < 2:
         return float("nan"), float("nan"), "no interval: all rows belong to one input"
     return percentiles(bootstrap_values(statistic, rows.units, resamples, seed), confidence)
 
 
-def _made_of(rows: Rows, statistic: Statistic, level: Level) -> tuple[int, int]:
-    """How many rows, inputs or systems the value is made of, and how many inputs are left out."""
+def _counts(rows: Rows, statistic: Statistic, level: Level) -> tuple[int, int]:
+    """The number of rows, inputs or systems with a value, and of inputs without one."""
     if level == "pooled":
         return len(rows), 0
     if level == "system":
@@ -168,8 +164,8 @@ def _value(rows: Rows, statistic: Statistic, level: Level) -> tuple[float, float
     """The statistic and, for acc-t, its epsilon."""
     nan = float("nan")
     if statistic == "acc-t" and level != "system":
-        found = tie_calibrated_accuracy(rows.human, rows.metric, None if level == "pooled" else rows.unit)
-        return found.accuracy, found.epsilon
+        calibration = tie_calibrated_accuracy(rows.human, rows.metric, None if level == "pooled" else rows.unit)
+        return calibration.accuracy, calibration.epsilon
     if statistic == "spa":
         return soft_pairwise_accuracy(rows.human, rows.metric, rows.unit, rows.system), nan
     if statistic == "kendall" and level == "pooled" and len(rows) > LONG:

@@ -1,8 +1,8 @@
-"""Permutation tests between two metrics (Deutsch, Dror and Roth 2021): could they as well have changed places?
+"""Permutation tests between two metrics (Deutsch, Dror and Roth 2021): their scores are swapped on random units.
 
 Under the null hypothesis the two metrics of a unit are exchangeable once they are on one scale: standardised, or ranked
-where ranks are all that counts. A unit is a row (their PERM-BOTH) or a whole input (their PERM-INPUT), which alone is
-right where rows of one input share what makes them easy or hard.
+for rank correlations. A unit is a row (their PERM-BOTH) or a whole input (their PERM-INPUT). If rows of
+one input are dependent, only inputs are valid units.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from rlsum.evaluation.coefficients import COEFFICIENTS
-from rlsum.evaluation.rows import Floats, Rows
-from rlsum.evaluation.weighted import Engine, Level, Statistic, by_unit, engine, row_blocks
+from rlsum.evaluation.rows import Floats, Ints, Rows
+from rlsum.evaluation.statistics import row_blocks
+from rlsum.evaluation.weighted import Engine, Level, Statistic, by_unit, engine
 
 
 class Permutation(NamedTuple):
-    """Statistic of the first metric less that of the second, p-values, units swapped; NaN where ``reason`` says why.
+    """Statistic of the first metric less that of the second, p-values, number of units; NaN with a ``reason``.
 
-    ``p`` is two-tailed, ``p_greater`` one-tailed for the first metric being the better.
+    ``p`` is two-tailed, ``p_greater`` one-tailed for the first metric being better.
     """
 
     difference: float
@@ -33,7 +33,7 @@ class Permutation(NamedTuple):
 
 
 class Swapped(NamedTuple):
-    """The observed difference, each swap's (r,), the units swapped; NaN where ``reason`` says why."""
+    """The observed difference, that of each swap (r,), the number of units; NaN with a ``reason``."""
 
     difference: float
     swaps: Floats
@@ -44,22 +44,22 @@ class Swapped(NamedTuple):
 def permutation_test(
     first: Rows, second: Rows, statistic: Statistic, level: Level, *, resamples: int, seed: int = 0
 ) -> Permutation:
-    """Swap the scores of two metrics on random units of the same rows, as `paired_rows` makes them.
+    """Swap the scores of two metrics on random units of the same rows, from `paired_rows`.
 
-    ``p = (c + 1) / (R + 1)`` with ``c`` of ``R`` swaps at least as extreme as what was observed; where no more than
-    ``resamples`` patterns of swaps exist besides the observed, all are tried and p is exact. A swap that leaves the
-    statistic undefined counts as extreme. Pooled Spearman swaps ranks over all rows and does not rank them anew, which
+    ``p = (c + 1) / (R + 1)`` with ``c`` of ``R`` swaps at least as extreme as the observed difference; if there are at
+    most ``resamples`` patterns of swaps besides the observed one, all are tried and p is exact. A swap that leaves the
+    statistic undefined counts as extreme. Pooled Spearman swaps ranks over all rows without ranking again, which
     changes neither the observed difference nor the level of the test.
     """
-    found = swapped_differences(first, second, statistic, level, resamples=resamples, seed=seed)
-    p, p_greater = p_values(found.difference, found.swaps)
-    return Permutation(found.difference, p, p_greater, found.units, found.reason)
+    swapped = swapped_differences(first, second, statistic, level, resamples=resamples, seed=seed)
+    p, p_greater = p_values(swapped.difference, swapped.swaps)
+    return Permutation(swapped.difference, p, p_greater, swapped.units, swapped.reason)
 
 
 def swapped_differences(
     first: Rows, second: Rows, statistic: Statistic, level: Level, *, resamples: int, seed: int, exact: bool = True
 ) -> Swapped:
-    """What `permutation_test` counts. ``exact=False`` takes ``resamples`` random swaps however few patterns exist."""
+    """The differences of `permutation_test`. ``exact=False`` always draws ``resamples`` random swaps."""
     nan, none = float("nan"), np.empty(0)
     if level == "input":
         first, second = _defined_in_both(first, second, statistic)
@@ -67,9 +67,8 @@ def swapped_differences(
     if not len(taken):
         return Swapped(nan, none, 0, "no input has both metrics defined with scores that vary")
     ranked = level == "pooled" and statistic in ("spearman", "kendall")
-    value = engine(
-        _doubled(first, second, ranked), "pearson" if ranked and statistic == "spearman" else statistic, level
-    )
+    statistic = "pearson" if ranked and statistic == "spearman" else statistic
+    value = engine(_doubled(first, second, ranked), statistic, level)
     difference = float(_difference(value, np.zeros((1, first.units)))[0])
     if np.isnan(difference):
         return Swapped(nan, none, len(taken), "the scores of people or of a metric are constant at this level")
@@ -78,19 +77,19 @@ def swapped_differences(
 
 
 def p_values(difference: float, swaps: Floats) -> tuple[float, float]:
-    """Two-tailed p and one-tailed p of the first metric being the better; NaN without an observed difference."""
+    """Two-tailed p and one-tailed p of the first metric being better; NaN without an observed difference."""
     if np.isnan(difference):
         return difference, difference
-    near = 1e-9 * max(1.0, abs(difference))  # equal differences summed in another order must count as equal
-    unsure = np.isnan(swaps)
-    extreme = int((unsure | (np.abs(swaps) >= abs(difference) - near)).sum())
-    greater = int((unsure | (swaps >= difference - near)).sum())
+    near = 1e-9 * max(1.0, abs(difference))  # sums in another order differ by rounding
+    undefined = np.isnan(swaps)
+    extreme = int((undefined | (np.abs(swaps) >= abs(difference) - near)).sum())
+    greater = int((undefined | (swaps >= difference - near)).sum())
     total = len(swaps) + 1
     return (extreme + 1) / total, (greater + 1) / total
 
 
 def _defined_in_both(first: Rows, second: Rows, statistic: Statistic) -> tuple[Rows, Rows]:
-    """The rows of the inputs in which the statistic is defined for both metrics."""
+    """The rows of the inputs where the statistic is defined for both metrics."""
     if statistic == "acc-t":
         return first, second
     coefficient = COEFFICIENTS[statistic]
@@ -99,7 +98,7 @@ def _defined_in_both(first: Rows, second: Rows, statistic: Statistic) -> tuple[R
 
 
 def _doubled(first: Rows, second: Rows, ranked: bool) -> Rows:
-    """The rows of both metrics, one after the other, on one scale: units u and u + units are the same input."""
+    """The rows of both metrics on one scale, concatenated: units u and u + units are the same input."""
     scaled = [rankdata(rows.metric) if ranked else rows.metric for rows in (first, second)]
     metric = np.concatenate([(scores - scores.mean()) / scores.std() for scores in scaled])
     human = rankdata(first.human) if ranked else first.human
@@ -120,15 +119,15 @@ def _difference(statistic: Engine, swaps: Floats) -> Floats:
     return statistic(np.concatenate([stay, swaps], axis=1)) - statistic(np.concatenate([swaps, stay], axis=1))
 
 
-def _swaps(taken: NDArray[np.int64], units: int, resamples: int, seed: int, exact: bool) -> Iterator[Floats]:
-    """Blocks (b, units) of 0 and 1 on the units taken: every pattern but the observed one, or random ones."""
+def _swaps(taken: Ints, units: int, resamples: int, seed: int, exact: bool) -> Iterator[Floats]:
+    """Blocks (b, units) of 0 and 1 on the units ``taken``: every pattern but the observed one, or random ones."""
     few = exact and len(taken) < 63 and 2 ** len(taken) - 1 <= resamples
     generator = np.random.default_rng(seed)
     done = 0
     for rows in row_blocks(2 ** len(taken) - 1 if few else resamples, 2 * units):
         swaps = np.zeros((rows, units))
         if few:
-            patterns = np.arange(done + 1, done + rows + 1)  # pattern 0 swaps nothing: it is what was observed
+            patterns = np.arange(done + 1, done + rows + 1)  # without pattern 0, which swaps nothing
             swaps[:, taken] = (patterns[:, None] >> np.arange(len(taken))) & 1
         else:
             swaps[:, taken] = generator.integers(0, 2, size=(rows, len(taken)), dtype=np.int8)

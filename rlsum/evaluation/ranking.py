@@ -1,11 +1,11 @@
-"""How often a metric ranks as people do: pairwise accuracy with tie calibration, and soft pairwise accuracy.
+"""Agreement of a metric's ranking with people's: pairwise accuracy with tie calibration, and soft pairwise accuracy.
 
-`acc-t` (Deutsch, Foster and Freitag 2023, "Ties Matter", called acc23 in WMT): a pair of rows is judged right where
-metric and people agree that the first is better, worse, or equal. Metrics with fine values never tie, so the metric
-calls a tie where its two scores differ by at most epsilon, and epsilon is the one that makes the accuracy greatest.
+`acc-t` (Deutsch, Foster and Freitag 2023, "Ties Matter", called acc23 in WMT): a pair of rows is correct if metric and
+people agree that the first is better, worse, or equal. Continuous metrics never tie, so the metric calls a tie if its
+two scores differ by at most epsilon, and epsilon maximises the accuracy.
 
-SPA (Thompson, Mathur, Deutsch and Khayrallah 2024): over pairs of systems, one minus the mean difference between the
-p-value of people preferring one to the other and the metric's p-value for the same.
+SPA (Thompson, Mathur, Deutsch and Khayrallah 2024): over pairs of systems, one minus the mean difference between
+people's p-value and the metric's p-value that the first system is better.
 """
 
 from __future__ import annotations
@@ -14,21 +14,18 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
-from rlsum.evaluation.rows import Ids, Rows, judged_rows
+from rlsum.evaluation.rows import Floats, Ids, Ints, Rows, judged_rows
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
-PERMUTATIONS = 1000  # of a p-value of SPA, as its authors take
-MOST_PAIRS = 5_000_000  # of all rows; of more, a seeded sample of so many is taken, which is sure to within .001
-ROUNDING = 1e-9  # shares of pairs this near are equal: sums in another order must not move epsilon
+PERMUTATIONS = 1000  # per p-value of SPA, as in the paper
+MOST_PAIRS = 5_000_000  # above this many pairs a seeded sample is taken, which is exact to within .001
+ROUNDING = 1e-9  # shares of pairs this close are equal, so that the order of a sum does not change epsilon
 
 
 class TieCalibration(NamedTuple):
-    """The accuracy in [0, 1], the epsilon that gives it, over how many pairs of how many inputs (NaN without any)."""
+    """The accuracy in [0, 1], its epsilon, and the numbers of pairs and inputs; NaN without pairs."""
 
     accuracy: float
     epsilon: float
@@ -37,12 +34,12 @@ class TieCalibration(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Pairs:
+class RowPairs:
     """Pairs of rows in the order of ``gap`` (p,), the metric's absolute difference.
 
-    ``right`` (p,): 1 where metric and people order the pair alike and people see a difference; ``tied`` (p,): 1 where
-    people see none. ``first`` and ``second`` (p,) are the units of the two rows. ``share`` (p,): 1 over the number of
-    pairs of the same input where pairs are made within inputs; None where they are made over all rows.
+    ``right`` (p,): 1 where metric and people order the pair alike and people do not tie it; ``tied`` (p,): 1 where
+    people tie it. ``first`` and ``second`` (p,) are the units of the two rows. ``share`` (p,): 1 over the number of
+    pairs of the same input, or None for pairs over all rows.
     """
 
     gap: Floats
@@ -56,28 +53,28 @@ class Pairs:
         return len(self.gap)
 
     def weights(self, weights: Floats) -> Floats:
-        """The weight of every pair (b, p) where the units have ``weights`` (b, units)."""
+        """The weight of every pair (b, p) under ``weights`` (b, units) of the units."""
         return weights[:, self.first] * (weights[:, self.second] if self.share is None else self.share)
 
 
 def tie_calibrated_accuracy(human: ArrayLike, metric: ArrayLike, inputs: Ids | None = None) -> TieCalibration:
     """Pairwise accuracy with tie calibration of ``metric`` (n,) against ``human`` (n,), both higher = better.
 
-    Pairs are made within each of ``inputs`` (n,); without inputs, over all rows. Maximised over epsilon >= 0 is the
-    mean over inputs of each one's share of right pairs; of equally good epsilons the smallest is taken. The value is
-    optimistic by as much as one number fitted to the same data can be. NaN where no input has two defined rows.
+    Pairs are formed within each of ``inputs`` (n,); without inputs, over all rows. The mean over inputs of the share of
+    right pairs is maximised over epsilon >= 0; of several maxima the smallest epsilon is taken. The value is slightly
+    optimistic, because epsilon is fitted to the same data. NaN if no input has two defined rows.
     Raises ValueError as `judged_rows` does.
     """
     rows = judged_rows(human, metric, inputs)
-    found = pairs_of(rows, MOST_PAIRS) if inputs is None else pairs_within(rows)
-    if not len(found):
+    pairs = pairs_of(rows, MOST_PAIRS) if inputs is None else pairs_within(rows)
+    if not len(pairs):
         return TieCalibration(np.nan, np.nan, 0, 0)
-    accuracy, epsilon = calibrated(found, np.ones((1, rows.units)))
-    counted = 1 if inputs is None else len(np.unique(found.first))
-    return TieCalibration(float(accuracy[0]), float(epsilon[0]), len(found), counted)
+    accuracy, epsilon = calibrated(pairs, np.ones((1, rows.units)))
+    groups = 1 if inputs is None else len(np.unique(pairs.first))
+    return TieCalibration(float(accuracy[0]), float(epsilon[0]), len(pairs), groups)
 
 
-def pairs_within(rows: Rows) -> Pairs:
+def pairs_within(rows: Rows) -> RowPairs:
     """All pairs of rows of one unit."""
     order = np.argsort(rows.unit, kind="stable")
     members = np.split(order, np.flatnonzero(np.diff(rows.unit[order])) + 1)
@@ -88,8 +85,8 @@ def pairs_within(rows: Rows) -> Pairs:
     return _sorted_pairs(rows, first, second, 1 / counts[rows.unit[first]])
 
 
-def pairs_of(rows: Rows, limit: int, seed: int = 0) -> Pairs:
-    """All pairs of rows, or a seeded sample of ``limit`` of them (with replacement) where there are more."""
+def pairs_of(rows: Rows, limit: int, seed: int = 0) -> RowPairs:
+    """All pairs of rows, or a seeded sample of ``limit`` pairs (with replacement) if there are more."""
     size = len(rows)
     if size * (size - 1) // 2 <= limit:
         return _sorted_pairs(rows, *np.triu_indices(size, 1), None)
@@ -99,8 +96,8 @@ def pairs_of(rows: Rows, limit: int, seed: int = 0) -> Pairs:
     return _sorted_pairs(rows, first, second, None)
 
 
-def calibrated(pairs: Pairs, weights: Floats) -> tuple[Floats, Floats]:
-    """Greatest accuracy and its epsilon, both (b,), where the units have ``weights`` (b, units)."""
+def calibrated(pairs: RowPairs, weights: Floats) -> tuple[Floats, Floats]:
+    """Greatest accuracy and its epsilon, both (b,), under ``weights`` (b, units) of the units."""
     weight = pairs.weights(weights)
     return _best(pairs.gap[None], weight * pairs.right, weight * pairs.tied, weight.sum(1))
 
@@ -108,73 +105,67 @@ def calibrated(pairs: Pairs, weights: Floats) -> tuple[Floats, Floats]:
 def accuracy_rows(human: Floats, metric: Floats) -> Floats:
     """Tie-calibrated accuracy of each row of ``metric`` (b, s) against ``human`` (b, s), over its pairs; (b,)."""
     first, second = np.triu_indices(human.shape[1], 1)
-    people, found = human[:, first] - human[:, second], metric[:, first] - metric[:, second]
-    order = np.argsort(np.abs(found), axis=1, kind="stable")
-    people, found = np.take_along_axis(people, order, 1), np.take_along_axis(found, order, 1)
-    right = (people * found > 0).astype(np.float64)
-    undefined = np.isnan(people + found).any(1)
-    accuracy, _ = _best(np.abs(found), right, (people == 0).astype(np.float64), np.full(len(human), len(first)))
+    people, scores = human[:, first] - human[:, second], metric[:, first] - metric[:, second]
+    order = np.argsort(np.abs(scores), axis=1, kind="stable")
+    people, scores = np.take_along_axis(people, order, 1), np.take_along_axis(scores, order, 1)
+    right = (people * scores > 0).astype(np.float64)
+    undefined = np.isnan(people + scores).any(1)
+    accuracy, _ = _best(np.abs(scores), right, (people == 0).astype(np.float64), np.full(len(human), len(first)))
     return np.where(undefined, np.nan, accuracy)
 
 
-def _sorted_pairs(rows: Rows, first: Ints, second: Ints, share: Floats | None) -> Pairs:
-    people, found = rows.human[first] - rows.human[second], rows.metric[first] - rows.metric[second]
-    order = np.argsort(np.abs(found), kind="stable")
-    people, found, first, second = people[order], found[order], first[order], second[order]
-    right, tied = (people * found > 0).astype(np.float64), (people == 0).astype(np.float64)
+def _sorted_pairs(rows: Rows, first: Ints, second: Ints, share: Floats | None) -> RowPairs:
+    people, scores = rows.human[first] - rows.human[second], rows.metric[first] - rows.metric[second]
+    order = np.argsort(np.abs(scores), kind="stable")
+    people, scores, first, second = people[order], scores[order], first[order], second[order]
+    right, tied = (people * scores > 0).astype(np.float64), (people == 0).astype(np.float64)
     share = None if share is None else share[order]
-    return Pairs(np.abs(found), right, tied, rows.unit[first], rows.unit[second], share)
+    return RowPairs(np.abs(scores), right, tied, rows.unit[first], rows.unit[second], share)
 
 
 def _best(gap: Floats, right: Floats, tied: Floats, total: Floats) -> tuple[Floats, Floats]:
-    """Over thresholds on ``gap`` (1 or b, p), ascending: the greatest share of pairs that are right, and its epsilon.
+    """The greatest share of right pairs over thresholds on ``gap`` (1 or b, p), ascending, and its epsilon.
 
-    ``right`` and ``tied`` (b, p) are weights of pairs that are right when told apart and when called ties.
+    ``right`` and ``tied`` (b, p) are weights of the pairs that are right if the metric orders them or calls them ties.
     """
     if not gap.shape[1]:
         return np.full(len(total), np.nan), np.full(len(total), np.nan)
-    gained = np.cumsum(tied - right, axis=1)  # when all pairs up to here are called ties
+    gained = np.cumsum(tied - right, axis=1)  # if all pairs up to this one are called ties
     last = np.diff(gap, axis=1, append=np.inf) > 0  # equal gaps become ties together
     gained = np.where(last, gained, -np.inf)
-    start = np.where(gap[:, :1] > 0, 0.0, -np.inf)  # epsilon 0 leaves everything apart, unless gaps are 0
+    start = np.where(gap[:, :1] > 0, 0.0, -np.inf)  # epsilon 0 ties pairs with a gap of 0 only
     gained = np.concatenate([np.broadcast_to(start, (len(gained), 1)), gained], axis=1)
     best = np.argmax(gained >= gained.max(1, keepdims=True) - ROUNDING * total[:, None], axis=1)
     epsilons = np.broadcast_to(np.concatenate([np.zeros((len(gap), 1)), gap], axis=1), gained.shape)
-    here = np.arange(len(gained)), best
+    chosen = np.arange(len(gained)), best
     with np.errstate(invalid="ignore", divide="ignore"):
-        return (right.sum(1) + gained[here]) / total, epsilons[here]
+        return (right.sum(1) + gained[chosen]) / total, epsilons[chosen]
 
 
 def soft_pairwise_accuracy(
-    human: ArrayLike,
-    metric: ArrayLike,
-    inputs: Ids,
-    systems: Ids,
-    *,
-    permutations: int = PERMUTATIONS,
-    seed: int = 0,
+    human: ArrayLike, metric: ArrayLike, inputs: Ids, systems: Ids, *, permutations: int = PERMUTATIONS, seed: int = 0
 ) -> float:
     """SPA of ``metric`` (n,) against ``human`` (n,) over systems, in [0, 1]: ``1 - mean |p_human - p_metric|``.
 
-    Each p is one-sided, of the paired permutation test that the first of two systems is better on the inputs both
-    have: with probability a half an input's two scores change places. Permutations with exactly the observed
-    difference count half, and the observed one is among them, so that naming the two systems the other way round gives
-    1 - p and the order of systems does not matter. The same permutations serve people and metric, as in the authors'
-    code. Several rows of one system and input are averaged. NaN where no two systems share an input.
+    Each p is one-sided, from the paired permutation test that the first of two systems is better on their common
+    inputs: an input's two scores are swapped with probability one half. Permutations with exactly the observed
+    difference count half, and the observed one is included, so swapping the two systems gives 1 - p and the order of
+    systems is irrelevant. People and metric use the same permutations, as in the authors' code. Several rows of one
+    system and input are averaged. NaN if no two systems share an input.
     Raises ValueError as `judged_rows` does.
     """
     rows = judged_rows(human, metric, inputs, systems)
-    people, found, present = differences(rows)
+    people, scores, present = differences(rows)
     signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(permutations, rows.units))
-    apart = np.abs(_permutation_p(people, signs) - _permutation_p(found, signs))
+    distance = np.abs(_permutation_p(people, signs) - _permutation_p(scores, signs))
     shared = present.any(0)
-    return float(1 - apart[shared].mean()) if shared.any() else float("nan")
+    return float(1 - distance[shared].mean()) if shared.any() else float("nan")
 
 
 def differences(rows: Rows) -> tuple[Floats, Floats, Floats]:
-    """Human and metric differences of every pair of systems on every unit, both (units, pairs), and where both are.
+    """Human and metric differences of every pair of systems on every unit, and whether both have a row; (units, pairs).
 
-    A difference is 0 where one of the two systems has no row; the third (units, pairs) is 1 where both have one.
+    A difference is 0 where one of the two systems has no row; the third array is 1 where both have one.
     """
     shape = (rows.units, rows.systems)
     cell = rows.unit * rows.systems + rows.system
@@ -182,23 +173,24 @@ def differences(rows: Rows) -> tuple[Floats, Floats, Floats]:
     first, second = np.triu_indices(rows.systems, 1)
     present = (counts > 0).reshape(shape)
     both = present[:, first] & present[:, second]
-    found = []
-    for scores in (rows.human, rows.metric):
+
+    def difference(scores: Floats) -> Floats:
         means = (np.bincount(cell, weights=scores, minlength=len(counts)) / np.maximum(counts, 1)).reshape(shape)
-        found.append(np.where(both, means[:, first] - means[:, second], 0.0))
-    return found[0], found[1], both.astype(np.float64)
+        return np.where(both, means[:, first] - means[:, second], 0.0)
+
+    return difference(rows.human), difference(rows.metric), both.astype(np.float64)
 
 
-def soft_accuracy_limit(people: Floats, found: Floats, present: Floats, weights: Floats) -> Floats:
-    """SPA (b,) where the units have ``weights`` (b, units), from `differences`.
+def soft_accuracy_limit(people: Floats, scores: Floats, present: Floats, weights: Floats) -> Floats:
+    """SPA (b,) under ``weights`` (b, units) of the units, from `differences`.
 
-    In place of permutations stands their limit for many inputs: under them the sum of the differences is normal with
-    mean 0 and the sum of the squared differences as variance. What makes thousands of resamples of SPA affordable.
+    Permutations are replaced by their limit for many inputs, where the sum of the differences is normal with mean 0 and
+    the sum of the squared differences as variance. This makes thousands of resamples affordable.
     """
-    apart = np.abs(_limit_p(people, weights) - _limit_p(found, weights))
+    distance = np.abs(_limit_p(people, weights) - _limit_p(scores, weights))
     shared = (weights @ present) > 0
     with np.errstate(invalid="ignore"):
-        return 1 - np.where(shared, apart, 0.0).sum(1) / shared.sum(1)
+        return 1 - np.where(shared, distance, 0.0).sum(1) / shared.sum(1)
 
 
 def _permutation_p(difference: Floats, signs: Floats) -> Floats:

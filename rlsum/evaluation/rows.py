@@ -1,8 +1,8 @@
-"""Judged rows: human scores beside the scores of a metric, with the input and the system of every row.
+"""Judged rows: the human score and a metric's score of each text, with its input and its system.
 
-The statistics of meta-evaluation all start here. A row is one candidate text that people judged; its *input* is what
-it was written for (an article, a source sentence), its *system* is who wrote it. Rows where either score is undefined
-(NaN) are left out and counted, never filled in.
+All statistics of meta-evaluation start here. A row is one judged candidate text; its *input* is what the text was
+written for (an article, a source sentence), its *system* is its author. Rows where either score is undefined (NaN) are
+left out and counted, never filled in.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ Ids = Sequence[Any] | NDArray[Any]
 class Rows:
     """n rows with both scores defined.
 
-    ``human`` and ``metric`` (n,) float64; ``unit`` (n,) the number of each row's input, below ``units``, which is what
-    is resampled as a whole; ``system`` (n,) the number of each row's system, below ``systems``; ``judged`` how many
-    rows have a human score, whether or not the metric is defined there.
+    ``human`` and ``metric`` (n,) float64; ``unit`` (n,) the number of each row's input, below ``units``: the unit of
+    resampling; ``system`` (n,) the number of each row's system, below ``systems``; ``judged`` the number of rows with a
+    human score, whether or not the metric is defined there.
     """
 
     human: Floats
@@ -41,7 +41,7 @@ class Rows:
 
     @property
     def coverage(self) -> float:
-        """The share of the judged rows on which the metric is defined; NaN where nothing was judged."""
+        """The share of the judged rows on which the metric is defined; NaN if no row was judged."""
         return len(self) / self.judged if self.judged else float("nan")
 
     @property
@@ -51,40 +51,35 @@ class Rows:
 
     def where(self, kept: NDArray[np.bool_]) -> Rows:
         """The rows that are ``kept`` (n,); units and systems keep their numbers."""
-        return replace(
-            self,
-            human=self.human[kept],
-            metric=self.metric[kept],
-            unit=self.unit[kept],
-            system=self.system[kept],
-        )
+        columns = {name: getattr(self, name)[kept] for name in ("human", "metric", "unit", "system")}
+        return replace(self, **columns)
 
     def apart(self) -> Rows:
-        """The same rows, each a unit of its own."""
+        """The same rows with every row as one unit."""
         return replace(self, unit=np.arange(len(self)), units=len(self))
 
 
 def judged_rows(human: ArrayLike, metric: ArrayLike, inputs: Ids | None = None, systems: Ids | None = None) -> Rows:
     """The rows on which ``human`` (n,) and ``metric`` (n,) are both defined.
 
-    ``inputs`` and ``systems`` (n,) are any hashable names; without ``inputs`` each row has its own, without
-    ``systems`` all rows come from one. Numbers follow the sorted names, so the order of the rows changes nothing.
+    ``inputs`` and ``systems`` (n,) are any hashable names; without ``inputs`` each row is its own input, without
+    ``systems`` all rows belong to one system. Numbers follow the sorted names, so the order of the rows is irrelevant.
     Raises ValueError for empty, unequally long or infinite vectors.
     """
-    scores, written = _scores("human", human), _scores("metric", metric)
-    rows = len(scores)
-    _same_length("metric", len(written), rows)
+    people, scores = _scores("human", human), _scores("metric", metric)
+    rows = len(people)
+    _same_length("metric", len(scores), rows)
     unit, units = numbered("inputs", inputs, rows)
     system, count = (np.zeros(rows, dtype=np.int64), 1) if systems is None else numbered("systems", systems, rows)
-    kept = ~np.isnan(scores) & ~np.isnan(written)
-    judged = int((~np.isnan(scores)).sum())
-    return Rows(scores[kept], written[kept], unit[kept], units, system[kept], count, judged)
+    judged = ~np.isnan(people)
+    kept = judged & ~np.isnan(scores)
+    return Rows(people[kept], scores[kept], unit[kept], units, system[kept], count, int(judged.sum()))
 
 
 def paired_rows(
     human: ArrayLike, a: ArrayLike, b: ArrayLike, inputs: Ids | None = None, systems: Ids | None = None
 ) -> tuple[Rows, Rows]:
-    """The rows of metric ``a`` and of metric ``b`` where both are defined: the same rows, twice.
+    """The rows on which metrics ``a`` and ``b`` are both defined, once with the scores of each.
 
     Raises ValueError as `judged_rows` does.
     """
@@ -95,20 +90,28 @@ def paired_rows(
 
 
 def numbered(name: str, ids: Ids | None, rows: int) -> tuple[Ints, int]:
-    """The place of each id (rows,) among the sorted distinct ids, and how many there are; without ids, all differ.
+    """The index of each id (rows,) among the sorted distinct ids, and their number; without ids, all rows differ.
 
-    Raises ValueError, naming the vector, where there are not as many ids as rows.
+    Raises ValueError unless there is one id per row.
     """
     if ids is None:
         return np.arange(rows), rows
     names = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
     _same_length(name, len(names), rows)
-    places = {identity: place for place, identity in enumerate(sorted(set(names), key=_order))}
-    return np.array([places[identity] for identity in names], dtype=np.int64), len(places)
+    index = {name: number for number, name in enumerate(sorted(set(names), key=_order))}
+    return np.array([index[name] for name in names], dtype=np.int64), len(index)
+
+
+def members(groups: Sequence[str]) -> dict[str, Ints]:
+    """The indices of the rows of each group; groups in order of first occurrence."""
+    indices: dict[str, list[int]] = {}
+    for index, group in enumerate(groups):
+        indices.setdefault(group, []).append(index)
+    return {group: np.array(rows) for group, rows in indices.items()}
 
 
 def constant(values: Floats) -> bool:
-    """Whether ``values`` (n,) are all one number, up to the rounding of its last digits."""
+    """Whether ``values`` (n,) are all equal, up to rounding."""
     return len(values) == 0 or bool(np.ptp(values) <= 1e-13 * np.abs(values).max())
 
 
@@ -122,10 +125,10 @@ def _scores(name: str, values: ArrayLike) -> Floats:
     return scores
 
 
-def _order(identity: Any) -> tuple[str, Any]:
-    return type(identity).__name__, identity
+def _order(name: Any) -> tuple[str, Any]:
+    return type(name).__name__, name
 
 
 def _same_length(name: str, length: int, rows: int) -> None:
     if length != rows:
-        raise ValueError(f"{name} has {length} entries for {rows} scores; there must be one for each row")
+        raise ValueError(f"{name} has {length} entries for {rows} scores; there must be one per row")

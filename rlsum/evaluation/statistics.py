@@ -1,7 +1,7 @@
-"""How sure a mean and a difference are: bootstrap intervals, sign-flip permutation tests, Holm's correction.
+"""Bootstrap intervals of means, sign-flip permutation tests of differences, Holm's correction.
 
-The item (an article) is the unit throughout. Undefined scores are NaN: they are left out and the number of items that
-remain is reported, never replaced by a number. All randomness is seeded, so a table is the same every time.
+The unit is the item (an article). Undefined scores are NaN: they are left out, never replaced, and the number of
+remaining items is reported. All randomness is seeded.
 """
 
 from __future__ import annotations
@@ -10,18 +10,19 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
+from rlsum.evaluation.rows import Floats
+
 Alternative = Literal["two-sided", "greater", "less"]
 
 LEVEL = 0.95
 RESAMPLES = 10_000
-CHUNK = 1_000_000  # resampled values held at once: eight megabytes of float64, small enough for a processor's cache
+CHUNK = 1_000_000  # resampled values held at once: 8 MB of float64, which fits a processor's cache
 
 
 class Interval(NamedTuple):
-    """A mean with its confidence interval, over the ``n`` items where it is defined (NaN where too few are)."""
+    """A mean and its confidence interval over ``n`` defined items; NaN if there are too few."""
 
     mean: float
     low: float
@@ -30,7 +31,7 @@ class Interval(NamedTuple):
 
 
 class PairedDifference(NamedTuple):
-    """The mean of ``a - b`` with its interval, and the permutation p-value, over the items where both are defined."""
+    """The mean of ``a - b`` with its interval and permutation p-value, over the items where both are defined."""
 
     interval: Interval
     p: float
@@ -41,7 +42,7 @@ def bootstrap_interval(
 ) -> Interval:
     """Percentile bootstrap interval of the mean of ``values`` (n,), NaN entries left out (Efron 1979).
 
-    The interval is NaN where fewer than two values are defined: one item says nothing about spread.
+    The interval is NaN if fewer than two values are defined.
     Raises ValueError for an empty or many-dimensional ``values``, a level outside (0, 1), resamples below 1.
     """
     values = _vector("values", values)
@@ -54,7 +55,7 @@ def bootstrap_interval(
     means = np.concatenate(
         [
             defined[generator.integers(0, len(defined), size=(rows, len(defined)), dtype=np.int32)].mean(axis=1)
-            for rows in _chunks(resamples, len(defined))
+            for rows in row_blocks(resamples, len(defined))
         ]
     )
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
@@ -69,18 +70,19 @@ def paired_permutation(
     seed: int = 0,
     alternative: Alternative = "two-sided",
 ) -> float:
-    """P-value of the sign-flip permutation test that ``a`` and ``b`` (n,) score the same items alike.
+    """P-value of the sign-flip permutation test that ``a`` and ``b`` (n,) score the same items equally.
 
-    Under the null hypothesis the sign of each item's difference is a coin toss. ``p = (c + 1) / (R + 1)``, with ``c``
-    of ``R`` flips at least as extreme as what was observed (Phipson and Smyth 2010), so p is never 0. Where there are
-    no more than ``resamples`` flips besides the observed one, every one is tried and p is exact.
-    NaN where no item is defined in both. ``alternative="greater"`` asks whether ``a`` exceeds ``b``.
+    Under the null hypothesis the sign of each item's difference is random. ``p = (c + 1) / (R + 1)``, with ``c`` of
+    ``R`` flips at least as extreme as the observed difference (Phipson and Smyth 2010), so p is never 0. If there are
+    at most ``resamples`` flips besides the observed one, all are tried and p is exact. NaN if no item is defined in
+    both. ``alternative="greater"`` tests whether ``a`` exceeds ``b``.
     Raises ValueError for empty or unequally long vectors, an unknown alternative, resamples below 1.
     """
     if alternative not in ("two-sided", "greater", "less"):
         raise ValueError(f"alternative={alternative!r} is unknown; use two-sided, greater or less")
     _check_resampling(LEVEL, resamples)
-    differences = _defined_differences(a, b)
+    differences = _differences(a, b)
+    differences = differences[~np.isnan(differences)]
     if not len(differences):
         return float("nan")
     if alternative == "less":
@@ -89,7 +91,7 @@ def paired_permutation(
     totals = 2 * _flipped_sums(differences, resamples, seed) - observed  # sum of kept minus sum of flipped
     if alternative == "two-sided":
         totals, observed = np.abs(totals), abs(observed)
-    tolerance = 1e-12 * np.abs(differences).sum()  # equal sums added in another order must count as equal
+    tolerance = 1e-12 * np.abs(differences).sum()  # sums in another order differ by rounding
     extreme = int((totals >= observed - tolerance).sum())
     return (extreme + 1) / (len(totals) + 1)
 
@@ -101,15 +103,14 @@ def paired_difference(
 
     Raises ValueError as `bootstrap_interval` and `paired_permutation` do.
     """
-    difference = _vector("a", a) - _same_length(a, b)
-    interval = bootstrap_interval(difference, level=level, resamples=resamples, seed=seed)
+    interval = bootstrap_interval(_differences(a, b), level=level, resamples=resamples, seed=seed)
     return PairedDifference(interval, paired_permutation(a, b, resamples=resamples, seed=seed))
 
 
 def holm(p_values: Sequence[float] | Floats) -> Floats:
-    """P-values (m,) adjusted for asking m questions at once, by Holm's step-down method (Holm 1979).
+    """P-values (m,) of m tests, adjusted by Holm's step-down method (Holm 1979).
 
-    An undefined (NaN) p-value stays undefined and does not count as a question.
+    A NaN stays NaN and does not count as a test.
     """
     p = np.asarray(p_values, dtype=np.float64)
     adjusted = np.full(p.shape, np.nan)
@@ -120,26 +121,26 @@ def holm(p_values: Sequence[float] | Floats) -> Floats:
 
 
 def _flipped_sums(differences: Floats, resamples: int, seed: int) -> Floats:
-    """Sums of the differences that keep their sign, one a resample: all patterns but the observed, or random ones."""
+    """Sum of the differences that keep their sign, per resample: all patterns but the observed, or random ones."""
     n = len(differences)
     if n < 63 and 2**n - 1 <= resamples:
-        patterns = np.arange(2**n - 1, dtype=np.int64)  # the last, all ones, flips nothing: it is what was observed
+        patterns = np.arange(2**n - 1, dtype=np.int64)  # without the last, which flips nothing
         return ((patterns[:, None] >> np.arange(n)) & 1) @ differences
     generator = np.random.default_rng(seed)
-    width = -(-n // 8)  # bytes a row
+    width = -(-n // 8)  # bytes per row
     return np.concatenate(
         [
             np.unpackbits(generator.integers(0, 256, size=(rows, width), dtype=np.uint8), axis=1, count=n) @ differences
-            for rows in _chunks(resamples, n)
+            for rows in row_blocks(resamples, n)
         ]
     )
 
 
-def _chunks(resamples: int, width: int) -> Iterator[int]:
-    """Row counts that add up to ``resamples`` and keep rows x width near CHUNK."""
-    rows = max(1, CHUNK // width)
-    for start in range(0, resamples, rows):
-        yield min(rows, resamples - start)
+def row_blocks(total: int, width: int) -> Iterator[int]:
+    """Row counts that add up to ``total`` and keep rows x width near CHUNK."""
+    rows = max(1, CHUNK // max(1, width))
+    for start in range(0, total, rows):
+        yield min(rows, total - start)
 
 
 def _vector(name: str, values: ArrayLike) -> Floats:
@@ -149,16 +150,11 @@ def _vector(name: str, values: ArrayLike) -> Floats:
     return vector
 
 
-def _same_length(a: ArrayLike, b: ArrayLike) -> Floats:
+def _differences(a: ArrayLike, b: ArrayLike) -> Floats:
     first, second = _vector("a", a), _vector("b", b)
     if len(first) != len(second):
         raise ValueError(f"a has {len(first)} scores and b has {len(second)}; pair them by item first")
-    return second
-
-
-def _defined_differences(a: ArrayLike, b: ArrayLike) -> Floats:
-    differences = _vector("a", a) - _same_length(a, b)
-    return differences[~np.isnan(differences)]
+    return first - second
 
 
 def _check_resampling(level: float, resamples: int) -> None:

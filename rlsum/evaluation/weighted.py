@@ -1,17 +1,16 @@
-"""Statistics of weighted rows: one engine behind the bootstrap, the permutation tests and the plain values.
+"""Statistics of weighted rows: the engine of the bootstrap, the permutation tests and the plain values.
 
-An engine is built once from rows and then maps weights of their units (b, units) to values (b,). Whole numbers are how
-often a unit was drawn (bootstrap); zeros and ones choose between two metrics (permutation); ones give the plain value.
-So thousands of resamples are a few matrix products over sums, ranks or pairs made beforehand.
+An engine is built once from rows and maps weights of their units (b, units) to values (b,). The weights are counts of
+draws (bootstrap), zeros and ones that choose between two metrics (permutation), or ones (the plain value). Thousands of
+resamples are a few matrix products over precomputed sums, ranks or pairs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.stats import kendalltau
 
@@ -24,22 +23,20 @@ from rlsum.evaluation.ranking import (
     pairs_within,
     soft_accuracy_limit,
 )
-from rlsum.evaluation.rows import Rows
-from rlsum.evaluation.statistics import CHUNK
+from rlsum.evaluation.rows import Floats, Rows
+from rlsum.evaluation.statistics import row_blocks
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Engine = Callable[[Floats], Floats]
 Statistic = Literal["pearson", "spearman", "kendall", "acc-t", "spa"]
 Level = Literal["pooled", "input", "system"]
 
 FLAT = 1e-12  # a variance below this share of the mean square is rounding
-LONG = 8_000  # rows from which all pairs of rows fill memory: then each resample is correlated on its own
-PAIRS = 100_000  # of all rows that a resample of pooled acc-t looks at: sure to within .002
+LONG = 8_000  # above this many rows, all pairs do not fit in memory and resamples are correlated one by one
+PAIRS = 100_000  # pairs that pooled acc-t samples for its interval: exact to within .002
 
 
 def engine(rows: Rows, statistic: Statistic, level: Level) -> Engine:
-    """The function from weights (b, units) to values (b,) of a statistic at a level; NaN where it is undefined.
+    """The function from weights (b, units) to values (b,) of a statistic at a level; NaN if undefined.
 
     Raises ValueError for an unknown statistic or level, and for spa at a level other than system.
     """
@@ -59,7 +56,7 @@ def engine(rows: Rows, statistic: Statistic, level: Level) -> Engine:
 
 
 def check(statistic: str, level: str) -> None:
-    """Raises ValueError, with what to write instead, for a statistic or level that is not one, or not together."""
+    """Raise ValueError for an unknown statistic or level, or an impossible combination."""
     if statistic not in get_args(Statistic):
         raise ValueError(f"statistic={statistic!r} is unknown; use one of {', '.join(get_args(Statistic))}")
     if level not in get_args(Level):
@@ -69,26 +66,19 @@ def check(statistic: str, level: str) -> None:
 
 
 def by_unit(rows: Rows, coefficient: Coefficient) -> Floats:
-    """The coefficient within each unit (units,); NaN where it is undefined there."""
+    """The coefficient within each unit (units,); NaN if undefined."""
     values = np.full(rows.units, np.nan)
     order = np.argsort(rows.unit, kind="stable")
     units, starts, sizes = np.unique(rows.unit[order], return_index=True, return_counts=True)
-    for size in set(sizes[sizes > 1].tolist()):  # units of one size make a matrix
-        alike = sizes == size
-        members = order[starts[alike][:, None] + np.arange(size)]
-        values[units[alike]] = coefficient(rows.human[members], rows.metric[members])
+    for size in set(sizes[sizes > 1].tolist()):  # units of one size form a matrix
+        equal = sizes == size
+        members = order[starts[equal][:, None] + np.arange(size)]
+        values[units[equal]] = coefficient(rows.human[members], rows.metric[members])
     return values
 
 
-def row_blocks(total: int, width: int) -> Iterator[int]:
-    """Row counts that add up to ``total`` and keep rows x width near CHUNK."""
-    rows = max(1, CHUNK // max(1, width))
-    for start in range(0, total, rows):
-        yield min(rows, total - start)
-
-
 def _in_blocks(value: Engine, width: int) -> Engine:
-    """The same engine, handed so few resamples at a time that ``width`` numbers for each fit a processor's cache."""
+    """The same engine, called on blocks of resamples so that ``width`` numbers per resample fit a processor's cache."""
 
     def blocked(weights: Floats) -> Floats:
         ends = np.cumsum(list(row_blocks(len(weights), width)))
@@ -109,10 +99,10 @@ def _mean_of_units(values: Floats) -> Engine:
 
 
 def _system_means(rows: Rows, coefficient: Coefficient) -> Engine:
-    """Each system's means over its rows, then the coefficient over the systems that have rows."""
-    seen, system = np.unique(rows.system, return_inverse=True)
-    shape = (rows.units, len(seen))
-    cell = rows.unit * len(seen) + system
+    """The means of each system over its rows, then the coefficient over the systems that have rows."""
+    systems, system = np.unique(rows.system, return_inverse=True)
+    shape = (rows.units, len(systems))
+    cell = rows.unit * len(systems) + system
     counts, human, metric = (
         np.bincount(cell, weights=column, minlength=shape[0] * shape[1]).reshape(shape)
         for column in (None, rows.human, rows.metric)
@@ -150,23 +140,23 @@ def _pooled_spearman(rows: Rows) -> Engine:
 
 
 class _Ranks:
-    """Ranks of fixed values (n,) under changing weights: sorted once, summed per distinct value each time."""
+    """Weighted ranks of fixed values (n,), which are sorted once."""
 
     def __init__(self, values: Floats) -> None:
-        distinct, self.place = np.unique(values, return_inverse=True)
-        self.order = np.argsort(self.place, kind="stable")
-        self.starts = np.searchsorted(self.place[self.order], np.arange(len(distinct)))
+        distinct, self.code = np.unique(values, return_inverse=True)
+        self.order = np.argsort(self.code, kind="stable")
+        self.starts = np.searchsorted(self.code[self.order], np.arange(len(distinct)))
 
     def centred(self, weight: Floats) -> tuple[Floats, Floats]:
         """Mean ranks less their mean (b, n), and their weighted sum of squares (b,), under ``weight`` (b, n)."""
         mass = np.add.reduceat(weight[:, self.order], self.starts, axis=1)
         ranks = np.cumsum(mass, axis=1)
         ranks -= (mass + ranks[:, -1:]) / 2
-        return ranks[:, self.place], np.einsum("bv,bv,bv->b", mass, ranks, ranks)
+        return ranks[:, self.code], np.einsum("bv,bv,bv->b", mass, ranks, ranks)
 
 
 def _pooled_kendall(rows: Rows) -> Engine:
-    """Sums of concordance and of untied pairs between units; a resample is then three quadratic forms."""
+    """Sums of concordance and of untied pairs between units, so that a resample is three quadratic forms."""
     if len(rows) > LONG:
         return _kendall_one_by_one(rows)
     members = csr_array((np.ones(len(rows)), (np.arange(len(rows)), rows.unit)), shape=(len(rows), rows.units))
@@ -197,18 +187,18 @@ def _kendall_one_by_one(rows: Rows) -> Engine:
 
 
 def _standard(values: Floats) -> Floats:
-    """Values with mean 0 and deviation 1: sums of squares then lose no digits. Constant ones become 0."""
+    """Values with mean 0 and deviation 1, for precise sums of squares. Constant values become 0."""
     largest = np.abs(values).max(initial=0.0)
     if not largest:
         return values
-    centred = values / largest  # squares of huge and of tiny scores stay within range
+    centred = values / largest  # squares of huge and tiny scores stay in range
     centred -= centred.mean()
     spread = centred.std()
     return centred / spread if spread > FLAT else np.zeros_like(values)
 
 
 def _ratio(both: Floats, x: Floats, y: Floats, flat_x: Floats | float, flat_y: Floats | float) -> Floats:
-    """both / sqrt(x y), NaN where a variance is no more than rounding."""
+    """both / sqrt(x y), NaN where a variance is zero up to rounding."""
     defined = (x > flat_x) & (y > flat_y)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(defined, np.clip(both / np.sqrt(np.where(defined, x * y, 1.0)), -1, 1), np.nan)

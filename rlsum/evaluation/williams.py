@@ -1,6 +1,6 @@
-"""Williams' test for two correlations with the same variable: is one metric closer to people than another?
+"""Williams' test of two correlations with the same variable: whether one metric agrees with people more than another.
 
-It presumes independent items and normal scores. `far_from_normal` says where the second does not hold.
+It assumes independent items and normal scores; `far_from_normal` checks the second assumption.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from scipy.stats import t as student
 from rlsum.evaluation.coefficients import COEFFICIENTS
 from rlsum.evaluation.rows import Floats, Rows, constant, paired_rows
 
-SKEWED = 1.0  # skewness beyond which the level of the test is no longer to be trusted
-HEAVY = 3.0  # and excess kurtosis
+SKEWED = 1.0  # skewness above which the level of the test is unreliable
+HEAVY = 3.0  # excess kurtosis above which it is
 
 
 class Williams(NamedTuple):
-    """t with its p-values: one-tailed for the first metric being the better, and two-tailed; NaN with a reason."""
+    """t and its p-values: one-tailed for the first metric being better, and two-tailed; NaN with a reason."""
 
     t: float
     p_greater: float
@@ -32,8 +32,8 @@ def williams(r12: ArrayLike, r13: ArrayLike, r23: ArrayLike, n: int) -> tuple[Fl
     """Williams' t (...) and its one-tailed p (...) that r12 exceeds r13, for n independent items; df = n - 3.
 
     ``r12`` and ``r13`` (...) are the correlations of the two metrics with people, ``r23`` theirs with each other
-    (Graham and Baldwin 2014, after Williams 1959). Signs count: metrics must point the same way as the human scores.
-    NaN for n <= 3 and where the denominator vanishes.
+    (Graham and Baldwin 2014, after Williams 1959). Signs matter: metrics must point the same way as the human scores.
+    NaN for n <= 3 and for a denominator of 0.
     """
     r12, r13, r23 = (np.asarray(r, dtype=np.float64) for r in (r12, r13, r23))
     if n <= 3:
@@ -47,31 +47,31 @@ def williams(r12: ArrayLike, r13: ArrayLike, r23: ArrayLike, n: int) -> tuple[Fl
 
 
 def williams_test(human: ArrayLike, a: ArrayLike, b: ArrayLike, statistic: str = "pearson") -> Williams:
-    """Williams' test that ``a`` (n,) is closer to ``human`` (n,) than ``b`` (n,), on rows where all are defined.
+    """Williams' test that ``a`` (n,) agrees with ``human`` (n,) more than ``b`` (n,), on rows where all are defined.
 
-    ``statistic``: pearson, for which it was made, or spearman, as Clark et al. (2019) use it.
+    ``statistic``: pearson, for which the test was derived, or spearman, as in Clark et al. (2019).
     Raises ValueError for another statistic and for vectors of unequal length.
     """
     return williams_on(*paired_rows(human, a, b), statistic)
 
 
 def williams_on(first: Rows, second: Rows, statistic: str) -> Williams:
-    """Williams' test on the same rows of two metrics, as `paired_rows` makes them."""
+    """Williams' test on the rows of two metrics from `paired_rows`."""
     nan = float("nan")
     if statistic not in ("pearson", "spearman"):
-        raise ValueError(f"statistic={statistic!r} has no Williams test; use pearson or spearman, or a permutation")
+        raise ValueError(f"statistic={statistic!r} has no Williams' test; use pearson, spearman or a permutation")
     if len(first) <= 3:
         return Williams(nan, nan, nan, f"{len(first)} rows have both metrics; Williams' test needs more than 3")
     if any(constant(values) for values in (first.human, first.metric, second.metric)):
         return Williams(nan, nan, nan, "the human scores or those of a metric are constant")
     t, p = williams(*correlations(first, second, statistic), len(first))
     if np.isnan(t):
-        return Williams(nan, nan, nan, "the denominator of Williams' t vanishes: the metrics score alike")
+        return Williams(nan, nan, nan, "the denominator of Williams' t is 0: the metrics give the same scores")
     return Williams(float(t), float(p), float(2 * student.sf(abs(t), len(first) - 3)))
 
 
 def correlations(first: Rows, second: Rows, statistic: str) -> tuple[float, float, float]:
-    """r of people with the first metric, with the second, and of the two metrics."""
+    """r of people and the first metric, of people and the second, and of the two metrics."""
     coefficient = COEFFICIENTS[statistic]
     pairs = ((first.human, first.metric), (second.human, second.metric), (first.metric, second.metric))
     r12, r13, r23 = (float(coefficient(x, y)) for x, y in pairs)
@@ -79,5 +79,5 @@ def correlations(first: Rows, second: Rows, statistic: str) -> tuple[float, floa
 
 
 def far_from_normal(values: Floats) -> bool:
-    """Whether ``values`` (n,) are so skewed or heavy-tailed that the test's level is no longer to be trusted."""
+    """Whether ``values`` (n,) are so skewed or heavy-tailed that the level of the test is unreliable."""
     return not constant(values) and (abs(float(skew(values))) > SKEWED or float(kurtosis(values)) > HEAVY)

@@ -1,4 +1,4 @@
-"""What stands beside the metrics: the length of the candidate, and the judges' own scores."""
+"""Columns to compare metrics with: the length of the candidate and the scores of single judges."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rlsum.evaluation.rows import Floats
 from rlsum.judgments.records import Judgment
 
-Floats = NDArray[np.float64]
 Unit = Literal["letters", "words", "whitespace", "characters"]
 
 LETTERS = re.compile(r"[^\W\d_]+")
@@ -27,17 +26,16 @@ COUNTS: dict[Unit, Callable[[str], int]] = {
 COUNTED: dict[Unit, str] = {
     "letters": "runs of letters",
     "words": "runs of letters and digits",
-    "whitespace": "what white space separates",
+    "whitespace": "runs without white space",
     "characters": "characters",
 }
 
 
 @dataclass(frozen=True)
 class JudgeScores:
-    """Scores of single judges (n, judges), NaN where one gave none.
+    """Scores of single judges (n, judges), NaN where missing.
 
-    ``named``: a column is one person throughout; otherwise it is a mere place, and only the item's set of judgments is
-    known.
+    ``named``: a column is one person in all rows; otherwise only the set of judgments of each row is known.
     """
 
     scores: Floats
@@ -45,14 +43,14 @@ class JudgeScores:
 
 
 def lengths(rows: Sequence[Judgment], unit: Unit) -> Floats:
-    """How long each candidate is (n,), in ``unit`` (see ``COUNTED``)."""
+    """The length of each candidate (n,) in ``unit`` (see ``COUNTED``)."""
     return np.array([COUNTS[unit](row.candidate) for row in rows], dtype=np.float64)
 
 
 def judge_scores(rows: Sequence[Judgment], score: str) -> JudgeScores | None:
-    """What each judge said, as a matrix; None where no row holds single judges' scores of this name.
+    """The scores of each judge as a matrix; None if no row has single judges' scores of this name.
 
-    Judges are people only where every row that holds such scores names them.
+    Judges are named if every row with such scores names them.
     """
     raw = [row.raw_scores.get(score, ()) for row in rows]
     given = [(row, values) for row, values in zip(rows, raw, strict=True) if values]
@@ -60,10 +58,10 @@ def judge_scores(rows: Sequence[Judgment], score: str) -> JudgeScores | None:
         return None
     named = all(row.judges and len(set(row.judges)) == len(row.judges) for row, _ in given)
     people = sorted({judge for row, _ in given for judge in row.judges}) if named else []
-    place = {judge: column for column, judge in enumerate(people)}
+    column_of = {judge: column for column, judge in enumerate(people)}
     scores = np.full((len(rows), len(people) or max(len(values) for values in raw)), np.nan)
     for line, (row, values) in enumerate(zip(rows, raw, strict=True)):
         for column, value in enumerate(values):
             if value is not None:
-                scores[line, place[row.judges[column]] if named else column] = value
+                scores[line, column_of[row.judges[column]] if named else column] = value
     return JudgeScores(scores, named)

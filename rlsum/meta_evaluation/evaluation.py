@@ -1,46 +1,34 @@
-"""A table of scores -> every statistic of it: correlations with intervals, tests between metrics, judges' ceiling."""
+"""All statistics of a table of scores: correlations with intervals, tests between metrics, the ceiling of a judge."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from rlsum.evaluation.agreement import Agreement, judge_ceiling, krippendorff_alpha
-from rlsum.evaluation.correlation import RESAMPLES, correlate
-from rlsum.evaluation.significance import Asked, MetricTest, compare_all_metrics
+from rlsum.evaluation.correlation import correlate
+from rlsum.evaluation.rows import Ints, members
+from rlsum.evaluation.significance import MetricTest, compare_all_metrics
 from rlsum.evaluation.weighted import Level, Statistic, check
-from rlsum.meta_evaluation.grouped import Average, GroupedCorrelation, compare_within, correlate_within, members
+from rlsum.meta_evaluation.grouped import Choices, GroupedCorrelation, compare_within, correlate_within
 from rlsum.meta_evaluation.scores import ScoreTable
 
+__all__ = ["Choices", "MetaEvaluation", "Result", "evaluate", "level_of", "meta_evaluate", "swaps"]
+
 STATISTICS: tuple[Statistic, ...] = ("spearman", "pearson", "kendall")
-CEILINGS = ("pearson", "spearman", "kendall")  # the statistics for which one judge can be set against the others
-
-
-@dataclass(frozen=True)
-class Choices:
-    """How the statistics are made. ``average`` None pools all groups; else correlations are taken within groups.
-
-    ``test`` is that of `compare_metrics`; within groups it is always the permutation clustered by input.
-    """
-
-    level: Level = "pooled"
-    average: Average | None = None
-    test: Asked = "auto"
-    resamples: int = RESAMPLES
-    seed: int = 0
+CEILINGS = ("pearson", "spearman", "kendall")  # statistics of one judge against the others
 
 
 @dataclass(frozen=True)
 class Result:
-    """One statistic: label -> correlation (metrics, then lengths), the ceiling, and all pairs of labels tested.
+    """One statistic: label -> correlation (metrics, then lengths), the tests of all pairs of labels, the ceiling.
 
-    ``ceiling`` is None where no row has single judges' scores, or one judge cannot be given this statistic.
-    ``williams`` holds Williams' test of the same pairs, as the papers report it: pooled Pearson and Spearman only.
+    ``ceiling`` is None without single judges' scores, and for statistics outside ``CEILINGS``. ``williams`` are
+    Williams' tests of the same pairs, which papers report: pooled Pearson and Spearman only.
     """
 
     statistic: Statistic
@@ -53,7 +41,7 @@ class Result:
 
 @dataclass(frozen=True)
 class MetaEvaluation:
-    """Everything that is said of a table. ``alpha``: Krippendorff's, interval scale; None without single judges."""
+    """All statistics of a table. ``alpha``: Krippendorff's, interval scale; None without single judges' scores."""
 
     table: ScoreTable
     choices: Choices
@@ -64,7 +52,7 @@ class MetaEvaluation:
 def meta_evaluate(
     table: ScoreTable, statistics: Sequence[Statistic] = STATISTICS, choices: Choices | None = None
 ) -> MetaEvaluation:
-    """All ``statistics`` of the columns of a table. Soft pairwise accuracy is of systems whatever the level asked for.
+    """All ``statistics`` of the columns of a table. Soft pairwise accuracy is always at level system.
 
     Raises ValueError for unknown statistics and options.
     """
@@ -76,16 +64,16 @@ def meta_evaluate(
         alpha = krippendorff_alpha(
             table.judges.scores, inputs=table.inputs, resamples=choices.resamples, seed=choices.seed
         )
-    return MetaEvaluation(table, choices, tuple(evaluate(table, each, choices) for each in statistics), alpha)
+    return MetaEvaluation(table, choices, tuple(evaluate(table, name, choices) for name in statistics), alpha)
 
 
 def swaps(table: ScoreTable, choices: Choices) -> int:
-    """How often metrics are swapped in a test: as asked, but so often that p can be .01 after Holm's correction."""
+    """The number of swaps of a test: ``choices.resamples``, or as many as p = .01 needs after Holm's correction."""
     return max(choices.resamples, 100 * math.comb(len(table.columns), 2))
 
 
 def level_of(statistic: Statistic, choices: Choices) -> Level:
-    """The level at which a statistic is made: that which was asked for, save where it has but one."""
+    """The level of a statistic: that of ``choices``, but always system for spa."""
     return "system" if statistic == "spa" else choices.level
 
 
@@ -93,57 +81,22 @@ def evaluate(table: ScoreTable, statistic: Statistic, choices: Choices) -> Resul
     """One statistic of all columns."""
     level = level_of(statistic, choices)
     ceiling = _ceiling(table, statistic, choices) if table.judges is not None and statistic in CEILINGS else None
-    make = _pooled if choices.average is None else _within
-    correlations, tests = make(table, statistic, level, choices)
-    williams = _williams(table, statistic, level, choices)
-    return Result(statistic, level, correlations, tuple(tests), ceiling, williams)
-
-
-def _pooled(
-    table: ScoreTable, statistic: Statistic, level: Level, choices: Choices
-) -> tuple[dict[str, GroupedCorrelation], list[MetricTest]]:
-    named = _named(table, statistic, level, choices)
-    correlations = {
-        label: GroupedCorrelation(correlate(table.human, column.scores, **named), {})
-        for label, column in table.columns.items()
-    }
-    scores = {label: column.scores for label, column in table.columns.items()}
-    named["resamples"] = swaps(table, choices)
-    return correlations, compare_all_metrics(table.human, scores, test=choices.test, **named)
-
-
-def _within(
-    table: ScoreTable, statistic: Statistic, level: Level, choices: Choices
-) -> tuple[dict[str, GroupedCorrelation], list[MetricTest]]:
-    assert choices.average is not None
-    named = {**_named(table, statistic, level, choices), "average": choices.average}
-    correlations = {
-        label: correlate_within(table.human, column.scores, table.groups, **named)
-        for label, column in table.columns.items()
-    }
-    scores = {label: column.scores for label, column in table.columns.items()}
-    pairs = list(combinations(scores, 2))
-    named["resamples"] = swaps(table, choices)
-    return correlations, compare_within(table.human, scores, pairs, table.groups, **named)
-
-
-def _named(table: ScoreTable, statistic: Statistic, level: Level, choices: Choices) -> dict[str, Any]:
-    return {
-        "statistic": statistic,
-        "level": level,
-        "inputs": table.inputs,
-        "systems": table.systems,
-        "resamples": choices.resamples,
-        "seed": choices.seed,
-    }
-
-
-def _williams(table: ScoreTable, statistic: Statistic, level: Level, choices: Choices) -> tuple[MetricTest, ...]:
-    if level != "pooled" or choices.average is not None or statistic not in ("pearson", "spearman"):
-        return ()
-    scores = {label: column.scores for label, column in table.columns.items()}
-    named = _named(table, statistic, level, choices)
-    return tuple(compare_all_metrics(table.human, scores, test="williams", **named))
+    options: dict[str, Any] = {"statistic": statistic, "level": level, "seed": choices.seed}
+    options |= {"inputs": table.inputs, "systems": table.systems}
+    enough, williams = swaps(table, choices), []
+    if choices.average is not None:
+        correlations = {label: correlate_within(table, label, statistic, level, choices) for label in table.columns}
+        tests = compare_within(table, statistic, level, replace(choices, resamples=enough))
+    else:
+        scores = {label: column.scores for label, column in table.columns.items()}
+        correlations = {
+            label: GroupedCorrelation(correlate(table.human, column, **options, resamples=choices.resamples), {})
+            for label, column in scores.items()
+        }
+        tests = compare_all_metrics(table.human, scores, test=choices.test, **options, resamples=enough)
+        if level == "pooled" and statistic in ("pearson", "spearman"):
+            williams = compare_all_metrics(table.human, scores, test="williams", **options)
+    return Result(statistic, level, correlations, tuple(tests), ceiling, tuple(williams))
 
 
 def _ceiling(table: ScoreTable, statistic: Any, choices: Choices) -> Agreement:
@@ -151,23 +104,23 @@ def _ceiling(table: ScoreTable, statistic: Any, choices: Choices) -> Agreement:
     judges = table.judges
     assert judges is not None
 
-    def of(chosen: Any, resamples: int) -> Agreement:
+    def ceiling(chosen: Ints, resamples: int) -> Agreement:
         return judge_ceiling(
             judges.scores[chosen],
             judges="named" if judges.named else "anonymous",
             statistic=statistic,
-            inputs=[table.inputs[place] for place in chosen],
+            inputs=[table.inputs[index] for index in chosen],
             resamples=resamples,
             seed=choices.seed,
         )
 
     if choices.average is None:
-        return of(np.arange(len(table)), choices.resamples)
-    found = [of(chosen, 0) for chosen in members(table.groups).values()]
-    defined = [each for each in found if not np.isnan(each.value)]
+        return ceiling(np.arange(len(table)), choices.resamples)
+    groups = [ceiling(chosen, 0) for chosen in members(table.groups).values()]
+    defined = [group for group in groups if not np.isnan(group.value)]
     if not defined:
-        return found[0]
-    weights = [1 if choices.average == "groups" else each.n for each in defined]
-    value = float(np.average([each.value for each in defined], weights=weights))
-    n, judgments = sum(each.n for each in found), sum(each.judgments for each in found)
-    return replace(found[0], value=value, n=n, judgments=judgments, reason=f"average of {len(defined)} groups")
+        return groups[0]
+    weights = [1 if choices.average == "groups" else group.n for group in defined]
+    value = float(np.average([group.value for group in defined], weights=weights))
+    n, judgments = sum(group.n for group in groups), sum(group.judgments for group in groups)
+    return replace(groups[0], value=value, n=n, judgments=judgments, reason=f"average of {len(defined)} groups")

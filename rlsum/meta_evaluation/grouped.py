@@ -1,39 +1,52 @@
 """Correlations within groups (language pairs, topics) and their average, with its interval and its tests.
 
-Groups are independent of each other: their inputs are drawn, or swapped, apart, and the average is taken each time.
+Groups are independent: the inputs of each are drawn or swapped separately, and the average is taken each time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from itertools import combinations
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rlsum.evaluation.correlation import Correlation, bootstrap_values, correlate, percentiles
+from rlsum.evaluation.correlation import RESAMPLES, Correlation, bootstrap_values, correlate, percentiles
 from rlsum.evaluation.permutation import Swapped, p_values, swapped_differences
-from rlsum.evaluation.rows import Ids, constant, judged_rows, paired_rows
-from rlsum.evaluation.significance import MetricTest
-from rlsum.evaluation.statistics import holm
+from rlsum.evaluation.rows import Floats, Ints, constant, judged_rows, members, paired_rows
+from rlsum.evaluation.significance import MetricTest, TestOption, with_holm
 from rlsum.evaluation.weighted import Level, Statistic, engine
+from rlsum.meta_evaluation.scores import ScoreTable
 
-Floats = NDArray[np.float64]
 Average = Literal["groups", "rows"]
 
 AVERAGES: dict[Average, str] = {
-    "groups": "the mean over the groups, each counting once",
+    "groups": "the mean over the groups, with equal weights",
     "rows": "the mean over the groups, weighted by their rows",
 }
 CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
-class GroupedCorrelation:
-    """The correlation within each group, and their average, of which ``left_out`` groups are no part.
+class Choices:
+    """How the statistics are computed. ``average`` None pools all groups; else correlations are taken within groups.
 
-    ``average.over`` counts groups. ``average.reason`` says why some are left out: they are undefined there.
+    ``test`` is that of `compare_all_metrics`; within groups it is always the permutation clustered by input.
+    """
+
+    level: Level = "pooled"
+    average: Average | None = None
+    test: TestOption = "auto"
+    resamples: int = RESAMPLES
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class GroupedCorrelation:
+    """The correlation within each group, and their average without the groups of ``left_out``.
+
+    ``average.over`` counts groups. ``average.reason`` explains why groups are left out: they are undefined.
     """
 
     average: Correlation
@@ -42,139 +55,93 @@ class GroupedCorrelation:
 
 
 def correlate_within(
-    human: Floats,
-    metric: Floats,
-    groups: Sequence[str],
-    *,
-    statistic: Statistic,
-    level: Level,
-    inputs: Ids,
-    systems: Ids,
-    average: Average,
-    resamples: int,
-    seed: int = 0,
+    table: ScoreTable, label: str, statistic: Statistic, level: Level, choices: Choices
 ) -> GroupedCorrelation:
-    """`correlate` within each group of rows, and the average as ``average`` says, all (n,).
+    """`correlate` a column within each group of rows, and the average by ``choices.average``.
 
-    The interval of the average draws the inputs of each group anew. Raises ValueError as `correlate` does.
+    The interval of the average draws the inputs of each group separately.
     """
-    places, found, drawn = members(groups), {}, {}
-    for number, (group, chosen) in enumerate(places.items()):
-        ids = [inputs[place] for place in chosen]
-        names = [systems[place] for place in chosen]
-        found[group] = correlate(
-            human[chosen],
-            metric[chosen],
-            statistic=statistic,
-            level=level,
-            inputs=ids,
-            systems=names,
-            resamples=resamples,
-            seed=seed,
+    resamples, seed = choices.resamples, choices.seed
+    correlations, draws = {}, {}
+    for number, (group, chosen) in enumerate(members(table.groups).items()):
+        scores, names = (table.human[chosen], table.scores(label)[chosen]), _names(table, chosen)
+        correlations[group] = correlate(
+            *scores, statistic=statistic, level=level, **names, resamples=resamples, seed=seed
         )
-        if not np.isnan(found[group].value) and resamples:
-            rows = judged_rows(human[chosen], metric[chosen], ids, names)
+        if not np.isnan(correlations[group].value) and resamples:
+            rows = judged_rows(*scores, **names)
             kept = np.unique(rows.unit)
             rows = replace(rows, unit=np.searchsorted(kept, rows.unit), units=len(kept))
-            drawn[group] = bootstrap_values(engine(rows, statistic, level), rows.units, resamples, seed + number)
-    return _averaged(found, drawn, {group: len(chosen) for group, chosen in places.items()}, average)
+            draws[group] = bootstrap_values(engine(rows, statistic, level), rows.units, resamples, seed + number)
+    return _averaged(correlations, draws, len(table), choices.average)
 
 
-def compare_within(
-    human: Floats,
-    metrics: Mapping[str, Floats],
-    pairs: Sequence[tuple[str, str]],
-    groups: Sequence[str],
-    *,
-    statistic: Statistic,
-    level: Level,
-    inputs: Ids,
-    systems: Ids,
-    average: Average,
-    resamples: int,
-    seed: int = 0,
-) -> list[MetricTest]:
-    """The average difference of each pair of metrics, tested by swapping whole inputs within each group; with Holm."""
-    places = members(groups)
+def compare_within(table: ScoreTable, statistic: Statistic, level: Level, choices: Choices) -> list[MetricTest]:
+    """The average difference of each pair of columns, tested by swapping whole inputs within each group; with Holm."""
+    groups = list(members(table.groups).values())
     tests = []
-    for a, b in pairs:
+    for a, b in combinations(table.columns, 2):
         parts: list[Swapped] = []
         weights: list[int] = []
-        for number, chosen in enumerate(places.values()):
-            first, second = paired_rows(
-                human[chosen],
-                metrics[a][chosen],
-                metrics[b][chosen],
-                [inputs[place] for place in chosen],
-                [systems[place] for place in chosen],
-            )
+        for number, chosen in enumerate(groups):
+            scores = table.human[chosen], table.scores(a)[chosen], table.scores(b)[chosen]
+            first, second = paired_rows(*scores, **_names(table, chosen))
             if len(first) < 2 or any(constant(values) for values in (first.human, first.metric, second.metric)):
                 continue
+            seed = choices.seed + number
             part = swapped_differences(
-                first, second, statistic, level, resamples=resamples, seed=seed + number, exact=False
+                first, second, statistic, level, resamples=choices.resamples, seed=seed, exact=False
             )
             if not part.reason:
                 parts.append(part)
-                weights.append(1 if average == "groups" else len(first))
-        tests.append(_tested(a, b, statistic, level, parts, weights, len(places), len(human)))
-    return [replace(test, p_holm=float(p)) for test, p in zip(tests, holm([each.p for each in tests]), strict=True)]
+                weights.append(1 if choices.average == "groups" else len(first))
+        why = f"whole inputs are swapped within each of {len(parts)} groups"
+        if len(parts) < len(groups):
+            why += f" ({len(groups) - len(parts)} more are undefined)"
+        nan = float("nan")
+        test = MetricTest(a, b, "clustered permutation", statistic, level, nan, nan, nan, len(table), 0, why)
+        tests.append(_tested(test, parts, weights) if parts else replace(test, reason="undefined in every group"))
+    return with_holm(tests)
 
 
-def members(groups: Sequence[str]) -> dict[str, NDArray[np.int64]]:
-    """The rows of each group, groups in the order in which they first appear."""
-    places: dict[str, list[int]] = {}
-    for place, group in enumerate(groups):
-        places.setdefault(group, []).append(place)
-    return {group: np.array(chosen) for group, chosen in places.items()}
+def _names(table: ScoreTable, chosen: Ints) -> dict[str, Any]:
+    return {
+        "inputs": [table.inputs[index] for index in chosen],
+        "systems": [table.systems[index] for index in chosen],
+    }
 
 
 def _averaged(
-    found: Mapping[str, Correlation], drawn: Mapping[str, Floats], rows: Mapping[str, int], average: Average
+    correlations: Mapping[str, Correlation], draws: Mapping[str, Floats], judged: int, average: Average | None
 ) -> GroupedCorrelation:
-    defined = [group for group, each in found.items() if not np.isnan(each.value)]
-    left_out = tuple(group for group in found if group not in defined)
-    n, judged = sum(each.n for each in found.values()), sum(rows.values())
-    any_one, nan = next(iter(found.values())), float("nan")
-    result = Correlation(any_one.statistic, any_one.level, nan, nan, nan, n, n / judged, len(defined))
-    reasons = "; ".join(dict.fromkeys(found[group].reason for group in left_out))
+    defined = {group: found for group, found in correlations.items() if not np.isnan(found.value)}
+    left_out = tuple(group for group in correlations if group not in defined)
+    n = sum(found.n for found in correlations.values())
+    any_group, nan = next(iter(correlations.values())), float("nan")
+    result = Correlation(any_group.statistic, any_group.level, nan, nan, nan, n, n / judged, len(defined))
+    reasons = "; ".join(dict.fromkeys(correlations[group].reason for group in left_out))
     if not defined:
-        return GroupedCorrelation(replace(result, reason=f"undefined in every group ({reasons})"), found, left_out)
-    weights = np.array([1 if average == "groups" else found[group].n for group in defined], dtype=np.float64)
-    value = float(np.average([found[group].value for group in defined], weights=weights))
+        reason = f"undefined in every group ({reasons})"
+        return GroupedCorrelation(replace(result, reason=reason), correlations, left_out)
+    weights = np.array([1 if average == "groups" else found.n for found in defined.values()], dtype=np.float64)
+    value = float(np.average([found.value for found in defined.values()], weights=weights))
     low, high, reason = nan, nan, ""
-    if drawn:
-        low, high, reason = percentiles(_mean(np.stack([drawn[group] for group in defined]), weights), CONFIDENCE)
+    if draws:
+        low, high, reason = percentiles(_mean(np.stack([draws[group] for group in defined]), weights), CONFIDENCE)
     if left_out:
-        reason = f"{len(left_out)} of {len(found)} groups left out ({reasons})"
-    return GroupedCorrelation(replace(result, value=value, low=low, high=high, reason=reason), found, left_out)
+        reason = f"{len(left_out)} of {len(correlations)} groups left out ({reasons})"
+    return GroupedCorrelation(replace(result, value=value, low=low, high=high, reason=reason), correlations, left_out)
 
 
 def _mean(values: Floats, weights: Floats) -> Floats:
-    """The weighted mean (r,) over groups of ``values`` (groups, r), over those where it is defined."""
-    here = ~np.isnan(values) * weights[:, None]
+    """The weighted mean (r,) over groups of ``values`` (groups, r), over the groups where it is defined."""
+    defined = ~np.isnan(values) * weights[:, None]
     with np.errstate(invalid="ignore"):
-        return (np.nan_to_num(values) * here).sum(0) / here.sum(0)
+        return (np.nan_to_num(values) * defined).sum(0) / defined.sum(0)
 
 
-def _tested(
-    a: str,
-    b: str,
-    statistic: Statistic,
-    level: Level,
-    parts: Sequence[Swapped],
-    weights: Sequence[int],
-    groups: int,
-    rows: int,
-) -> MetricTest:
-    why = f"whole inputs are swapped within each of {len(parts)} groups" + (
-        f" ({groups - len(parts)} more are undefined)" if len(parts) < groups else ""
-    )
-    nan = float("nan")
-    test = MetricTest(a, b, "clustered permutation", statistic, level, nan, nan, nan, rows, 0, why)
-    if not parts:
-        return replace(test, reason="undefined in every group")
+def _tested(test: MetricTest, parts: Sequence[Swapped], weights: Sequence[int]) -> MetricTest:
     share = np.array(weights) / sum(weights)
     difference = float(share @ [part.difference for part in parts])
-    swaps = share @ np.stack([part.swaps for part in parts])
-    p, p_greater = p_values(difference, swaps)
+    p, p_greater = p_values(difference, share @ np.stack([part.swaps for part in parts]))
     return replace(test, difference=difference, p=p, p_greater=p_greater, units=sum(part.units for part in parts))

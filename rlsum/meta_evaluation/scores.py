@@ -1,19 +1,20 @@
-"""Judgments and metrics -> a table of scores: one row a judged text, one column a metric, the human score beside."""
+"""Judgments and metrics -> a table of scores: one row per judged text, one column per metric, and the human score."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rewards.base import complete
 from rewards.options import nearest
+from rewards.specs import Spec, as_spec
 from rlsum.errors import UserError
+from rlsum.evaluation.rows import Floats, members
 from rlsum.judgments.collection import Judgments
 from rlsum.judgments.records import Judgment
 from rlsum.meta_evaluation.baselines import COUNTED, JudgeScores, Unit, judge_scores, lengths
@@ -23,31 +24,29 @@ from rlsum.records import ColumnCheck
 if TYPE_CHECKING:
     from rewards.base import Reward
 
-Floats = NDArray[np.float64]
-Progress = Callable[[str, int], None]  # a metric's label, and how many rows of it have just been scored
-Kind = Literal["metric", "length"]
+Progress = Callable[[str, int], None]  # called with a metric's label and the number of rows just scored
 
 
 @dataclass(frozen=True)
 class Column:
     """One metric's scores (n,) float64, higher is better, NaN = undefined; ``undefined`` counts those by reason.
 
-    ``signature`` is the metric's; of a length it says what was counted.
+    ``signature`` is the metric's; for a length it describes what is counted.
     """
 
     scores: Floats
     signature: str
-    kind: Kind = "metric"
+    kind: Literal["metric", "length"] = "metric"
     undefined: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class ScoreTable:
-    """n judged texts in the order of the data, none without the human score.
+    """n judged texts in the order of the data, each with a human score.
 
-    ``human`` (n,) float64. ``inputs`` (n,) name what each text was written for, within its group; ``systems`` and
-    ``groups`` (n,) who wrote it and to what part of the data it belongs. ``columns`` maps label -> scores, metrics
-    first, then lengths. ``left_out`` counts by reason what the data hold and the table does not.
+    ``human`` (n,) float64. ``inputs`` (n,) name the input of each text as (group, id); ``systems`` and ``groups`` (n,)
+    its system and its group. ``columns`` maps label -> scores, metrics first, then lengths. ``left_out`` counts the
+    judgments that are not in the table, by reason.
     """
 
     name: str
@@ -66,7 +65,7 @@ class ScoreTable:
 
     @property
     def metrics(self) -> list[str]:
-        """The labels of the metrics, without the lengths."""
+        """The labels of the metrics."""
         return [label for label, column in self.columns.items() if column.kind == "metric"]
 
     @property
@@ -92,13 +91,13 @@ def scored(
     cache: Path | None = None,
     progress: Progress | None = None,
 ) -> ScoreTable:
-    """Score every judged text with ``metrics`` (label -> reward, as `rewards.from_specs` makes them).
+    """Score every judged text with ``metrics`` (label -> reward, as from `rewards.from_specs`).
 
-    Each group is scored apart and in the order of the data, so a metric with batch centering has batch mates of one
-    language pair or topic. ``length`` names the lengths that become columns beside the metrics. ``cache`` is the file
-    of `cache.scores_file`; None remembers nothing. Rows without the human ``score`` are left out and counted.
-    Raises UserError where no row has that score, a row lacks a column that a metric needs, or a metric is infinite, and
-    whatever a metric raises.
+    Each group is scored separately and in the order of the data, so batch centering uses batches of one language pair
+    or topic. ``length`` names the lengths to add as columns. ``cache`` is a file from `cache.scores_file`; None caches
+    nothing. Rows without the human ``score`` are left out and counted.
+    Raises UserError if no row has that score, a row lacks a column that a metric needs, or a metric is infinite, and
+    the metrics' errors.
     """
     rows = [row for row in judgments.rows if row.scores.get(score) is not None]
     _check_score(judgments, score, len(rows))
@@ -125,34 +124,53 @@ def scored(
     )
 
 
+def short_labels(labels: Iterable[str]) -> dict[str, str]:
+    """Label -> label without the options that all metrics of its name share, such as ``vectors`` of two ``sms``.
+
+    Labels are specs, as from `rewards.from_specs`. A label whose short form is not unique stays as it is.
+    """
+    specs = {label: as_spec(label) for label in labels}
+    short = {label: str(_without_shared(spec, specs.values())) for label, spec in specs.items()}
+    names = list(short.values())
+    return {label: name if names.count(name) == 1 else label for label, name in short.items()}
+
+
+def _without_shared(spec: Spec, all_specs: Iterable[Spec]) -> Spec:
+    same_name = [other.options for other in all_specs if other.name == spec.name]
+    if len(same_name) == 1 or spec.name == "weighted":
+        return spec
+    distinct = {
+        key: value for key, value in spec.options.items() if any(other.get(key) != value for other in same_name)
+    }
+    return Spec(spec.name, distinct)
+
+
 def _check_score(judgments: Judgments, score: str, rows: int) -> None:
     if rows:
         return
     known = list(
         dict.fromkeys(name for row in judgments.rows for name, value in row.scores.items() if value is not None)
     )
-    told = f"there are {', '.join(known)}" if known else "no row has any score"
-    raise UserError(f"{judgments.name}: no row has the score {score!r}{nearest(score, known)}; {told}")
+    choices = f"there are {', '.join(known)}" if known else "no row has any score"
+    raise UserError(f"{judgments.name}: no row has the score {score!r}{nearest(score, known)}; {choices}")
 
 
 def _column(
     label: str, metric: Reward, rows: Sequence[Judgment], cache: Path | None, progress: Progress | None
 ) -> Column:
-    places: dict[str, list[int]] = {}
-    for place, row in enumerate(rows):
-        places.setdefault(row.group, []).append(place)
-    parts = [[rows[place] for place in chosen] for chosen in places.values()]
-    found = remembered(metric, parts, cache, lambda count: progress(label, count) if progress else None)
+    groups = list(members([row.group for row in rows]).values())
+    parts = [[rows[index] for index in group] for group in groups]
+    results = remembered(metric, parts, cache, lambda count: progress(label, count) if progress else None)
     scores = np.full(len(rows), np.nan)
-    for chosen, values in zip(places.values(), found, strict=True):
-        if values.shape != (len(chosen),):
-            raise UserError(f"{label} returned shape {values.shape} for {len(chosen)} texts; one number each is needed")
-        scores[chosen] = values
+    for group, values in zip(groups, results, strict=True):
+        if values.shape != (len(group),):
+            raise UserError(f"{label} returned shape {values.shape} for {len(group)} texts; one number each is needed")
+        scores[group] = values
     infinite = np.flatnonzero(np.isinf(scores))
     if len(infinite):
         row = rows[infinite[0]]
-        raise UserError(f"{label} is infinite for id {row.id!r} of {row.system!r}; it must return NaN where undefined")
-    undefined = Counter(_reason(metric, rows[place]) for place in np.flatnonzero(np.isnan(scores)).tolist())
+        raise UserError(f"{label} is infinite for id {row.id!r} of {row.system!r}; it must return NaN if undefined")
+    undefined = Counter(_reason(metric, rows[index]) for index in np.flatnonzero(np.isnan(scores)).tolist())
     return Column(scores, metric.signature, "metric", dict(undefined.most_common()))
 
 

@@ -1,1 +1,1 @@
-"""Training a metric on human judgments, until it can be loaded as the reward ``learned``."""
+"""Training a metric on human judgments, to be loaded as the reward ``learned``."""

@@ -1,4 +1,4 @@
-"""Judgments -> what a metric is trained on and compared with: texts, one human score, and the scale of it."""
+"""Judgments -> training and test examples of a metric: texts, a human score, and the scale of the targets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Scaling = Literal["min-max", "standard", "none"]
 
 @dataclass(frozen=True)
 class Example:
-    """One judged text with its score."""
+    """One judged text with its human score."""
 
     group: str
     id: str
@@ -32,78 +32,80 @@ class Example:
 
 
 def examples(judgments: Sequence[Judgment], score: str, groups: str = "*") -> list[Example]:
-    """The judgments that have ``score``, of the groups that match ``groups`` (``*-en``).
+    """The judgments with ``score`` in the groups that match ``groups`` (``*-en``).
 
-    Raises UserError where none is left, naming what there is.
+    Raises UserError if there are none, naming the known groups or scores.
     """
-    matching = [each for each in judgments if fnmatchcase(each.group, groups)]
+    matching = [row for row in judgments if fnmatchcase(row.group, groups)]
     if not matching:
-        known = ", ".join(sorted({each.group or "(none)" for each in judgments})[:20])
-        raise UserError(f"--groups {groups!r}: no judgment is of such a group; there are {known}")
-    found = [
-        Example(each.group, each.id, each.system, each.candidate, each.references, value)
-        for each in matching
-        if (value := each.scores.get(score)) is not None
+        known = ", ".join(sorted({row.group or "(none)" for row in judgments})[:20])
+        raise UserError(f"--groups {groups!r}: no judgment is in such a group; the groups are {known}")
+    scored = [
+        Example(row.group, row.id, row.system, row.candidate, row.references, value)
+        for row in matching
+        if (value := row.scores.get(score)) is not None
     ]
-    if not found:
-        names = sorted({name for each in matching for name in each.scores})
-        there = f"there are {', '.join(names)}" if names else "there are no scores at all"
-        raise UserError(f"--score {score!r}: no judgment has it{nearest(score, names)}; {there}")
-    return found
+    if not scored:
+        names = sorted({name for row in matching for name in row.scores})
+        choices = f"the scores are {', '.join(names)}" if names else "there are no scores"
+        raise UserError(f"--score {score!r}: no judgment has this score{nearest(score, names)}; {choices}")
+    return scored
 
 
-def drawn(found: Sequence[Example], limit: int | None, seed: int) -> list[Example]:
-    """At most ``limit`` of them, at random, in their order; the same for the same seed."""
-    if limit is None or limit >= len(found):
-        return list(found)
-    chosen = np.random.default_rng(seed).choice(len(found), size=limit, replace=False)
-    return [found[place] for place in sorted(chosen)]
+def drawn(pool: Sequence[Example], limit: int | None, seed: int) -> list[Example]:
+    """At most ``limit`` examples, drawn at random with ``seed``, in their order."""
+    if limit is None or limit >= len(pool):
+        return list(pool)
+    chosen = np.random.default_rng(seed).choice(len(pool), size=limit, replace=False)
+    return [pool[index] for index in sorted(chosen)]
 
 
-def held_out(found: Sequence[Example], share: float, seed: int) -> tuple[list[Example], list[Example]]:
-    """(train, valid): ``share`` of the items, at random, are held out, whole items with all their systems.
+def held_out(pool: Sequence[Example], share: float, seed: int) -> tuple[list[Example], list[Example]]:
+    """(train, valid): a random ``share`` of the items is held out, with the judgments of all systems.
 
-    Raises UserError where there are fewer than two items.
+    Raises UserError for fewer than two items.
     """
-    items = list(dict.fromkeys((each.group, each.id) for each in found))
+    items = list(dict.fromkeys((example.group, example.id) for example in pool))
     if len(items) < 2:
         raise UserError(f"{len(items)} judged item cannot be split; give --valid, or more judgments")
     count = min(len(items) - 1, max(1, round(share * len(items))))
     chosen = np.random.default_rng(seed).choice(len(items), size=count, replace=False)
-    valid = {items[place] for place in chosen}
+    valid = {items[index] for index in chosen}
     return (
-        [each for each in found if (each.group, each.id) not in valid],
-        [each for each in found if (each.group, each.id) in valid],
+        [example for example in pool if (example.group, example.id) not in valid],
+        [example for example in pool if (example.group, example.id) in valid],
     )
 
 
-def check_varied(what: str, found: Sequence[Example]) -> None:
-    """Raise UserError where all human scores are equal: nothing can be learned from them or tested on them."""
-    if len({each.human for each in found}) < 2:
-        raise UserError(f"{what}: {len(found)} human scores, all equal; no metric can agree or disagree with them")
+def check_varied(part: str, pool: Sequence[Example]) -> None:
+    """Raise UserError if all human scores of ``part`` of the data are equal."""
+    if len({example.human for example in pool}) < 2:
+        raise UserError(f"{part} judgments: all {len(pool)} human scores are equal; a metric needs scores that differ")
 
 
-def content(found: Sequence[Example]) -> str:
-    """Twelve hex digits that change with any text, score or the order."""
-    return digest([json.dumps(astuple(each)) for each in found])
+def content(pool: Sequence[Example]) -> str:
+    """A digest of twelve hex digits of all texts and scores, in order."""
+    return digest([json.dumps(astuple(example)) for example in pool])
 
 
 @dataclass(frozen=True)
 class Scale:
-    """How human scores become targets: ``(human - origin) / unit``."""
+    """The map from human scores to targets: ``(human - origin) / unit``."""
 
     origin: float
     unit: float
 
     @classmethod
     def of(cls, scaling: Scaling, human: Sequence[float]) -> Scale:
-        """``min-max``: [0, 1]; ``standard``: mean 0 and deviation 1; ``none``: as they are. From training scores."""
+        """From training scores. ``min-max``: [0, 1]; ``standard``: mean 0, deviation 1; ``none``: unchanged."""
         if scaling == "none":
             return cls(0.0, 1.0)
         values = np.asarray(human, dtype=np.float64)
         origin, unit = (values.min(), np.ptp(values)) if scaling == "min-max" else (values.mean(), values.std())
         if not (math.isfinite(unit) and unit > 0):
-            raise UserError(f"the human scores have no spread to scale by ({unit}); give others, or --scale none")
+            raise UserError(
+                f"--scale {scaling}: the human scores have no spread ({unit}); give others, or --scale none"
+            )
         return cls(float(origin), float(unit))
 
     def __call__(self, human: float) -> float:

@@ -1,7 +1,7 @@
-"""From judgments to a learned metric on disk: train an epoch, write it, score held-out judgments with what was written.
+"""From judgments to a learned metric on disk: train an epoch, write it, load it, score held-out judgments with it.
 
-So the figures of ``metric.json`` are those of the very reward that others load. The folder holds the best epoch so far,
-whole, at any moment.
+The values of ``metric.json`` are therefore those of the reward that is loaded from the folder. At any time the folder
+holds the complete best epoch so far.
 """
 
 from __future__ import annotations
@@ -21,16 +21,17 @@ from rewards.encoding import encoder as encoders
 from rewards.errors import RewardError
 from rewards.specs import Spec
 from rlsum.errors import UserError
+from rlsum.evaluation.rows import members
 from rlsum.files import sync, write_atomically
 from rlsum.metric_fitting.correlations import Correlations, average, by_group
 from rlsum.metric_fitting.examples import Example, Scale, check_varied, content
-from rlsum.metric_fitting.training import Options, Trainee
+from rlsum.metric_fitting.training import FitOptions, Trainee
 from rlsum.records import defined
 
 
 @dataclass(frozen=True)
 class Validation:
-    """How epoch ``epoch`` did (0 is the start): ``loss`` in training, agreement on held-out judgments, by group."""
+    """Epoch ``epoch`` (0 is the start): its training ``loss`` and the correlations on held-out judgments by group."""
 
     epoch: int
     loss: float
@@ -42,21 +43,21 @@ class Validation:
         return average(self.groups)
 
     def row(self) -> dict[str, Any]:
-        """For JSON: null where a number is undefined."""
-        return {"epoch": self.epoch, **defined({"loss": self.loss}), **shown(self.mean)}
+        """For JSON: null if a number is undefined."""
+        return {"epoch": self.epoch, **defined({"loss": self.loss}), **self.mean.to_json()}
 
 
 @dataclass
 class Fitted:
-    """What a training came to. ``best``: the epoch that the folder holds, None before the first."""
+    """The result of a training. ``best``: the epoch in the folder, None before the first; ``about``: metric.json."""
 
     history: list[Validation]
     best: Validation | None = None
     about: dict[str, Any] = field(default_factory=dict)
 
 
-Watch = Callable[[Validation, bool], None]
-Tick = Callable[[float], None]
+OnValidation = Callable[[Validation, bool], None]
+OnUpdate = Callable[[float], None]
 
 
 def fit(
@@ -64,136 +65,131 @@ def fit(
     train: Sequence[Example],
     valid: Sequence[Example],
     folder: Path,
-    options: Options,
-    watch: Watch = lambda validation, best: None,
-    tick: Tick = lambda loss: None,
+    options: FitOptions,
+    on_validation: OnValidation = lambda validation, best: None,
+    on_update: OnUpdate = lambda loss: None,
 ) -> Fitted:
-    """Train the encoder of ``spec`` and write the best epoch, by Pearson on ``valid``, to ``folder``.
+    """Train the encoder of ``spec`` and write the epoch with the best Pearson on ``valid`` to ``folder``.
 
-    ``watch`` is told each validation and whether it is the best, ``tick`` each update's loss. On a CPU the same seed
-    and threads give the same weights. Raises UserError or RewardError; the best so far stays in the folder.
+    ``on_validation`` is called with each validation and whether it is the best so far, ``on_update`` with the loss of
+    each update. On a CPU, the same seed and number of threads give the same weights. Raises UserError or RewardError;
+    the best epoch so far stays in the folder.
     """
     reward = check_learnable(spec)
     check_folder(folder)
     check_varied("training", train)
     check_varied("validation", valid)
     check_scorable(reward, [*train, *valid])
-    trainee = Trainee(reward, train, Scale.of(options.scale, [each.human for each in train]), options)
+    trainee = Trainee(reward, train, Scale.of(options.scale, [example.human for example in train]), options)
     fitted = Fitted([Validation(0, np.nan, scored(reward, valid))], about=_about(spec, reward, train, valid, options))
-    watch(fitted.history[0], False)
+    on_validation(fitted.history[0], False)
     for number in range(1, options.epochs + 1):
         losses = []
         for loss in trainee.epoch(number):
             losses.append(loss)
-            tick(loss)
+            on_update(loss)
         better = _validate(trainee, valid, folder, fitted, float(np.mean(losses)))
-        watch(fitted.history[-1], better)
+        on_validation(fitted.history[-1], better)
         if fitted.best is not None and number - fitted.best.epoch >= options.patience:
             break
     if fitted.best is None:
-        raise UserError("no epoch had a validation Pearson at all: its scores were constant; lower --learning-rate")
+        raise UserError("the validation scores of every epoch are constant; give a lower --learning-rate")
     fitted.about |= _progress(fitted, finished=True)
     write_atomically(folder / METRIC, _json(fitted.about))
     return fitted
 
 
-def has_fitted(folder: Path, spec: Spec, train: Sequence[Example], valid: Sequence[Example], options: Options) -> bool:
-    """Whether ``folder`` holds what `fit` with the same arguments ended with. Raises UserError if it cannot be read."""
+def has_fitted(
+    folder: Path, spec: Spec, train: Sequence[Example], valid: Sequence[Example], options: FitOptions
+) -> bool:
+    """Whether ``folder`` holds the result of `fit` with the same arguments. Raises UserError if it cannot be read."""
     if not (folder / METRIC).is_file():
         return False
     try:
-        there = json.loads((folder / METRIC).read_bytes())
+        stored = json.loads((folder / METRIC).read_bytes())
     except ValueError as error:
-        raise UserError(f"{folder / METRIC}: is no JSON ({error}); remove the folder") from error
+        raise UserError(f"{folder / METRIC}: not JSON ({error}); remove the folder") from error
     wanted = json.loads(_json(_about(spec, check_learnable(spec), train, valid, options)))
-    return bool(there.get("finished")) and all(
-        there.get(name) == wanted[name] for name in wanted if name != "signature"
-    )
+    del wanted["signature"]
+    return bool(stored.get("finished")) and all(stored.get(name) == value for name, value in wanted.items())
 
 
 def scored(reward: Comparison, examples: Sequence[Example]) -> dict[str, Correlations]:
-    """How a reward agrees with people, by group; each group is a call, so batch centering stays within it."""
+    """Correlations of a reward with people by group. Each group is one call, so batch centering stays within it."""
     scores = np.full(len(examples), np.nan)
-    groups = [each.group for each in examples]
-    for group in dict.fromkeys(groups):
-        places = [place for place, other in enumerate(groups) if other == group]
-        chosen = [examples[place] for place in places]
-        scores[places] = reward([each.candidate for each in chosen], [each.references for each in chosen])
-    return by_group(scores.tolist(), [each.human for each in examples], groups)
+    groups = [example.group for example in examples]
+    for rows in members(groups).values():
+        chosen = [examples[index] for index in rows]
+        scores[rows] = reward([example.candidate for example in chosen], [example.references for example in chosen])
+    return by_group(scores, [example.human for example in examples], groups)
 
 
 def check_folder(folder: Path) -> None:
-    """Raise UserError unless ``folder`` is free and can be written; its parents are made when missing."""
+    """Raise UserError unless ``folder`` is new and can be written; creates missing parents."""
     if folder.exists():
-        raise UserError(f"--out {folder}: exists; choose another name, or remove it")
+        raise UserError(f"--out {folder}: exists; give another name, or remove it")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=folder.parent, prefix=f"{folder.name}.partial-"):
             pass
     except OSError as error:
-        raise UserError(
-            f"--out {folder}: cannot be written ({error.strerror}); choose a folder you may write to"
-        ) from error
+        raise UserError(f"--out {folder}: cannot be written ({error.strerror}); give a writable folder") from error
 
 
 def check_scorable(reward: Comparison, examples: Sequence[Example]) -> None:
-    """Raise UserError for a judgment none of whose references has a token."""
+    """Raise UserError for a judgment without a reference that has a token."""
     encoder = reward.space.source.load()
     (blank,) = encoder.ids([""])
-    texts = list(dict.fromkeys(text for each in examples for text in each.references))
+    texts = list(dict.fromkeys(text for example in examples for text in example.references))
     empty = {text for text, ids in zip(texts, encoder.ids(texts), strict=True) if ids == blank}
-    for each in examples:
-        if all(text in empty for text in each.references):
-            told = "its references have no token" if each.references else "it has no reference"
-            raise UserError(f"judgment {each.id!r} of system {each.system!r} cannot be scored: {told}; leave it out")
-
-
-def shown(found: Correlations) -> dict[str, float | None]:
-    """Correlations for JSON."""
-    return {**defined({"pearson": found.pearson, "kendall": found.kendall}), "n": found.n}
+    for example in examples:
+        if all(text in empty for text in example.references):
+            reason = "its references have no token" if example.references else "it has no reference"
+            judgment = f"judgment {example.id!r} of system {example.system!r}"
+            raise UserError(f"{judgment} cannot be scored: {reason}; remove it")
 
 
 def _validate(trainee: Trainee, valid: Sequence[Example], folder: Path, fitted: Fitted, loss: float) -> bool:
-    """Write the weights beside the folder, score with them, and put them into it if they are the best; which it tells.
+    """Write the weights, score ``valid`` with them, and move them to ``folder`` if best so far. Returns whether moved.
 
-    A kill leaves the folder whole, as it was or new, and perhaps a directory ``FOLDER.partial-*`` beside it; between
-    the two renames of a replacement, both are in there.
+    After a kill the folder is complete, old or new, and a directory ``FOLDER.partial-*`` may remain; between the two
+    renames of a replacement, that directory holds both.
     """
     source = trainee.reward.space.source
-    with TemporaryDirectory(dir=folder.parent, prefix=f"{folder.name}.partial-") as beside:
-        made = Path(beside) / "metric"
-        encoders.save(trainee.encoder, source, made)
-        write_atomically(made / METRIC, _json(fitted.about))
-        reward = learned(str(made), device=source.device)
+    with TemporaryDirectory(dir=folder.parent, prefix=f"{folder.name}.partial-") as partial:
+        written = Path(partial) / "metric"
+        encoders.save(trainee.encoder, source, written)
+        write_atomically(written / METRIC, _json(fitted.about))
+        reward = learned(str(written), device=source.device)
         try:
             groups = scored(reward, valid)
-        except RewardError as error:  # the weights have become useless
+        except RewardError as error:  # weights that diverged
             raise UserError(f"epoch {len(fitted.history)}: {error}; give a lower --learning-rate") from error
         fitted.history.append(Validation(len(fitted.history), loss, groups))
-        found, best = fitted.history[-1].mean.pearson, fitted.best
-        better = not np.isnan(found) and (best is None or found > best.mean.pearson)
+        pearson, best = fitted.history[-1].mean.pearson, fitted.best
+        better = not np.isnan(pearson) and (best is None or pearson > best.mean.pearson)
         if better:
             fitted.best = fitted.history[-1]
             fitted.about |= {"signature": reward.signature, **_progress(fitted, finished=False)}
-            write_atomically(made / METRIC, _json(fitted.about))
-            _publish(made, folder)
-    encoders.forget_loaded()  # the paths will hold other weights
+            write_atomically(written / METRIC, _json(fitted.about))
+            _publish(written, folder)
+    encoders.forget_loaded()  # other weights will have the same paths
     return better
 
 
-def _publish(made: Path, folder: Path) -> None:
-    """Put a written directory in the place of ``folder``; what was there goes away with the directory of ``made``."""
-    for path in made.iterdir():
+def _publish(written: Path, folder: Path) -> None:
+    """Replace ``folder`` by ``written``; the old folder moves to the parent of ``written``, which is temporary."""
+    for path in written.iterdir():
         sync(path)
-    sync(made)
+    sync(written)
     if folder.exists():
-        folder.rename(made.with_name("replaced"))
-    made.rename(folder)
+        folder.rename(written.with_name("replaced"))
+    written.rename(folder)
     sync(folder.parent)
 
 
 def _about(
-    spec: Spec, reward: Comparison, train: Sequence[Example], valid: Sequence[Example], options: Options
+    spec: Spec, reward: Comparison, train: Sequence[Example], valid: Sequence[Example], options: FitOptions
 ) -> dict[str, Any]:
     return {
         "metric": learnable_options(spec, reward.space.source.load().layers),
@@ -206,7 +202,7 @@ def _about(
             "valid_judgments": len(valid),
         },
         "options": asdict(options),
-        "scale": asdict(Scale.of(options.scale, [each.human for each in train])),
+        "scale": asdict(Scale.of(options.scale, [example.human for example in train])),
     }
 
 
@@ -216,10 +212,10 @@ def _progress(fitted: Fitted, finished: bool) -> dict[str, Any]:
         "finished": finished,
         "epoch": fitted.best.epoch,
         "validation": {
-            **shown(fitted.best.mean),
-            "groups": {name: shown(each) for name, each in fitted.best.groups.items()},
+            **fitted.best.mean.to_json(),
+            "groups": {name: group.to_json() for name, group in fitted.best.groups.items()},
         },
-        "history": [each.row() for each in fitted.history],
+        "history": [validation.row() for validation in fitted.history],
     }
 
 

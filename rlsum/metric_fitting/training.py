@@ -1,7 +1,6 @@
-"""The encoder in training: updates that bring ``Sim`` nearer to the human scores (Chen et al. 2020, section 5).
+"""Training of the encoder: updates that bring ``Sim`` closer to the human scores (Chen et al. 2020, section 5).
 
-Everything is a function of the seed: the order of the examples. Nothing is dropped out, so the scores that are trained
-are those that the reward gives.
+The seed determines the order of the examples. There is no dropout, so the trained scores are those of the reward.
 """
 
 from __future__ import annotations
@@ -21,16 +20,13 @@ from rewards.errors import RewardError
 from rlsum.errors import UserError
 from rlsum.metric_fitting.examples import Example, Scale, Scaling
 
-WARMUP = 0.1  # of all updates: the learning rate rises from 0, then falls to 0, in straight lines
-LONGEST_STEP = 1.0  # gradients longer than this are shortened
+WARMUP = 0.1  # share of updates in which the learning rate rises linearly; then it falls linearly to 0
+MAX_GRADIENT_NORM = 1.0
 
 
 @dataclass(frozen=True)
-class Options:
-    """How a metric is trained.
-
-    patience  epochs without a better validation Pearson before it ends
-    """
+class FitOptions:
+    """Hyperparameters. Training ends after ``patience`` epochs without a better Pearson in validation."""
 
     epochs: int = 5
     batch_size: int = 32
@@ -52,41 +48,40 @@ def squared_error(scores: Tensor, targets: Tensor) -> Tensor:
 
 
 def rate(update: int, updates: int) -> float:
-    """The learning rate of an update (counted from 0) as a share of the highest, in (0, 1]."""
+    """The learning rate of an update (from 0) as a share of the highest, in (0, 1]."""
     warm = max(1, round(WARMUP * updates))
     return min((update + 1) / warm, (updates - update) / max(1, updates - warm))
 
 
 class Trainee:
-    """An encoder of one's own, its optimiser, and the examples that it learns from."""
+    """A private, uncached encoder, its optimiser, and the training examples."""
 
-    def __init__(self, reward: Comparison, examples: Sequence[Example], scale: Scale, options: Options) -> None:
+    def __init__(self, reward: Comparison, examples: Sequence[Example], scale: Scale, options: FitOptions) -> None:
         self.reward, self.examples, self.options = reward, examples, options
-        self.targets = torch.tensor([scale(each.human) for each in examples], dtype=torch.float64)
+        self.targets = torch.tensor([scale(example.human) for example in examples], dtype=torch.float64)
         self.encoder = load_apart(reward.space.source)
         self.optimizer = torch.optim.Adam(self.encoder.model.parameters(), lr=options.learning_rate)
         self.per_epoch = math.ceil(len(examples) / options.batch_size)
 
     def epoch(self, number: int) -> Iterator[float]:
-        """The updates of epoch ``number`` (from 1), each with its loss before it. Every example comes once.
+        """Make the updates of epoch ``number`` (from 1), a pass over all examples; yields the loss of each update.
 
-        Raises UserError where a loss or a gradient is not finite.
+        Raises UserError if a loss or a gradient is not finite.
         """
         order = np.random.default_rng((self.options.seed, number)).permutation(len(self.examples))
-        # parts of equal size: a last batch of one would be centred on itself
-        for place, chosen in enumerate(np.array_split(order, self.per_epoch)):
-            yield self._update((number - 1) * self.per_epoch + place, chosen.tolist())
+        # Batches of equal size, because centering a last batch of one text would give 0.
+        for index, chosen in enumerate(np.array_split(order, self.per_epoch)):
+            yield self._update((number - 1) * self.per_epoch + index, chosen.tolist())
 
     def loss(self, chosen: Sequence[int]) -> Tensor:
-        """The squared error of the examples at ``chosen``, with its gradient."""
-        batch = [self.examples[place] for place in chosen]
-        scores = similarities(
-            self.reward, self.encoder, [each.candidate for each in batch], [each.references for each in batch]
-        )
-        for each, score in zip(batch, scores, strict=True):
+        """The squared error of the examples at ``chosen``, with gradient."""
+        batch = [self.examples[index] for index in chosen]
+        candidates, references = [example.candidate for example in batch], [example.references for example in batch]
+        scores = similarities(self.reward, self.encoder, candidates, references)
+        for example, score in zip(batch, scores, strict=True):
             if score.isnan():
-                told = self.reward.undefined(each.candidate, each.references) or "its score is not a number"
-                raise UserError(f"judgment {each.id!r} of system {each.system!r} cannot be trained on: {told}")
+                reason = self.reward.undefined(example.candidate, example.references) or "its score is not a number"
+                raise UserError(f"judgment {example.id!r} of system {example.system!r} has no score: {reason}")
         return squared_error(scores, self.targets[list(chosen)])
 
     def _update(self, update: int, chosen: Sequence[int]) -> float:
@@ -94,13 +89,13 @@ class Trainee:
             group["lr"] = self.options.learning_rate * rate(update, self.options.epochs * self.per_epoch)
         try:
             loss = self.loss(chosen)
-        except RewardError as error:  # the weights have become useless
+        except RewardError as error:  # weights that diverged
             raise UserError(f"update {update + 1}: {error}; give a lower --learning-rate") from error
         self.optimizer.zero_grad()
         loss.backward()
-        length = torch.nn.utils.clip_grad_norm_(self.encoder.model.parameters(), LONGEST_STEP)
-        if not (loss.isfinite() and length.isfinite()):
-            told = f"update {update + 1}: the loss is {loss.item():.3g} and its gradient {length.item():.3g} long"
-            raise UserError(f"{told}, which is not finite; give a lower --learning-rate")
+        norm = torch.nn.utils.clip_grad_norm_(self.encoder.model.parameters(), MAX_GRADIENT_NORM)
+        if not (loss.isfinite() and norm.isfinite()):
+            values = f"loss {loss.item():.3g}, norm of the gradient {norm.item():.3g}"
+            raise UserError(f"update {update + 1} is not finite ({values}); give a lower --learning-rate")
         self.optimizer.step()
         return loss.item()

@@ -11,7 +11,7 @@ from reproductions.neighbors.tasks import Task
 from rewards.lexical.neighbors import estimate
 from rlsum.evaluation.correlation import Correlation, bootstrap_values, correlate, percentiles
 from rlsum.evaluation.rows import numbered, paired_rows
-from rlsum.evaluation.significance import MetricTest, compare_metrics
+from rlsum.evaluation.significance import MetricTest, compare_all_metrics
 from rlsum.evaluation.weighted import engine
 
 Floats = NDArray[np.float64]
@@ -136,9 +136,7 @@ def contrast(
 ) -> Contrast:
     """Named predictions ``(n,)`` against each other: bootstrap interval and permutation test, clustered by input."""
     human, inputs = task.tested.scores, task.tested.inputs
-    test = compare_metrics(
-        human, first[1], second[1], names=(first[0], second[0]), inputs=inputs, resamples=swaps, seed=seed
-    )
+    (test,) = compare_all_metrics(human, dict((first, second)), inputs=inputs, resamples=swaps, seed=seed)
     nothing = Contrast(first[0], second[0], Mean(test.difference, np.nan, np.nan), test.p, test.n, test)
     if test.reason:
         return nothing

@@ -18,7 +18,7 @@ from rlsum.evaluation.weighted import Statistic
 from rlsum.judgments.collection import Judgments
 from rlsum.metric_fitting.examples import drawn, examples, held_out
 from rlsum.metric_fitting.fitting import fit, has_fitted
-from rlsum.metric_fitting.training import Options
+from rlsum.metric_fitting.training import FitOptions
 from rlsum.pages.table import Cell, Table
 
 STATISTICS: tuple[Statistic, Statistic] = ("kendall", "pearson")
@@ -30,7 +30,7 @@ def table4(
     training: Sequence[Judgments],
     data: Sequence[Pairs],
     folder: Path,
-    options: Options,
+    options: FitOptions,
     limit: int | None = None,
 ) -> Study:
     """TWMD and TWMD-batch before and after training; learned metrics are left in ``folder``, one a metric.

@@ -59,8 +59,8 @@ def test_json_is_the_same_twice_and_without_a_cache(rlsum, data):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (("--statistic", "sperman"), "'sperman' is not known; did you mean 'spearman'?"),
-        (("--length", "bytes"), "--length: 'bytes' is not known"),
+        (("--statistic", "sperman"), "'sperman' is unknown; did you mean 'spearman'?"),
+        (("--length", "bytes"), "--length: 'bytes' is unknown"),
         (("--metrics", "ruge-l"), "unknown reward 'ruge-l'"),
         (("--score", "fluency"), "no row has the score 'fluency'"),
         (("--average", "rows"), "add --by-group"),

@@ -44,7 +44,7 @@ def test_texts_on_both_sides_are_told(rlsum, data, tiny_encoder, tmp_path):
     fit = ("fit-metric", data, "--metric", f"sbert(encoder={tiny_encoder})", "--epochs", 1)
     code, _, told = rlsum(*fit, "--valid", data, "-o", tmp_path / "metric")
     assert code == 0
-    assert "--valid: 48 of its 48 pairs of texts are in the training judgments, too" in told
+    assert "--valid: 48 of 48 pairs of texts are also in the training data" in told
 
 
 def test_errors_are_one_line(rlsum, data, tiny_encoder, tmp_path):
@@ -57,7 +57,7 @@ def test_errors_are_one_line(rlsum, data, tiny_encoder, tmp_path):
         "rouge-l has no gradient": (data, "--metric", "rouge-l", *out),
         "did you mean 'twmd'": (data, "--metric", "twmdd", *out),
         "broken.jsonl:1: missing system": (broken, "--metric", sbert, *out),
-        "no judgment has it": (data, "--metric", sbert, "--score", "fluency", *out),
+        "no judgment has this score": (data, "--metric", sbert, "--score", "fluency", *out),
         "exists; choose another name": (data, "--metric", sbert, "-o", tmp_path),
         "learning_rate=-1.0 must be above 0": (data, "--metric", sbert, "--learning-rate", -1, *out),
         "judgments.csv: cannot be read": (data.with_suffix(".csv"), "--metric", sbert, *out),

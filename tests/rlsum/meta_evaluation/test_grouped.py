@@ -2,7 +2,9 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr
 
+from rlsum.meta_evaluation.evaluation import Choices
 from rlsum.meta_evaluation.grouped import compare_within, correlate_within
+from rlsum.meta_evaluation.scores import Column, ScoreTable
 
 NAN = float("nan")
 
@@ -17,16 +19,15 @@ def two_groups(n=40, seed=0):
     return human, good * human + noise * 0.5 + 10 * (np.array(groups) == "b"), groups
 
 
-def within(human, metric, groups, **options):
-    ids = list(range(len(human)))
-    return correlate_within(
-        human,
-        metric,
-        groups,
-        **{"statistic": "pearson", "level": "pooled", "average": "groups", "resamples": 200, **options},
-        inputs=ids,
-        systems=["s"] * len(human),
-    )
+def table_of(human, metrics, groups):
+    inputs = tuple((group, str(number)) for number, group in enumerate(groups))
+    columns = {name: Column(scores, name) for name, scores in metrics.items()}
+    return ScoreTable("data", "overall", human, inputs, ("s",) * len(human), tuple(groups), columns)
+
+
+def within(human, metric, groups, average="groups"):
+    table = table_of(human, {"metric": metric}, groups)
+    return correlate_within(table, "metric", "pearson", "pooled", Choices(average=average, resamples=200))
 
 
 def test_averages_are_of_the_groups_own_correlations():
@@ -59,10 +60,9 @@ def test_groups_without_a_value_are_named():
     assert "undefined in every group" in nothing.average.reason
 
 
-def compared(human, metrics, groups, **options):
-    ids = list(range(len(human)))
-    named = {"statistic": "pearson", "level": "pooled", "average": "groups", "resamples": 500, **options}
-    return compare_within(human, metrics, [("x", "y")], groups, **named, inputs=ids, systems=["s"] * len(human))[0]
+def compared(human, metrics, groups, resamples=500):
+    choices = Choices(average="groups", resamples=resamples)
+    return compare_within(table_of(human, metrics, groups), "pearson", "pooled", choices)[0]
 
 
 def test_a_better_metric_is_found_and_equal_ones_are_not():

@@ -6,14 +6,14 @@ import rewards
 from rlsum.errors import UserError
 from rlsum.judgments.records import Judgment
 from rlsum.metric_fitting.examples import Scale, examples
-from rlsum.metric_fitting.training import Options, Trainee, rate, squared_error
+from rlsum.metric_fitting.training import FitOptions, Trainee, rate, squared_error
 
 AS_IT_IS = Scale(0.0, 1.0)
 
 
 def trainee(encoder, spec="twmd(centering=batch", judgments=None, scale=AS_IT_IS, **options):
     reward = rewards.from_spec(f"{spec}{',' if '(' in spec else '('} encoder={encoder})")
-    options = Options(**{"learning_rate": 1e-3, "batch_size": 8, **options})
+    options = FitOptions(**{"learning_rate": 1e-3, "batch_size": 8, **options})
     return Trainee(reward, examples(judgments or judged(24), "overall"), scale, options)
 
 
@@ -71,7 +71,7 @@ def test_the_same_seed_gives_the_same_losses(tiny_encoder):
 @pytest.mark.filterwarnings("ignore:overflow")
 def test_a_loss_that_is_not_finite_stops_it(tiny_encoder):
     learning = trainee(tiny_encoder, scale=Scale(0.0, 1e-300))
-    with pytest.raises(UserError, match=r"update 1: the loss is .* not finite; give a lower --learning-rate"):
+    with pytest.raises(UserError, match=r"update 1 is not finite .*; give a lower --learning-rate"):
         list(learning.epoch(1))
 
 
@@ -86,13 +86,11 @@ def test_weights_that_are_not_finite_stop_it(tiny_encoder):
 def test_a_judgment_that_has_no_score_stops_it(tiny_encoder):
     one = Judgment("x1", "ours", "cat runs", ("dog",), scores={"overall": 1.0})
     learning = trainee(tiny_encoder, "twmd(centering=sentence", [*judged(3), one])
-    with pytest.raises(
-        UserError, match="judgment 'x1' of system 'ours' cannot be trained on: its reference has one token"
-    ):
+    with pytest.raises(UserError, match="judgment 'x1' of system 'ours' has no score: its reference has one token"):
         learning.loss([3])
 
 
 @pytest.mark.parametrize("wrong", [{"learning_rate": 0.0}, {"learning_rate": float("nan")}, {"epochs": 0}])
 def test_options_that_make_no_sense(wrong):
     with pytest.raises(UserError, match="must be"):
-        Options(**wrong)
+        FitOptions(**wrong)
