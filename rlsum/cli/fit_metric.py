@@ -10,8 +10,8 @@ import typer
 
 if TYPE_CHECKING:
     from rlsum.metric_fitting.correlations import Correlations
-    from rlsum.metric_fitting.examples import Example
-    from rlsum.metric_fitting.fitting import Fitted, Validation
+    from rlsum.metric_fitting.examples import JudgedExample
+    from rlsum.metric_fitting.fitting import EpochValidation, Fitted
     from rlsum.metric_fitting.training import FitOptions
 
 Scale = Literal["min-max", "standard", "none"]
@@ -90,12 +90,12 @@ def _examples(
     limit: int | None,
     holdout: float,
     seed: int,
-) -> tuple[list[Example], list[Example], list[Example]]:
+) -> tuple[list[JudgedExample], list[JudgedExample], list[JudgedExample]]:
     """Training, validation and test judgments. Prints what is left out and warns of texts shared with training."""
     from rlsum.judgments.registry import load
     from rlsum.metric_fitting.examples import check_varied, drawn, examples, held_out
 
-    def read(sources: list[str]) -> list[Example]:
+    def read(sources: list[str]) -> list[JudgedExample]:
         loaded = [load(source) for source in sources]
         rows = [row for judgments in loaded for row in judgments.rows]
         for judgments in loaded:
@@ -144,7 +144,7 @@ class FitProgress:
         """Advance by one update."""
         self.bar.update(self.task, advance=1, description=f"training, loss {loss:.4f}")
 
-    def validated(self, validation: Validation, best: bool) -> None:
+    def validated(self, validation: EpochValidation, best: bool) -> None:
         """Print a validation; epoch 0 is the start."""
         mean, loss = validation.mean, "" if math.isnan(validation.loss) else f"  loss {validation.loss:.4f}"
         line = f"epoch {validation.epoch}{loss}  validation: Pearson {mean.pearson:.4f}, Kendall {mean.kendall:.4f}"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from rlsum.judgments.collection import Judgments
-    from rlsum.judgments.describe import Overview
+    from rlsum.judgments.describe import JudgmentCounts
 
 MANY = 8  # systems or groups to list
 
@@ -54,7 +54,7 @@ def judgments(
         typer.echo(f"{out}: {overview.rows:,} judgments")
 
 
-def _as_json(loaded: Judgments, overview: Overview) -> dict[str, object]:
+def _as_json(loaded: Judgments, overview: JudgmentCounts) -> dict[str, object]:
     from dataclasses import asdict
 
     return {
@@ -65,7 +65,7 @@ def _as_json(loaded: Judgments, overview: Overview) -> dict[str, object]:
     }
 
 
-def _print(loaded: Judgments, overview: Overview) -> None:
+def _print(loaded: Judgments, overview: JudgmentCounts) -> None:
     from rich.console import Console
 
     console = Console()
@@ -75,7 +75,7 @@ def _print(loaded: Judgments, overview: Overview) -> None:
         console.print(f"- {note}", markup=False, highlight=False)
 
 
-def _counts(loaded: Judgments, overview: Overview) -> Table:
+def _counts(loaded: Judgments, overview: JudgmentCounts) -> Table:
     from rich.markup import escape
     from rich.table import Table
 
@@ -93,7 +93,7 @@ def _counts(loaded: Judgments, overview: Overview) -> Table:
     return table
 
 
-def _scores(overview: Overview) -> Table:
+def _scores(overview: JudgmentCounts) -> Table:
     from rich.markup import escape
     from rich.table import Column, Table
 

@@ -54,7 +54,8 @@ def joint_systems(rows: Sequence[Judgment], sign: str, joint: Joint) -> tuple[tu
     Also returns a note that counts them, empty if there are none.
     """
     count = sum(sign in row.system for row in rows)
-    notes = [f"{count:,} judgments of one text by several systems: joint={joint}"] if count else []
+    noun = "judgment" if count == 1 else "judgments"
+    notes = [f"{count:,} {noun} of one text by several systems: joint={joint}"] if count else []
     if joint == "split":
         rows = [replace(row, system=system) for row in rows for system in row.system.split(sign)]
     return tuple(rows), notes

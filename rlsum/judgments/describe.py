@@ -28,7 +28,7 @@ class ScoreSpread:
 
 
 @dataclass(frozen=True)
-class Overview:
+class JudgmentCounts:
     """Counts of judgments. ``systems``, ``groups``: rows by name; ``references``: rows by number of references."""
 
     rows: int
@@ -40,11 +40,11 @@ class Overview:
     scores: tuple[ScoreSpread, ...]
 
 
-def describe(judgments: Judgments) -> Overview:
+def describe(judgments: Judgments) -> JudgmentCounts:
     """The counts of ``judgments``."""
     rows = judgments.rows
     names = dict.fromkeys(name for row in rows for name in (*row.scores, *row.raw_scores))
-    return Overview(
+    return JudgmentCounts(
         rows=len(rows),
         inputs=len({(row.group, row.id) for row in rows}),
         systems=dict(Counter(row.system for row in rows).most_common()),

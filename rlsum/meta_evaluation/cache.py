@@ -45,7 +45,7 @@ def scores_file(folder: Path) -> Path:
     return folder / FILE
 
 
-def remembered(
+def cached_scores(
     reward: Reward, parts: Sequence[Sequence[Judgment]], file: Path | None, progress: Progress
 ) -> list[Floats]:
     """The scores of each of ``parts``, one vector (n,) per part; computed only if they are not in ``file``.

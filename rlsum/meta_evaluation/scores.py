@@ -18,7 +18,7 @@ from rlsum.evaluation.rows import Floats, members
 from rlsum.judgments.collection import Judgments
 from rlsum.judgments.records import Judgment
 from rlsum.meta_evaluation.baselines import COUNTED, JudgeScores, Unit, judge_scores, lengths
-from rlsum.meta_evaluation.cache import remembered
+from rlsum.meta_evaluation.cache import cached_scores
 from rlsum.records import ColumnCheck
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def _column(
 ) -> Column:
     groups = list(members([row.group for row in rows]).values())
     parts = [[rows[index] for index in group] for group in groups]
-    results = remembered(metric, parts, cache, lambda count: progress(label, count) if progress else None)
+    results = cached_scores(metric, parts, cache, lambda count: progress(label, count) if progress else None)
     scores = np.full(len(rows), np.nan)
     for group, values in zip(groups, results, strict=True):
         if values.shape != (len(group),):

@@ -20,7 +20,7 @@ Scaling = Literal["min-max", "standard", "none"]
 
 
 @dataclass(frozen=True)
-class Example:
+class JudgedExample:
     """One judged text with its human score."""
 
     group: str
@@ -31,7 +31,7 @@ class Example:
     human: float
 
 
-def examples(judgments: Sequence[Judgment], score: str, groups: str = "*") -> list[Example]:
+def examples(judgments: Sequence[Judgment], score: str, groups: str = "*") -> list[JudgedExample]:
     """The judgments with ``score`` in the groups that match ``groups`` (``*-en``).
 
     Raises UserError if there are none, naming the known groups or scores.
@@ -41,7 +41,7 @@ def examples(judgments: Sequence[Judgment], score: str, groups: str = "*") -> li
         known = ", ".join(sorted({row.group or "(none)" for row in judgments})[:20])
         raise UserError(f"--groups {groups!r}: no judgment is in such a group; the groups are {known}")
     scored = [
-        Example(row.group, row.id, row.system, row.candidate, row.references, value)
+        JudgedExample(row.group, row.id, row.system, row.candidate, row.references, value)
         for row in matching
         if (value := row.scores.get(score)) is not None
     ]
@@ -52,7 +52,7 @@ def examples(judgments: Sequence[Judgment], score: str, groups: str = "*") -> li
     return scored
 
 
-def drawn(pool: Sequence[Example], limit: int | None, seed: int) -> list[Example]:
+def drawn(pool: Sequence[JudgedExample], limit: int | None, seed: int) -> list[JudgedExample]:
     """At most ``limit`` examples, drawn at random with ``seed``, in their order."""
     if limit is None or limit >= len(pool):
         return list(pool)
@@ -60,7 +60,7 @@ def drawn(pool: Sequence[Example], limit: int | None, seed: int) -> list[Example
     return [pool[index] for index in sorted(chosen)]
 
 
-def held_out(pool: Sequence[Example], share: float, seed: int) -> tuple[list[Example], list[Example]]:
+def held_out(pool: Sequence[JudgedExample], share: float, seed: int) -> tuple[list[JudgedExample], list[JudgedExample]]:
     """(train, valid): a random ``share`` of the items is held out, with the judgments of all systems.
 
     Raises UserError for fewer than two items.
@@ -77,13 +77,13 @@ def held_out(pool: Sequence[Example], share: float, seed: int) -> tuple[list[Exa
     )
 
 
-def check_varied(part: str, pool: Sequence[Example]) -> None:
+def check_varied(part: str, pool: Sequence[JudgedExample]) -> None:
     """Raise UserError if all human scores of ``part`` of the data are equal."""
     if len({example.human for example in pool}) < 2:
         raise UserError(f"{part} judgments: all {len(pool)} human scores are equal; a metric needs scores that differ")
 
 
-def content(pool: Sequence[Example]) -> str:
+def content(pool: Sequence[JudgedExample]) -> str:
     """A digest of twelve hex digits of all texts and scores, in order."""
     return digest([json.dumps(astuple(example)) for example in pool])
 
@@ -103,9 +103,7 @@ class Scale:
         values = np.asarray(human, dtype=np.float64)
         origin, unit = (values.min(), np.ptp(values)) if scaling == "min-max" else (values.mean(), values.std())
         if not (math.isfinite(unit) and unit > 0):
-            raise UserError(
-                f"--scale {scaling}: the human scores have no spread ({unit}); give others, or --scale none"
-            )
+            raise UserError(f"--scale {scaling}: human scores have no spread ({unit}); give others, or --scale none")
         return cls(float(origin), float(unit))
 
     def __call__(self, human: float) -> float:

@@ -24,13 +24,13 @@ from rlsum.errors import UserError
 from rlsum.evaluation.rows import members
 from rlsum.files import sync, write_atomically
 from rlsum.metric_fitting.correlations import Correlations, average, by_group
-from rlsum.metric_fitting.examples import Example, Scale, check_varied, content
+from rlsum.metric_fitting.examples import JudgedExample, Scale, check_varied, content
 from rlsum.metric_fitting.training import FitOptions, Trainee
 from rlsum.records import defined
 
 
 @dataclass(frozen=True)
-class Validation:
+class EpochValidation:
     """Epoch ``epoch`` (0 is the start): its training ``loss`` and the correlations on held-out judgments by group."""
 
     epoch: int
@@ -51,19 +51,19 @@ class Validation:
 class Fitted:
     """The result of a training. ``best``: the epoch in the folder, None before the first; ``about``: metric.json."""
 
-    history: list[Validation]
-    best: Validation | None = None
+    history: list[EpochValidation]
+    best: EpochValidation | None = None
     about: dict[str, Any] = field(default_factory=dict)
 
 
-OnValidation = Callable[[Validation, bool], None]
+OnValidation = Callable[[EpochValidation, bool], None]
 OnUpdate = Callable[[float], None]
 
 
 def fit(
     spec: Spec,
-    train: Sequence[Example],
-    valid: Sequence[Example],
+    train: Sequence[JudgedExample],
+    valid: Sequence[JudgedExample],
     folder: Path,
     options: FitOptions,
     on_validation: OnValidation = lambda validation, best: None,
@@ -81,7 +81,9 @@ def fit(
     check_varied("validation", valid)
     check_scorable(reward, [*train, *valid])
     trainee = Trainee(reward, train, Scale.of(options.scale, [example.human for example in train]), options)
-    fitted = Fitted([Validation(0, np.nan, scored(reward, valid))], about=_about(spec, reward, train, valid, options))
+    fitted = Fitted(
+        [EpochValidation(0, np.nan, scored(reward, valid))], about=_about(spec, reward, train, valid, options)
+    )
     on_validation(fitted.history[0], False)
     for number in range(1, options.epochs + 1):
         losses = []
@@ -100,7 +102,7 @@ def fit(
 
 
 def has_fitted(
-    folder: Path, spec: Spec, train: Sequence[Example], valid: Sequence[Example], options: FitOptions
+    folder: Path, spec: Spec, train: Sequence[JudgedExample], valid: Sequence[JudgedExample], options: FitOptions
 ) -> bool:
     """Whether ``folder`` holds the result of `fit` with the same arguments. Raises UserError if it cannot be read."""
     if not (folder / METRIC).is_file():
@@ -114,7 +116,7 @@ def has_fitted(
     return bool(stored.get("finished")) and all(stored.get(name) == value for name, value in wanted.items())
 
 
-def scored(reward: Comparison, examples: Sequence[Example]) -> dict[str, Correlations]:
+def scored(reward: Comparison, examples: Sequence[JudgedExample]) -> dict[str, Correlations]:
     """Correlations of a reward with people by group. Each group is one call, so batch centering stays within it."""
     scores = np.full(len(examples), np.nan)
     groups = [example.group for example in examples]
@@ -136,7 +138,7 @@ def check_folder(folder: Path) -> None:
         raise UserError(f"--out {folder}: cannot be written ({error.strerror}); give a writable folder") from error
 
 
-def check_scorable(reward: Comparison, examples: Sequence[Example]) -> None:
+def check_scorable(reward: Comparison, examples: Sequence[JudgedExample]) -> None:
     """Raise UserError for a judgment without a reference that has a token."""
     encoder = reward.space.source.load()
     (blank,) = encoder.ids([""])
@@ -149,7 +151,7 @@ def check_scorable(reward: Comparison, examples: Sequence[Example]) -> None:
             raise UserError(f"{judgment} cannot be scored: {reason}; remove it")
 
 
-def _validate(trainee: Trainee, valid: Sequence[Example], folder: Path, fitted: Fitted, loss: float) -> bool:
+def _validate(trainee: Trainee, valid: Sequence[JudgedExample], folder: Path, fitted: Fitted, loss: float) -> bool:
     """Write the weights, score ``valid`` with them, and move them to ``folder`` if best so far. Returns whether moved.
 
     After a kill the folder is complete, old or new, and a directory ``FOLDER.partial-*`` may remain; between the two
@@ -165,7 +167,7 @@ def _validate(trainee: Trainee, valid: Sequence[Example], folder: Path, fitted: 
             groups = scored(reward, valid)
         except RewardError as error:  # weights that diverged
             raise UserError(f"epoch {len(fitted.history)}: {error}; give a lower --learning-rate") from error
-        fitted.history.append(Validation(len(fitted.history), loss, groups))
+        fitted.history.append(EpochValidation(len(fitted.history), loss, groups))
         pearson, best = fitted.history[-1].mean.pearson, fitted.best
         better = not np.isnan(pearson) and (best is None or pearson > best.mean.pearson)
         if better:
@@ -189,7 +191,7 @@ def _publish(written: Path, folder: Path) -> None:
 
 
 def _about(
-    spec: Spec, reward: Comparison, train: Sequence[Example], valid: Sequence[Example], options: FitOptions
+    spec: Spec, reward: Comparison, train: Sequence[JudgedExample], valid: Sequence[JudgedExample], options: FitOptions
 ) -> dict[str, Any]:
     return {
         "metric": learnable_options(spec, reward.space.source.load().layers),

@@ -18,7 +18,7 @@ from rewards.embedding.differentiable import similarities
 from rewards.encoding.encoder import load_apart
 from rewards.errors import RewardError
 from rlsum.errors import UserError
-from rlsum.metric_fitting.examples import Example, Scale, Scaling
+from rlsum.metric_fitting.examples import JudgedExample, Scale, Scaling
 
 WARMUP = 0.1  # share of updates in which the learning rate rises linearly; then it falls linearly to 0
 MAX_GRADIENT_NORM = 1.0
@@ -56,7 +56,9 @@ def rate(update: int, updates: int) -> float:
 class Trainee:
     """A private, uncached encoder, its optimiser, and the training examples."""
 
-    def __init__(self, reward: Comparison, examples: Sequence[Example], scale: Scale, options: FitOptions) -> None:
+    def __init__(
+        self, reward: Comparison, examples: Sequence[JudgedExample], scale: Scale, options: FitOptions
+    ) -> None:
         self.reward, self.examples, self.options = reward, examples, options
         self.targets = torch.tensor([scale(example.human) for example in examples], dtype=torch.float64)
         self.encoder = load_apart(reward.space.source)

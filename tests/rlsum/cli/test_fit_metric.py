@@ -58,7 +58,7 @@ def test_errors_are_one_line(rlsum, data, tiny_encoder, tmp_path):
         "did you mean 'twmd'": (data, "--metric", "twmdd", *out),
         "broken.jsonl:1: missing system": (broken, "--metric", sbert, *out),
         "no judgment has this score": (data, "--metric", sbert, "--score", "fluency", *out),
-        "exists; choose another name": (data, "--metric", sbert, "-o", tmp_path),
+        "exists; give another name": (data, "--metric", sbert, "-o", tmp_path),
         "learning_rate=-1.0 must be above 0": (data, "--metric", sbert, "--learning-rate", -1, *out),
         "judgments.csv: cannot be read": (data.with_suffix(".csv"), "--metric", sbert, *out),
     }

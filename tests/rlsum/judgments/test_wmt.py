@@ -37,7 +37,7 @@ def test_a_table(table):
     assert first.scores == {"overall": -0.5}
     assert found.left_out == {"of en-ru (pairs=to-english)": 1}
     assert "1 rows with lowercased-tokenised texts" in found.notes
-    assert "1 judgments of one text by several systems: joint=keep" in found.notes
+    assert "1 judgment of one text by several systems: joint=keep" in found.notes
 
 
 def test_options(table):

@@ -6,7 +6,7 @@ from rated import rated
 from rewards.errors import RewardError
 from rlsum.errors import UserError
 from rlsum.meta_evaluation import cache
-from rlsum.meta_evaluation.cache import default_folder, remembered, scores_file
+from rlsum.meta_evaluation.cache import cached_scores, default_folder, scores_file
 
 
 class Together(Counting):
@@ -27,7 +27,7 @@ def file(tmp_path):
 
 
 def ask(reward, rows, file):
-    return remembered(reward, [rows], file, lambda count: None)[0]
+    return cached_scores(reward, [rows], file, lambda count: None)[0]
 
 
 @pytest.mark.parametrize("kind", [Counting, Together])
@@ -75,7 +75,7 @@ def test_what_was_scored_before_a_failure_stays(file, monkeypatch):
 
 def test_places_that_cannot_be_used(tmp_path, file):
     (tmp_path / "taken").write_text("")
-    with pytest.raises(UserError, match="--cache .*taken/cache: "):
+    with pytest.raises(UserError, match=r"--cache .*taken/cache: "):
         scores_file(tmp_path / "taken" / "cache")
     file.write_text("no database, but long enough to be taken for one" * 50)
     with pytest.raises(RewardError, match="remove it or name another"):

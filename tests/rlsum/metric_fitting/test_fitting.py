@@ -156,12 +156,12 @@ def test_what_cannot_be_trained_on_is_told_before_anything_starts(tiny_encoder, 
     none = examples([Judgment("x2", "ours", "cat", (), scores={"overall": 0.5})], "overall")
     with pytest.raises(UserError, match="it has no reference"):
         fit(spec(tiny_encoder), TRAIN, [*VALID, *none], tmp_path / "m", OPTIONS)
-    with pytest.raises(UserError, match="validation .*all 1 human scores are equal"):
+    with pytest.raises(UserError, match=r"validation .*all 1 human scores are equal"):
         fit(spec(tiny_encoder), TRAIN, VALID[:1], tmp_path / "m", OPTIONS)
     with pytest.raises(rewards.RewardError, match="no gradient"):
         fit(as_spec("rouge-l"), TRAIN, VALID, tmp_path / "m", OPTIONS)
     (tmp_path / "m").mkdir()
-    with pytest.raises(UserError, match="exists; choose another name"):
+    with pytest.raises(UserError, match="exists; give another name"):
         fit(spec(tiny_encoder), TRAIN, VALID, tmp_path / "m", OPTIONS)
     (tmp_path / "file").touch()
     with pytest.raises(UserError, match="cannot be written"):
