@@ -70,7 +70,6 @@ def correlate(
     import rewards
     from rlsum.cli.destination import check_folder
     from rlsum.errors import UserError
-    from rlsum.judgments.registry import load
     from rlsum.meta_evaluation.cache import default_folder, scores_file
     from rlsum.meta_evaluation.evaluation import Choices, meta_evaluate
     from rlsum.meta_evaluation.report import FILES

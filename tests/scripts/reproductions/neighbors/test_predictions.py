@@ -57,7 +57,7 @@ def test_figures_by_hand():
     assert found.gain.value == -0.0625
     assert found.coverage.value == 0.5
     assert found.n == 1
-    assert found.correlation.reason == "only one row has both scores; two are the least"
+    assert found.correlation.reason == "only one row has both scores; at least two are needed"
 
 
 @pytest.mark.parametrize("kernel", ["bleu-star(zero_order=stop)", "bleu-star(zero_order=zero)", "rouge-l", "meteor"])
