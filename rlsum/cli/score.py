@@ -20,11 +20,11 @@ def score(
     files: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[FILE]...", help="Records to score, as --input; beside --references: more files of references."
+            metavar="[FILE]...", help="Records to score, like --input; with --references: more files of references."
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="SCORED.jsonl", help="Where to write each item's scores.")
+        Path | None, typer.Option("--out", "-o", metavar="SCORED.jsonl", help="File of each item's scores.")
     ] = None,
     metrics: Annotated[
         str, typer.Option(help="Metrics with their options, separated by commas; `rlsum rewards` lists them.")
@@ -49,11 +49,11 @@ def score(
 
     Pairs come from text files, a text a line, or from JSONL; either may be gzip. With --out each row gains
     `"scores": {"rouge-1": 0.41, ...}`, raw and not times 100; a score that is undefined is null, and `"undefined"` says
-    why. Whatever a row holds is kept, scores by other metrics too. SCORED.jsonl.signatures.json says once for the file
-    what each metric's scores depend on. Memory stays bounded however many pairs there are.
+    why. The other fields of a row are kept, scores by other metrics too. SCORED.jsonl.signatures.json says what each
+    metric's scores depend on. Memory is bounded for any number of pairs.
 
-    A scoring that was stopped or killed continues where it was when the same command is given again; until it is
-    complete its rows are in SCORED.jsonl.scoring.
+    To continue a scoring that was stopped or killed, give the same command again. Its rows are in
+    SCORED.jsonl.scoring until it is complete.
 
     **Examples**
 
@@ -74,7 +74,7 @@ def score(
     from rlsum.scoring.journal import Journal
     from rlsum.scoring.streaming import CHUNK, Scoring
 
-    scorers = rewards.from_specs(metrics)  # an unknown name or a missing file is told before anything is read
+    scorers = rewards.from_specs(metrics)  # raises for an unknown name or a missing file before anything is read
     pairs = _pairs(files or [], records, candidates, references or [])
     if out is not None:
         check_free("--out", out, overwrite)
@@ -89,8 +89,8 @@ def score(
         else:
             _check_kept(recorded.changed(identity.scored, signatures), overwrite)
             kept = {metric: known for metric, known in identity.scored.items() if known is not None}
-            made_of = {"signatures": signatures, "input": identity.content, "rows": identity.rows}
-            with closing(Journal(out, made_of, CHUNK)) as journal:
+            origin = {"signatures": signatures, "input": identity.content, "rows": identity.rows}
+            with closing(Journal(out, origin, CHUNK)) as journal:
                 _run(pairs, scoring, columns, journal, identity.rows)
                 recorded.write(out, {**kept, **signatures})
                 journal.finish()
@@ -98,29 +98,29 @@ def score(
     if out is not None:
         typer.echo(f"{out}: {identity.rows:,} records scored")
     for label, signature in signatures.items():
-        empty = columns.undefined(label)
-        typer.echo(signature + (f"  ({empty:,} undefined)" if empty else ""))
+        undefined = columns.undefined(label)
+        typer.echo(signature + (f"  ({undefined:,} undefined)" if undefined else ""))
 
 
 class Columns:
     """Scores by system and label, eight bytes each."""
 
     def __init__(self) -> None:
-        self.of: dict[str, dict[str, array[float]]] = {}
+        self.by_system: dict[str, dict[str, array[float]]] = {}
 
     def add(self, row: Row, scores: dict[str, float | None]) -> None:
-        """Take one row's scores; None is kept as NaN."""
-        columns = self.of.setdefault(str(row.get("system") or "candidates"), {})
+        """Add one row's scores; None becomes NaN."""
+        columns = self.by_system.setdefault(str(row.get("system") or "candidates"), {})
         for label, value in scores.items():
             columns.setdefault(label, array("d")).append(float("nan") if value is None else value)
 
     def undefined(self, label: str) -> int:
-        """How many rows have no score by this label."""
-        return sum(value != value for columns in self.of.values() for value in columns[label])
+        """Number of rows without a score by this label."""
+        return sum(value != value for columns in self.by_system.values() for value in columns[label])
 
 
 def _pairs(files: list[Path], records: Path | None, candidates: Path | None, references: list[Path]) -> Pairs:
-    """The one source that the options name."""
+    """The pairs that the options name."""
     from rlsum.errors import UserError
     from rlsum.scoring.pairs import Records, Texts
 
@@ -132,25 +132,25 @@ def _pairs(files: list[Path], records: Path | None, candidates: Path | None, ref
         return Texts(candidates, (*references, *files))
     given = [*([records] if records is not None else []), *files]
     if len(given) != 1:
-        told = "several files of records; give one" if given else "nothing to score; give a file of records"
-        raise UserError(f"{told} (--input PAIRS.jsonl), or --candidates C.txt --references R.txt")
+        problem = "several files of records; give one" if given else "nothing to score; give a file of records"
+        raise UserError(f"{problem} (--input PAIRS.jsonl), or --candidates C.txt --references R.txt")
     return Records(given[0])
 
 
 def _check_kept(changed: list[str], overwrite: bool) -> None:
-    """Scores that the rows have already are replaced only by the same ones, or where that is asked for."""
+    """Raise UserError where existing scores would be replaced by others without --overwrite."""
     from rlsum.errors import UserError
 
-    told = f"rows have scores by {', '.join(changed)} already, with another signature or none recorded"
+    problem = f"rows already have scores by {', '.join(changed)}, with another signature or none recorded"
     if changed and not overwrite:
-        fix = "add --overwrite to replace them, or name both variants in one --metrics, which keeps them apart"
-        raise UserError(f"{told}; {fix}")
+        fix = "add --overwrite to replace them, or name both variants in one --metrics to keep both"
+        raise UserError(f"{problem}; {fix}")
     if changed:
-        typer.echo(f"{told}; they are replaced", err=True)
+        typer.echo(f"{problem}; they are replaced", err=True)
 
 
 def _run(pairs: Pairs, scoring: Scoring, columns: Columns, journal: Journal | None, total: int) -> None:
-    """Score what is not written yet; a watching terminal sees how far it is."""
+    """Score the rows that are not in the journal, with progress in a terminal."""
     import itertools
 
     from rich.console import Console
@@ -160,23 +160,23 @@ def _run(pairs: Pairs, scoring: Scoring, columns: Columns, journal: Journal | No
 
     done = 0 if journal is None else journal.done
     if journal is not None and done:
-        typer.echo(f"{journal.path}: {done:,} of {total:,} rows are there; going on", err=True)
+        typer.echo(f"{journal.path}: {done:,} of {total:,} rows are already scored; continuing", err=True)
         for row in itertools.islice(journal.written(), done):
-            columns.add(row, {label: row["scores"][label] for label in journal.made_of["signatures"]})
+            columns.add(row, {label: row["scores"][label] for label in journal.origin["signatures"]})
     shown = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeRemainingColumn())
     console = Console(stderr=True)
     with Progress(*shown, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("scoring", total=total, completed=done)
-        for rows, found in scoring.chunks(chunked(itertools.islice(pairs, done, None))):
-            for row, scored in zip(rows, found, strict=True):
-                columns.add(row, scored.scores)
+        for rows, scored in scoring.chunks(chunked(itertools.islice(pairs, done, None))):
+            for row, result in zip(rows, scored, strict=True):
+                columns.add(row, result.scores)
             if journal is not None:
-                journal.append([_joined(row, *scored) for row, scored in zip(rows, found, strict=True)])
+                journal.append([_joined(row, *result) for row, result in zip(rows, scored, strict=True)])
             progress.advance(task, len(rows))
 
 
 def _joined(row: Row, scores: dict[str, float | None], undefined: dict[str, str]) -> dict[str, Any]:
-    """The row with its new scores beside those by other metrics, each with the reasons of its own."""
+    """The row with its new scores and reasons; those of other metrics stay."""
     others = {metric: reason for metric, reason in row.get("undefined", {}).items() if metric not in scores}
     return {**row, "scores": {**row.get("scores", {}), **scores}, "undefined": {**others, **undefined}}
 
@@ -192,11 +192,9 @@ def _print(columns: Columns, signatures: dict[str, str], resamples: int, seed: i
 
     resampling = Resampling(resamples=resamples, seed=seed)
     means = {
-        system: {label: resampling.interval(np.frombuffer(found[label])) for label in signatures}
-        for system, found in columns.of.items()
+        system: {label: resampling.interval(np.frombuffer(scores[label])) for label in signatures}
+        for system, scores in columns.by_system.items()
     }
-    sizes = ", ".join(f"{system} {len(next(iter(found.values()))):,}" for system, found in columns.of.items())
+    sizes = ", ".join(f"{system} {len(next(iter(scores.values()))):,}" for system, scores in columns.by_system.items())
     how = f"beneath each mean its {resampling.level:.0%} bootstrap interval ({resamples:,} resamples)"
-    console = Console()
-    show([metric_table(means, {}, "Scores x 100")], console)
-    console.print(f"Items: {sizes}; {how}.", style="dim", highlight=False, markup=False)
+    show([metric_table(means, {}, "Scores x 100", [f"Items: {sizes}; {how}."])], Console())

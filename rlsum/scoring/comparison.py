@@ -1,4 +1,4 @@
-"""Systems beside each other: each one's means with intervals, and whether two differ on the items they share."""
+"""Means of systems with intervals, and tests of differences on the items that two systems share."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rlsum.scoring.outputs import Floats, SystemScores
 
 @dataclass(frozen=True)
 class Resampling:
-    """How intervals and p-values are drawn: confidence level (0 to 1), number of resamples, seed."""
+    """Settings of intervals and tests: confidence level (0 to 1), number of resamples, seed."""
 
     level: float = LEVEL
     resamples: int = RESAMPLES
@@ -38,10 +38,10 @@ class Resampling:
 
 @dataclass(frozen=True)
 class Comparison:
-    """``system`` minus ``baseline`` on one metric, over the items that both have and on which both are defined.
+    """``system`` minus ``baseline`` (another system) on one metric, over the items on which both are defined.
 
-    ``p_holm`` is ``p`` adjusted for every comparison made together. ``shared`` counts items with an output from both,
-    ``unpaired`` those with an output from one of the two only.
+    ``p_holm`` is ``p`` adjusted for all comparisons of the family. ``shared`` counts items with an output from both,
+    ``unpaired`` those with an output from only one of them.
     """
 
     system: str
@@ -61,19 +61,19 @@ def intervals(columns: dict[str, Floats], resampling: Resampling) -> dict[str, I
 
 def compare(system: SystemScores, baseline: SystemScores, metric: str, resampling: Resampling) -> Comparison:
     """Compare two systems on one metric, paired by id. NaN difference and p where they share no defined item."""
-    places = {identity: place for place, identity in enumerate(baseline.ids)}
-    pairs = [(here, places[identity]) for here, identity in enumerate(system.ids) if identity in places]
+    index = {item: row for row, item in enumerate(baseline.ids)}
+    pairs = [(row, index[item]) for row, item in enumerate(system.ids) if item in index]
     unpaired = len(system.ids) + len(baseline.ids) - 2 * len(pairs)
     if not pairs:
-        nowhere = Interval(np.nan, np.nan, np.nan, 0)
-        return Comparison(system.system, baseline.system, metric, nowhere, np.nan, 0, unpaired)
-    here, there = (list(column) for column in zip(*pairs, strict=True))
-    found = resampling.difference(system.metrics[metric][here], baseline.metrics[metric][there])
-    return Comparison(system.system, baseline.system, metric, found.interval, found.p, len(pairs), unpaired)
+        undefined = Interval(np.nan, np.nan, np.nan, 0)
+        return Comparison(system.system, baseline.system, metric, undefined, np.nan, 0, unpaired)
+    rows, others = (list(column) for column in zip(*pairs, strict=True))
+    difference = resampling.difference(system.metrics[metric][rows], baseline.metrics[metric][others])
+    return Comparison(system.system, baseline.system, metric, *difference, len(pairs), unpaired)
 
 
 def compare_all(systems: Sequence[SystemScores], baseline: SystemScores, resampling: Resampling) -> list[Comparison]:
-    """Every other system against the baseline on every metric both were scored with, Holm-adjusted together."""
+    """Every other system against ``baseline`` on every metric that both have, Holm-adjusted as one family."""
     return adjusted(
         compare(system, baseline, metric, resampling)
         for system in systems
@@ -84,7 +84,7 @@ def compare_all(systems: Sequence[SystemScores], baseline: SystemScores, resampl
 
 
 def adjusted(comparisons: Iterable[Comparison]) -> list[Comparison]:
-    """The same comparisons with ``p_holm`` filled in for all of them as one family."""
-    found = list(comparisons)
-    p_values = holm([comparison.p for comparison in found])
-    return [replace(comparison, p_holm=float(p)) for comparison, p in zip(found, p_values, strict=True)]
+    """The same comparisons with ``p_holm``, adjusted as one family."""
+    family = list(comparisons)
+    p_values = holm([comparison.p for comparison in family])
+    return [replace(comparison, p_holm=float(p)) for comparison, p in zip(family, p_values, strict=True)]

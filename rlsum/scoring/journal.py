@@ -1,7 +1,7 @@
-"""A file that is written line by line and can be continued after a kill: nothing lost, nothing twice.
+"""A file that is written line by line and continued after a kill, without a line lost or written twice.
 
-Lines go in order into OUT.scoring. OUT.scoring.json, written first, says what they are made of: a later run with
-another answer is refused. When all are there, OUT.scoring becomes OUT in one step.
+Lines are appended to OUT.scoring. OUT.scoring.json, written first, holds their origin: a later run with another origin
+is refused. The complete OUT.scoring becomes OUT in one step.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from rlsum.files import write_atomically
 
 try:
     import fcntl
-except ImportError:  # Windows has no such lock; there nothing guards against two runs at once
+except ImportError:  # Windows has no such lock: two runs at once are not detected
     fcntl = None  # type: ignore[assignment]
 
 
 class Journal:
-    """The lines of ``out`` as far as they are written. ``made_of`` is JSON; ``step`` lines are written together.
+    """The lines of ``out`` written so far. ``origin`` is JSON; ``step`` lines are written together.
 
-    Opening it drops what an interrupted write left: a line cut short, and lines beyond a multiple of ``step``.
-    Raises UserError where the lines there were made of something else, or another process is writing them.
+    Opening it removes the remains of an interrupted write: an incomplete line, and lines beyond a multiple of ``step``.
+    Raises UserError where existing lines have another origin, or another process is writing them.
     """
 
-    def __init__(self, out: Path, made_of: Mapping[str, Any], step: int) -> None:
-        self.out, self.made_of = out, json.loads(json.dumps(made_of))
+    def __init__(self, out: Path, origin: Mapping[str, Any], step: int) -> None:
+        self.out, self.origin = out, json.loads(json.dumps(origin))
         self.path = out.with_name(out.name + ".scoring")
         self.description = out.with_name(out.name + ".scoring.json")
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -42,52 +42,52 @@ class Journal:
         self.done = self._mend(step)
 
     def written(self) -> Iterator[dict[str, Any]]:
-        """The rows that are there already, parsed, in order."""
+        """The rows written so far, parsed, in order."""
         with self.path.open("rb") as file:
             for number, line in enumerate(file, 1):
                 try:
                     yield json.loads(line)
                 except ValueError as error:
-                    raise UserError(f"{self.path}:{number}: damaged ({error}); remove it to start anew") from error
+                    raise UserError(f"{self.path}:{number}: damaged ({error}); remove it to start again") from error
 
     def append(self, rows: list[dict[str, Any]]) -> None:
-        """Write rows, and hand them to the system: what is written then survives a kill."""
+        """Write rows and flush them, so that they survive a kill."""
         self.file.write(b"".join(_line(row) for row in rows))
         self.file.flush()
         self.done += len(rows)
 
     def finish(self) -> None:
-        """Make the file what was asked for."""
+        """Turn the complete journal into ``out``."""
         os.fsync(self.file.fileno())
         self.file.close()
         self.path.replace(self.out)
         self.description.unlink()
 
     def close(self) -> None:
-        """Leave it for another time."""
+        """Close the file; a later run continues it."""
         self.file.close()
 
     def _check(self) -> None:
         known = json.loads(self.description.read_text(encoding="utf-8")) if self.description.exists() else {}
-        other = [key for key in self.made_of if known.get(key) != self.made_of[key]]
+        other = [key for key in self.origin if known.get(key) != self.origin[key]]
         if other:
-            fix = f"remove {self.path} to start anew, or give another --out"
-            raise UserError(f"{self.path} is of an earlier scoring with other {' and '.join(other)}; {fix}")
+            fix = f"remove {self.path} to start again, or give another --out"
+            raise UserError(f"{self.path} is from an earlier scoring with other {' and '.join(other)}; {fix}")
 
     def _describe(self) -> None:
-        write_atomically(self.description, json.dumps(self.made_of, indent=2, ensure_ascii=False).encode())
+        write_atomically(self.description, json.dumps(self.origin, indent=2, ensure_ascii=False).encode())
 
     def _lock(self) -> None:
         if fcntl is None:
             return
         try:
-            fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # falls with the process, however it ends
+            fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # ends with the process
         except OSError as error:
             self.file.close()
-            raise UserError(f"{self.path} is being written by another process; wait for it") from error
+            raise UserError(f"{self.path} is being written by another process; wait for it to end") from error
 
     def _mend(self, step: int) -> int:
-        """Cut after the last whole group of lines; returns how many lines stay."""
+        """Truncate after the last whole group of lines; returns the number of lines kept."""
         self.file.seek(0)
         lines = kept = end = cut = 0
         for line in self.file:
@@ -104,5 +104,5 @@ class Journal:
 def _line(row: dict[str, Any]) -> bytes:
     try:
         return json.dumps(row, ensure_ascii=False, allow_nan=False).encode() + b"\n"
-    except UnicodeEncodeError:  # half a surrogate pair, which only an escape can hold
+    except UnicodeEncodeError:  # half a surrogate pair, which needs an escape
         return json.dumps(row, allow_nan=False).encode() + b"\n"

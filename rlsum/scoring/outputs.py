@@ -1,6 +1,6 @@
-"""Outputs in, scores out: one vector a metric and one a property, aligned with the outputs.
+"""Scores of outputs: one vector for each metric and each property, aligned with the outputs.
 
-Scores are kept per item; means, intervals and tests are made from them afterwards (`statistics`, `comparison`).
+Means, intervals and tests are computed from them by `comparison`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rewards.base import complete
+from rewards.scoring import Inputs
 from rlsum.records import ColumnCheck, Output, RecordError, inputs_of, read_outputs
 from rlsum.scoring.properties import PROPERTIES
 
@@ -25,9 +26,9 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class SystemScores:
-    """What one system's outputs scored. Every vector is (n,), aligned with ``ids``; NaN = undefined for that item.
+    """The scores of one system's outputs. Every vector is (n,), aligned with ``ids``; NaN = undefined for that item.
 
-    ``missing`` holds metric -> reason for metrics that could not be computed at all on this machine.
+    ``missing`` maps metric -> reason for metrics that this machine cannot compute.
     """
 
     system: str
@@ -48,24 +49,25 @@ def check_columns(systems: Mapping[str, Sequence[Output]], rewards: Mapping[str,
 def score_outputs(outputs: Sequence[Output], rewards: Mapping[str, Reward]) -> dict[str, Floats]:
     """Each reward's scores (n,) of the outputs, by the reward's label.
 
-    Raises whatever a reward raises: a metric that cannot be computed is an error here, not a column of NaN.
+    Raises what a reward raises: a metric that cannot be computed is an error, not a column of NaN.
     """
-    return {label: _score(outputs, label, reward) for label, reward in rewards.items()}
+    inputs = inputs_of(outputs)
+    return {label: score_column(label, reward, inputs) for label, reward in rewards.items()}
 
 
 def score_available(
     outputs: Sequence[Output], rewards: Mapping[str, Reward]
 ) -> tuple[dict[str, Floats], dict[str, str]]:
-    """As `score_outputs`, but a metric whose encoder is not installed is set apart: (scores, label -> reason).
+    """Like `score_outputs`, without the metrics whose encoder is not installed: (scores, label -> reason).
 
-    Only for reports that must say "encoder missing" in a column and go on; every other failure is raised.
+    For reports that show "encoder missing" in a column and continue; every other failure is raised.
     """
     from rewards.base import EncoderMissing
 
-    columns, missing = {}, {}
+    inputs, columns, missing = inputs_of(outputs), {}, {}
     for label, reward in rewards.items():
         try:
-            columns[label] = _score(outputs, label, reward)
+            columns[label] = score_column(label, reward, inputs)
         except EncoderMissing as error:
             missing[label] = str(error)
     return columns, missing
@@ -74,23 +76,22 @@ def score_available(
 def load_available(specs: Sequence[str | Mapping[str, Any]]) -> tuple[dict[str, Reward], dict[str, str]]:
     """Rewards by name, and name -> reason for those whose encoder is not installed. For reports, as `score_available`.
 
-    Raises RewardError for whatever else is wrong, and for two rewards of one name: their columns could not be told
-    apart.
+    Raises RewardError for every other problem, and for two rewards of one name, which would share a column.
     """
     from rewards.base import EncoderMissing, RewardError, from_spec
     from rewards.specs import as_spec
 
-    found: dict[str, Reward] = {}
+    loaded: dict[str, Reward] = {}
     missing: dict[str, str] = {}
     for spec in specs:
         name = as_spec(spec).name
-        if name in found or name in missing:
+        if name in loaded or name in missing:
             raise RewardError(f"the reward {name!r} is given twice; leave one out")
         try:
-            found[name] = from_spec(spec)
+            loaded[name] = from_spec(spec)
         except EncoderMissing as error:
             missing[name] = str(error)
-    return found, missing
+    return loaded, missing
 
 
 def measure_properties(outputs: Sequence[Output]) -> dict[str, Floats]:
@@ -104,7 +105,7 @@ def measure_properties(outputs: Sequence[Output]) -> dict[str, Floats]:
 def by_system(outputs: Sequence[Output]) -> dict[str, list[Output]]:
     """Outputs grouped by system, in order of first appearance.
 
-    Raises RecordError where a system has two outputs for one id: which one to pair with others would be a guess.
+    Raises RecordError where a system has two outputs for one id, because pairing would be ambiguous.
     """
     systems: dict[str, list[Output]] = {}
     for output in outputs:
@@ -125,17 +126,19 @@ def read_systems(paths: Sequence[Path]) -> dict[str, list[Output]]:
     """
     if len(set(paths)) < len(paths):
         raise RecordError(f"{next(path for path in paths if paths.count(path) > 1)} is given twice; leave one out")
-    found = {path: by_system(read_outputs(path)) for path in paths}
-    names = [name for systems in found.values() for name in systems]
+    files = {path: by_system(read_outputs(path)) for path in paths}
+    names = [name for systems in files.values() for name in systems]
     return {
         name if names.count(name) == 1 else f"{name} ({path})": outputs
-        for path, systems in found.items()
+        for path, systems in files.items()
         for name, outputs in systems.items()
     }
 
 
-def _score(outputs: Sequence[Output], label: str, reward: Reward) -> Floats:
-    scores = np.asarray(complete(reward)(*inputs_of(outputs)), dtype=np.float64)
-    if scores.shape != (len(outputs),):
-        raise ValueError(f"reward {label!r} returned shape {scores.shape} for {len(outputs)} outputs")
+def score_column(label: str, reward: Reward, inputs: Inputs) -> Floats:
+    """A reward's scores (n,) of n inputs. Raises ValueError where it returns another shape."""
+    scores = np.asarray(complete(reward)(*inputs), dtype=np.float64)
+    count = len(inputs.candidates)
+    if scores.shape != (count,):
+        raise ValueError(f"reward {label!r} returned shape {scores.shape} for {count} candidates")
     return scores

@@ -1,7 +1,7 @@
-"""Pairs to score, read in a stream: JSONL records, or text files of candidates and references, a text a line.
+"""Pairs to score, read as a stream: JSONL records, or text files of candidates and references, one text a line.
 
-A row is a mapping with ``candidate`` (text), ``references`` (a list of texts, or one text under ``reference``) and,
-where there is one, ``source``; whatever else it holds is kept.
+A row is a mapping with ``candidate`` (text), ``references`` (a list of texts, or one text under ``reference``) and an
+optional ``source``; its other fields are kept.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Identity:
-    """What was read: ``content`` a hash of every byte, ``rows`` how many there are.
+    """The data that were read: ``content`` is a hash of every byte, ``rows`` their number.
 
-    ``scored``: the metrics by which some row has a score already -> their signature, None where none is recorded.
+    ``scored``: the metrics by which some row already has a score -> their signature, None where none is recorded.
     """
 
     content: str
@@ -35,7 +35,7 @@ class Identity:
 
 
 class Pairs(Protocol):
-    """Rows that can be read twice: once to check them, once to score them."""
+    """Rows that can be read twice: to check them, and to score them."""
 
     def check(self, rewards: Iterable[ReadsColumns] = ()) -> Identity:
         """Read everything once. Raises RecordError for the first row that cannot be scored by ``rewards``."""
@@ -46,7 +46,7 @@ class Pairs(Protocol):
 
 @dataclass(frozen=True)
 class Records:
-    """A JSONL file (gzip too), one object a line."""
+    """A JSONL file, also gzipped, one object a line."""
 
     path: Path
 
@@ -76,7 +76,7 @@ class Records:
 
 @dataclass(frozen=True)
 class Texts:
-    """A file of candidates and one or more of references (gzip too), line by line; rows come out as output records."""
+    """A file of candidates and one or more of references, also gzipped, one text a line; rows are output records."""
 
     candidates: Path
     references: tuple[Path, ...]
@@ -88,10 +88,10 @@ class Texts:
         rows = {path: _read_through(path, content) for path in (self.candidates, *self.references)}
         for path in self.references:
             if rows[path] != rows[self.candidates]:
-                told = f"{self.candidates} has {rows[self.candidates]:,} lines but {path} has {rows[path]:,}"
-                raise RecordError(f"{told}; line i of each must belong together")
+                problem = f"{self.candidates} has {rows[self.candidates]:,} lines but {path} has {rows[path]:,}"
+                raise RecordError(f"{problem}; line i of both must belong to the same text")
         if not rows[self.candidates]:
-            raise RecordError(f"{self.candidates}: empty; a candidate a line is expected")
+            raise RecordError(f"{self.candidates}: empty; expected one candidate a line")
         return Identity(content.hexdigest()[:16], rows[self.candidates])
 
     def __iter__(self) -> Iterator[Row]:
@@ -104,42 +104,42 @@ class Texts:
 
 
 def inputs_of(rows: Sequence[Row]) -> Inputs:
-    """What rewards read of some checked rows."""
+    """The inputs of rewards from some checked rows."""
     candidates, references, sources = ([*column] for column in zip(*map(texts_of, rows), strict=True))
     return Inputs(candidates, references, sources, common_columns([other_fields(row) for row in rows]))
 
 
 def texts_of(row: Mapping[str, Any]) -> tuple[str, Sequence[str], str]:
-    """Candidate, references and source (empty where the row has none) of a checked row."""
+    """Candidate, references and source ("" without one) of a checked row."""
     references = row["references"] if "references" in row else [row["reference"]]
     return row["candidate"], references, row.get("source", "")
 
 
-def _checked(line: str, place: str) -> Row:
+def _checked(line: str, where: str) -> Row:
     try:
         row = json.loads(line, parse_constant=_no_number)
     except json.JSONDecodeError as error:
-        raise RecordError(f"{place}: not JSON ({error.msg}); one object a line is expected") from error
+        raise RecordError(f"{where}: not JSON ({error.msg}); expected one object a line") from error
     if not isinstance(row, dict):
-        raise RecordError(f"{place}: a {type(row).__name__}, not an object; one object a line is expected")
+        raise RecordError(f"{where}: a {type(row).__name__}, not an object; expected one object a line")
     if "candidate" not in row or ("references" not in row and "reference" not in row):
-        raise RecordError(f"{place}: a row needs candidate, and references (a list) or reference (a text)")
+        raise RecordError(f"{where}: a row needs candidate and either references (a list) or reference (a text)")
     candidate, references, source = texts_of(row)
     listed = isinstance(references, list) and all(isinstance(text, str) for text in references)
     if not (isinstance(candidate, str) and listed and isinstance(source, str)):
-        raise RecordError(f"{place}: candidate, reference and source must be text, references a list of texts")
+        raise RecordError(f"{where}: candidate, reference and source must be text, references a list of texts")
     for name in ("scores", "undefined"):
         if not isinstance(row.get(name, {}), dict):
-            raise RecordError(f"{place}: {name} must be an object, metric by metric")
+            raise RecordError(f"{where}: {name} must be an object with metrics as keys")
     return row
 
 
 def _no_number(name: str) -> float:
-    raise json.JSONDecodeError(f"{name} is no number in JSON, null is", name, 0)
+    raise json.JSONDecodeError(f"{name} is not JSON; write null", name, 0)
 
 
 def _read_through(path: Path, content: Any) -> int:
-    """Add a file to the hash, its name and length apart; returns its lines."""
+    """Add a file's lines and their number to the hash; returns that number."""
     count = 0
     with _opened(path) as lines:
         for line in lines:
@@ -151,7 +151,7 @@ def _read_through(path: Path, content: Any) -> int:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[IO[str]]:
-    """A text file, gzip or not; what is wrong with it is told by its name."""
+    """A text file, gzipped or not. Raises RecordError with its path."""
     try:
         with path.open("rb") as file:
             zipped = file.read(2) == b"\x1f\x8b"
@@ -160,4 +160,4 @@ def _opened(path: Path) -> Iterator[IO[str]]:
     except UnicodeDecodeError as error:
         raise RecordError(f"{path}: not UTF-8 text ({error.reason}); convert the file") from error
     except (OSError, EOFError) as error:
-        raise RecordError(f"{path}: cannot be read ({error}); give the path of a whole file") from error
+        raise RecordError(f"{path}: cannot be read ({error}); give the path of a complete file") from error

@@ -1,6 +1,6 @@
-"""What the scores of a file depend on: FILE.signatures.json beside FILE, metric -> signature, once for all rows.
+"""FILE.signatures.json: what the scores in FILE depend on, metric -> signature.
 
-Rows hold scores by the metric's name alone; only with its signature does one know which scores they are.
+Rows hold scores by the metric's name; the signature says which version of the metric gave them.
 """
 
 from __future__ import annotations
@@ -13,33 +13,32 @@ from rlsum.errors import UserError
 from rlsum.files import write_atomically
 
 
-def beside(path: Path) -> Path:
-    """Where the signatures of a scored file stand."""
+def signatures_path(path: Path) -> Path:
+    """The file of the signatures of a scored file."""
     return path.with_name(path.name + ".signatures.json")
 
 
 def read(path: Path) -> dict[str, str]:
-    """The signatures recorded for a scored file, empty where none are. Raises UserError for any other content."""
-    place = beside(path)
-    if not place.exists():
+    """The signatures recorded for a scored file, {} without a record. Raises UserError for any other content."""
+    recorded = signatures_path(path)
+    if not recorded.exists():
         return {}
+    fix = "repair it, or remove it to treat the signatures as unknown"
     try:
-        found = json.loads(place.read_text(encoding="utf-8"))
+        signatures = json.loads(recorded.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise UserError(
-            f"{place}: cannot be read ({error}); mend it, or remove it: signatures are unknown then"
-        ) from error
-    if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
-        raise UserError(f"{place}: not an object of metrics and signatures; remove it: signatures are unknown then")
-    return found
+        raise UserError(f"{recorded}: cannot be read ({error}); {fix}") from error
+    if not isinstance(signatures, dict) or not all(isinstance(value, str) for value in signatures.values()):
+        raise UserError(f"{recorded}: not an object of metrics and signatures; {fix}")
+    return signatures
 
 
 def write(path: Path, signatures: Mapping[str, str]) -> None:
-    """Record the signatures of a scored file, whole or not at all."""
-    place = beside(path)
-    write_atomically(place, (json.dumps(signatures, indent=2, ensure_ascii=False) + "\n").encode())
+    """Record the signatures of a scored file atomically."""
+    content = json.dumps(signatures, indent=2, ensure_ascii=False) + "\n"
+    write_atomically(signatures_path(path), content.encode())
 
 
 def changed(old: Mapping[str, str | None], new: Mapping[str, str]) -> list[str]:
-    """The metrics of both that are not known to be the same: another signature, or none recorded (None)."""
+    """The metrics of both whose signatures differ, or whose old one is not recorded (None)."""
     return [metric for metric in new if metric in old and old[metric] != new[metric]]

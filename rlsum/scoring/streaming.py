@@ -1,4 +1,4 @@
-"""Scoring a stream of rows: a chunk at a time, in this process or in several, in order and in bounded memory."""
+"""Scores of a stream of rows, chunk by chunk and in order, in one process or several, in bounded memory."""
 
 from __future__ import annotations
 
@@ -12,36 +12,31 @@ from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
-import numpy as np
-
 import rewards
 from rewards import Item, Reward, RewardError
 from rlsum.errors import UserError
+from rlsum.scoring.outputs import score_column
 from rlsum.scoring.pairs import Row, inputs_of
 from rlsum.workers import CONTEXT, end_with_parent
 
-CHUNK = 1024  # rows; a multiple of the 32 that batch centering groups, so that chunks do not cut its groups
-AHEAD = 2  # chunks a process that wait or are done, so that none idles and memory stays bounded
+CHUNK = 1024  # rows; a multiple of 32, so that chunks do not split the groups of batch centering
+AHEAD = 2  # chunks per process, waiting or done: processes stay busy and memory bounded
 
 
-class Scored(NamedTuple):
-    """One row's scores by label (None = undefined) and the reasons of those that are."""
+class RowScores(NamedTuple):
+    """One row's scores by label (None = undefined), and label -> reason for the undefined ones."""
 
     scores: dict[str, float | None]
     undefined: dict[str, str]
 
 
-def score_rows(rows: Sequence[Row], scorers: Mapping[str, Reward]) -> list[Scored]:
-    """The scores of some rows. Raises whatever a reward raises."""
+def score_rows(rows: Sequence[Row], scorers: Mapping[str, Reward]) -> list[RowScores]:
+    """The scores of some rows. Raises what a reward raises."""
     inputs = inputs_of(rows)
-    columns = {}
-    for label, scorer in scorers.items():
-        columns[label] = np.asarray(scorer(*inputs), dtype=np.float64)
-        if columns[label].shape != (len(rows),):
-            raise ValueError(f"reward {label!r} returned shape {columns[label].shape} for {len(rows)} rows")
+    columns = {label: score_column(label, scorer, inputs) for label, scorer in scorers.items()}
     return [
-        _scored({label: float(column[place]) for label, column in columns.items()}, scorers, inputs.item(place))
-        for place in range(len(rows))
+        _row_scores({label: float(column[row]) for label, column in columns.items()}, scorers, inputs.item(row))
+        for row in range(len(rows))
     ]
 
 
@@ -53,20 +48,20 @@ def chunked(rows: Iterable[Row]) -> Iterator[list[Row]]:
 
 
 class Scoring:
-    """Rewards by label, at work in this process (``workers=1``) or in several. To be used in a ``with``."""
+    """A context manager that scores with rewards by label, in this process (``workers=1``) or in several."""
 
     def __init__(self, specs: str, workers: int) -> None:
         self.specs, self.size = specs, workers
-        self.here: dict[str, Reward] = {}
+        self.scorers: dict[str, Reward] = {}  # of this process
         self.workers: list[_Worker] = []
         self.idle: SimpleQueue[_Worker] = SimpleQueue()
-        self.threads = ThreadPoolExecutor(workers)  # each waits for a worker's answer
+        self.threads = ThreadPoolExecutor(workers)  # one waits for each worker
 
     def __enter__(self) -> Scoring:
         if self.size == 1:
-            self.here = rewards.from_specs(self.specs)
+            self.scorers = rewards.from_specs(self.specs)
             return self
-        # Each process would take every core for itself; the variable is read when numpy and torch are imported there.
+        # Else each process would use every core; numpy and torch read the variable when they are imported.
         os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // self.size)))
         for _ in range(self.size):
             self.workers.append(_Worker(self.specs))
@@ -75,27 +70,27 @@ class Scoring:
 
     def __exit__(self, *_: object) -> None:
         for worker in self.workers:
-            worker.process.kill()  # which also ends the waiting of its thread
+            worker.process.kill()  # its thread stops waiting
         self.threads.shutdown(cancel_futures=True)
         for worker in self.workers:
             worker.process.join()
 
     def signatures(self) -> dict[str, str]:
-        """Every reward's signature by its label; loads what they need."""
-        return self._ask(None) if self.workers else _signatures(self.here)
+        """Label -> signature; loads what the rewards need."""
+        return self._ask(None) if self.workers else _signatures(self.scorers)
 
-    def chunks(self, chunks: Iterable[list[Row]]) -> Iterator[tuple[list[Row], list[Scored]]]:
-        """Each chunk with its scores, in order. Raises what a reward raises, UserError where a process ended."""
+    def chunks(self, chunks: Iterable[list[Row]]) -> Iterator[tuple[list[Row], list[RowScores]]]:
+        """Each chunk with its scores, in order. Raises what a reward raises, UserError where a worker was killed."""
         if not self.workers:
-            yield from ((chunk, score_rows(chunk, self.here)) for chunk in chunks)
+            yield from ((chunk, score_rows(chunk, self.scorers)) for chunk in chunks)
             return
-        under_way: deque[tuple[list[Row], Future[list[Scored]]]] = deque()
+        pending: deque[tuple[list[Row], Future[list[RowScores]]]] = deque()
         for chunk in chunks:
-            under_way.append((chunk, self.threads.submit(self._ask, chunk)))
-            if len(under_way) >= AHEAD * self.size:
-                done, future = under_way.popleft()
+            pending.append((chunk, self.threads.submit(self._ask, chunk)))
+            if len(pending) >= AHEAD * self.size:
+                done, future = pending.popleft()
                 yield done, future.result()
-        for done, future in under_way:
+        for done, future in pending:
             yield done, future.result()
 
     def _ask(self, question: list[Row] | None) -> Any:
@@ -108,7 +103,7 @@ class Scoring:
 
 
 class _Worker:
-    """A process with rewards of its own and a pipe to it, which closes when the process ends, whatever ended it."""
+    """A process that loads the rewards, and a pipe to it, which closes when the process ends."""
 
     def __init__(self, specs: str) -> None:
         self.connection, theirs = CONTEXT.Pipe()
@@ -117,19 +112,19 @@ class _Worker:
         theirs.close()
 
     def ask(self, question: list[Row] | None) -> Any:
-        """Scores of some rows, or the signatures (None). Raises what was raised there, UserError where it ended."""
+        """Scores of some rows, or signatures for None. Raises the worker's error, UserError where it was killed."""
         try:
             self.connection.send(question)
             answer = self.connection.recv()
         except (EOFError, OSError) as error:
-            raise UserError("a scoring process was ended from outside (out of memory?); try fewer --workers") from error
+            raise UserError("a scoring process was killed (out of memory?); try fewer --workers") from error
         if isinstance(answer, Exception):
             raise answer
         return answer
 
 
 def _serve(connection: Connection, specs: str) -> None:
-    """A worker's life: answer until the pipe closes. It ends with the process it works for, also a killed one."""
+    """Answer questions until the pipe closes or the parent process ends, even if it is killed."""
     end_with_parent()
     scorers: dict[str, Reward] = {}
     while True:
@@ -142,7 +137,7 @@ def _serve(connection: Connection, specs: str) -> None:
             answer: object = _signatures(scorers) if question is None else score_rows(question, scorers)
         except RewardError as error:
             answer = error
-        except Exception:  # of another library: as text, since not all can travel
+        except Exception:  # as text: not every exception can be pickled
             answer = RuntimeError(f"scoring failed in a worker:\n{traceback.format_exc()}")
         connection.send(answer)
 
@@ -151,8 +146,8 @@ def _signatures(scorers: Mapping[str, Reward]) -> dict[str, str]:
     return {label: scorer.signature for label, scorer in scorers.items()}
 
 
-def _scored(values: dict[str, float], scorers: Mapping[str, Reward], item: Item) -> Scored:
+def _row_scores(values: dict[str, float], scorers: Mapping[str, Reward], item: Item) -> RowScores:
     reasons = {
         label: scorers[label].undefined(*item) or "no reason given" for label, value in values.items() if value != value
     }
-    return Scored({label: None if value != value else value for label, value in values.items()}, reasons)
+    return RowScores({label: None if value != value else value for label, value in values.items()}, reasons)

@@ -117,7 +117,7 @@ def test_scores_of_another_signature_are_replaced_only_when_asked(rlsum):
     before = Path("s.jsonl").read_bytes()
     code, _, error = rlsum("s.jsonl", "-o", "u.jsonl", "--metrics", "rouge-1(stemmer=true)")
     assert (code, len(error.splitlines())) == (2, 1)
-    assert "rows have scores by rouge-1 already, with another signature" in error
+    assert "rows already have scores by rouge-1, with another signature" in error
     assert not Path("u.jsonl").exists()
     Path("s.jsonl.signatures.json").rename("lost.json")  # unknown is not the same
     assert rlsum("s.jsonl", "-o", "u.jsonl", "--metrics", "rouge-1")[0] == 2
@@ -203,7 +203,7 @@ def test_killed_again_and_again_nothing_is_lost_or_twice(tmp_path, workers):
     last = command(tmp_path, "killed.jsonl", "--workers", workers)
     printed, told = last.communicate()
     assert last.returncode == 0, told
-    assert "rows are there; going on" in told
+    assert "rows are already scored; continuing" in told
     whole = command(tmp_path, "whole.jsonl")
     assert printed.replace("killed", "whole") == whole.communicate()[0]
     assert (tmp_path / "killed.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
@@ -239,10 +239,10 @@ def test_a_worker_that_dies_ends_the_scoring_with_a_word_and_no_loss(tmp_path):
     process = command(tmp_path, "s.jsonl", "--workers", "2", metrics="awkward:awkward")
     _, told = process.communicate(timeout=600)
     assert process.returncode == 2
-    assert told.strip() == "rlsum: a scoring process was ended from outside (out of memory?); try fewer --workers"
+    assert told.strip() == "rlsum: a scoring process was killed (out of memory?); try fewer --workers"
     _, told = command(tmp_path, "s.jsonl", "--workers", "2", metrics="awkward:awkward").communicate(timeout=600)
     assert [row["candidate"] for row in rows_of(tmp_path / "s.jsonl")] == texts
-    assert f"{3 * CHUNK:,} of {6 * CHUNK:,} rows are there; going on" in told
+    assert f"{3 * CHUNK:,} of {6 * CHUNK:,} rows are already scored; continuing" in told
 
 
 def test_a_worker_killed_while_it_sends_is_noticed():
@@ -255,7 +255,7 @@ def test_a_worker_killed_while_it_sends_is_noticed():
         while not worker.connection.poll(0.1):
             pass
         worker.process.kill()
-        with pytest.raises(UserError, match="ended from outside"):
+        with pytest.raises(UserError, match="was killed"):
             [*scoring.chunks([rows[:CHUNK]] * 9)]
 
 

@@ -15,7 +15,7 @@ STEP = 4
 
 def write(out, rows=ROWS, made_of="m") -> int:
     """Go on where the file is and finish; returns how many rows were there."""
-    journal = Journal(out, {"made": made_of}, STEP)
+    journal = Journal(out, {"origin": made_of}, STEP)
     start = journal.done
     assert [*journal.written()] == rows[:start]
     for place in range(start, len(rows), STEP):
@@ -38,7 +38,7 @@ def test_rows_are_written_in_order_and_nothing_else_is_left(tmp_path):
 @given(st.data())
 def test_cut_anywhere_nothing_is_lost_or_twice(tmp_path_factory, data):
     out = tmp_path_factory.mktemp("cut") / "out.jsonl"
-    journal = Journal(out, {"made": "m"}, STEP)
+    journal = Journal(out, {"origin": "m"}, STEP)
     written = data.draw(st.integers(0, len(ROWS)))
     for place in range(0, written, STEP):
         journal.append(ROWS[place : min(place + STEP, written)])
@@ -52,15 +52,15 @@ def test_cut_anywhere_nothing_is_lost_or_twice(tmp_path_factory, data):
 
 def test_other_contents_are_refused_and_the_file_stays(tmp_path):
     out = tmp_path / "out.jsonl"
-    journal = Journal(out, {"made": "m"}, STEP)
+    journal = Journal(out, {"origin": "m"}, STEP)
     journal.append(ROWS[:STEP])
     journal.close()
     before = journal.path.read_bytes()
-    with pytest.raises(UserError, match="other made; remove"):
-        Journal(out, {"made": "of something else"}, STEP)
+    with pytest.raises(UserError, match="other origin; remove"):
+        Journal(out, {"origin": "of something else"}, STEP)
     journal.description.unlink()
-    with pytest.raises(UserError, match="other made"):
-        Journal(out, {"made": "m"}, STEP)
+    with pytest.raises(UserError, match="other origin"):
+        Journal(out, {"origin": "m"}, STEP)
     assert journal.path.read_bytes() == before
 
 

@@ -58,12 +58,12 @@ def test_a_line_that_moves_from_one_file_to_the_next_is_another_input(tmp_path):
     [
         ("{", "p.jsonl:2: not JSON"),
         ("[]", "p.jsonl:2: a list"),
-        ('{"candidate": "a"}', "needs candidate, and references"),
+        ('{"candidate": "a"}', "needs candidate and either references"),
         ('{"candidate": 3, "reference": "b"}', "must be text"),
         ('{"candidate": "a", "references": "b"}', "references a list"),
         ('{"candidate": "a", "references": [3]}', "references a list"),
         ('{"candidate": "a", "reference": "b", "scores": 3}', "scores"),
-        ('{"candidate": "a", "reference": "b", "scores": {"x": NaN}}', "NaN is no number in JSON"),
+        ('{"candidate": "a", "reference": "b", "scores": {"x": NaN}}', "NaN is not JSON"),
     ],
 )
 def test_a_row_that_cannot_be_scored_is_named(tmp_path, line, words):
@@ -87,5 +87,5 @@ def test_files_that_do_not_belong_together(tmp_path):
     with pytest.raises(RecordError, match="not UTF-8"):
         Texts(tmp_path / "latin", (one,)).check()
     (tmp_path / "cut.gz").write_bytes(gzip.compress(b"a\n" * 9999)[:20])
-    with pytest.raises(RecordError, match="whole file"):
+    with pytest.raises(RecordError, match="complete file"):
         Texts(tmp_path / "cut.gz", (one,)).check()
