@@ -118,11 +118,10 @@ class BufferedStep:
         if self.step.gamma(number) == 0:
             return self.step(number, model, batch)
         self._begin(number)
-        rollout = (self._rollouts or {}).get(_key(batch))
-        if rollout is None:
-            (rollout,) = self.step.rollouts(number, [batch])
-            if self.updates > 1:
-                self._rollouts = {**(self._rollouts or {}), _key(batch): rollout}
+        key, rollouts = _key(batch), self._rollouts or {}
+        rollout = rollouts[key] if key in rollouts else self.step.rollouts(number, [batch])[0]
+        if self.updates > 1:
+            self._rollouts = {**rollouts, key: rollout}
         return self.step(number, model, batch, rollout)
 
     def _begin(self, number: int) -> None:

@@ -158,14 +158,14 @@ class MixedStep:
 
     def score(self, samples: Sequence[Samples]) -> list[Rollout]:
         """Rewards from one call: all samples first, then all greedy texts, each with its article and references."""
-        calls = [(part.texts, part.batch, self.samples) for part in samples]
-        calls += [(part.greedy_texts, part.batch, 1) for part in samples if part.greedy_texts]
-        values = self.reward(
-            [text for texts, _, _ in calls for text in texts],
-            [references for _, batch, k in calls for references in batch.references for _ in range(k)],
-            [source for _, batch, k in calls for source in batch.sources for _ in range(k)],
+        parts = [(part.texts, part.batch, self.samples) for part in samples]
+        parts += [(part.greedy_texts, part.batch, 1) for part in samples if part.greedy_texts]
+        rewards = self.reward(
+            [text for texts, _, _ in parts for text in texts],
+            [references for _, batch, k in parts for references in batch.references for _ in range(k)],
+            [source for _, batch, k in parts for source in batch.sources for _ in range(k)],
         )
-        split = np.split(values, np.cumsum([len(texts) for texts, _, _ in calls])[:-1])
+        split = np.split(rewards, np.cumsum([len(texts) for texts, _, _ in parts])[:-1])
         sample_rewards, greedy_rewards = split[: len(samples)], split[len(samples) :] or repeat(None, len(samples))
         return [
             Rollout(part.tokens, rewards.reshape(-1, self.samples), greedy, start_log_prob=part.start_log_prob)
