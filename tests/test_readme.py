@@ -1,4 +1,4 @@
-"""What the documentation prints works: commands parse, files exist, links lead somewhere, code blocks run."""
+"""The documentation is true: commands parse, files and names exist, links have a target, code blocks run."""
 
 from __future__ import annotations
 
@@ -47,15 +47,15 @@ def commands() -> list[list[str]]:
     sources = [*PAGES, *sorted((ROOT / "rlsum" / "cli").rglob("*.py"))]
     words = [shlex.split(line, comments=True) for path in sources for line in shell_lines(path)]
     starts = (("rlsum",), ("python", "-m", "rlsum"), ("accelerate", "launch"))
-    found = [line for line in words if any(tuple(line[: len(start)]) == start for start in starts)]
-    return [line[line.index("rlsum") + 1 : line.index(">") if ">" in line else None] for line in found]
+    lines = [line for line in words if any(tuple(line[: len(start)]) == start for start in starts)]
+    return [line[line.index("rlsum") + 1 : line.index(">") if ">" in line else None] for line in lines]
 
 
 COMMANDS = commands()
 
 
 def parse(arguments: list[str]) -> dict:
-    """What a command would be called with; raises for an unknown command or option, or a missing argument."""
+    """A command's parameters by name; raises for an unknown command or option, or a missing argument."""
     from typer.main import get_command
 
     from rlsum.cli.app import app
