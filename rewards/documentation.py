@@ -1,7 +1,8 @@
 """What a reward is, read from its docstrings: the one place where formula, range, paper and options are written.
 
-A docstring explains an option as ``option``: meaning, to the end of the paragraph or the next option. Options that many
-rewards share and that mean the same in each are explained once, in ``SHARED``.
+A docstring explains an option as ``option``: meaning, to the end of the paragraph or the next option. It is that of the
+reward, or that of its dataclass of options (see ``rewards.options.takes``). Options that several families share are
+explained in ``SHARED``.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import inspect
 import re
 import sys
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args, get_origin
 
@@ -24,31 +25,15 @@ SHARED = {
     "tokenizer": "official: as in the metric's own reference code; unicode: letters and digits of every script; "
     "spacy: spaCy's tokens, punctuation too",
     "split": "how a text is cut into sentences; auto: lines are sentences, a text of one line is split by spaCy",
-    "sentence_weights": "a sentence weighs as many words as it has, or as much as any other",
     "stopwords": "the list of words without weight; NLTK's must be installed",
-    # static vectors
-    "vectors": "a word2vec, GloVe or fastText text file (gzip too), or spacy:PIPELINE",
-    "oov": "a word without vector is the zero vector, as in the authors' code, or is dropped",
-    "context": "what an encoder reads at once: a sentence, as in the paper, or the text",
-    "occurrences": "a word that is said twice is two points, or one at the mean of both",
-    "normalize": "unit: scale vectors to length 1; self: divide by the roots of both self-scores",
     # contextual vectors
     "encoder": "minilm (all-MiniLM-L6-v2 of the demo extra), a directory, or a hub name",
-    "layer": "whose hidden states, 0 is the embeddings; 4-6 or all: their mean; default 10 of 12, 19 of 24, else 5/6",
-    "centering": "what is subtracted from the vectors before they are scaled to length 1",
-    "special_tokens": "which special tokens are compared; official: as the metric's own reference code does",
-    "corpus": "texts, one a line (gzip too), or a saved mean (.npz), for centering=corpus",
     "idf": "weigh tokens by rarity in a file of texts or a saved one (.npz); fitted: in what fit(texts) is given; "
     "references: in each call's references",
     "rescale": "a published baseline file, or one by `rlsum baseline`: scores become (x - b) / (1 - b)",
     "language": "which baseline of the file given as rescale",
     "long_texts": "a text longer than the encoder reads is read in overlapping windows, or truncated",
     "device": "where the encoder runs",
-    "temperature": "of the plan; the lower, the nearer to each token's best partner",
-    "iterations": "of Sinkhorn",
-    "entropy": "add the entropy of the plan, as the paper's equation has it",
-    "variant": "which of the metrics of this name",
-    "n_gram": "length of the n-grams that are compared (variant=v1)",
     # lexical
     "tokenize": "sacrebleu's tokenizer",
     "smooth_method": "sacrebleu's smoothing of orders without a match",
@@ -119,7 +104,9 @@ def describe(name: str) -> Description:
     found = resolve(name)
     documentation = inspect.getdoc(found) or ""
     fields = {} if is_reward(found) else parameters(name, found)
-    explained = {key: _option(key, field, documentation) for key, field in fields.items()}
+    classes = getattr(getattr(found, "options", None), "__mro__", ())
+    texts = [documentation, *(vars(kind).get("__doc__") or "" for kind in classes)]
+    explained = {key: _option(key, field, texts) for key, field in fields.items()}
     return Description(
         name,
         flowing(documentation.partition("\n\n")[0]),
@@ -138,11 +125,13 @@ def flowing(documentation: str) -> str:
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs).replace("``", "")
 
 
-def _option(name: str, field: inspect.Parameter, documentation: str) -> Option:
+def _option(name: str, field: inspect.Parameter, texts: Sequence[str]) -> Option:
+    """``texts``: docstrings that may explain it, the first that does counts."""
     default = "..." if field.default is field.empty else str(field.default).lower()
     choices = tuple(str(choice) for choice in get_args(field.annotation)) if _is_literal(field.annotation) else ()
-    written = re.search(rf"``{name}``: (.+?)(?=\s``|\n\n|\Z)", documentation, re.DOTALL)
-    return Option(default, choices, flowing(written[1]).rstrip(".") if written else _shared(name, choices))
+    written = [re.search(rf"``{name}``: (.+?)(?=\s``|\n\n|\Z)", text, re.DOTALL) for text in texts]
+    meaning = next((flowing(match[1]).rstrip(".") for match in written if match), _shared(name, choices))
+    return Option(default, choices, meaning)
 
 
 def _shared(name: str, choices: tuple[str, ...]) -> str:

@@ -11,8 +11,7 @@ import numpy as np
 from rewards.base import Reward
 from rewards.embedding.moverscore import ZhaoSpace
 from rewards.errors import RewardError
-from rewards.mover.static import Document
-from rewards.mover.static import Kind as MoverKind
+from rewards.mover.items import Document, ItemKind
 from rewards.transport import distances, exact_plan
 
 if TYPE_CHECKING:
@@ -110,7 +109,7 @@ def _flow(reward: Any, candidate: str, reference: str, score: float) -> Explanat
     return Explanation(reward.name, reward.signature, score, "flow", sides[0], sides[1], cost, plan)
 
 
-def _items(document: Document, weights: NDArray[np.float64], kind: MoverKind) -> tuple[Item, ...]:
+def _items(document: Document, weights: NDArray[np.float64], kind: ItemKind) -> tuple[Item, ...]:
     """The items in the order of ``items_of``: rows as they are numbered, which is as they are first said, sentences."""
     words: dict[int, list[str]] = {}
     first_in: dict[int, int] = {}

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import inspect
 import math
 import os
 import types
 from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 
 from rewards.errors import RewardError
 
-Build = TypeVar("Build", bound=Callable[..., Any])
+Arguments = ParamSpec("Arguments")
+Options = TypeVar("Options")
+Built = TypeVar("Built")
 
 TRUE, FALSE, NONE = ("true", "yes", "on", "1"), ("false", "no", "off", "0"), ("none", "null", "")
 
@@ -34,14 +37,25 @@ def bind(name: str, build: Callable[..., Any], options: Mapping[str, Any]) -> di
     return {key: coerce(f"{name}: {key}", value, wanted[key].annotation) for key, value in options.items()}
 
 
-def checked_by(check: Callable[..., Any]) -> Callable[[Build], Build]:
-    """Make ``check_spec`` call ``check`` with all options of the decorated builder, to see those that conflict."""
+def takes(options: Callable[Arguments, Options]) -> Callable[[Callable[[Options], Built]], Callable[Arguments, Built]]:
+    """Decorate a function of one dataclass ``options``, so that it takes the fields as its arguments.
 
-    def mark(build: Build) -> Build:
-        build.__dict__["check_options"] = lambda options: check(**options)
-        return build
+    Each option is stated once, in the dataclass, also where several rewards share it. ``describe`` reads its meaning in
+    the docstring of the dataclass, and ``check_spec`` makes one, whose ``__post_init__`` may raise RewardError.
+    """
 
-    return mark
+    def decorate(build: Callable[[Options], Built]) -> Callable[Arguments, Built]:
+        @functools.wraps(build)
+        def builder(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Built:
+            return build(options(*args, **kwargs))
+
+        kind: Callable[..., Options] = options
+        builder.__dict__["options"] = kind
+        builder.__dict__["check_options"] = lambda given: kind(**given)
+        builder.__dict__["__signature__"] = inspect.signature(kind, eval_str=True)
+        return builder
+
+    return decorate
 
 
 def parameters(name: str, build: Callable[..., Any]) -> dict[str, inspect.Parameter]:

@@ -16,14 +16,14 @@ PIVOTS = 1_000_000  # more than any pair of texts needs; POT's default of 100,00
 
 
 class TransportError(RuntimeError):
-    """The solver did not reach the optimum; its cost would be wrong, so there is none."""
+    """The solver did not reach the optimum, so its cost would be wrong."""
 
 
 def distances(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
     """Euclidean distances ``(m, n)`` between the rows of ``(m, d)`` and ``(n, d)``, in float64.
 
-    By the product expansion, whose rounding would leave about 1e-8 between equal points: squares below 1e-14 of the
-    points' own are set to 0, so equal points are at distance 0 exactly.
+    Uses the product expansion, which rounds the distance of equal points to about 1e-8. Squares below 1e-14 of the
+    points' norms are therefore set to 0, so equal points have distance 0 exactly.
     """
     norms = np.vecdot(first, first)[:, None] + np.vecdot(second, second)
     squares = first @ second.T
@@ -34,22 +34,22 @@ def distances(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArra
 
 
 def exact_cost(first: NDArray[np.float64], second: NDArray[np.float64], cost: NDArray[np.float64]) -> float:
-    """The least cost of moving weights ``first`` ``(m,)`` to ``second`` ``(n,)``, ``cost`` ``(m, n)``; all float64.
+    """The minimum cost of moving weights ``first`` ``(m,)`` to ``second`` ``(n,)``, ``cost`` ``(m, n)``; all float64.
 
     Weights are positive and sum to 1. The earth mover's distance when ``cost`` is a distance (Kusner et al. 2015).
     Raises TransportError where the solver ends without the optimum.
     """
-    if len(first) == 1 or len(second) == 1:  # one plan only: everything goes to, or comes from, the single item
+    if len(first) == 1 or len(second) == 1:  # there is only one plan
         return float(first @ cost @ second)
-    found, status = _solver()(first, second * (first.sum() / second.sum()), np.ascontiguousarray(cost))
+    value, status = _solver()(first, second * (first.sum() / second.sum()), np.ascontiguousarray(cost))
     _check(status, cost)
-    return found
+    return value
 
 
 def exact_plan(
     first: NDArray[np.float64], second: NDArray[np.float64], cost: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """The plan ``(m, n)`` behind ``exact_cost``: how much of each weight of ``first`` goes where; rows sum to it.
+    """The plan ``(m, n)`` of ``exact_cost``: the weight moved between each pair; row sums are ``first``.
 
     At most ``m + n - 1`` entries are not 0. Raises TransportError as ``exact_cost`` does.
     """
@@ -67,7 +67,7 @@ def _check(status: int, cost: NDArray[np.float64]) -> None:
 
 @lru_cache(maxsize=1)
 def _solver() -> Callable[[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]], tuple[float, int]]:
-    """POT's network simplex, called below ``ot.emd``: its checks take longer than a problem of this size."""
+    """POT's network simplex without the checks of ``ot.emd``, which take longer than problems of this size."""
     from ot.lp.emd_wrap import emd_c
 
     def solve(first: Any, second: Any, cost: Any) -> tuple[float, int]:

@@ -30,7 +30,8 @@ from gensim.models import KeyedVectors
 from ot.lp.emd_wrap import emd_c
 
 import rewards
-from rewards.encoding.encoder import BATCH, Encoder, Source, locate
+from rewards.encoding.encoder import BATCH, Encoder
+from rewards.encoding.loading import EncoderSource, locate
 from rewards.mover.static import WordSpace, score_sentences
 from rewards.mover.vectors import read_vectors
 from rewards.text.sentences import content_words
@@ -149,7 +150,7 @@ def mover_goals(fresh: Callable[[int], Pairs], options: argparse.Namespace) -> l
 def contextual_goals(fresh: Callable[[int], Pairs], options: argparse.Namespace) -> list[Goal]:
     """The family beside bert-score and beside the encoder alone, and exact transport beside POT's solver."""
     metrics = {name: rewards.load(name, encoder=options.encoder) for name in FAMILY}
-    encoder = Source(locate(options.encoder), None).load()
+    encoder = EncoderSource(locate(options.encoder), None).load()
     peer = BERTScorer(model_type=locate(options.encoder), num_layers=encoder.layers.last, nthreads=0)
     measured = ("bertscore", "twmd")
     faster = {name: Goal(f"{name} end to end; bert-score", "peer / ours >=", 1.15) for name in measured}

@@ -1,27 +1,33 @@
-"""A metric learned from human judgments: a contextual metric on an encoder that was trained to score as people do.
+"""A metric learned from human judgments: a metric of the family whose encoder was trained to predict human scores.
 
-Chen, Ding, Levinboim and Soricut 2020, Table 4: the encoder is fine-tuned until ``Sim(X1, X2)`` is near the human score
-in squared error. ``rlsum fit-metric`` does it. What it writes is a directory of transformers beside a ``metric.json``,
-which holds the metric and how it came about.
+Chen, Ding, Levinboim and Soricut 2020, Table 4: the encoder is fine-tuned on the squared error between ``Sim(X1, X2)``
+and the human score. ``rlsum fit-metric`` does it. It writes a directory of transformers with a ``metric.json``, which
+holds the metric and how it was trained. ``similarities`` computes the scores of training, with a gradient, from the
+same points and measures as the reward.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rewards.base import from_spec
-from rewards.embedding.comparison import Comparison
-from rewards.embedding.differentiable import check_differentiable
+from rewards.embedding.reward import EmbeddingReward
+from rewards.embedding.similarity import Greedy, MeanCosine, Relaxed, SquaredCosines, Tempered
 from rewards.embedding.space import Space
-from rewards.encoding.encoder import Device
+from rewards.encoding.encoder import Device, Encoder
 from rewards.errors import RewardError
 from rewards.specs import Spec
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
 METRIC = "metric.json"
-OF_THE_PLACE = ("encoder", "device")  # options that a learned metric does not keep: it has its own encoder
-NOT_LEARNED = ("corpus", "rescale", "language", "idf")
+NOT_KEPT = ("encoder", "device")  # a learned metric has its own encoder
+NOT_LEARNABLE = ("corpus", "rescale", "language", "idf")
+WITH_GRADIENT = (MeanCosine, SquaredCosines, Greedy, Relaxed, Tempered)
 
 
 def learned(
@@ -30,13 +36,13 @@ def learned(
     rescale: str | None = None,
     language: str | None = None,
     device: Device = "auto",
-) -> Comparison:
+) -> EmbeddingReward:
     """A metric of the contextual family whose encoder was trained on human scores. Range and floor are that metric's.
 
     ``path``: the folder that `rlsum fit-metric` wrote.
 
     ``corpus``: texts, one a line (gzip too), or a saved mean (.npz), for a metric trained with centering=batch: their
-    mean takes the place of the batch's, so that a score no longer depends on its neighbours.
+    mean replaces that of the batch, so that a score does not depend on its neighbours.
     """
     spec = read_spec(Path(path))
     options = {**spec.options, "encoder": path, "device": device}
@@ -46,7 +52,7 @@ def learned(
         options |= {"centering": "corpus", "corpus": corpus}
     options |= {key: value for key, value in (("rescale", rescale), ("language", language)) if value is not None}
     reward = check_differentiable(from_spec(Spec(spec.name, options)))
-    return Comparison(f"learned-{spec.name}", reward.space, reward.measure, reward.rescale)
+    return EmbeddingReward(f"learned-{spec.name}", reward.space, reward.measure, reward.rescaling)
 
 
 def read_spec(folder: Path) -> Spec:
@@ -62,12 +68,13 @@ def read_spec(folder: Path) -> Spec:
         raise RewardError(f"learned: {folder / METRIC} cannot be read ({error!r}); fit the metric again") from error
 
 
-def check_learnable(spec: Spec) -> Comparison:
+def check_learnable(spec: Spec) -> EmbeddingReward:
     """The reward of a spec that can be trained and loaded again. Raises RewardError.
 
-    What would have to be fitted anew for the trained encoder is refused: a corpus mean, frequencies, a baseline.
+    Options that would have to be fitted again for the trained encoder are refused: a corpus mean, frequencies, a
+    rescaling baseline.
     """
-    given = [option for option in NOT_LEARNED if spec.options.get(option) not in (None, "none")]
+    given = [option for option in NOT_LEARNABLE if spec.options.get(option) not in (None, "none")]
     if given:
         raise RewardError(
             f"{spec.name}: {given[0]} does not go with training; leave it out (corpus and rescale are options of the "
@@ -83,6 +90,61 @@ def check_learnable(spec: Spec) -> Comparison:
 
 
 def learnable_options(spec: Spec, layers: object) -> dict[str, Any]:
-    """What ``metric.json`` keeps of a spec: its name and options, the layer as the number it came to."""
-    kept = {key: value for key, value in spec.options.items() if key not in OF_THE_PLACE}
+    """The entry of ``metric.json`` for a spec: its name and options, with the layer as a number."""
+    kept = {key: value for key, value in spec.options.items() if key not in NOT_KEPT}
     return {"name": spec.name, **kept, "layer": str(layers)}
+
+
+def check_differentiable(reward: object) -> EmbeddingReward:
+    """The reward itself. Raises RewardError unless it is a metric of the family whose formula has a gradient."""
+    if not isinstance(reward, EmbeddingReward):
+        name = getattr(reward, "name", type(reward).__name__)
+        raise RewardError(f"{name} has no gradient; use sbert, cka, bertscore, trwmd or twmd")
+    if not isinstance(reward.measure, WITH_GRADIENT):
+        raise RewardError(
+            f"{reward.name}: exact transport has no gradient; use twmd with a low temperature above 0, which is close"
+        )
+    return reward
+
+
+def similarities(
+    reward: EmbeddingReward, encoder: Encoder, candidates: Sequence[str], references: Sequence[Sequence[str]]
+) -> Tensor:
+    """The scores of ``reward`` with the vectors of ``encoder`` instead of its own: ``(n,)`` float64, not rescaled.
+
+    A candidate without a token gets the floor, which has no gradient; NaN where no reference can be scored. With batch
+    centering runs of 32 share their means. The best of several references counts and gets the gradient.
+    """
+    import torch
+
+    scores: list[Tensor] = []
+    for start in range(0, len(candidates), reward.space.group):
+        group = slice(start, start + reward.space.group)
+        scores += _group(reward, encoder, candidates[group], references[group])
+    return torch.stack(scores) if scores else torch.zeros(0, dtype=torch.float64)
+
+
+def _group(
+    reward: EmbeddingReward, encoder: Encoder, candidates: Sequence[str], references: Sequence[Sequence[str]]
+) -> list[Tensor]:
+    import torch
+
+    flat = [text for texts in references for text in texts]
+    texts = list(dict.fromkeys([*candidates, *flat]))
+    encoded = dict(zip(texts, encoder.encode(texts), strict=True))
+    first, second = reward.space.sides(candidates, flat, encoded)
+    own_first, own_second = reward.self_scores(first), reward.self_scores(second)
+    scores = []
+    for candidate, listed in zip(candidates, references, strict=True):
+        usable = [text for text in listed if text in own_second]
+        if not usable:
+            scores.append(torch.tensor(float("nan"), dtype=torch.float64))
+        elif candidate not in own_first:
+            scores.append(torch.tensor(reward.measure.floor, dtype=torch.float64))
+        else:
+            pairs = [
+                reward.measure(first[candidate], second[text]) / (own_first[candidate] * own_second[text]).sqrt()
+                for text in usable
+            ]
+            scores.append(torch.stack(pairs).max())
+    return scores

@@ -1,22 +1,21 @@
-"""MoverScore as the two versions of Zhao et al.'s code really compute it (2019), for comparison with the literature.
+"""MoverScore as the two versions of Zhao et al.'s code compute it (2019), for comparison with the literature.
 
 Both weigh tokens by IDF (evenly without ``idf``), leave out word pieces that continue a word, punctuation and stop
-words, and keep the special tokens. Ours are exact where theirs round: equal texts score 1, masses sum to 1.
+words, and keep the special tokens. Ours are exact where theirs round: equal texts score 1 and masses sum to 1.
 """
 
 from __future__ import annotations
 
-import copy
 import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
-from rewards.embedding.centering import unit
-from rewards.embedding.idf import FITTED, IdfOption, shares
-from rewards.embedding.measures import Normalize, Points
-from rewards.embedding.space import CHUNK
-from rewards.encoding.encoder import Encoded, Source
+from rewards.embedding.corpus_statistics import FITTED, IdfOption, shares
+from rewards.embedding.similarity import Points, SelfNormalization
+from rewards.embedding.space import PointSpace, unit
+from rewards.encoding.encoder import Encoded
+from rewards.encoding.loading import EncoderSource
 from rewards.errors import RewardError
 from rewards.scoring import library
 from rewards.text.sentences import StopWords, stop_words
@@ -33,55 +32,41 @@ PUNCTUATION = frozenset(string.punctuation)
 
 @dataclass(frozen=True, eq=False)
 class Tokens:
-    """The points of a text, and the tokens or n-grams that they are."""
+    """The points of a text and their labels: tokens or n-grams."""
 
     points: Points
     labels: tuple[str, ...]
 
 
-class ZhaoSpace:
-    """Where v1 and v2 compare texts: kept tokens, or windows of ``n_gram`` of them weighed by their sum (v1)."""
+class ZhaoSpace(PointSpace):
+    """The space of v1 and v2: kept tokens, or windows of ``n_gram`` of them weighted by their sum (v1)."""
 
-    group = CHUNK
-
-    def __init__(self, source: Source, idf: str | None, stopwords: StopWords, n_gram: int | None) -> None:
-        self.source, self.stopwords, self.n_gram = source, stopwords, n_gram
-        self.idf = IdfOption(idf)
-        self.candidate_idf = self.idf  # per call the code counts each side on its own texts
+    def __init__(self, source: EncoderSource, idf: str | None, stopwords: StopWords, n_gram: int | None) -> None:
+        super().__init__(source, idf)
+        self.stopwords, self.n_gram = stopwords, n_gram
+        self.candidate_idf = self.idf  # with idf=references the code counts each side on its own texts
         if stopwords == "nltk":
-            stop_words(stopwords)  # its data may be missing: say so now
-
-    def encode(self, texts: Sequence[str]) -> dict[str, Encoded]:
-        """Token vectors of all texts."""
-        return dict(zip(texts, self.source.load()(texts), strict=True))
+            stop_words(stopwords)  # raises now if its data is missing
 
     def sides(
         self, candidates: Sequence[str], references: Sequence[str], encoded: Mapping[str, Encoded]
     ) -> tuple[dict[str, Points], dict[str, Points]]:
-        """The points of those texts of both sides that have a token."""
-        return (
-            {text: self._points(encoded[text], self.candidate_idf) for text in candidates if encoded[text].words},
-            {text: self._points(encoded[text], self.idf) for text in references if encoded[text].words},
+        """Points of the texts of both sides that have a token; one of punctuation has its special tokens."""
+        first, second = (
+            {text: self.tokens(encoded[text], idf).points for text in texts if encoded[text].words}
+            for texts, idf in ((candidates, self.candidate_idf), (references, self.idf))
         )
+        return first, second
 
-    def nothing(self, text: str, encoded: Encoded) -> str | None:
-        """Why a text cannot be scored, or None. One of punctuation can: its special tokens have weight."""
-        if encoded.words:
-            return None
-        return "has no token for this encoder" if text.strip() else "is empty"
-
-    def for_call(self, candidates: Sequence[str], references: Sequence[str]) -> ZhaoSpace:
-        """Itself, or with ``idf=references`` a copy that has counted both sides."""
-        if not self.idf.per_call:
-            return self
-        counted = copy.copy(self)
-        counted.idf, counted.candidate_idf = copy.copy(self.idf), copy.copy(self.idf)
-        counted.idf.fit(references, self.source.load())
-        counted.candidate_idf.fit(candidates, self.source.load())
-        return counted
+    def for_call(self, candidates: Sequence[str], references: Sequence[str]) -> Self:
+        """The space for one call: itself, or with ``idf=references`` a copy that has counted both sides."""
+        space = super().for_call(candidates, references)
+        if self.idf.per_call:
+            space.candidate_idf = self.idf.fitted_on(candidates, self.source.load())
+        return space
 
     def fields(self) -> dict[str, object]:
-        """What the signature says of vectors and weights."""
+        """Vectors and weights, for the signature."""
         encoder = self.source.load()
         fields = {"encoder": encoder.name, "layer": encoder.layers, "window": encoder.windows}
         fields |= {"idf": self.idf.field(encoder), "stopwords": self.stopwords}
@@ -90,39 +75,36 @@ class ZhaoSpace:
         return {**fields, "library": library("transformers")}
 
     def fit(self, texts: Sequence[str]) -> None:
-        """Count the frequencies of ``idf=fitted``."""
+        """Count the frequencies of ``idf=fitted``. Raises RewardError for another ``idf``."""
         if self.idf.option != FITTED:
             raise RewardError(f"fit is for idf=fitted; here idf={self.idf.option}")
         self.idf.fit(texts, self.source.load())
 
-    def _points(self, encoded: Encoded, option: IdfOption) -> Points:
-        return self.tokens(encoded, option).points
-
     def tokens(self, encoded: Encoded, option: IdfOption) -> Tokens:
-        """What of a text has weight."""
+        """The tokens or n-grams of a text that have weight."""
         encoder = self.source.load()
         dropped = stop_words(self.stopwords)
         pieces = encoder.strings(encoded.ids)
         kept = [
-            place
-            for place, piece in enumerate(pieces)
+            position
+            for position, piece in enumerate(pieces)
             if CONTINUES not in piece and piece not in PUNCTUATION and piece not in dropped
         ]
         idf = option.get(encoder)
-        weights = idf.weights([encoded.ids[place] for place in kept]) if idf else [1.0] * len(kept)
-        vectors, labels = encoded.vectors[kept].double(), [pieces[place] for place in kept]
+        weights = idf.weights([encoded.ids[position] for position in kept]) if idf else [1.0] * len(kept)
+        vectors, labels = encoded.vectors[kept].double(), [pieces[position] for position in kept]
         if self.n_gram is not None:
             vectors, weights = grams(vectors, shares(weights), self.n_gram)
             labels = [" ".join(labels[start : start + self.n_gram]) for start in range(len(weights))]
-        heavy = [place for place, share in enumerate(shares(weights)) if share > 0]  # the solver wants positive masses
-        points = Points(unit(vectors[heavy]), vectors.new_tensor(shares([weights[place] for place in heavy])))
-        return Tokens(points, tuple(labels[place] for place in heavy))
+        heavy = [row for row, share in enumerate(shares(weights)) if share > 0]  # the solver needs positive masses
+        points = Points(unit(vectors[heavy]), vectors.new_tensor(shares([weights[row] for row in heavy])))
+        return Tokens(points, tuple(labels[row] for row in heavy))
 
 
 def grams(vectors: Tensor, weights: Sequence[float], n: int) -> tuple[Tensor, list[float]]:
-    """Windows of ``n`` consecutive vectors ``(L, D)``: their weighted means, and their summed weights.
+    """Windows of ``n`` consecutive vectors ``(L, D)``: their weighted means, and the sums of their weights.
 
-    One window over everything where the text is shorter.
+    A text shorter than ``n`` is one window.
     """
     import torch
 
@@ -137,7 +119,7 @@ class ZhaoV1:
     """``1 - EMD`` of squared Euclidean distances between unit vectors."""
 
     variant: str = "v1"
-    normalize: ClassVar[Normalize] = "none"
+    normalize: ClassVar[SelfNormalization] = "none"
     floor: ClassVar[float] = -3.0
 
     def __call__(self, first: Points, second: Points) -> Tensor:
@@ -154,7 +136,7 @@ class ZhaoV2:
     """``1 / (1 + EMD)`` of Euclidean distances between unit vectors."""
 
     variant: str = "v2"
-    normalize: ClassVar[Normalize] = "none"
+    normalize: ClassVar[SelfNormalization] = "none"
     floor: ClassVar[float] = 0.0
 
     def __call__(self, first: Points, second: Points) -> Tensor:

@@ -1,7 +1,7 @@
-"""Rescaling by a baseline, ``(x - b) / (1 - b)``: ``b`` is the mean score of random pairs (Zhang et al., 2020).
+"""Rescaling baselines for ``(x - b) / (1 - b)``: ``b`` is the mean score of random pairs (Zhang et al., 2020).
 
-Two formats are read: bert-score's published files (columns LAYER, P, R, F, separated by commas although named .tsv; one
-file an encoder, in a folder a language) and our own JSON, which ``rlsum baseline`` writes for any contextual metric.
+Two formats are read: the files of bert-score (columns LAYER, P, R, F, separated by commas although named .tsv; one file
+per encoder, in one folder per language) and our own JSON, which ``rlsum baseline`` writes for any metric of the family.
 """
 
 from __future__ import annotations
@@ -9,23 +9,27 @@ from __future__ import annotations
 import csv
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rewards.embedding.corpus_mean import check_file
+import numpy as np
+
+from rewards.embedding.corpus_statistics import check_file, digest
+from rewards.embedding.reward import EmbeddingReward
+from rewards.embedding.space import CHUNK
 from rewards.errors import RewardError
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 PUBLISHED = {"precision": "P", "recall": "R", "f1": "F"}
 
 
 @dataclass(frozen=True)
-class Baseline:
-    """Mean scores of random pairs, by direction, for one metric (its signature without direction) and language."""
+class RescalingBaseline:
+    """Mean scores of random pairs by direction, for one metric (its signature without direction) and language."""
 
     metric: str
     language: str
@@ -35,20 +39,11 @@ class Baseline:
     values: dict[str, float]
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """What a baseline is looked up for: the metric as in ``Baseline``, its layer and its direction."""
-
-    metric: str
-    layer: str
-    direction: str
-
-
-class Rescale:
-    """The options ``rescale=FILE`` and ``language=``: which baseline a metric takes, or an error that says how."""
+class BaselineFile:
+    """The options ``rescale=FILE`` and ``language=``. Raises RewardError for a file that cannot fit the metric."""
 
     def __init__(self, path: str, language: str | None, published_for: str | None) -> None:
-        """``published_for`` is the encoder where the metric is the one of bert-score's files, else None."""
+        """``published_for``: the encoder, for a metric that bert-score's files are made for; else None."""
         check_file("rescale", path, "a baseline; " + _how(path))
         self.path, self.language = path, language
         self.published = _is_published(path)
@@ -57,80 +52,118 @@ class Rescale:
         else:
             read_baselines(path)
 
-    def value(self, wanted: Wanted) -> float:
-        """The baseline of one direction. Raises RewardError where the file has none that fits."""
-        found = self._from_published(wanted) if self.published else self._from_ours(wanted)
-        if not (math.isfinite(found) and found < 1.0):
-            raise RewardError(f"rescale={self.path!r}: a baseline of {found} cannot be rescaled by; it must be below 1")
-        return found
+    def baseline(self, metric: str, layer: str, direction: str) -> float:
+        """The baseline of a metric in one direction. Raises RewardError where the file has none that fits."""
+        value = self._from_published(layer, direction) if self.published else self._from_ours(metric, direction)
+        if not (math.isfinite(value) and value < 1.0):
+            raise self._error(f"gives the baseline {value}, which must be below 1")
+        return value
 
     def _check_published(self, encoder: str | None) -> None:
         path = Path(self.path)
         if encoder is None:
-            wrong = "holds BERTScore's baselines without centering and with official special tokens"
-            raise RewardError(f"rescale={self.path!r} {wrong}; {_how('baseline.json')}")
+            raise self._error(
+                "holds BERTScore's baselines without centering and with official special tokens", "baseline.json"
+            )
         if path.stem != Path(encoder).name:
-            raise RewardError(
-                f"rescale={self.path!r} is for the encoder {path.stem!r}, not {encoder!r}; {_how('baseline.json')}"
-            )
+            raise self._error(f"is for the encoder {path.stem!r}, not {encoder!r}", "baseline.json")
         if self.language is not None and self.language not in path.parts[:-1]:
-            raise RewardError(
-                f"rescale={self.path!r} lies in no folder {self.language!r}, so it is for another language"
-            )
+            raise self._error(f"is for another language, since no folder of its path is named {self.language!r}")
 
-    def _from_published(self, wanted: Wanted) -> float:
+    def _from_published(self, layer: str, direction: str) -> float:
         with Path(self.path).open(encoding="utf-8", newline="") as file:
             rows = {row["LAYER"]: row for row in csv.DictReader(file)}
-        if wanted.layer not in rows:
-            raise RewardError(
-                f"rescale={self.path!r} has no layer {wanted.layer}, only {', '.join(rows)}; {_how('baseline.json')}"
-            )
+        if layer not in rows:
+            raise self._error(f"has no layer {layer}, only {', '.join(rows)}", "baseline.json")
         try:
-            return float(rows[wanted.layer][PUBLISHED[wanted.direction]])
+            return float(rows[layer][PUBLISHED[direction]])
         except (KeyError, TypeError, ValueError) as error:
-            raise RewardError(f"rescale={self.path!r}: layer {wanted.layer} has no number for {error}") from error
+            raise self._error(f"has no number for {error} in layer {layer}") from error
 
-    def _from_ours(self, wanted: Wanted) -> float:
+    def _from_ours(self, metric: str, direction: str) -> float:
         known = read_baselines(self.path)
-        fitting = [baseline for baseline in known if baseline.metric == wanted.metric]
+        fitting = [baseline for baseline in known if baseline.metric == metric]
         if not fitting:
-            there = "; it has: " + ", ".join(sorted({baseline.metric for baseline in known})) if known else ""
-            raise RewardError(f"rescale={self.path!r} has no baseline for {wanted.metric}{there}; {_how(self.path)}")
-        spoken = [baseline for baseline in fitting if self.language in (None, baseline.language)]
+            others = "; it has: " + ", ".join(sorted({baseline.metric for baseline in known})) if known else ""
+            raise self._error(f"has no baseline for {metric}{others}", self.path)
+        chosen = [baseline for baseline in fitting if self.language in (None, baseline.language)]
         languages = ", ".join(baseline.language for baseline in fitting)
-        if not spoken:
-            raise RewardError(
-                f"rescale={self.path!r} has none for language={self.language}, only {languages}; {_how(self.path)}"
-            )
-        if len(spoken) > 1:
-            raise RewardError(f"rescale={self.path!r} has baselines for {languages}; choose one by language=")
-        return spoken[0].values[wanted.direction]
+        if not chosen:
+            raise self._error(f"has no baseline for language={self.language}, only {languages}", self.path)
+        if len(chosen) > 1:
+            raise self._error(f"has baselines for {languages}; choose one by language=")
+        return chosen[0].values[direction]
+
+    def _error(self, problem: str, out: str | None = None) -> RewardError:
+        """``out``: advise to make a baseline in this file."""
+        return RewardError(f"rescale={self.path!r} {problem}" + ("" if out is None else f"; {_how(out)}"))
 
 
-def rescaled(scores: NDArray[np.float64], baseline: float) -> NDArray[np.float64]:
-    """``(x - b) / (1 - b)``: 1 stays 1, the baseline becomes 0, NaN stays NaN; orders and correlations stay."""
-    return (scores - baseline) / (1.0 - baseline)
+def measure_baseline(
+    reward: object, texts: Sequence[str], pairs: int, seed: int = 0, language: str = "en"
+) -> RescalingBaseline:
+    """The mean score of ``pairs`` random pairs of different texts, in each direction of a metric of the family.
+
+    Pairs with a text that cannot be scored are left out. Raises RewardError for a reward of another family, one that is
+    rescaled already or counts IDF per call, and where fewer than two different texts can be scored.
+    """
+    if not isinstance(reward, EmbeddingReward):
+        name = getattr(reward, "name", type(reward).__name__)
+        raise RewardError(f"{name} has no baseline: sbert, cka, moverscore, bertscore, trwmd and twmd can be rescaled")
+    if reward.rescaling is not None:
+        raise RewardError(f"{reward.name}: a baseline is the mean of scores that are not rescaled; leave out rescale")
+    if reward.space.idf.per_call:
+        raise RewardError(f"{reward.name}: idf=references changes from call to call; give idf=FILE for a baseline")
+    if pairs < 1:
+        raise RewardError(f"pairs={pairs} must be at least 1")
+    chosen = random_pairs(texts, pairs, seed)
+    parts = [_scores(reward, chosen[start : start + CHUNK]) for start in range(0, pairs, CHUNK)]
+    scores = np.concatenate(parts, axis=1)
+    if not scores.size:
+        raise RewardError("no pair of the texts can be scored; give texts with words for a baseline")
+    means = dict(zip(reward.directions, scores.mean(axis=1).tolist(), strict=True))
+    return RescalingBaseline(reward.metric, language, scores.shape[1], seed, digest(texts), means)
 
 
-def read_baselines(path: str | Path) -> list[Baseline]:
+def random_pairs(texts: Sequence[str], pairs: int, seed: int) -> list[tuple[str, str]]:
+    """Pairs of different texts, drawn with replacement; the same for the same seed. Empty texts are left out."""
+    distinct = list(dict.fromkeys(text for text in texts if text.strip()))
+    if len(distinct) < 2:
+        raise RewardError(f"a baseline needs at least two different texts, found {len(distinct)}")
+    random = np.random.default_rng(seed)
+    first = random.integers(len(distinct), size=pairs)
+    second = (first + random.integers(1, len(distinct), size=pairs)) % len(distinct)
+    return [(distinct[one], distinct[other]) for one, other in zip(first, second, strict=True)]
+
+
+def _scores(reward: EmbeddingReward, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+    """``(directions, pairs)`` of the pairs that can be scored."""
+    encoded = reward.space.encode([text for pair in pairs for text in pair])
+    usable = [pair for pair in pairs if all(reward.space.unscorable(text, encoded[text]) is None for text in pair)]
+    candidates, references = [one for one, _ in usable], [[other] for _, other in usable]
+    scores = np.stack([reward.raw(direction)(candidates, references) for direction in reward.directions])
+    return scores[:, np.isfinite(scores).all(axis=0)]
+
+
+def read_baselines(path: str | Path) -> list[RescalingBaseline]:
     """The baselines of our own format. Raises RewardError for anything else."""
     try:
         rows = json.loads(Path(path).read_text(encoding="utf-8"))["baselines"]
-        return [Baseline(**row) for row in rows]
+        return [RescalingBaseline(**row) for row in rows]
     except (KeyError, TypeError, ValueError) as error:
-        wanted = "neither bert-score's format (a first line LAYER,P,R,F) nor what rlsum baseline writes"
-        raise RewardError(f"rescale={str(path)!r}: {wanted} ({error})") from error
+        problem = "neither bert-score's format (a first line LAYER,P,R,F) nor written by rlsum baseline"
+        raise RewardError(f"rescale={str(path)!r}: {problem} ({error})") from error
 
 
-def add_baseline(path: str | Path, baseline: Baseline) -> None:
-    """Write a baseline into our format; one for the same metric and language is replaced, the others stay."""
+def add_baseline(path: str | Path, baseline: RescalingBaseline) -> None:
+    """Write a baseline in our format; it replaces one for the same metric and language, and others are kept."""
     known = read_baselines(path) if Path(path).exists() else []
     key = (baseline.metric, baseline.language)
     rows = [asdict(other) for other in known if (other.metric, other.language) != key]
     text = json.dumps({"baselines": [*rows, asdict(baseline)]}, indent=1, ensure_ascii=False)
     partial = Path(f"{path}.partial")
     partial.write_text(text + "\n", encoding="utf-8")
-    partial.replace(path)  # a kill in the middle costs no other baseline
+    partial.replace(path)  # an interrupted write loses no other baseline
 
 
 def _is_published(path: str) -> bool:

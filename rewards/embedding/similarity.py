@@ -1,34 +1,156 @@
-"""The similarity family ``C(X1, X2)`` of Chen et al. 2020, on torch tensors: pure, one pair at a time, so no padding.
+"""The similarity family ``C(X1, X2)`` of Chen et al. 2020 on torch tensors, one pair at a time.
 
-``X1 (L1, D)`` and ``X2 (L2, D)`` are unit vectors, ``S = X1 X2^T (L1, L2)`` their cosines: rows are the candidate's
-tokens, columns the reference's. Precision averages over rows, recall over columns, as in BERTScore. Every ``C`` becomes
-a score by its own self-scores, ``Sim(X1, X2) = C(X1, X2) / sqrt(C(X1, X1) C(X2, X2))``, so that a text with itself
-scores 1. All but the exact transport pass gradients on to the vectors.
+``X1 (L1, D)`` and ``X2 (L2, D)`` are unit vectors and ``S = X1 X2^T (L1, L2)`` their cosines. Rows are the candidate's
+tokens, columns the reference's: precision averages over rows, recall over columns, as in BERTScore. Self-normalisation
+``Sim(X1, X2) = C(X1, X2) / sqrt(C(X1, X1) C(X2, X2))`` gives a text compared with itself the score 1. All formulas but
+exact transport pass gradients to the vectors.
+
+A ``Measure`` is such a formula with its options bound. Its fields are its options; the signature names them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, field, fields
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+
+from rewards.scoring import library
+from rewards.transport import exact_cost
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 Direction = Literal["precision", "recall", "f1"]
+SelfNormalization = Literal["self", "none"]  # self: divide by the roots of both self-scores
 
-BLOCK = 2**22  # entries worked on at once: two texts of 10,000 words make 10^8
-
-
-def mean_cosine(first: Tensor, second: Tensor) -> Tensor:
-    """``C`` of SBERT: the mean of all cosines, which is the product of the mean vectors. A scalar in [-1, 1]."""
-    return first.mean(dim=0) @ second.mean(dim=0)
+BLOCK = 2**22  # entries processed at once: two texts of 10,000 words have 10^8
 
 
-def squared_cosines(first: Tensor, second: Tensor) -> Tensor:
-    """``C`` of Wordset-CKA: the sum of all squared cosines, ``>= 0`` (Chen et al. 2020, section 3)."""
-    if len(first) * len(second) > first.shape[1] ** 2:  # the same sum by (D, D) products: long texts
-        return ((first.T @ first) * (second.T @ second)).sum()
-    return (first @ second.T).square().sum()
+@dataclass(frozen=True, eq=False)
+class Points:
+    """One text to compare: ``vectors`` ``(L, D)`` of unit length and ``weights`` ``(L,)`` summing to 1, float64."""
+
+    vectors: Tensor
+    weights: Tensor
+
+
+class Measure(Protocol):
+    """``C(X1, X2)`` with its options bound."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def normalize(self) -> SelfNormalization:
+        """``self``: the reward divides by self-scores; ``none`` also for measures whose self-score is always 1."""
+
+    @property
+    def floor(self) -> float:
+        """The score of a candidate with nothing to compare: the least possible ``C``."""
+
+    def __call__(self, first: Points, second: Points) -> Tensor:
+        """``C`` as a scalar."""
+
+
+def options(measure: Measure) -> dict[str, object]:
+    """The options of a measure by name, for the signature."""
+    return {option.name: getattr(measure, option.name) for option in fields(measure)}
+
+
+@dataclass(frozen=True)
+class MeanCosine:
+    """SBERT: the mean of all cosines, which is the product of the mean vectors."""
+
+    normalize: SelfNormalization
+    floor: ClassVar[float] = -1.0
+
+    def __call__(self, first: Points, second: Points) -> Tensor:
+        """In [-1, 1]."""
+        return first.vectors.mean(dim=0) @ second.vectors.mean(dim=0)
+
+
+@dataclass(frozen=True)
+class SquaredCosines:
+    """Wordset-CKA: the sum of squared cosines (Chen et al. 2020, section 3)."""
+
+    normalize: SelfNormalization
+    floor: ClassVar[float] = 0.0
+
+    def __call__(self, first: Points, second: Points) -> Tensor:
+        """At least 0; up to ``L1 L2`` before normalisation."""
+        one, other = first.vectors, second.vectors
+        if len(one) * len(other) > one.shape[1] ** 2:  # the same sum by (D, D) products: long texts
+            return ((one.T @ one) * (other.T @ other)).sum()
+        return (one @ other.T).square().sum()
+
+
+@dataclass(frozen=True)
+class Greedy:
+    """BERTScore, also the limit of TRWMD at temperature 0: the cosine of each token's best partner."""
+
+    direction: Direction
+    normalize: ClassVar[SelfNormalization] = "none"
+    floor: ClassVar[float] = -1.0
+
+    def __call__(self, first: Points, second: Points) -> Tensor:
+        """In [-1, 1], weighted by the weights of the side that is averaged over."""
+        cosines = first.vectors @ second.vectors.T
+        if self.direction == "precision":
+            return greedy(cosines, first.weights)
+        if self.direction == "recall":
+            return greedy(cosines.T, second.weights)
+        return harmonic(greedy(cosines, first.weights), greedy(cosines.T, second.weights))
+
+
+@dataclass(frozen=True)
+class Relaxed:
+    """TRWMD: the mean cosine under a softmax over partners."""
+
+    direction: Direction
+    temperature: float
+    entropy: bool
+    normalize: SelfNormalization
+    floor: ClassVar[float] = -1.0
+
+    def __call__(self, first: Points, second: Points) -> Tensor:
+        """In [-1, 1] without entropy."""
+        over_rows = partial(relaxed, temperature=self.temperature, entropy=self.entropy)
+        return directed(over_rows, first.vectors @ second.vectors.T, self.direction)
+
+
+@dataclass(frozen=True)
+class Tempered:
+    """TWMD: the mean cosine under a Sinkhorn plan."""
+
+    direction: Direction
+    temperature: float
+    iterations: int
+    entropy: bool
+    normalize: SelfNormalization
+    floor: ClassVar[float] = -1.0
+
+    def __call__(self, first: Points, second: Points) -> Tensor:
+        """In [-1, 1] without entropy."""
+        over_rows = partial(tempered, temperature=self.temperature, iterations=self.iterations, entropy=self.entropy)
+        return directed(over_rows, first.vectors @ second.vectors.T, self.direction)
+
+
+@dataclass(frozen=True)
+class Exact:
+    """MoverScore as Chen et al. define it, also the limit of TWMD at temperature 0: a plan's best mean cosine.
+
+    The plan's row and column sums are the weights of the two texts. Exact optimal transport, without gradient.
+    """
+
+    solver: str = field(default_factory=lambda: f"exact-{library('pot')}")
+    normalize: ClassVar[SelfNormalization] = "none"
+    floor: ClassVar[float] = -1.0
+
+    def __call__(self, first: Points, second: Points) -> Tensor:
+        """In [-1, 1]; the same in both directions."""
+        costs = (1.0 - first.vectors @ second.vectors.T).numpy()
+        cost = exact_cost(first.weights.numpy(), second.weights.numpy(), costs)
+        return first.weights.new_tensor(1.0 - cost)
 
 
 def greedy(cosines: Tensor, weights: Tensor) -> Tensor:
@@ -39,8 +161,8 @@ def greedy(cosines: Tensor, weights: Tensor) -> Tensor:
 def relaxed(cosines: Tensor, temperature: float, entropy: bool = False) -> Tensor:
     """``C`` of TRWMD over rows: the mean cosine under ``softmax_j(S_ij / T)``, in [-1, 1].
 
-    With ``entropy`` the optimum of the tempered problem itself, ``T/L1 sum_i log sum_j exp(S_ij / T)`` (Chen et al.
-    2020, Eq. 7); the authors' code scores the transport alone.
+    With ``entropy`` the optimum of the tempered problem, ``T/L1 sum_i log sum_j exp(S_ij / T)`` (Chen et al. 2020,
+    Eq. 7); the authors' code scores the transport alone.
     """
     return _plan_value(cosines, cosines.new_zeros(cosines.shape[1]), temperature, entropy)
 
@@ -48,7 +170,7 @@ def relaxed(cosines: Tensor, temperature: float, entropy: bool = False) -> Tenso
 def tempered(cosines: Tensor, temperature: float, iterations: int = 1, entropy: bool = False) -> Tensor:
     """``C`` of TWMD over rows: the mean cosine under the plan after some Sinkhorn iterations, in [-1, 1].
 
-    The plan starts at ``exp(S / T)``; one iteration normalises columns, then rows, so each row sums to 1 at the end
+    The plan starts at ``exp(S / T)``. One iteration normalises columns, then rows, so each row sums to 1 at the end
     (Chen et al. 2020, Eq. 6, with the sign of their code). ``entropy`` adds ``T`` times the rows' mean entropy.
     """
     by_row, by_column = cosines.new_zeros(cosines.shape[0]), cosines.new_zeros(cosines.shape[1])
@@ -71,14 +193,14 @@ def directed(over_rows: Callable[[Tensor], Tensor], cosines: Tensor, direction: 
 def harmonic(precision: Tensor, recall: Tensor) -> Tensor:
     """Their harmonic mean; the smaller of the two where one is not positive.
 
-    Centred vectors can give the two opposite signs, where the harmonic mean explodes.
+    With centred vectors the two can have opposite signs, and their harmonic mean diverges.
     """
     smaller = precision if precision < recall else recall
     return smaller if smaller <= 0 else 2 * precision * recall / (precision + recall)
 
 
 def _plan_value(cosines: Tensor, by_column: Tensor, temperature: float, entropy: bool) -> Tensor:
-    """The mean over rows of ``sum_j w_ij S_ij``, ``w = softmax_j(S / T - by_column)``, and of ``T H(w)`` if asked."""
+    """The mean over rows of ``sum_j w_ij S_ij``, ``w = softmax_j(S / T - by_column)``; plus ``T H(w)`` if asked."""
     total = cosines.new_zeros(())
     for rows in _blocks(cosines):
         log_plan = (rows / temperature - by_column).log_softmax(dim=1)
@@ -95,5 +217,5 @@ def _log_sums(cosines: Tensor, by_column: Tensor, temperature: float) -> Tensor:
 
 
 def _blocks(cosines: Tensor) -> tuple[Tensor, ...]:
-    """Rows in runs of at most ``BLOCK`` entries: one run, unless both texts are very long."""
+    """Rows in runs of at most ``BLOCK`` entries."""
     return cosines.split(max(1, BLOCK // cosines.shape[1]))

@@ -1,80 +1,119 @@
-"""Encoder, special tokens, centering and weights, bound together: texts -> unit vectors whose products are cosines."""
+"""From texts to unit vectors whose products are cosines: encoder, special tokens, centering and weights.
+
+Centering moves word vectors to a common origin before cosines are computed (Chen et al. 2020, section 4). Its functions
+are pure, on token vectors ``(L, D)`` of one text.
+"""
 
 from __future__ import annotations
 
 import copy
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 
-from rewards.embedding.centering import (
-    OFFICIAL_BATCH,
-    Centering,
-    by_dimension,
-    by_sentence,
-    token_mean,
-    unit,
-    without_noise,
+from rewards.embedding.corpus_statistics import (
+    FITTED,
+    CorpusMean,
+    IdfOption,
+    check_file,
+    digest,
+    load,
+    read_texts,
+    save,
+    shares,
 )
-from rewards.embedding.corpus_mean import CorpusMean, check_file, digest, load, read_texts, save
-from rewards.embedding.idf import FITTED, IdfOption, shares
-from rewards.embedding.measures import Points
-from rewards.encoding.encoder import Encoded, Kept, Source
+from rewards.embedding.similarity import Points
+from rewards.encoding.encoder import Encoded, KeptTokens
+from rewards.encoding.loading import EncoderSource
 from rewards.errors import RewardError
 from rewards.scoring import library
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+Centering = Literal["none", "dimension", "sentence", "batch", "corpus"]
+
 CHUNK = 256  # items prepared at once: bounds memory
+OFFICIAL_BATCH = 32  # pairs that share one mean per side in the official code
+NOISE = 1e-5  # of a vector's length
 
 
-class Space:
-    """Where contextual metrics compare texts. Cheap to make: files are checked, the encoder loads at first use."""
+class PointSpace(ABC):
+    """Turns texts into points to compare. Files are checked at once; the encoder loads at first use."""
+
+    def __init__(self, source: EncoderSource, idf: str | None, group: int = CHUNK) -> None:
+        """``group``: how many items are prepared together."""
+        self.source, self.idf, self.group = source, IdfOption(idf), group
+
+    def encode(self, texts: Sequence[str]) -> dict[str, Encoded]:
+        """Token vectors of all texts, each text once."""
+        return dict(zip(texts, self.source.load()(texts), strict=True))
+
+    def unscorable(self, text: str, encoded: Encoded) -> str | None:
+        """Why a text cannot be scored, or None."""
+        if encoded.words:
+            return None
+        return "has no token for this encoder" if text.strip() else "is empty"
+
+    def for_call(self, candidates: Sequence[str], references: Sequence[str]) -> Self:
+        """The space for one call: itself, or with ``idf=references`` a copy that has counted them."""
+        if not self.idf.per_call:
+            return self
+        counted = copy.copy(self)
+        counted.idf = self.idf.fitted_on(references, self.source.load())
+        return counted
+
+    @abstractmethod
+    def sides(
+        self, candidates: Sequence[str], references: Sequence[str], encoded: Mapping[str, Encoded]
+    ) -> tuple[dict[str, Points], dict[str, Points]]:
+        """Points of the candidates and of the references that can be scored."""
+
+    @abstractmethod
+    def fields(self) -> dict[str, object]:
+        """Vectors, centering and weights, for the signature."""
+
+    @abstractmethod
+    def fit(self, texts: Sequence[str]) -> None:
+        """Compute the statistics that the options leave open. Raises RewardError where there are none."""
+
+
+class Space(PointSpace):
+    """The space of the family: some tokens of each text, centred, of unit length, weighted evenly or by IDF."""
 
     def __init__(
-        self, source: Source, centering: Centering, special: Kept, corpus: str | None = None, idf: str | None = None
+        self,
+        source: EncoderSource,
+        centering: Centering,
+        special: KeptTokens,
+        corpus: str | None = None,
+        idf: str | None = None,
     ) -> None:
-        self.source, self.centering, self.special, self.corpus = source, centering, special, corpus
-        self.idf = IdfOption(idf)
+        super().__init__(source, idf, OFFICIAL_BATCH if centering == "batch" else CHUNK)
+        self.centering, self.special, self.corpus = centering, special, corpus
         self.fitted: CorpusMean | None = None
-        self.group = OFFICIAL_BATCH if centering == "batch" else CHUNK
         if corpus is not None and centering != "corpus":
-            raise RewardError(f"corpus={corpus!r} goes with centering=corpus, not centering={centering}")
+            raise RewardError(f"corpus={corpus!r}: needs centering=corpus, not centering={centering}; leave it out")
         if corpus is not None:
             check_file("corpus", corpus, "texts, one a line (.gz too), or a saved mean (.npz)")
 
-    def encode(self, texts: Sequence[str]) -> dict[str, Encoded]:
-        """Token vectors of all texts: one sort by length, each text once."""
-        return dict(zip(texts, self.source.load()(texts), strict=True))
+    def unscorable(self, text: str, encoded: Encoded) -> str | None:
+        """Why a text cannot be scored, or None."""
+        if encoded.words == 1 and self.centering == "sentence":
+            return "has one token, which sentence centering turns into zero"
+        return super().unscorable(text, encoded)
 
     def sides(
         self, candidates: Sequence[str], references: Sequence[str], encoded: Mapping[str, Encoded]
     ) -> tuple[dict[str, Points], dict[str, Points]]:
-        """The points of those texts of both sides that can be scored; each side has its own batch mean."""
+        """Points of the texts that can be scored; each side has its own batch mean."""
         return self._points(candidates, encoded), self._points(references, encoded)
 
-    def nothing(self, text: str, encoded: Encoded) -> str | None:
-        """Why a text cannot be scored, or None."""
-        if encoded.words == 0:
-            return "has no token for this encoder" if text.strip() else "is empty"
-        if encoded.words == 1 and self.centering == "sentence":
-            return "has one token, which sentence centering turns into zero"
-        return None
-
-    def for_call(self, candidates: Sequence[str], references: Sequence[str]) -> Space:
-        """Itself, or with ``idf=references`` a copy that has counted them."""
-        if not self.idf.per_call:
-            return self
-        counted = copy.copy(self)
-        counted.idf = copy.copy(self.idf)
-        counted.idf.fit(references, self.source.load())
-        return counted
-
     def fields(self) -> dict[str, object]:
-        """What the signature says of vectors, centering and weights."""
+        """Vectors, centering and weights, for the signature."""
         encoder = self.source.load()
         centering = f"corpus-{self._mean().texts}" if self.centering == "corpus" else self.centering
         fields: dict[str, object] = {"encoder": encoder.name, "layer": encoder.layers, "special_tokens": self.special}
@@ -84,9 +123,9 @@ class Space:
         return {**fields, "library": library("transformers")}
 
     def fit(self, texts: Sequence[str]) -> None:
-        """Learn from texts what the options leave open: the mean of ``centering=corpus``, the counts of ``idf=fitted``.
+        """Compute the mean of ``centering=corpus`` and the counts of ``idf=fitted``.
 
-        Raises RewardError where nothing is open, or where the texts hold no token.
+        Raises RewardError where the options need neither, or where the texts have no token.
         """
         if self.centering != "corpus" and self.idf.option != FITTED:
             raise RewardError(
@@ -98,16 +137,16 @@ class Space:
             self.idf.fit(texts, self.source.load())
 
     def save_mean(self, path: str | Path) -> None:
-        """Write the fitted mean as ``.npz``, to be given as ``corpus=``."""
+        """Write the fitted mean as ``.npz`` for ``corpus=``."""
         save(path, self._mean())
 
     def save_idf(self, path: str | Path) -> None:
-        """Write the fitted frequencies as ``.npz``, to be given as ``idf=``."""
+        """Write the fitted frequencies as ``.npz`` for ``idf=``."""
         self.idf.save(path, self.source.load())
 
     def _points(self, texts: Sequence[str], encoded: Mapping[str, Encoded]) -> dict[str, Points]:
-        # A list, not a set: in the official code a text that stands twice in the batch counts twice in its mean.
-        usable = [text for text in texts if self.nothing(text, encoded[text]) is None]
+        # A list, not a set: in the official code a repeated text of the batch counts twice in its mean.
+        usable = [text for text in texts if self.unscorable(text, encoded[text]) is None]
         if not usable:
             return {}
         vectors = self._centred([self._vectors(encoded[text]) for text in usable])
@@ -117,7 +156,7 @@ class Space:
         }
 
     def _centred(self, vectors: list[Tensor]) -> list[Tensor]:
-        """The vectors of one side of a group, moved as ``centering`` says."""
+        """The vectors of one side of a group, centred."""
         if self.centering == "none":
             return vectors
         if self.centering == "dimension":
@@ -133,7 +172,7 @@ class Space:
         return encoded.vectors[encoded.kept(self.special)].double()
 
     def _weights(self, encoded: Encoded) -> list[float]:
-        """The share of each kept token: even or by IDF; special tokens that are only ``matched`` have none."""
+        """The share of each kept token, even or by IDF; special tokens that are only ``matched`` have none."""
         kept = encoded.kept(self.special)
         idf = self.idf.get(self.source.load())
         weights = idf.weights(encoded.ids[kept]) if idf else [1.0] * len(encoded.ids[kept])
@@ -145,7 +184,7 @@ class Space:
     def _mean(self) -> CorpusMean:
         if self.fitted is None:
             if self.corpus is None:
-                raise RewardError("centering=corpus needs its mean: give corpus=FILE, or call fit(texts) first")
+                raise RewardError("centering=corpus: no corpus mean yet; give corpus=FILE, or call fit(texts) first")
             if self.corpus.endswith(".npz"):
                 self.fitted = self._checked(load(self.corpus, CorpusMean))
             else:
@@ -156,13 +195,13 @@ class Space:
         means, counts = [], []
         for start in range(0, len(texts), CHUNK):
             encoded = self.encode(texts[start : start + CHUNK])
-            usable = [text for text in texts[start : start + CHUNK] if self.nothing(text, encoded[text]) is None]
+            usable = [text for text in texts[start : start + CHUNK] if self.unscorable(text, encoded[text]) is None]
             if usable:
                 vectors = [self._vectors(encoded[text]) for text in usable]
                 means.append(token_mean(vectors).numpy())
                 counts.append(sum(len(rows) for rows in vectors))
-        if not counts:
-            raise RewardError(f"corpus={self.corpus!r}: its texts hold no token; a mean needs some")
+        if not means:
+            raise RewardError(f"corpus={self.corpus!r}: its texts have no token; give texts with words")
         mean = np.average(means, axis=0, weights=counts).tolist()
         return CorpusMean(mean, digest(texts), *self._belongs_to())
 
@@ -172,7 +211,41 @@ class Space:
 
     def _checked(self, mean: CorpusMean) -> CorpusMean:
         if mean.belongs_to != self._belongs_to():
-            found = f"{mean.encoder}, layer {mean.layer}, special tokens {mean.special}"
-            here = self._belongs_to()
-            raise RewardError(f"corpus={self.corpus!r} was fitted on {found}; here they are {here}; fit it again")
+            fitted, wanted = (
+                f"{encoder}, layer {layer}, special tokens {special}"
+                for encoder, layer, special in (mean.belongs_to, self._belongs_to())
+            )
+            raise RewardError(f"corpus={self.corpus!r}: fitted on {fitted}, not on {wanted}; fit it again")
         return mean
+
+
+def by_dimension(vectors: Tensor) -> Tensor:
+    """Subtract from each vector the mean of its own coordinates: ``(L, D) -> (L, D)``."""
+    return vectors - vectors.mean(dim=1, keepdim=True)
+
+
+def by_sentence(vectors: Tensor) -> Tensor:
+    """Subtract the mean over the text's tokens; do not call it with a single token, which would vanish."""
+    return vectors - vectors.mean(dim=0, keepdim=True)
+
+
+def token_mean(texts: Sequence[Tensor]) -> Tensor:
+    """The mean ``(D,)`` over all tokens of all texts, each token counting once; at least one token is needed."""
+    total = texts[0].new_zeros(texts[0].shape[1])
+    for vectors in texts:
+        total = total + vectors.sum(dim=0)
+    return total / sum(len(vectors) for vectors in texts)
+
+
+def without_noise(centred: Tensor, vectors: Tensor) -> Tensor:
+    """``centred`` with zeros for vectors of which centering left only rounding; ``vectors`` are the originals.
+
+    Scaled to unit length, the rest would be a random direction. Float32 vectors are exact to about 1e-7.
+    """
+    left = centred.norm(dim=1, keepdim=True) > NOISE * vectors.norm(dim=1, keepdim=True)
+    return centred * left
+
+
+def unit(vectors: Tensor) -> Tensor:
+    """Scale each vector to length 1, after centering; a zero vector stays zero."""
+    return vectors / vectors.norm(dim=1, keepdim=True).clamp_min(1e-12)

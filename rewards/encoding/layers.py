@@ -1,4 +1,4 @@
-"""Which layers of an encoder make a token's vector, and how several become one. Pure functions on torch tensors."""
+"""The layers that a token's vector is made of. Pure functions on torch tensors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ POWER = 5  # Zhao et al. 2019 pool the last five
 
 @dataclass(frozen=True)
 class Layers:
-    """Layers ``first`` to ``last`` inclusive (0 is the embeddings), pooled into one vector a token."""
+    """Layers ``first`` to ``last`` inclusive (0 is the embeddings), pooled into one vector per token."""
 
     first: int
     last: int
@@ -51,28 +51,27 @@ def written_layers(layer: int | str | None) -> tuple[int, int] | None:
         return None
     match = re.fullmatch(r"(\d+)(?:-(\d+))?", str(layer))
     if match is None or isinstance(layer, bool):
-        raise RewardError(f"layer={layer!r}: give a whole number, last, or for a mean all or a range, as 4-6")
+        raise RewardError(f"layer={layer!r}: give a whole number, last, or for a mean all or a range like 4-6")
     first = int(match[1])
     last = int(match[2] or first)
     if last < first:
-        raise RewardError(f"layer={layer!r}: the range runs backwards; write {last}-{first}")
+        raise RewardError(f"layer={layer!r}: the range is reversed; write {last}-{first}")
     return first, last
 
 
-# A number, "4-6" for the mean of layers 4 to 6, "all" for that of all, "last", or None for the default; checked with
-# the other options.
+# A number, "4-6" for the mean of layers 4 to 6, "all" for the mean of all, "last", or None for the default.
 Layer = Annotated[int | str | None, written_layers]
 
 
 def default_layer(depth: int) -> int:
-    """The layer when none is given: 10 of 12 and 19 of 24 (Chen et al. 2020), else the one at 5/6 of the depth."""
+    """The layer by default: 10 of 12 and 19 of 24 (Chen et al. 2020), else at 5/6 of the depth."""
     return PAPER_LAYERS.get(depth, max(1, round(depth * 5 / 6)))
 
 
 def resolved_layers(layer: Layer, pool: Pool, depth: int, encoder: str) -> Layers:
-    """The layers of an encoder of ``depth`` layers; power means take the last five where none are given.
+    """The layers of an encoder of ``depth`` layers; by default the last five for power means.
 
-    Raises RewardError for a layer it does not have.
+    Raises RewardError for a layer that it does not have.
     """
     written = written_layers(layer)
     name = str(layer).lower()

@@ -1,4 +1,4 @@
-"""Texts -> token ids, in stretches that an encoder can read at once. The tokenizer is handed in."""
+"""Texts -> token ids, in windows that an encoder can read at once. The tokenizer is an argument."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-UNLIMITED = 10**6  # tokenizers without a limit announce a huge one
+UNLIMITED = 10**6  # tokenizers without a limit state a huge one
 
 
 @dataclass(frozen=True)
 class Window:
-    """Token ids of one stretch of a text, and the part of it (special tokens included) that is kept."""
+    """Token ids of one window of a text, and the range of it (special tokens included) that is kept."""
 
     text: int
     ids: list[int]
@@ -21,7 +21,7 @@ class Window:
 
 
 class Windows:
-    """A tokenizer and how it treats a text over ``limit`` tokens: in overlapping windows, or cut at the limit."""
+    """A tokenizer that splits a text of more than ``limit`` tokens into overlapping windows, or truncates it."""
 
     def __init__(self, tokenizer: Any, limit: int | None, overlapping: bool) -> None:
         self.tokenizer, self.limit = tokenizer, limit
@@ -34,21 +34,21 @@ class Windows:
         return f"{self.limit}-{self.overlap}" if self.overlap else f"truncate-{self.limit}"
 
     def __call__(self, texts: Sequence[str]) -> list[Window]:
-        """The windows of all texts, in order; where two overlap, a token is kept where it has more context."""
+        """The windows of all texts, in order; of two that overlap, a token is kept in the one with more context."""
         return [window for window, _ in self._read(texts, spans=False)]
 
     def spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
-        """For each kept token where it stands in its text: ``text[start:end]``; special ones at ``(0, 0)``.
+        """The position of each kept token in its text: ``text[start:end]``; special tokens have ``(0, 0)``.
 
-        ``texts`` are stripped and free of lone surrogates: ``readable`` would move the places.
+        ``texts`` must be stripped and without lone surrogates, since ``readable`` would shift positions.
         """
-        found: list[list[tuple[int, int]]] = [[] for _ in texts]
+        spans_of: list[list[tuple[int, int]]] = [[] for _ in texts]
         for window, spans in self._read(texts, spans=True):
-            found[window.text] += spans[window.keep]
-        return found
+            spans_of[window.text] += spans[window.keep]
+        return spans_of
 
     def _read(self, texts: Sequence[str], spans: bool) -> list[tuple[Window, list[tuple[int, int]]]]:
-        """Each window, and where its tokens stand, if asked for."""
+        """Each window, with the positions of its tokens if ``spans``."""
         if not texts:
             return []
         cut = {"truncation": True, "max_length": self.limit, "stride": self.overlap} if self.limit else {}
@@ -62,30 +62,31 @@ class Windows:
         )
         owners = batch["overflow_to_sample_mapping"] if self.overlap else range(len(texts))
         rows = zip(batch["input_ids"], batch["special_tokens_mask"], strict=True)
-        windows = [self._window(place, owners, ids, special) for place, (ids, special) in enumerate(rows)]
+        windows = [self._window(number, owners, ids, special) for number, (ids, special) in enumerate(rows)]
         return list(zip(windows, batch["offset_mapping"] if spans else [[]] * len(windows), strict=True))
 
-    def _window(self, place: int, owners: Sequence[int], ids: list[int], special: list[int]) -> Window:
-        before = next((spot for spot, mark in enumerate(special) if not mark), len(special))
-        after = next((spot for spot, mark in enumerate(reversed(special[before:])) if not mark), 0)
-        first = place == 0 or owners[place - 1] != owners[place]
-        last = place == len(owners) - 1 or owners[place + 1] != owners[place]
+    def _window(self, number: int, owners: Sequence[int], ids: list[int], special: list[int]) -> Window:
+        """``owners``: the text of each window."""
+        before = next((position for position, mark in enumerate(special) if not mark), len(special))
+        after = next((position for position, mark in enumerate(reversed(special[before:])) if not mark), 0)
+        first = number == 0 or owners[number - 1] != owners[number]
+        last = number == len(owners) - 1 or owners[number + 1] != owners[number]
         start = 0 if first else before + self.overlap // 2
         end = len(ids) if last else len(ids) - after - (self.overlap - self.overlap // 2)
-        return Window(owners[place], ids, slice(start, end), before, after)
+        return Window(owners[number], ids, slice(start, end), before, after)
 
 
 def positions(config: Any, tokenizer: Any) -> int | None:
-    """How many tokens, special ones included, an encoder reads at once; None where it has no limit."""
-    found = getattr(config, "max_position_embeddings", None) or UNLIMITED
+    """How many tokens, special ones included, an encoder reads at once; None without a limit."""
+    available = getattr(config, "max_position_embeddings", None) or UNLIMITED
     if config.model_type in ("roberta", "xlm-roberta", "camembert"):
-        found -= config.pad_token_id + 1  # their positions start after the padding's
-    limit = min(tokenizer.model_max_length, found)
+        available -= config.pad_token_id + 1  # their positions start after the padding's
+    limit = min(tokenizer.model_max_length, available)
     return limit if limit < UNLIMITED else None
 
 
 def readable(text: str) -> str:
-    """Stripped, and without lone surrogates, which no tokenizer reads: each becomes the replacement character."""
+    """Stripped, with each lone surrogate, which no tokenizer reads, as the replacement character."""
     text = text.strip()
     try:
         text.encode()

@@ -1,7 +1,7 @@
 """Movers on contextual vectors: a word's vector is the mean of its word pieces' (Clark et al. 2019, section 4, ELMo).
 
-Words and sentences are those of the static movers: spaCy's words, stop words and marks dropped after encoding. As in
-the paper an encoder reads a sentence at a time, and every occurrence of a word is a point of its own.
+Words and sentences are those of the static movers: spaCy's words; stop words and punctuation are dropped after
+encoding. As in the paper an encoder reads one sentence at a time, and every occurrence of a word is a separate point.
 """
 
 from __future__ import annotations
@@ -14,9 +14,19 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from rewards.embedding.space import CHUNK
-from rewards.encoding.encoder import Encoded, Source
-from rewards.mover.static import Cut, Document, Items, Kind, Normalize, mover_similarity, without_words
-from rewards.scoring import Inputs, ReferenceReward, library, references_of, score_items, signature
+from rewards.encoding.encoder import Encoded
+from rewards.encoding.loading import EncoderSource
+from rewards.mover.items import (
+    Document,
+    ItemKind,
+    Items,
+    Mover,
+    Preprocessing,
+    VectorScaling,
+    mover_similarity,
+    without_words,
+)
+from rewards.scoring import Inputs, library, references_of, score_items, signature
 from rewards.text.sentences import located_words
 
 if TYPE_CHECKING:
@@ -28,9 +38,9 @@ Occurrences = Literal["apart", "averaged"]
 
 @dataclass(frozen=True)
 class Word:
-    """An occurrence of a word: its ``pieces`` are those tokens of the encoded text ``context``.
+    """An occurrence of a word: the tokens ``pieces`` of the encoded text ``context``.
 
-    ``sentence`` numbers the sentence that it is in and ``written`` is that sentence.
+    ``sentence`` is the number of its sentence in the text and ``written`` that sentence.
     """
 
     text: str
@@ -43,42 +53,36 @@ class Word:
 def pieces_of(words: Sequence[tuple[int, int]], tokens: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """For each word at ``(start, end)`` the range of the tokens that overlap it; both are in the order of the text.
 
-    A token that overlaps two words belongs to both; a word that no token overlaps has an empty range.
+    A token that overlaps two words belongs to both; a word without a token has an empty range.
     """
-    real = [place for place, (start, end) in enumerate(tokens) if start < end]  # special ones stand nowhere
-    firsts = np.searchsorted([tokens[place][1] for place in real], [start for start, _ in words], side="right")
-    lasts = np.searchsorted([tokens[place][0] for place in real], [end for _, end in words], side="left")
+    real = [index for index, (start, end) in enumerate(tokens) if start < end]  # special tokens have empty spans
+    firsts = np.searchsorted([tokens[index][1] for index in real], [start for start, _ in words], side="right")
+    lasts = np.searchsorted([tokens[index][0] for index in real], [end for _, end in words], side="left")
     return [
         (real[first], real[last - 1] + 1) if first < last else (0, 0)
         for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True)
     ]
 
 
-class ContextualMover(ReferenceReward):
-    """WMS, SMS or S+WMS on an encoder; see ``rewards.mover.factory`` for the options."""
+class ContextualMover(Mover):
+    """A mover on an encoder."""
 
     def __init__(
         self,
         name: str,
-        kind: Kind,
-        source: Source,
-        normalize: Normalize,
-        cut: Cut,
+        kind: ItemKind,
+        normalize: VectorScaling,
+        preprocessing: Preprocessing,
+        source: EncoderSource,
         context: Context,
         occurrences: Occurrences,
     ) -> None:
-        self.name = name
-        self.kind: Kind = kind
+        super().__init__(name, kind, normalize, preprocessing)
         self.source = source
-        self.normalize = normalize
-        self.cut = cut
         self.context, self.occurrences = context, occurrences
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
-        """``(n,)`` float64 in [0, 1]: the best of a candidate's references.
-
-        0 for a candidate without a word to weigh (empty, stop words only), NaN where no reference has one.
-        """
+        """``(n,)`` float64 in [0, 1]: the best of a candidate's references."""
         candidates, references = inputs.candidates, references_of(self.name, inputs)
         scores = np.full(len(candidates), np.nan)
         for start in range(0, len(candidates), CHUNK):
@@ -92,11 +96,11 @@ class ContextualMover(ReferenceReward):
         encoder = self.source.load()
         fields = {"encoder": encoder.name, "layer": encoder.layers, "window": encoder.windows}
         fields |= {"context": self.context, "occurrences": self.occurrences, "normalize": self.normalize}
-        solver = f"exact-{library('pot')}"
-        return signature(self.name, **fields, **self.cut.fields(), solver=solver, library=library("transformers"))
+        fields |= {**self.preprocessing.fields(), "solver": f"exact-{library('pot')}"}
+        return signature(self.name, **fields, library=library("transformers"))
 
     def document(self, text: str) -> Document:
-        """The text as it is scored, to be shown."""
+        """The text as it is scored, for ``explain``."""
         (words,) = self._words([text])
         return self._document(words, self._encoded(words))
 
@@ -107,42 +111,37 @@ class ContextualMover(ReferenceReward):
         def best(candidate: str, usable: list[str]) -> float:
             return max(mover_similarity(items[candidate], items[reference]) for reference in usable)
 
-        def nothing(text: str) -> str | None:
+        def unscorable(text: str) -> str | None:
             return None if text in items else "holds no word to weigh"
 
-        return score_items(candidates, references, nothing, best, floor=0.0)
+        return score_items(candidates, references, unscorable, best, floor=0.0)
 
     def _items(self, texts: Sequence[str]) -> dict[str, Items]:
-        """The items of those texts that have some; each text once."""
+        """The items of each text that has some."""
         texts = list(dict.fromkeys(texts))
-        found = {text: words for text, words in zip(texts, self._words(texts), strict=True) if words}
-        encoded = self._encoded(word for words in found.values() for word in words)
-        documents = {text: self._document(words, encoded) for text, words in found.items()}
-        return {text: self.items_of(document) for text, document in documents.items()}
-
-    def items_of(self, document: Document) -> Items:
-        """What moves."""
-        return document.items(self.kind, self.cut.sentence_weights)
+        words_of = {text: words for text, words in zip(texts, self._words(texts), strict=True) if words}
+        encoded = self._encoded(word for words in words_of.values() for word in words)
+        return {text: self.items_of(self._document(words, encoded)) for text, words in words_of.items()}
 
     def _encoded(self, words: Iterable[Word]) -> Mapping[str, Encoded]:
         contexts = list(dict.fromkeys(word.context for word in words))
         return dict(zip(contexts, self.source.load()(contexts), strict=True))
 
     def _document(self, words: Sequence[Word], encoded: Mapping[str, Encoded]) -> Document:
-        """Rows and vectors; a sentence that is said again in the same words and context has the same rows."""
+        """Rows and vectors; a sentence repeated in the same words and context has the same rows."""
         vectors: dict[Hashable, list[NDArray[np.float64]]] = {}
         numbers: dict[Hashable, int] = {}
         rows, texts, sentences = [], [], []
         for _, group in groupby(words, key=lambda word: word.sentence):
-            said = list(group)
-            keys = [word.text if self.occurrences == "averaged" else (word.context, word.pieces) for word in said]
-            for key, word in zip(keys, said, strict=True):
+            sentence = list(group)
+            keys = [word.text if self.occurrences == "averaged" else (word.context, word.pieces) for word in sentence]
+            for key, word in zip(keys, sentence, strict=True):
                 numbers.setdefault(key, len(numbers))
                 pieces = encoded[word.context].vectors[slice(*word.pieces)].numpy()
                 vectors.setdefault(key, []).append(pieces.mean(axis=0, dtype=np.float64))
             rows.append(tuple(numbers[key] for key in keys))
-            texts.append(tuple(word.text for word in said))
-            sentences.append(said[0].written)
+            texts.append(tuple(word.text for word in sentence))
+            sentences.append(sentence[0].written)
         table = np.array([np.mean(occurrences, axis=0) for occurrences in vectors.values()])
         if self.normalize == "unit":
             lengths = np.linalg.norm(table, axis=1, keepdims=True)
@@ -150,32 +149,32 @@ class ContextualMover(ReferenceReward):
         return Document(rows, table, texts, sentences)
 
     def _words(self, texts: Sequence[str]) -> list[list[Word]]:
-        """Per text its words that count and that the encoder reads, in order."""
-        located = [located_words(text, self.cut.stopwords, self.cut.split) for text in texts]
+        """The words of each text that are weighed and that the encoder reads, in order."""
+        located = [located_words(text, self.preprocessing.stopwords, self.preprocessing.split) for text in texts]
         parts = [
             [(0, text)] if self.context == "text" else [(one.start, text[one.start : one.end]) for one in sentences]
             for text, sentences in located
         ]
         contexts = list(dict.fromkeys(context for listed in parts for _, context in listed))
         spans = dict(zip(contexts, self.source.load().spans(contexts), strict=True))
-        found = []
+        words_of = []
         for (text, sentences), listed in zip(located, parts, strict=True):
             words: list[Word] = []
             for number, sentence in enumerate(sentences):
                 offset, context = listed[0 if self.context == "text" else number]
-                places = [(start - offset, end - offset) for start, end in sentence.spans]
+                positions = [(start - offset, end - offset) for start, end in sentence.spans]
                 written = text[sentence.start : sentence.end]
                 words += [
                     Word(word, number, written, context, pieces)
-                    for word, pieces in zip(sentence.words, pieces_of(places, spans[context]), strict=True)
+                    for word, pieces in zip(sentence.words, pieces_of(positions, spans[context]), strict=True)
                     if pieces[0] < pieces[1]
                 ]
-            found.append(words)
-        return found
+            words_of.append(words)
+        return words_of
 
     def _unscorable(self, text: str) -> str | None:
         (words,) = self._words([text])
         if words:
             return None
-        found = located_words(text, self.cut.stopwords, self.cut.split)[1]
-        return "holds no word that this encoder reads" if found else without_words(text)
+        located = located_words(text, self.preprocessing.stopwords, self.preprocessing.split)[1]
+        return "holds no word that this encoder reads" if located else without_words(text)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SPACY = "spacy:"
-BOM = b"\xef\xbb\xbf"  # a byte order mark: some editors begin a file with it, and it is no part of the first word
+BOM = b"\xef\xbb\xbf"  # a byte order mark: some editors write it at the start of a file
 LARGEST = float(np.finfo(np.float32).max)
 CHUNK = 2000  # lines parsed at a time: bounds memory, and numpy parses a chunk in one call
 
@@ -31,8 +31,8 @@ CHUNK = 2000  # lines parsed at a time: bounds memory, and numpy parses a chunk 
 class StaticVectors:
     """Words and their vectors: ``table`` is ``(n, d)`` float32, ``index`` maps a word to its row.
 
-    ``digest`` is a hash of the whole content (12 hex digits), the same for a file and its gzip and whatever ``words``
-    were kept. ``duplicates`` counts later lines of a word already seen, which are left out.
+    ``digest`` is a hash of the whole content (12 hex digits), the same for a file and its gzip and independent of
+    the ``words`` kept. ``duplicates`` counts repeated words, whose later lines are left out.
     """
 
     table: NDArray[np.float32]
@@ -55,10 +55,10 @@ class StaticVectors:
 def read_vectors(path: str | Path, words: Collection[str] | None = None) -> StaticVectors:
     """Read a text file of one word and its numbers a line, after an optional header ``count width``.
 
-    ``words`` restricts what is kept in memory; every line is read and hashed all the same. ``spacy:NAME_OR_DIR`` takes
-    the vectors of a spaCy pipeline. Raises RewardError, with the line number, for a line of another width, a number
-    that is not finite, text that is not UTF-8, a file cut short, and for a file without vectors. Numbers are checked
-    where they are kept: not those of a word that ``words`` lacks or an earlier line had.
+    ``words`` restricts the words kept in memory; every line is read and hashed. ``spacy:NAME_OR_DIR`` reads the vectors
+    of a spaCy pipeline. Raises RewardError, with the line number, for a line of another width, a number that is not
+    finite, text that is not UTF-8, a truncated file, and for a file without vectors. Only the numbers of kept words are
+    checked.
     """
     if str(path).startswith(SPACY):
         return _from_pipeline(str(path).removeprefix(SPACY), words)
@@ -67,20 +67,20 @@ def read_vectors(path: str | Path, words: Collection[str] | None = None) -> Stat
         with _open(Path(path)) as file:
             return _Reader(path, None if words is None else frozenset(words)).read(file)
     except (OSError, EOFError, zlib.error) as error:
-        raise RewardError(f"vectors {path}: cannot be read ({error}); is the file whole?") from error
+        raise RewardError(f"vectors {path}: cannot be read ({error}); it may be truncated") from error
 
 
 def read_width(path: str | Path) -> int:
-    """The number of dimensions that the first line of a text file of vectors tells. Raises RewardError."""
+    """The number of dimensions, from the first line of a text file of vectors. Raises RewardError."""
     check_source(path)
     try:
         with _open(Path(path)) as file:
             reader = _Reader(path, None)
             reader._after_header(iter(file))
     except (OSError, EOFError, zlib.error) as error:
-        raise RewardError(f"vectors {path}: cannot be read ({error}); is the file whole?") from error
+        raise RewardError(f"vectors {path}: cannot be read ({error}); it may be truncated") from error
     if reader.width < 1:
-        raise RewardError(f"vectors {path}, line 1: a word and its numbers are expected")
+        raise RewardError(f"vectors {path}, line 1: must be a word and its numbers")
     return reader.width
 
 
@@ -97,24 +97,24 @@ def check_source(source: str | Path) -> None:
 
 
 @dataclass(frozen=True)
-class Source:
-    """Where vectors come from and the state of the files when the reward was made: a cheap, picklable key."""
+class VectorSource:
+    """A file or pipeline of vectors with its size and time when the reward was made: a cheap, picklable key."""
 
     name: str
     stamp: tuple[int, int]
 
     @classmethod
-    def of(cls, name: str | Path) -> Source:
-        """Check that the source is there and remember its size and time."""
+    def of(cls, name: str | Path) -> VectorSource:
+        """Check that the source exists and record its size and time."""
         check_source(name)
         return cls(str(name), _stamp(name))
 
 
 @lru_cache(maxsize=4)
-def load_once(source: Source) -> StaticVectors:
-    """The vectors of ``source``, read once in this process however many rewards use them.
+def load_once(source: VectorSource) -> StaticVectors:
+    """The vectors of ``source``, read once per process.
 
-    Raises RewardError where the file changed after the reward was made: its scores would change half way.
+    Raises RewardError where the file changed after the reward was made, since its scores would change, too.
     """
     if _stamp(source.name) != source.stamp:
         raise RewardError(f"vectors {source.name}: the file changed since the reward was made; make the reward again")
@@ -122,7 +122,7 @@ def load_once(source: Source) -> StaticVectors:
 
 
 def _stamp(name: str | Path) -> tuple[int, int]:
-    """Newest time and whole size of the files: of a pipeline those of its vocabulary, which hold the vectors."""
+    """Latest time and total size of the files; for a pipeline those of its vocabulary, which hold the vectors."""
     name = str(name)
     files = _pipeline_folder(name).rglob("vocab/*") if name.startswith(SPACY) else [Path(name)]
     states = [file.stat() for file in files]
@@ -133,10 +133,10 @@ def _pipeline_folder(name: str) -> Path:
     name = name.removeprefix(SPACY)
     if Path(name).is_dir():
         return Path(name)
-    found = importlib.util.find_spec(name)
-    assert found is not None  # check_source has found it
-    assert found.origin is not None
-    return Path(found.origin).parent
+    module = importlib.util.find_spec(name)
+    assert module is not None  # check_source was called
+    assert module.origin is not None
+    return Path(module.origin).parent
 
 
 def _open(path: Path) -> gzip.GzipFile | BinaryIO:
@@ -148,16 +148,16 @@ def _open(path: Path) -> gzip.GzipFile | BinaryIO:
 def _from_pipeline(name: str, words: Collection[str] | None) -> StaticVectors:
     from rewards.text.sentences import pipeline_vectors
 
-    found, table = pipeline_vectors(name)
+    names, table = pipeline_vectors(name)
     if not np.isfinite(table).all():
-        raise RewardError(f"vectors=spacy:{name}: some numbers are not finite")
-    digest = hashlib.sha256("\n".join(found).encode() + table.tobytes()).hexdigest()[:12]
-    rows = [row for row, word in enumerate(found) if words is None or word in words]
-    return StaticVectors(table[rows], {found[row]: place for place, row in enumerate(rows)}, digest)
+        raise RewardError(f"vectors=spacy:{name}: some numbers are not finite; use another pipeline")
+    digest = hashlib.sha256("\n".join(names).encode() + table.tobytes()).hexdigest()[:12]
+    rows = [row for row, word in enumerate(names) if words is None or word in words]
+    return StaticVectors(table[rows], {names[row]: index for index, row in enumerate(rows)}, digest)
 
 
 class _Reader:
-    """One pass over a file; holds what the lines so far have told."""
+    """One pass over a file, with the contents of the lines read so far."""
 
     def __init__(self, path: str | Path, words: frozenset[str] | None) -> None:
         self.path, self.words = path, words
@@ -165,7 +165,7 @@ class _Reader:
         self.index: dict[str, int] = {}
         self.blocks: list[NDArray[np.float32]] = []
         self.width = self.seen = self.duplicates = 0
-        self.announced: int | None = None
+        self.stated: int | None = None
         self.number = 0  # of the last line read
 
     def read(self, lines: Iterable[bytes]) -> StaticVectors:
@@ -173,23 +173,23 @@ class _Reader:
         while chunk := list(itertools.islice(rest, CHUNK)):
             self._take(chunk)
         if not self.seen:
-            raise RewardError(f"vectors {self.path}: holds no vectors; one word and its numbers a line are expected")
-        if self.announced not in (None, self.seen):
+            raise RewardError(f"vectors {self.path}: holds no vectors; each line must be a word and its numbers")
+        if self.stated not in (None, self.seen):
             raise RewardError(
-                f"vectors {self.path}: its header announces {self.announced} words, but {self.seen} are there; "
-                "fetch the file again"
+                f"vectors {self.path}: its header states {self.stated} words, but the file has {self.seen}; "
+                "download it again"
             )
         table = np.concatenate(self.blocks) if self.blocks else np.empty((0, self.width), np.float32)
         return StaticVectors(table, self.index, self.hash.hexdigest()[:12], self.duplicates)
 
     def _after_header(self, lines: Iterator[bytes]) -> Iterator[bytes]:
-        """Learn the width from a header of two whole numbers, else from the first line, which is handed on."""
+        """Read the width in a header of two whole numbers, else in the first line; returns the lines of vectors."""
         first = next(lines, b"").removeprefix(BOM)
         fields = first.split()
         if len(fields) == 2 and all(field.isdigit() for field in fields):
             self.hash.update(first)
             self.number = 1
-            self.announced, self.width = int(fields[0]), int(fields[1])
+            self.stated, self.width = int(fields[0]), int(fields[1])
             if self.width == 0:
                 raise self._error(1, "vectors of width 0")
             return lines
@@ -219,7 +219,7 @@ class _Reader:
         return True
 
     def _split(self, number: int, line: bytes) -> tuple[str, bytes]:
-        """Word and numbers. A few GloVe words hold spaces (``. . .``): there the last ``width`` fields are numbers."""
+        """Word and numbers. A few GloVe words have spaces (``. . .``): the last ``width`` fields are numbers."""
         line = line.rstrip()
         spaces = line.count(b" ")
         word, _, rest = line.partition(b" ")
@@ -234,13 +234,13 @@ class _Reader:
         fields = line.split()
         extra = fields[1 : len(fields) - self.width]
         if len(fields) <= self.width or any(_is_number(field) for field in extra):
-            raise self._error(number, f"{_shown(line)} has {max(len(fields) - 1, 0)} numbers where {self.width} belong")
+            raise self._error(number, f"{_shown(line)} has {max(len(fields) - 1, 0)} numbers instead of {self.width}")
         return b" ".join(fields[: len(fields) - self.width]), b" ".join(fields[len(fields) - self.width :])
 
     def _numbers(self, rows: list[tuple[int, bytes]]) -> NDArray[np.float32]:
-        """``(rows, width)``; where numpy cannot parse the chunk, the first bad line is looked for and named."""
+        """``(rows, width)``. Raises RewardError for the first line that cannot be parsed."""
         try:
-            with warnings.catch_warnings(action="error"):  # numpy warns where text is no number, and stops there
+            with warnings.catch_warnings(action="error"):  # numpy warns and stops at text that is not a number
                 flat = np.fromstring(b" ".join(numbers for _, numbers in rows), dtype=np.float32, sep=" ")
         except (ValueError, DeprecationWarning):
             flat = np.empty(0, np.float32)

@@ -1,7 +1,4 @@
-"""spaCy's tokens of English text, cut chunk by chunk: what stands between white space, each cut once.
-
-They are spaCy's own, token for token, at a fraction of the time.
-"""
+"""spaCy's tokens of English text, in a fraction of spaCy's time: each chunk between white space is split once."""
 
 from __future__ import annotations
 
@@ -10,11 +7,11 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any
 
-# Texts analysed once: the references of a training set across its epochs, and every output across several metrics.
-# An entry takes about 1 KB for a summary. Of their chunks and tokens as many are remembered, at about 200 bytes each.
+# Entries of each cache. Texts are analysed once: the references of a training set across its epochs, and every output
+# across several metrics. A summary takes about 1 KB, a chunk with its tokens about 200 bytes.
 REMEMBERED = 2**17
-# A chunk that is cut without spaCy: digits, or letters with single hyphens, after digits too; around them what spaCy
-# always cuts off, a mark before and a mark or 's after. And its parts.
+# A chunk that is split without spaCy: digits, or letters with single hyphens, also after digits; a mark before, and a
+# mark or 's after, are always separate tokens. And its parts.
 PLAIN = re.compile(
     """["'(\u2018\u201c]?([0-9]+|([0-9]+-)?[a-zA-Z]+(-[a-zA-Z]+)*)([,;:!?)"'\u2019\u201d]|['\u2019]s|(?<=[a-z0-9])[.])?"""
 )
@@ -29,7 +26,7 @@ def pipeline() -> Any:
 
     blank = spacy.blank("en")
     blank.add_pipe("sentencizer")
-    blank.max_length = 10**9  # spaCy's limit guards parsers, and none is here
+    blank.max_length = 10**9  # spaCy's limit is for parsers, which are not used
     return blank
 
 
@@ -37,37 +34,37 @@ def tokens(text: str) -> list[str]:
     """spaCy's tokens of ``text``, case kept, white space left out."""
     text = encodable(text)
     chunks = [tokens_of_chunk(chunk) for chunk in text.split()]
-    sure = [chunk for chunk in chunks if chunk is not None]
-    return list(chain.from_iterable(sure)) if len(sure) == len(chunks) else cut(text)
+    known = [chunk for chunk in chunks if chunk is not None]
+    return list(chain.from_iterable(known)) if len(known) == len(chunks) else cut(text)
 
 
 @lru_cache(maxsize=REMEMBERED)
 def tokens_of_chunk(chunk: str) -> list[str] | None:
-    """spaCy's tokens of what stands between white space, cut once however often it is said; None: ask for the text.
+    """spaCy's tokens of a chunk between white space; None where they depend on the rest of the text.
 
-    Plain letters are one token, as all of spaCy's English rules look for a mark or a digit, or for a special case; so
-    are plain digits, and letters around single hyphens are cut at each of them. A few marks are cut off wherever a
-    chunk begins or ends with them. Else spaCy cuts, each chunk on its own, which takes ten times as long.
+    Plain letters are one token, since spaCy's English rules all look for a mark, a digit or a special case. So are
+    plain digits, and letters around single hyphens are split at each hyphen. A few marks are always split off at the
+    start and end of a chunk. spaCy splits all other chunks, which takes ten times as long.
 
-    Only its special cases (``:)``, ``Inc.``) are also sought in the text that is cut, as neighbouring tokens that the
-    other rules make; there one that reaches over white space can hide another. So a chunk is sure unless it was cut
-    otherwise than without special cases, and is not itself one of them.
+    spaCy also looks for its special cases (``:)``, ``Inc.``) among neighbouring tokens of the whole text, where one
+    that spans white space can hide another. So the tokens of a chunk may depend on the text where special cases change
+    them, unless the chunk is itself a special case.
     """
     parts = PARTS.findall(chunk) if PLAIN.fullmatch(chunk) else cut(chunk, special_cases=False)
     if not _special_case_among(parts):
         return parts
-    found = cut(chunk)
-    return found if found == parts or chunk in _special_cases()[0] else None
+    with_cases = cut(chunk)
+    return with_cases if with_cases == parts or chunk in _special_cases()[0] else None
 
 
 def cut(text: str, special_cases: bool = True) -> list[str]:
-    """The tokens as spaCy itself cuts them, with or without its special cases."""
+    """spaCy's own tokens, with or without its special cases."""
     return [token.text for token in _tokenizer(special_cases)(text) if not token.text.isspace()]
 
 
 @lru_cache(maxsize=2)
 def _tokenizer(special_cases: bool) -> Any:
-    """spaCy's own, on a vocabulary that works nothing out about a new word, which takes longer than to find it."""
+    """spaCy's tokenizer with an empty vocabulary: it computes no attributes of new words, which would take longer."""
     from spacy.tokenizer import Tokenizer
     from spacy.vocab import Vocab
 
@@ -78,7 +75,7 @@ def _tokenizer(special_cases: bool) -> Any:
 
 
 def _special_case_among(parts: list[str]) -> bool:
-    """Whether neighbouring parts spell one of spaCy's special cases that is cut otherwise than they are."""
+    """Whether neighbouring parts spell a special case that spaCy splits differently."""
     (rules, longest), count = _special_cases(), len(parts)
     starts = range(count)
     runs = (parts[start:end] for start in starts for end in range(start + 1, min(start + longest, count) + 1))
@@ -87,7 +84,7 @@ def _special_case_among(parts: list[str]) -> bool:
 
 @lru_cache(maxsize=1)
 def _special_cases() -> tuple[dict[str, list[str]], int]:
-    """What they spell and their tokens; and how long the longest is."""
+    """The tokens of each special case, and the length of the longest."""
     from spacy.symbols import ORTH
 
     rules = pipeline().tokenizer.rules
@@ -95,5 +92,5 @@ def _special_cases() -> tuple[dict[str, list[str]], int]:
 
 
 def encodable(text: str) -> str:
-    """``text`` with each lone surrogate, which spaCy cannot take, as the sign for an unreadable character."""
+    """``text`` with each lone surrogate, which spaCy refuses, as the replacement character."""
     return text if text.isascii() else SURROGATE.sub("\ufffd", text)

@@ -1,7 +1,7 @@
 """Sentences, words and stop words of English text, by spaCy's rules (no trained model).
 
-A text is a str. Where it has several lines, its lines are its sentences; otherwise spaCy's sentencizer splits it.
-The words of the movers can be had with other sentences too: see ``Split``.
+The lines of a text of several lines are its sentences; spaCy's sentencizer splits a text of one line. For the words of
+movers there are other ways: see ``Split``.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ Sentences = tuple[tuple[str, ...], ...]
 Word = TypeVar("Word")
 Spans = tuple[tuple[int, int], ...]
 
-# Sentences are lines where there are several and else spaCy's (auto), always lines, or those of spaCy's sentencizer or
-# NLTK's Punkt (whose data must be installed), which both read a line end as a space.
+# Sentences: lines where there are several, else spaCy's (auto); always lines; or those of spaCy's sentencizer or of
+# NLTK's Punkt (its data must be installed), which both read a line end as a space.
 Split = Literal["auto", "lines", "spacy", "nltk"]
 
 
@@ -37,17 +37,17 @@ def sentences(text: str) -> list[str]:
 
 
 def content_words(text: str, stopwords: StopWords = "spacy", split: Split = "auto") -> Sentences:
-    """The words that mover metrics weigh: per sentence, lower-cased alphabetic tokens that are no stop words.
+    """The words that mover metrics weigh: for each sentence, lower-cased alphabetic tokens other than stop words.
 
-    Sentences left empty are dropped, so a text with nothing to weigh is ``()``. Preprocessing of Clark et al. 2019.
+    Empty sentences are dropped, so a text with nothing to weigh is ``()``. Preprocessing of Clark et al. 2019.
     """
     return _words_themselves(stopwords).read(text, split)
 
 
 class Reader(Generic[Word]):
-    """``read(text, split)`` is as ``content_words`` has it, but each word as ``known`` has it; None: it does not count.
+    """``read(text, split)`` is like ``content_words``, but maps words through ``known``; None drops the word.
 
-    What was read is remembered, and so are its chunks.
+    Texts and their chunks are cached.
     """
 
     def __init__(self, stopwords: StopWords, known: Callable[[str], Word | None]) -> None:
@@ -58,8 +58,8 @@ class Reader(Generic[Word]):
         text = encodable(text).strip()
         if _by_spacy(text, split):
             return tuple(_between_ends(self._running.of(text)))
-        found = (tuple(self._lines.of(text[start:end])) for start, end in _stretches(text, split))
-        return tuple(words for words in found if words)
+        sentences = (tuple(self._lines.of(text[start:end])) for start, end in _sentence_spans(text, split))
+        return tuple(words for words in sentences if words)
 
 
 @lru_cache(maxsize=3)
@@ -68,9 +68,9 @@ def _words_themselves(stopwords: StopWords) -> Reader[str]:
 
 
 class _Chunks(dict[str, tuple[Any, ...]]):
-    """What a chunk holds that counts, worked out once: words as ``known`` has them, and ``ends`` of sentences as None.
+    """The words of each chunk, mapped through ``known``, and the ends of sentences as None.
 
-    A dictionary that fills itself: to look a chunk up costs half of a call to a remembering function.
+    A dictionary that fills itself: a look-up costs half of a call to a cached function.
     """
 
     def __init__(self, stopwords: StopWords, known: Callable[[str], Any], ends: bool) -> None:
@@ -91,8 +91,8 @@ class _Chunks(dict[str, tuple[Any, ...]]):
             raise KeyError(chunk)
         if len(self) >= REMEMBERED:
             self.clear()
-        self[chunk] = found = tuple(self._weighed(parts))
-        return found
+        self[chunk] = words = tuple(self._weighed(parts))
+        return words
 
     def _weighed(self, tokens: list[str]) -> list[Any]:
         return [mark for token in tokens for mark in self._mark(token)]
@@ -101,8 +101,8 @@ class _Chunks(dict[str, tuple[Any, ...]]):
         if token in self.ends:
             return (None,)
         word = token.lower()
-        found = self.known(word) if word.isalpha() and word not in self.dropped else None
-        return () if found is None else (found,)
+        value = self.known(word) if word.isalpha() and word not in self.dropped else None
+        return () if value is None else (value,)
 
 
 def _between_ends(marks: Iterable[Word | None]) -> Iterator[tuple[Word, ...]]:
@@ -117,7 +117,7 @@ def _between_ends(marks: Iterable[Word | None]) -> Iterator[tuple[Word, ...]]:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence ``text[start:end]``, its words that count and, for each, where it stands in ``text``."""
+    """A sentence ``text[start:end]``, its words to weigh, and the position of each in ``text``."""
 
     start: int
     end: int
@@ -126,25 +126,25 @@ class Sentence:
 
 
 def located_words(text: str, stopwords: StopWords = "spacy", split: Split = "auto") -> tuple[str, tuple[Sentence, ...]]:
-    """The text as it is read, stripped, and in it the words of ``content_words``, sentence by sentence."""
+    """The stripped text, and the words of ``content_words`` with their positions in it, sentence by sentence."""
     text = encodable(text).strip()
     dropped = stop_words(stopwords)
-    found = []
+    located = []
     for offset, tokens in _analysed(text, split):
         kept = [token for token in tokens if token.lower_.isalpha() and token.lower_ not in dropped]
         if kept:
             spans = tuple((offset + token.idx, offset + token.idx + len(token)) for token in kept)
             ends = [(offset + token.idx, offset + token.idx + len(token)) for token in tokens if not token.is_space]
-            found.append(Sentence(ends[0][0], ends[-1][1], tuple(token.lower_ for token in kept), spans))
-    return text, tuple(found)
+            located.append(Sentence(ends[0][0], ends[-1][1], tuple(token.lower_ for token in kept), spans))
+    return text, tuple(located)
 
 
 def _analysed(text: str, split: Split) -> Iterator[tuple[int, Iterable[Any]]]:
-    """Each sentence's spaCy tokens, and what to add to a token's place to have its place in ``text``."""
+    """Each sentence's spaCy tokens, and the offset of their positions in ``text``."""
     if _by_spacy(text, split):
         yield from ((0, sentence) for sentence in pipeline()(text).sents)
         return
-    for start, end in _stretches(text, split):
+    for start, end in _sentence_spans(text, split):
         yield start, pipeline().tokenizer(text[start:end])
 
 
@@ -152,8 +152,8 @@ def _by_spacy(text: str, split: Split) -> bool:
     return split == "spacy" or (split == "auto" and "\n" not in text)
 
 
-def _stretches(text: str, split: Split) -> Iterable[tuple[int, int]]:
-    """Where sentences start and end that are found before tokens are."""
+def _sentence_spans(text: str, split: Split) -> Iterable[tuple[int, int]]:
+    """The start and end of each sentence, for ways that need no tokens."""
     return _nltk_spans()(text) if split == "nltk" else _lines(text)
 
 
@@ -168,7 +168,7 @@ def _lines(text: str) -> Iterator[tuple[int, int]]:
 def stop_words(which: StopWords) -> frozenset[str]:
     """English stop words: spaCy's, NLTK's (its data must be installed) or none.
 
-    Raises RewardError where NLTK's list is not on this machine, or for another name.
+    Raises RewardError where NLTK's list is not installed, or for another name.
     """
     if which == "none":
         return frozenset()
@@ -188,11 +188,11 @@ def _nltk_stop_words() -> frozenset[str]:
         return frozenset(stopwords.words("english"))
     except LookupError as error:
         fix = "run 'python -m nltk.downloader stopwords', or use stopwords=spacy"
-        raise RewardError(f"stopwords=nltk: NLTK's stop words are not on this machine; {fix}") from error
+        raise RewardError(f"stopwords=nltk: NLTK's stop words are not installed; {fix}") from error
 
 
 def check_split(split: Split) -> None:
-    """Raise RewardError where ``split=nltk`` lacks its data."""
+    """Raise RewardError where the data of ``split=nltk`` is not installed."""
     if split == "nltk":
         _nltk_spans()
 
@@ -205,15 +205,15 @@ def _nltk_spans() -> Callable[[str], Iterable[tuple[int, int]]]:
         spans: Callable[[str], Iterable[tuple[int, int]]] = PunktTokenizer("english").span_tokenize
     except LookupError as error:
         fix = "run 'python -m nltk.downloader punkt_tab', or use split=spacy"
-        raise RewardError(f"split=nltk: NLTK's sentence splitter is not on this machine; {fix}") from error
+        raise RewardError(f"split=nltk: NLTK's sentence splitter is not installed; {fix}") from error
     return spans
 
 
 def pipeline_vectors(name: str) -> tuple[list[str], NDArray[np.float32]]:
-    """The words and vectors ``(n, d)`` of an installed spaCy pipeline, or of one saved in a directory.
+    """The words and vectors ``(n, d)`` of a spaCy pipeline, installed or saved in a directory.
 
-    Raises RewardError where it cannot be loaded or holds no vectors of words: the small pipelines hold none, and floret
-    makes them from parts of words.
+    Raises RewardError where it cannot be loaded or has no vectors of words: small pipelines have none, and floret has
+    vectors of parts of words.
     """
     import numpy as np
     import spacy
@@ -224,14 +224,14 @@ def pipeline_vectors(name: str) -> tuple[list[str], NDArray[np.float32]]:
         raise RewardError(
             f"vectors=spacy:{name}: spaCy cannot load it ({error}); install the pipeline first"
         ) from error
-    found = loaded.vocab.vectors
-    if found.size == 0:
+    vectors, strings = loaded.vocab.vectors, loaded.vocab.strings
+    if vectors.size == 0:
         raise RewardError(f"vectors=spacy:{name}: this pipeline holds no vectors; use one of size md or lg")
-    words = [(loaded.vocab.strings[key], row) for key, row in found.key2row.items() if key in loaded.vocab.strings]
+    words = [(strings[key], row) for key, row in vectors.key2row.items() if key in strings]
     if not words:
         raise RewardError(
-            f"vectors=spacy:{name}: its vectors (mode {found.mode}) belong to no words; use a pipeline with a vector a "
-            "word, or write the words of your texts and their vectors to a text file"
+            f"vectors=spacy:{name}: its vectors (mode {vectors.mode}) belong to no words; use a pipeline with a "
+            "vector for each word, or write the words of your texts and their vectors to a text file"
         )
-    table = np.asarray(found.data, dtype=np.float32)[[row for _, row in words]]
+    table = np.asarray(vectors.data, dtype=np.float32)[[row for _, row in words]]
     return [word for word, _ in words], table

@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from rewards.embedding.corpus_mean import digest
+from rewards.embedding.corpus_statistics import digest
 from rewards.options import nearest
 from rlsum.errors import UserError
 from rlsum.judgments.records import Judgment

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from rewards.embedding.comparison import Comparison
 from rewards.embedding.learned import METRIC, check_learnable, learnable_options, learned
-from rewards.encoding import encoder as encoders
+from rewards.embedding.reward import EmbeddingReward
+from rewards.encoding import loading as encoders
 from rewards.errors import RewardError
 from rewards.specs import Spec
 from rlsum.errors import UserError
@@ -116,7 +116,7 @@ def has_fitted(
     return bool(stored.get("finished")) and all(stored.get(name) == value for name, value in wanted.items())
 
 
-def scored(reward: Comparison, examples: Sequence[JudgedExample]) -> dict[str, Correlations]:
+def scored(reward: EmbeddingReward, examples: Sequence[JudgedExample]) -> dict[str, Correlations]:
     """Correlations of a reward with people by group. Each group is one call, so batch centering stays within it."""
     scores = np.full(len(examples), np.nan)
     groups = [example.group for example in examples]
@@ -138,7 +138,7 @@ def check_folder(folder: Path) -> None:
         raise UserError(f"--out {folder}: cannot be written ({error.strerror}); give a writable folder") from error
 
 
-def check_scorable(reward: Comparison, examples: Sequence[JudgedExample]) -> None:
+def check_scorable(reward: EmbeddingReward, examples: Sequence[JudgedExample]) -> None:
     """Raise UserError for a judgment without a reference that has a token."""
     encoder = reward.space.source.load()
     (blank,) = encoder.ids([""])
@@ -191,7 +191,11 @@ def _publish(written: Path, folder: Path) -> None:
 
 
 def _about(
-    spec: Spec, reward: Comparison, train: Sequence[JudgedExample], valid: Sequence[JudgedExample], options: FitOptions
+    spec: Spec,
+    reward: EmbeddingReward,
+    train: Sequence[JudgedExample],
+    valid: Sequence[JudgedExample],
+    options: FitOptions,
 ) -> dict[str, Any]:
     return {
         "metric": learnable_options(spec, reward.space.source.load().layers),

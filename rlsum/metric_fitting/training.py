@@ -13,9 +13,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rewards.embedding.comparison import Comparison
-from rewards.embedding.differentiable import similarities
-from rewards.encoding.encoder import load_apart
+from rewards.embedding.learned import similarities
+from rewards.embedding.reward import EmbeddingReward
+from rewards.encoding.loading import load_apart
 from rewards.errors import RewardError
 from rlsum.errors import UserError
 from rlsum.metric_fitting.examples import JudgedExample, Scale, Scaling
@@ -57,7 +57,7 @@ class Trainee:
     """A private, uncached encoder, its optimiser, and the training examples."""
 
     def __init__(
-        self, reward: Comparison, examples: Sequence[JudgedExample], scale: Scale, options: FitOptions
+        self, reward: EmbeddingReward, examples: Sequence[JudgedExample], scale: Scale, options: FitOptions
     ) -> None:
         self.reward, self.examples, self.options = reward, examples, options
         self.targets = torch.tensor([scale(example.human) for example in examples], dtype=torch.float64)

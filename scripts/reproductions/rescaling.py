@@ -16,13 +16,12 @@ from reproductions.claims import within
 from reproductions.estimate import Estimate, estimate
 from reproductions.published import ABSENT
 from reproductions.study import Study
+from reproductions.together import score_together
 from reproductions.twmd.metrics import TOKENS
 from reproductions.twmd.pairs import Pairs
-from rewards.embedding.comparison import Comparison
-from rewards.embedding.factory import bertscore
-from rewards.embedding.rescaling import PUBLISHED, rescaled
-from rewards.embedding.rescaling_baseline import random_pairs
-from rewards.embedding.together import score_together
+from rewards.embedding.metrics import bertscore
+from rewards.embedding.rescaling import PUBLISHED, random_pairs
+from rewards.embedding.reward import EmbeddingReward, rescaled
 from rewards.encoding.layers import Layer
 from rewards.explain import explain
 from rlsum.errors import UserError
@@ -120,7 +119,7 @@ def _densities(when: str, random: Floats, judged: Floats) -> Panel:
     return Panel(f"{when} rescaling", tuple(curves), "BERTScore F1 (density)")
 
 
-def _matrices(metric: Comparison, base: float, example: tuple[str, str]) -> list[Picture]:
+def _matrices(metric: EmbeddingReward, base: float, example: tuple[str, str]) -> list[Picture]:
     """The cosines of two sentences, and the same rescaled."""
     before = explain(metric, *example)
     after = replace(before, values=rescaled(before.values, base), score=float(rescaled(np.array(before.score), base)))

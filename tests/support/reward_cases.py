@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import rewards
-from rewards.embedding.rescaling import Baseline, add_baseline
+from rewards.embedding.rescaling import RescalingBaseline, add_baseline
 
 Options = dict[str, Any]
 
@@ -137,7 +137,7 @@ def _baselines(name: str, made: Files, **needed: str) -> tuple[str, str]:
     one, two = made.folder / f"{name}-one.json", made.folder / f"{name}-two.json"
     for path, language, value in ((one, "en", 0.2), (two, "en", 0.2), (two, "de", 0.3)):
         values = dict.fromkeys(("precision", "recall", "f1", "score"), value)
-        add_baseline(path, Baseline(metric, language, 10, 0, "texts", values))
+        add_baseline(path, RescalingBaseline(metric, language, 10, 0, "texts", values))
     return str(one), str(two)
 
 

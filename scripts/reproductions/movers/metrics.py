@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Literal
 
 from rewards import Reward, load
-from rewards.encoding.encoder import Source, locate
 from rewards.encoding.layers import ALL
+from rewards.encoding.loading import EncoderSource, locate
 from rlsum.errors import UserError
 from rlsum.evaluation.correlation import RESAMPLES
 
@@ -68,6 +68,6 @@ class Setting:
         if self.vectors is not None:
             parts.append(f"static: {self.vectors.name} at unit length, zero for unknown words")
         if self.encoder is not None:
-            encoder = Source(locate(self.encoder), ALL).load()
+            encoder = EncoderSource(locate(self.encoder), ALL).load()
             parts.append(f"contextual: {self.encoder} ({encoder.name}), mean of layers {encoder.layers}")
         return "; ".join(parts)

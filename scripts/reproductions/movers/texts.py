@@ -10,7 +10,7 @@ import numpy as np
 from reproductions.movers.data import ESSAYS, SUMMARIES
 from reproductions.published import ABSENT
 from reproductions.study import Study
-from rewards.mover.vectors import Source, load_once
+from rewards.mover.vectors import VectorSource, load_once
 from rewards.text.sentences import content_words, sentences
 from rlsum.judgments.asap import by_punctuation
 from rlsum.judgments.collection import Judgments
@@ -85,7 +85,7 @@ def _unknown(texts: Sequence[str], vectors: Path | None) -> str:
     """The share of the weighed words that the static movers do not know."""
     if vectors is None:
         return UNDEFINED
-    known = load_once(Source.of(str(vectors))).index
+    known = load_once(VectorSource.of(str(vectors))).index
     words = [word for text in texts for said in content_words(text) for word in said]
     return f"{100 * np.mean([word not in known for word in words]):.1f}" if words else UNDEFINED
 

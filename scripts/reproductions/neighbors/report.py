@@ -115,12 +115,11 @@ def _bertscore(plan: Plan, report: Report) -> list[Kernel]:
         return []
     path = plan.baseline
     if path is None:
-        from rewards.embedding.rescaling import add_baseline
-        from rewards.embedding.rescaling_baseline import baseline
+        from rewards.embedding.rescaling import add_baseline, measure_baseline
 
         path = plan.folder / f"baseline-{Path(plan.encoder).name}.json"
         if not path.exists():
-            found = baseline(
+            found = measure_baseline(
                 load("bertscore", encoder=plan.encoder), data.random_texts(plan.baseline_texts), BASELINE_PAIRS
             )
             add_baseline(path, found)

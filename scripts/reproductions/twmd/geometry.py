@@ -16,8 +16,9 @@ from reproductions.claims import Claim, against, both, within
 from reproductions.estimate import Estimate, mean_estimate
 from reproductions.study import Study
 from reproductions.twmd.metrics import Setting
-from rewards.embedding.centering import OFFICIAL_BATCH
-from rewards.encoding.encoder import Encoded, Source, depth
+from rewards.embedding.space import OFFICIAL_BATCH
+from rewards.encoding.encoder import Encoded
+from rewards.encoding.loading import EncoderSource, depth
 from rlsum.errors import UserError
 from rlsum.pages.curves import Curve, Panel, picture
 from rlsum.pages.pictures import COLOURS
@@ -96,7 +97,7 @@ def similarities(setting: Setting, texts: Sequence[str], layers: Sequence[int], 
     found: dict[str, dict[str, list[Estimate]]] = {name: {kind: [] for kind in KINDS} for name in CENTERINGS}
     pairs: dict[str, tuple[Places, Places]] = {}
     for layer in layers:
-        encoded = Source(setting.place, layer).load()(texts)
+        encoded = EncoderSource(setting.place, layer).load()(texts)
         tokens, vectors = flat(encoded)
         pairs = pairs or drawn_pairs(tokens, drawn, setting.seed)
         for centering in CENTERINGS:

@@ -13,7 +13,7 @@ from reproductions.study import Study
 from reproductions.twmd.metrics import REWARDS, Metric, Setting, fitted
 from reproductions.twmd.pairs import Pairs, correlations, measure, scores
 from reproductions.twmd.tables import NOTHING, Averages, average_of, averaged, best_of_all, over_groups, record
-from rewards.encoding.encoder import depth
+from rewards.encoding.loading import depth
 from rlsum.pages.curves import Curve, Panel, picture
 from rlsum.pages.pictures import COLOURS
 from rlsum.pages.table import Cell, Table

@@ -10,13 +10,14 @@ from typing import Any
 
 from reproductions.estimate import RESAMPLES
 from reproductions.published import Published
-from rewards.embedding import factory as contextual
-from rewards.embedding.comparison import Comparison
+from rewards.embedding import metrics as contextual
+from rewards.embedding.reward import EmbeddingReward
 from rewards.embedding.similarity import Direction
-from rewards.encoding.encoder import Encoder, Source, locate
+from rewards.encoding.encoder import Encoder
 from rewards.encoding.layers import Layer
+from rewards.encoding.loading import EncoderSource, locate
 
-REWARDS: dict[str, Callable[..., Comparison]] = {
+REWARDS: dict[str, Callable[..., EmbeddingReward]] = {
     "SBERT": contextual.sbert,
     "CKA": contextual.cka,
     "MoverScore": contextual.moverscore,
@@ -44,7 +45,7 @@ class Metric:
         """``TWMD-batch``."""
         return self.name if self.centering == "none" else f"{self.name}-{self.centering}"
 
-    def reward(self, setting: Setting, special_tokens: str = "first", layer: Layer = None) -> Comparison:
+    def reward(self, setting: Setting, special_tokens: str = "first", layer: Layer = None) -> EmbeddingReward:
         """The reward behind it; ``layer`` instead of the setting's."""
         options: dict[str, Any] = {
             "encoder": setting.encoder,
@@ -81,7 +82,7 @@ class Setting:
     @cached_property
     def loaded(self) -> Encoder:
         """The encoder at the layer in use."""
-        return Source(locate(self.encoder), self.layer).load()
+        return EncoderSource(locate(self.encoder), self.layer).load()
 
     @property
     def description(self) -> str:
@@ -108,13 +109,13 @@ class Setting:
         ]
 
 
-def fitted(setting: Setting, metrics: Sequence[Metric], texts: Sequence[str]) -> list[Comparison]:
+def fitted(setting: Setting, metrics: Sequence[Metric], texts: Sequence[str]) -> list[EmbeddingReward]:
     """The rewards of ``metrics``; those with corpus centering share one mean, that of ``texts``."""
     made = [metric.reward(setting) for metric in metrics]
     space = next((each.space for each, metric in zip(made, metrics, strict=True) if metric.centering == "corpus"), None)
     if space is not None:
         space.fit(texts)
     return [
-        Comparison(each.name, space, each.measure) if space is not None and metric.centering == "corpus" else each
+        EmbeddingReward(each.name, space, each.measure) if space is not None and metric.centering == "corpus" else each
         for each, metric in zip(made, metrics, strict=True)
     ]

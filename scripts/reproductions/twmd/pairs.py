@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reproductions.estimate import Estimate, estimate
+from reproductions.together import score_together
 from reproductions.twmd.metrics import Metric, Setting
-from rewards.embedding.comparison import Comparison
-from rewards.embedding.corpus_mean import digest
-from rewards.embedding.together import score_together
+from rewards.embedding.corpus_statistics import digest
+from rewards.embedding.reward import EmbeddingReward
 from rewards.encoding.encoder import Encoder
 from rewards.encoding.layers import Layer
 from rlsum.errors import UserError
@@ -85,7 +85,7 @@ def _segment(row: Judgment) -> int:
 
 
 def scores(
-    pairs: Pairs, rewards: Sequence[Comparison], by_length: Encoder | None = None, kept: Path | None = None
+    pairs: Pairs, rewards: Sequence[EmbeddingReward], by_length: Encoder | None = None, kept: Path | None = None
 ) -> Floats:
     """``(metrics, n)``. Batches of batch centering stay within a group.
 
@@ -103,7 +103,7 @@ def scores(
 
 
 def _remembered(
-    folder: Path, rewards: Sequence[Comparison], candidates: Sequence[str], references: Sequence[str]
+    folder: Path, rewards: Sequence[EmbeddingReward], candidates: Sequence[str], references: Sequence[str]
 ) -> Floats:
     """What `score_together` gives, from a file a metric where it is there; written when it is not."""
     files = [folder / f"{digest([each.signature, *candidates, *references])}.npy" for each in rewards]

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from reproductions.claims import within
 from reproductions.estimate import best
 from reproductions.study import Study
+from reproductions.together import Cosines, both_ways
 from reproductions.twmd.metrics import Metric, Setting
 from reproductions.twmd.pairs import Pairs, measure
 from reproductions.twmd.tables import NOTHING, average_of, averaged, over_groups, record
-from rewards.embedding.padded import Cosines, both_ways
 from rlsum.pages.curves import Curve, Panel, picture
 from rlsum.pages.pictures import COLOURS
 from rlsum.pages.table import Cell, Table

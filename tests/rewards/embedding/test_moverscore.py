@@ -13,7 +13,8 @@ from scipy.optimize import linprog
 
 import rewards
 from rewards.embedding.moverscore import grams
-from rewards.encoding.encoder import Encoded, Source
+from rewards.encoding.encoder import Encoded
+from rewards.encoding.loading import EncoderSource
 
 CANDIDATES = ["the cat sleeps .", "a red house falls", "mayor storm runs the river"]
 REFERENCES = ["the dog sleeps", "a storm .", "the mayor runs a bridge ."]
@@ -41,7 +42,7 @@ def idf_of(texts: list[str]) -> dict[str, float]:
 
 @pytest.mark.parametrize("idf", [False, True])
 def test_v2_is_unsquared_distances_of_the_last_layer(tiny_encoder: Path, idf: bool) -> None:
-    encode = Source(str(tiny_encoder), "last").load()
+    encode = EncoderSource(str(tiny_encoder), "last").load()
     weight_of = {True: (idf_of(CANDIDATES), idf_of(REFERENCES)), False: ({}, {})}[idf]
     expected = []
     for candidate, reference in zip(CANDIDATES, REFERENCES, strict=True):
@@ -64,7 +65,8 @@ def test_v2_is_unsquared_distances_of_the_last_layer(tiny_encoder: Path, idf: bo
 
 @pytest.mark.parametrize("n", [1, 2, 9])
 def test_v1_is_squared_distances_of_ngrams_of_pooled_layers(tiny_encoder: Path, n: int) -> None:
-    layers = [Source(str(tiny_encoder), layer).load() for layer in range(4)]  # of three layers, the last five are all
+    # of three layers, the last five are all
+    layers = [EncoderSource(str(tiny_encoder), layer).load() for layer in range(4)]
     expected = []
     for candidate, reference in zip(CANDIDATES, REFERENCES, strict=True):
         sides = []

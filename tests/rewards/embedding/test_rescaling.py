@@ -7,8 +7,14 @@ import numpy as np
 import pytest
 
 import rewards
-from rewards.embedding.rescaling import Baseline, Rescale, Wanted, add_baseline, read_baselines
-from rewards.embedding.rescaling_baseline import baseline, random_pairs
+from rewards.embedding.rescaling import (
+    BaselineFile,
+    RescalingBaseline,
+    add_baseline,
+    measure_baseline,
+    random_pairs,
+    read_baselines,
+)
 
 TEXTS = [f"{first} {verb} ." for first in ("the cat", "a red house", "mayor", "storm") for verb in ("runs", "falls")]
 PAIR = (["the cat sleeps"], [["the dog sleeps", "a storm"]])
@@ -69,7 +75,7 @@ def test_rescaling_equals_bert_score(tiny_encoder: Path, published: Path) -> Non
         ("twmd", {}, "holds BERTScore's baselines"),
         ("bertscore", {"centering": "dimension"}, "without centering"),
         ("bertscore", {"special_tokens": "none"}, "official special tokens"),
-        ("bertscore", {"language": "de"}, "in no folder 'de'"),
+        ("bertscore", {"language": "de"}, "another language.*'de'"),
     ],
 )
 def test_a_published_baseline_of_something_else(
@@ -93,7 +99,7 @@ def test_a_published_baseline_of_another_encoder_or_layer(tiny_encoder: Path, pu
 @pytest.mark.parametrize("name", ["sbert", "cka", "moverscore", "bertscore", "trwmd", "twmd"])
 def test_a_baseline_of_ones_own_for_the_whole_family(tiny_encoder: Path, tmp_path: Path, name: str) -> None:
     reward = rewards.load(name, encoder=str(tiny_encoder))
-    found = baseline(reward, TEXTS, pairs=30, seed=3)
+    found = measure_baseline(reward, TEXTS, pairs=30, seed=3)
     path = tmp_path / "baseline.json"
     add_baseline(path, found)
     pairs = random_pairs(TEXTS, 30, 3)
@@ -113,11 +119,11 @@ def test_a_baseline_of_ones_own_for_the_whole_family(tiny_encoder: Path, tmp_pat
 
 def test_a_missing_baseline_is_an_error_that_says_how_to_make_one(tiny_encoder: Path, tmp_path: Path) -> None:
     path = tmp_path / "baseline.json"
-    add_baseline(path, baseline(rewards.load("twmd", encoder=str(tiny_encoder)), TEXTS, 10))
+    add_baseline(path, measure_baseline(rewards.load("twmd", encoder=str(tiny_encoder)), TEXTS, 10))
     for options in ({"layer": 1}, {"temperature": 0.5}, {"centering": "dimension"}, {"special_tokens": "none"}):
         with pytest.raises(rewards.RewardError, match=r"no baseline for twmd.*rlsum baseline METRIC"):
             scores(tiny_encoder, "twmd", rescale=str(path), **options)
-    with pytest.raises(rewards.RewardError, match=r"none for language=de, only en; make one"):
+    with pytest.raises(rewards.RewardError, match=r"language=de, only en; make one"):
         scores(tiny_encoder, "twmd", rescale=str(path), language="de")
     with pytest.raises(rewards.RewardError, match="no such file; give a baseline; make one on your own texts"):
         scores(tiny_encoder, "twmd", rescale=str(tmp_path / "none.json"))
@@ -129,9 +135,9 @@ def test_a_missing_baseline_is_an_error_that_says_how_to_make_one(tiny_encoder: 
 def test_languages_are_kept_apart(tiny_encoder: Path, tmp_path: Path) -> None:
     path = tmp_path / "baseline.json"
     reward = rewards.load("sbert", encoder=str(tiny_encoder))
-    english = baseline(reward, TEXTS, 10)
+    english = measure_baseline(reward, TEXTS, 10)
     add_baseline(path, english)
-    add_baseline(path, Baseline(**{**english.__dict__, "language": "de", "values": {"score": 0.5}}))
+    add_baseline(path, RescalingBaseline(**{**english.__dict__, "language": "de", "values": {"score": 0.5}}))
     add_baseline(path, english)  # replaces, does not repeat
     assert [found.language for found in read_baselines(path)] == ["de", "en"]
     with pytest.raises(rewards.RewardError, match="choose one by language="):
@@ -148,20 +154,20 @@ def test_every_file_that_bert_score_publishes_is_read() -> None:
     for file in files:
         language = file.relative_to(folder).parts[0]
         for direction in ("precision", "recall", "f1"):
-            value = Rescale(str(file), language, file.stem).value(Wanted("any", "4", direction))
+            value = BaselineFile(str(file), language, file.stem).baseline("any", "4", direction)
             assert 0 < value < 1, file
 
 
 def test_pairs_with_nothing_to_score_are_left_out(tiny_encoder: Path) -> None:
     reward = rewards.load("sbert", encoder=str(tiny_encoder))
-    found = baseline(reward, [*TEXTS, "", "\u200b", "\u200d"], 300, seed=1)
+    found = measure_baseline(reward, [*TEXTS, "", "\u200b", "\u200d"], 300, seed=1)
     assert 100 < found.pairs < 300
     assert 0 < found.values["score"] < 1  # no floor has crept in
 
 
 def test_a_baseline_of_one_or_more_makes_no_sense(tiny_encoder: Path, tmp_path: Path) -> None:
     reward = rewards.load("sbert", encoder=str(tiny_encoder))
-    wrong = Baseline(**{**baseline(reward, TEXTS, 10).__dict__, "values": {"score": 1.0}})
+    wrong = RescalingBaseline(**{**measure_baseline(reward, TEXTS, 10).__dict__, "values": {"score": 1.0}})
     path = tmp_path / "baseline.json"
     path.write_text(json.dumps({"baselines": [wrong.__dict__]}))
     with pytest.raises(rewards.RewardError, match="must be below 1"):
@@ -170,8 +176,8 @@ def test_a_baseline_of_one_or_more_makes_no_sense(tiny_encoder: Path, tmp_path: 
 
 def test_what_has_no_baseline(tiny_encoder: Path) -> None:
     with pytest.raises(rewards.RewardError, match="rouge-l has no baseline"):
-        baseline(rewards.load("rouge-l"), TEXTS, 10)
+        measure_baseline(rewards.load("rouge-l"), TEXTS, 10)
     with pytest.raises(rewards.RewardError, match=r"give idf=FILE"):
-        baseline(rewards.load("bertscore", encoder=str(tiny_encoder), idf="references"), TEXTS, 10)
+        measure_baseline(rewards.load("bertscore", encoder=str(tiny_encoder), idf="references"), TEXTS, 10)
     with pytest.raises(rewards.RewardError, match="two different texts"):
-        baseline(rewards.load("sbert", encoder=str(tiny_encoder)), ["cat", "cat", ""], 10)
+        measure_baseline(rewards.load("sbert", encoder=str(tiny_encoder)), ["cat", "cat", ""], 10)

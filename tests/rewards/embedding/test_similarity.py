@@ -10,14 +10,31 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rewards.embedding import similarity
-from rewards.embedding.centering import by_dimension, by_sentence, token_mean, unit, without_noise
-from rewards.embedding.measures import Exact, Greedy, MeanCosine, Measure, Points, Relaxed, SquaredCosines, Tempered
-from rewards.embedding.similarity import directed, greedy, harmonic, mean_cosine, relaxed, squared_cosines, tempered
+from rewards.embedding.similarity import (
+    Exact,
+    Greedy,
+    MeanCosine,
+    Measure,
+    Points,
+    Relaxed,
+    SquaredCosines,
+    Tempered,
+    directed,
+    greedy,
+    harmonic,
+    relaxed,
+    tempered,
+)
+from rewards.embedding.space import by_dimension, by_sentence, token_mean, unit, without_noise
 
 
 def points(seed: int, length: int, width: int = 5) -> torch.Tensor:
     generator = torch.Generator().manual_seed(seed)
     return unit(torch.randn(length, width, generator=generator, dtype=torch.float64))
+
+
+def even(vectors: torch.Tensor) -> Points:
+    return Points(vectors, torch.full((len(vectors),), 1 / len(vectors), dtype=torch.float64))
 
 
 def test_one_iteration_by_hand() -> None:
@@ -42,12 +59,11 @@ def test_sinkhorn_against_a_plain_one(iterations: int, entropy: bool) -> None:
 
 
 def test_mean_cosine_and_squared_cosines_against_brute_force() -> None:
-    first, second = points(0, 4), points(1, 7)
-    cosines = [[float(one @ other) for other in second] for one in first]
-    assert float(mean_cosine(first, second)) == pytest.approx(np.mean(cosines))
-    for more in (first, points(2, 9)):  # the second is long for its width: summed the other way round
-        cosines = [[float(one @ other) for other in second] for one in more]
-        assert float(squared_cosines(more, second)) == pytest.approx(np.square(cosines).sum())
+    first, second = even(points(0, 4)), even(points(1, 7))
+    for one in (first, even(points(2, 9))):  # the second is long for its width: summed the other way round
+        cosines = [[float(row @ column) for column in second.vectors] for row in one.vectors]
+        assert float(MeanCosine("self")(one, second)) == pytest.approx(np.mean(cosines))
+        assert float(SquaredCosines("self")(one, second)) == pytest.approx(np.square(cosines).sum())
 
 
 def test_greedy_against_brute_force() -> None:
@@ -68,8 +84,8 @@ def test_relaxed_is_a_softmax_and_eq_7_with_entropy() -> None:
 
 def test_temperatures_run_from_the_best_partner_to_the_mean() -> None:
     cosines = points(0, 4) @ points(1, 7).T
-    even = torch.full((4,), 0.25, dtype=torch.float64)
-    assert float(relaxed(cosines, 1e-4)) == pytest.approx(float(greedy(cosines, even)), abs=1e-6)
+    weights = torch.full((4,), 0.25, dtype=torch.float64)
+    assert float(relaxed(cosines, 1e-4)) == pytest.approx(float(greedy(cosines, weights)), abs=1e-6)
     assert float(relaxed(cosines, 1e4)) == pytest.approx(float(cosines.mean()), abs=1e-4)
 
 
@@ -129,8 +145,7 @@ def test_tiny_temperatures_stay_finite() -> None:
 )
 def test_gradients_reach_the_vectors(measure: Measure) -> None:
     first = points(0, 4).requires_grad_()
-    even = torch.full((4,), 0.25, dtype=torch.float64)
-    measure(Points(first, even), Points(points(1, 4), even)).backward()
+    measure(even(first), even(points(1, 4))).backward()
     assert first.grad is not None
     assert first.grad.abs().sum() > 0
 
@@ -150,10 +165,9 @@ def test_exact_transport_against_a_linear_program(seed: int, rows: int, columns:
     found = float(Exact()(Points(first, supply), Points(second, demand)))
     assert found == pytest.approx(-solved.fun, abs=1e-8)
     if rows == columns:  # and for even weights, the best assignment
-        even = Points(first, demand)
         orders = permutations(range(rows))
         best = max(np.mean([float(first[row] @ second[order[row]]) for row in range(rows)]) for order in orders)
-        assert float(Exact()(even, Points(second, demand))) == pytest.approx(best)
+        assert float(Exact()(even(first), even(second))) == pytest.approx(best)
 
 
 def test_centerings() -> None:

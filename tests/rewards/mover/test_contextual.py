@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import rewards
-from rewards.encoding.encoder import Encoded, Source
+from rewards.encoding.encoder import Encoded
+from rewards.encoding.loading import EncoderSource
 from rewards.mover.contextual import pieces_of
 
 KINDS = ("wms", "sms", "s+wms")
@@ -54,7 +55,7 @@ class Plain:
 
 @pytest.fixture
 def plain(monkeypatch: pytest.MonkeyPatch, tiny_encoder: Path) -> str:
-    monkeypatch.setattr(Source, "load", lambda self: Plain())
+    monkeypatch.setattr(EncoderSource, "load", lambda self: Plain())
     return str(tiny_encoder)
 
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import rewards
 from rewards.mover import static as movers
-from rewards.mover.static import WordSpace, items_of, score_sentences
+from rewards.mover.items import items_of
+from rewards.mover.static import WordSpace, score_sentences
 from rewards.mover.vectors import StaticVectors, read_vectors
 from rewards.text.sentences import Split, content_words
 

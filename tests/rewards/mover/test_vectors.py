@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rewards.errors import RewardError
-from rewards.mover.vectors import Source, load_once, read_vectors, read_width
+from rewards.mover.vectors import VectorSource, load_once, read_vectors, read_width
 
 BODY = "cat 1 2 3\ndog 4 5 6\n. . . 7 8 9\n"
 
@@ -64,8 +64,8 @@ def test_a_changed_number_changes_the_digest(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "part"),
     [
-        ("cat 1 2\ndog 3\n", "line 2: .* has 1 numbers where 2 belong"),
-        ("cat 1 2\ndog 3 4 5\n", "line 2: .* has 3 numbers where 2 belong"),
+        ("cat 1 2\ndog 3\n", "line 2: .* has 1 numbers .* 2"),
+        ("cat 1 2\ndog 3 4 5\n", "line 2: .* has 3 numbers .* 2"),
         ("cat 1 2\n\ndog 3 4\n", "line 2: .* has 0 numbers"),
         ("cat 1 2\ndog 3 x\n", "line 2: 'x' is not a finite number"),
         ("cat 1 2\ndog nan 4\n", "line 2: 'nan' is not a finite number"),
@@ -74,7 +74,7 @@ def test_a_changed_number_changes_the_digest(tmp_path: Path) -> None:
         ("cat 1 2\ndog 1_0 4\n", "line 1: its numbers or those"),
         ("cat\ndog\n", "line 1: 'cat' has no numbers"),
         ("3 0\ncat\n", "line 1: vectors of width 0"),
-        ("3 2\ncat 1 2\n", "announces 3 words, but 1"),
+        ("3 2\ncat 1 2\n", "3 words, but .* 1"),
         ("", "holds no vectors"),
         ("2 2\n", "holds no vectors"),
         (b"cat 1 2\nd\xff 3 4\n", "line 2: .* is not UTF-8"),
@@ -112,14 +112,14 @@ def test_a_gzip_cut_short_is_an_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize("source", ["nowhere.txt", "spacy:no_such_pipeline", "spacy:./nowhere"])
 def test_a_missing_source_is_an_error_at_once(source: str) -> None:
     with pytest.raises(RewardError, match=r"no such"):
-        Source.of(source)
+        VectorSource.of(source)
 
 
 def test_loaded_once_and_refused_after_a_change(tmp_path: Path) -> None:
     path = written(tmp_path, BODY)
-    source = Source.of(path)
-    assert load_once(source) is load_once(Source.of(path))
-    stale = Source(source.name, (0, 0))
+    source = VectorSource.of(path)
+    assert load_once(source) is load_once(VectorSource.of(path))
+    stale = VectorSource(source.name, (0, 0))
     with pytest.raises(RewardError, match="changed since"):
         load_once(stale)
 
@@ -158,13 +158,13 @@ def test_a_pipeline_that_changed_is_not_served_from_memory(tmp_path: Path) -> No
 
     name = f"spacy:{tmp_path / 'pipeline'}"
     save(1.0)
-    before = Source.of(name)
+    before = VectorSource.of(name)
     old = load_once(before)
-    assert load_once(Source.of(name)) is old
+    assert load_once(VectorSource.of(name)) is old
     save(3.0)
     for file in (tmp_path / "pipeline").rglob("vocab/*"):  # a second later; some file systems count no less
         os.utime(file, (file.stat().st_atime, file.stat().st_mtime + 1))
-    np.testing.assert_array_equal(load_once(Source.of(name)).table, [[3.0, 2.0]])
+    np.testing.assert_array_equal(load_once(VectorSource.of(name)).table, [[3.0, 2.0]])
     load_once.cache_clear()
     with pytest.raises(RewardError, match="changed since the reward was made"):
         load_once(before)

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from encoders import WORDS
 from judged import judged
+from reproductions.together import both_ways
 from reproductions.twmd import geometry, tables
 from reproductions.twmd.geometry import Tokens, centred, drawn_pairs
 from reproductions.twmd.metrics import Metric, Setting
 from reproductions.twmd.pairs import Pairs, correlations, measure, pairs_of, scores
 from reproductions.twmd.sinkhorn import column_errors
 
-from rewards.embedding.measures import Points
-from rewards.embedding.padded import both_ways
+from rewards.embedding.similarity import Points
 from rlsum.errors import UserError
 from rlsum.judgments.collection import Judgments
 

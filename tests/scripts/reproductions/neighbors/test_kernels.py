@@ -48,12 +48,11 @@ def test_another_option_or_text_is_another_matrix(tmp_path):
 
 
 def test_rescaled_bertscore_is_a_kernel(tmp_path, tiny_encoder):
-    from rewards.embedding.rescaling import add_baseline
-    from rewards.embedding.rescaling_baseline import baseline
+    from rewards.embedding.rescaling import add_baseline, measure_baseline
 
     texts = ["the cat runs", "a dog sleeps", "the red bridge falls", "the mayor"]
     path = tmp_path / "odd name, 1.json"
-    add_baseline(path, baseline(rewards.load("bertscore", encoder=str(tiny_encoder)), texts, 40))
+    add_baseline(path, measure_baseline(rewards.load("bertscore", encoder=str(tiny_encoder)), texts, 40))
     kernel = bertscore(str(tiny_encoder), path)
     reward = rewards.from_spec(kernel.spec)
     found = similarities(reward, texts[:2], texts)

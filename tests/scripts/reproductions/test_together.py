@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from encoders import WORDS
+from reproductions.together import BATCH, PART, score_together
 
 import rewards
-from rewards.embedding.comparison import Comparison
-from rewards.embedding.together import PADDED, TOGETHER, score_together
+from rewards.embedding.reward import EmbeddingReward
 from rewards.errors import RewardError
 
 FAMILY = (
@@ -31,7 +31,7 @@ FAMILY = (
 CENTERINGS = ("none", "dimension", "sentence", "batch", "corpus")
 
 
-def family(encoder: Path, centering: str) -> list[Comparison]:
+def family(encoder: Path, centering: str) -> list[EmbeddingReward]:
     made = []
     for name, options in FAMILY:
         if (name, centering) != ("sbert", "sentence"):
@@ -47,7 +47,7 @@ def texts(count: int, seed: int) -> list[str]:
 
 @pytest.mark.parametrize("centering", CENTERINGS)
 def test_the_scores_are_those_of_each_metric_by_itself(tiny_encoder: Path, centering: str) -> None:
-    count = PADDED + 6
+    count = BATCH + 6
     candidates, references = texts(count, 0), texts(count, 1)
     candidates[3] = references[3]
     candidates[5], references[6], candidates[7], references[7] = "", " ", "", ""
@@ -66,7 +66,7 @@ def test_the_scores_are_those_of_each_metric_by_itself(tiny_encoder: Path, cente
 
 
 def test_batches_of_batch_centering_do_not_straddle_parts() -> None:
-    assert TOGETHER % 32 == 0
+    assert PART % 32 == 0
 
 
 def test_metrics_of_different_spaces_keep_their_order(tiny_encoder: Path) -> None:

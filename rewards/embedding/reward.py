@@ -1,4 +1,4 @@
-"""A contextual metric as a reward: a space (texts -> points), a measure (points -> a number) and a rescaling."""
+"""A metric of the family as a reward: a space (texts -> points), a measure (points -> a number) and a rescaling."""
 
 from __future__ import annotations
 
@@ -9,48 +9,26 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from rewards.embedding.idf import IdfOption
-from rewards.embedding.measures import Measure, Points, options
-from rewards.embedding.rescaling import Rescale, Wanted, rescaled
-from rewards.embedding.space import CHUNK
-from rewards.encoding.encoder import Encoded, Source
+from rewards.embedding.similarity import Measure, Points, options
+from rewards.embedding.space import CHUNK, PointSpace
+from rewards.encoding.encoder import Encoded
 from rewards.scoring import Inputs, ReferenceReward, references_of, signature
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from torch import Tensor
 
 DIRECTIONS = ("precision", "recall", "f1")
+UNDIRECTED = "score"  # the direction of a metric that has none
 NOT_THE_METRIC = ("direction", "library", "solver")
-BOTH_WAYS = "score"  # the direction of a metric that has none
-VANISHED = 1e-12  # a self-score below: nothing but rounding is left of the text
+VANISHED = 1e-12  # a smaller self-score: only rounding is left of the text
 
 
-class Places(Protocol):
-    """What a comparison asks of a space; ``rewards.embedding.space.Space`` is the one of the family."""
+class Rescaling(Protocol):
+    """Finds the rescaling baseline of a metric."""
 
-    source: Source
-    idf: IdfOption
-    group: int
-
-    def encode(self, texts: Sequence[str]) -> dict[str, Encoded]:
-        """Token vectors of all texts."""
-
-    def sides(
-        self, candidates: Sequence[str], references: Sequence[str], encoded: Mapping[str, Encoded]
-    ) -> tuple[dict[str, Points], dict[str, Points]]:
-        """Points of the texts that can be scored."""
-
-    def nothing(self, text: str, encoded: Encoded) -> str | None:
-        """Why a text cannot be scored, or None."""
-
-    def for_call(self, candidates: Sequence[str], references: Sequence[str]) -> Places:
-        """The space for one call."""
-
-    def fields(self) -> dict[str, object]:
-        """For the signature."""
-
-    def fit(self, texts: Sequence[str]) -> None:
-        """Learn what the options leave open."""
+    def baseline(self, metric: str, layer: str, direction: str) -> float:
+        """``metric`` as in ``EmbeddingReward.metric``. Raises RewardError where there is none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,17 +36,17 @@ class _Side:
     """One text ready to be compared, and its self-score (1 where the measure is not normalised)."""
 
     points: Points
-    own: float
+    self_score: float
 
 
-class Comparison(ReferenceReward):
-    """Scores a candidate against its references, the best counts; see ``rewards.embedding.factory`` for the metrics."""
+class EmbeddingReward(ReferenceReward):
+    """The best similarity of a candidate with its references; see ``rewards.embedding.metrics`` for the metrics."""
 
-    def __init__(self, name: str, space: Places, measure: Measure, rescale: Rescale | None = None) -> None:
+    def __init__(self, name: str, space: PointSpace, measure: Measure, rescaling: Rescaling | None = None) -> None:
         self.name = name
         self.space = space
         self.measure = measure
-        self.rescale = rescale
+        self.rescaling = rescaling
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64. A candidate without a token gets the floor; NaN where no reference has one.
@@ -89,43 +67,51 @@ class Comparison(ReferenceReward):
                 for first in rows[:: space.group]:
                     group = slice(first, min(first + space.group, rows.stop))
                     scores[group] = self._group(space, candidates[group], references[group], encoded)
-        return scores if self.rescale is None else rescaled(scores, self._baseline(self.rescale))
+        return scores if self.rescaling is None else rescaled(scores, self._baseline(self.rescaling))
 
     @property
     def signature(self) -> str:
         """Hash of the encoder's weights and tokenizer, layers, centering, all options, and the baseline if any."""
         fields = {**self.space.fields(), **options(self.measure)}
-        if self.rescale is not None:
-            fields["rescale"] = repr(self._baseline(self.rescale))
+        if self.rescaling is not None:
+            fields["rescale"] = repr(self._baseline(self.rescaling))
         return signature(self.name, **fields)
 
     @property
     def metric(self) -> str:
-        """The signature without direction, rescaling and library: what a baseline is for."""
+        """The signature without direction, rescaling and library, by which a rescaling baseline is found."""
         fields: dict[str, Any] = {**self.space.fields(), **options(self.measure)}
         return signature(self.name, **{key: fields[key] for key in fields if key not in NOT_THE_METRIC})
 
     @property
     def directions(self) -> tuple[str, ...]:
-        """``precision``, ``recall`` and ``f1``, or ``score`` alone for a metric that has no direction."""
-        return DIRECTIONS if "direction" in options(self.measure) else (BOTH_WAYS,)
+        """``precision``, ``recall`` and ``f1``, or ``score`` alone for a metric without direction."""
+        return DIRECTIONS if "direction" in options(self.measure) else (UNDIRECTED,)
 
-    def raw(self, direction: str) -> Comparison:
+    def raw(self, direction: str) -> EmbeddingReward:
         """The same metric in one of its ``directions``, not rescaled."""
-        measure = self.measure if direction == BOTH_WAYS else replace(self.measure, direction=direction)
-        return Comparison(self.name, self.space, measure)
+        measure = self.measure if direction == UNDIRECTED else replace(self.measure, direction=direction)
+        return EmbeddingReward(self.name, self.space, measure)
 
-    def fit(self, texts: Sequence[str]) -> Comparison:
-        """Learn the mean of ``centering=corpus`` and the counts of ``idf=fitted``; the signature carries their hash.
+    def fit(self, texts: Sequence[str]) -> EmbeddingReward:
+        """Compute the mean of ``centering=corpus`` and the counts of ``idf=fitted``; the signature has their hash.
 
-        Returns itself. Raises RewardError where the options leave nothing open.
+        Returns itself. Raises RewardError where the options need neither.
         """
         self.space.fit(texts)
         return self
 
+    def self_scores(self, points: Mapping[str, Points]) -> dict[str, Tensor]:
+        """The self-score of each text, 1 without normalisation; no text of which centering left nothing."""
+        if self.measure.normalize == "none":
+            return {text: side.vectors.new_ones(()) for text, side in points.items() if bool(side.vectors.any())}
+        measure = self.measure if UNDIRECTED in self.directions else self.raw("precision").measure  # S is symmetric
+        scores = {text: measure(side, side) for text, side in points.items()}
+        return {text: score for text, score in scores.items() if score > VANISHED}
+
     def _group(
         self,
-        space: Places,
+        space: PointSpace,
         candidates: Sequence[str],
         references: Sequence[Sequence[str]],
         encoded: Mapping[str, Encoded],
@@ -143,31 +129,32 @@ class Comparison(ReferenceReward):
         return scores
 
     def _scorable(self, points: Mapping[str, Points]) -> dict[str, _Side]:
-        """Texts with the roots of their self-scores; those of which centering left nothing are not there."""
-        if self.measure.normalize == "none":
-            return {text: _Side(each, 1.0) for text, each in points.items() if bool(each.vectors.any())}
-        measure = self.measure if BOTH_WAYS in self.directions else self.raw("precision").measure  # S is symmetric
-        own = {text: float(measure(each, each)) for text, each in points.items()}
-        return {text: _Side(points[text], value) for text, value in own.items() if value > VANISHED}
+        return {text: _Side(points[text], float(score)) for text, score in self.self_scores(points).items()}
 
     def _score(self, first: _Side, second: _Side) -> float:
         import torch
 
         if self.measure.normalize == "self" and torch.equal(first.points.vectors, second.points.vectors):
             return 1.0  # C / sqrt(C C), without rounding
-        return float(self.measure(first.points, second.points)) / math.sqrt(first.own * second.own)
+        value = float(self.measure(first.points, second.points))
+        return value / math.sqrt(first.self_score * second.self_score)
 
     def _unscorable(self, text: str) -> str | None:
         import torch
 
         encoded = self.space.encode([text])
-        reason = self.space.nothing(text, encoded[text])
+        reason = self.space.unscorable(text, encoded[text])
         if reason is None:
             space = self.space.for_call([text], [text])
             with torch.inference_mode():
                 reason = None if self._scorable(space.sides([], [text], encoded)[1]) else "vanishes when it is centred"
         return reason
 
-    def _baseline(self, rescale: Rescale) -> float:
-        direction = str(options(self.measure).get("direction", BOTH_WAYS))
-        return rescale.value(Wanted(self.metric, str(self.space.source.load().layers), direction))
+    def _baseline(self, rescaling: Rescaling) -> float:
+        direction = str(options(self.measure).get("direction", UNDIRECTED))
+        return rescaling.baseline(self.metric, str(self.space.source.load().layers), direction)
+
+
+def rescaled(scores: NDArray[np.float64], baseline: float) -> NDArray[np.float64]:
+    """``(x - b) / (1 - b)``: 1 stays 1, the baseline becomes 0, NaN stays NaN; orders and correlations stay."""
+    return (scores - baseline) / (1.0 - baseline)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import rewards
-from rewards.embedding import corpus_mean as corpus
-from rewards.embedding.comparison import Comparison
-from rewards.encoding.encoder import Source
+from rewards.embedding import corpus_statistics as corpus
+from rewards.embedding.reward import EmbeddingReward
+from rewards.encoding.loading import EncoderSource
 
 DIRECTIONS = {"precision": "over_candidate_tokens", "recall": "over_reference_tokens", "f1": "harmonic"}
 CENTERINGS = ("none", "dimension", "sentence", "batch", "corpus")
@@ -22,9 +22,9 @@ FAMILY = ("sbert", "cka", "moverscore", "bertscore", "trwmd", "twmd")
 FLOORS = {"cka": 0.0}
 
 
-def made(encoder: Path, name: str = "twmd", **options: object) -> Comparison:
+def made(encoder: Path, name: str = "twmd", **options: object) -> EmbeddingReward:
     reward = rewards.load(name, encoder=str(encoder), **options)
-    assert isinstance(reward, Comparison)
+    assert isinstance(reward, EmbeddingReward)
     if options.get("centering") == "corpus":
         reward.fit(["the cat runs", "a dog sleeps in the red garden ."])
     return reward
@@ -197,7 +197,7 @@ def test_a_text_that_centering_leaves_nothing_of(tiny_encoder: Path) -> None:
     """The corpus mean of one token is that token: no direction is left, so there is no number either."""
     for name in ("twmd", "bertscore", "sbert"):
         reward = rewards.load(name, encoder=str(tiny_encoder), centering="corpus", special_tokens="none", layer=0)
-        assert isinstance(reward, Comparison)
+        assert isinstance(reward, EmbeddingReward)
         reward.fit(["cat"] * 3)  # a mean of three, which rounding keeps from being equal
         np.testing.assert_array_equal(reward(["cat", "dog"], [["dog"], ["cat"]]), [-1.0, np.nan])
         assert reward.undefined("dog", ["cat"]) == "its reference vanishes when it is centred"
@@ -231,7 +231,7 @@ def test_a_special_token_can_be_matched_but_has_no_weight(tiny_encoder: Path) ->
     texts = ["the cat sleeps", "a storm runs", "mayor", "a red house falls .", "river the dog"]
     units = [
         each.vectors.double() / each.vectors.double().norm(dim=1, keepdim=True)
-        for each in Source(str(tiny_encoder), None).load()(texts)
+        for each in EncoderSource(str(tiny_encoder), None).load()(texts)
     ]
     pairs = [(one, other) for one in range(len(texts)) for other in range(len(texts)) if one != other]
     cosines = [(units[one] @ units[other].T).numpy() for one, other in pairs]
@@ -266,7 +266,7 @@ def test_idf_of_one_reference_says_nothing_and_breaks_nothing(tiny_encoder: Path
 def test_a_fitted_idf_does_not_depend_on_the_batch(tiny_encoder: Path, tmp_path: Path) -> None:
     texts = ["the cat sleeps", "the dog runs .", "the storm"]
     fitted = made(tiny_encoder, "bertscore", idf="fitted")
-    with pytest.raises(rewards.RewardError, match="idf=fitted needs its texts"):
+    with pytest.raises(rewards.RewardError, match="idf=fitted"):
         fitted(*PAIRS)
     fitted.fit(texts)
     together = fitted(*PAIRS)
@@ -288,7 +288,7 @@ def test_an_idf_of_another_encoder_or_of_something_else(tiny_encoder: Path, tmp_
     with pytest.raises(rewards.RewardError, match=r"bert-other.*fit it again"):
         made(tiny_encoder, "bertscore", idf=str(tmp_path / "other.npz"))(*PAIRS)
     made(tiny_encoder, centering="corpus").space.save_mean(tmp_path / "mean.npz")  # type: ignore[attr-defined]
-    with pytest.raises(rewards.RewardError, match="no saved Idf"):
+    with pytest.raises(rewards.RewardError, match=r"mean\.npz: .* Idf"):
         made(tiny_encoder, "bertscore", idf=str(tmp_path / "mean.npz"))(*PAIRS)
 
 

@@ -1,0 +1,241 @@
+"""Similarities of contextual word vectors, the family of Chen, Ding, Levinboim and Soricut 2020.
+
+A metric is a space (encoder, layers, special tokens, centering: texts -> unit vectors), a measure (a formula on the
+cosines of two texts) and perhaps a rescaling. Each function here builds one from its options; docs/rewards.md explains
+the options that all metrics of the family share.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from rewards.embedding.moverscore import ZhaoSpace, ZhaoV1, ZhaoV2
+from rewards.embedding.rescaling import BaselineFile
+from rewards.embedding.reward import EmbeddingReward
+from rewards.embedding.similarity import (
+    Direction,
+    Exact,
+    Greedy,
+    MeanCosine,
+    Measure,
+    Relaxed,
+    SelfNormalization,
+    SquaredCosines,
+    Tempered,
+)
+from rewards.embedding.space import Centering, Space
+from rewards.encoding.encoder import Device, KeptTokens
+from rewards.encoding.layers import Layer
+from rewards.encoding.loading import EncoderSource, LongTexts, locate
+from rewards.errors import RewardError
+from rewards.options import takes
+from rewards.text.sentences import StopWords
+
+SpecialTokens = Literal["official", "first", "none", "all"]
+Variant = Literal["wmd", "v1", "v2"]
+
+# Chosen by Chen et al. on WMT15-16; a batch mean estimates the corpus mean.
+TWMD_TEMPERATURE = {"none": 0.02, "dimension": 0.02, "sentence": 0.02, "batch": 0.10, "corpus": 0.10}
+TRWMD_TEMPERATURE = {"none": 0.02, "dimension": 0.02, "sentence": 0.02, "batch": 0.15, "corpus": 0.15}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FamilyOptions:
+    """Options of every metric of the family.
+
+    ``layer``: the layer of the hidden states, 0 is the embeddings; 4-6 or all: their mean; default 10 of 12, 19 of 24,
+    else 5/6
+
+    ``centering``: the mean that is subtracted from the vectors before they are scaled to length 1
+
+    ``special_tokens``: which special tokens are compared; official: as the metric's own reference code does
+
+    ``corpus``: texts, one a line (gzip too), or a saved mean (.npz), for centering=corpus
+    """
+
+    encoder: str = "minilm"
+    layer: Layer = None
+    centering: Centering = "none"
+    special_tokens: SpecialTokens = "official"
+    corpus: str | None = None
+    rescale: str | None = None
+    language: str | None = None
+    long_texts: LongTexts = "windows"
+    device: Device = "auto"
+
+    def space(self, official: KeptTokens = "first", idf: str | None = None) -> Space:
+        """``official``: the special tokens that the reference code keeps."""
+        source = EncoderSource(locate(self.encoder), self.layer, self.long_texts, self.device)
+        kept = official if self.special_tokens == "official" else self.special_tokens
+        return Space(source, self.centering, kept, self.corpus, idf)
+
+    def rescaling(self, published_for: str | None = None) -> BaselineFile | None:
+        """``published_for``: the encoder, for a metric that bert-score's files are made for."""
+        if self.rescale is None and self.language is not None:
+            raise RewardError(f"language={self.language!r}: goes with rescale=FILE, whose baseline it chooses")
+        return None if self.rescale is None else BaselineFile(self.rescale, self.language, published_for)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelfNormalizedOptions(FamilyOptions):
+    """Options of the metrics that are not 1 for equal texts by themselves.
+
+    ``normalize``: self-normalisation; self: divide by the roots of both self-scores, so equal texts score 1
+    """
+
+    normalize: SelfNormalization = "self"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MoverScoreOptions(FamilyOptions):
+    """Options of moverscore.
+
+    ``variant``: which of the metrics of this name
+
+    ``n_gram``: length of the n-grams that are compared (variant=v1)
+    """
+
+    variant: Variant = "wmd"
+    idf: str | None = None
+    stopwords: StopWords = "none"
+    n_gram: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class BertScoreOptions(FamilyOptions):
+    """Options of bertscore."""
+
+    direction: Direction = "f1"
+    idf: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RelaxedOptions(SelfNormalizedOptions):
+    """Options of trwmd.
+
+    ``temperature``: of the plan; the lower, the nearer to each token's best partner
+
+    ``entropy``: add the entropy of the plan, as in the paper's equation
+    """
+
+    temperature: float | None = None
+    direction: Direction = "f1"
+    entropy: bool = False
+
+    def checked_temperature(self, name: str, default: float) -> float:
+        """The temperature, by default that of the paper. Raises RewardError below 0."""
+        if self.temperature is not None and self.temperature < 0:
+            raise RewardError(f"{name}: temperature={self.temperature} must not be below 0")
+        return default if self.temperature is None else self.temperature
+
+
+@dataclass(frozen=True, kw_only=True)
+class TemperedOptions(RelaxedOptions):
+    """Options of twmd.
+
+    ``iterations``: of Sinkhorn
+    """
+
+    iterations: int = 1
+
+
+@takes(SelfNormalizedOptions)
+def sbert(options: SelfNormalizedOptions) -> EmbeddingReward:
+    """Mean of all cosines between the tokens of two texts. Range [-1, 1], 1 for equal texts. Needs an encoder.
+
+    Divided by self-scores it is the cosine of the two mean vectors. Sentence centering is refused: all means vanish.
+    """
+    if options.centering == "sentence":
+        raise RewardError("sbert: centering=sentence makes every mean vector vanish; use none, dimension or corpus")
+    return EmbeddingReward("sbert", options.space(), MeanCosine(options.normalize), options.rescaling())
+
+
+@takes(SelfNormalizedOptions)
+def cka(options: SelfNormalizedOptions) -> EmbeddingReward:
+    """Wordset-CKA: sum of squared cosines over self-scores. Range [0, 1], 1 for equal texts. Needs an encoder.
+
+    The paper presumes ``centering=dimension``; its authors' code, and so the default here, does not centre.
+    """
+    return EmbeddingReward("cka", options.space(), SquaredCosines(options.normalize), options.rescaling())
+
+
+@takes(MoverScoreOptions)
+def moverscore(options: MoverScoreOptions) -> EmbeddingReward:
+    """Exact word mover's similarity of contextual vectors. 1 for equal texts. Needs an encoder.
+
+    ``variant=wmd`` (Chen et al. 2020, Eq. 2) is the best mean cosine of a transport plan, in [-1, 1]. ``v1`` and ``v2``
+    are the two versions of Zhao et al.'s code: ``1 - EMD`` of squared distances between n-grams of ``n_gram`` words,
+    layers pooled by power means, in [-3, 1]; and ``1 / (1 + EMD)`` of distances, in [1/3, 1]. Only these two take
+    ``idf``, ``stopwords`` and (``v1``) ``n_gram``, and they do not centre.
+    """
+    variant, idf, stopwords, n_gram = options.variant, options.idf, options.stopwords, options.n_gram
+    rescaling = options.rescaling()
+    if variant == "wmd":
+        if idf is not None or stopwords != "none" or n_gram != 1:
+            raise RewardError("moverscore: idf, stopwords and n_gram go with variant=v1 or v2, not variant=wmd")
+        return EmbeddingReward("moverscore", options.space(), Exact(), rescaling)
+    if options.centering != "none" or options.corpus is not None or options.special_tokens != "official":
+        raise RewardError(
+            f"moverscore: variant={variant} centres nothing and has its own tokens; use variant=wmd, or leave out "
+            "centering, corpus and special_tokens"
+        )
+    if n_gram < 1 or (variant == "v2" and n_gram != 1):
+        raise RewardError(f"moverscore: n_gram={n_gram}; variant=v1 takes 1 or more, variant=v2 has single tokens only")
+    location, long_texts, device = locate(options.encoder), options.long_texts, options.device
+    if variant == "v1":
+        source = EncoderSource(location, options.layer, long_texts, device, pool="power")
+        return EmbeddingReward("moverscore", ZhaoSpace(source, idf, stopwords, n_gram), ZhaoV1(), rescaling)
+    source = EncoderSource(location, "last" if options.layer is None else options.layer, long_texts, device)
+    return EmbeddingReward("moverscore", ZhaoSpace(source, idf, stopwords, None), ZhaoV2(), rescaling)
+
+
+@takes(BertScoreOptions)
+def bertscore(options: BertScoreOptions) -> EmbeddingReward:
+    """BERTScore: each token's best cosine in the other text, averaged. Range [-1, 1], 1 for equal texts.
+
+    Zhang et al. 2020, as bert-score 0.3.13: special tokens can be matched but carry no weight. ``idf`` weighs tokens:
+    a file of texts, one a line, or saved frequencies (.npz); ``fitted`` (then call ``fit(texts)``); or ``references``,
+    which counts on each call's references as bert-score does, so that a score depends on its neighbours. ``rescale`` is
+    a published baseline or one by ``rlsum baseline``. Needs an encoder.
+    """
+    as_published = options.centering == "none" and options.special_tokens == "official"
+    rescaling = options.rescaling(options.encoder if as_published else None)
+    return EmbeddingReward("bertscore", options.space("matched", options.idf), Greedy(options.direction), rescaling)
+
+
+@takes(RelaxedOptions)
+def trwmd(options: RelaxedOptions) -> EmbeddingReward:
+    """Tempered relaxed word mover's distance, as a similarity; 1 for equal texts, not bounded by it. Needs an encoder.
+
+    The mean cosine under a softmax over partners. ``temperature``: .02, or .15 with batch or corpus centering; 0 is the
+    limit, each token's best partner. ``entropy=true`` is the paper's Eq. 7; the authors' code leaves the entropy out.
+    """
+    temperature = options.checked_temperature("trwmd", TRWMD_TEMPERATURE[options.centering])
+    measure: Measure = (
+        Relaxed(options.direction, temperature, options.entropy, options.normalize)
+        if temperature
+        else Greedy(options.direction)
+    )
+    return EmbeddingReward("trwmd", options.space(), measure, options.rescaling())
+
+
+@takes(TemperedOptions)
+def twmd(options: TemperedOptions) -> EmbeddingReward:
+    """Tempered word mover's distance, as a similarity; 1 for equal texts, not bounded by it. Needs an encoder.
+
+    The mean cosine under a Sinkhorn plan of ``iterations`` steps. ``temperature``: .02, or .10 with batch or corpus
+    centering; 0 is the limit, exact transport, the same in every direction. ``entropy=true`` adds the plan's entropy.
+    """
+    iterations = options.iterations
+    temperature = options.checked_temperature("twmd", TWMD_TEMPERATURE[options.centering])
+    if iterations < 1:
+        raise RewardError(f"twmd: iterations={iterations} must be at least 1")
+    if temperature == 0 and iterations != 1:
+        raise RewardError(f"twmd: temperature=0 is solved exactly and has no iterations; leave out {iterations=}")
+    measure: Measure = (
+        Tempered(options.direction, temperature, iterations, options.entropy, options.normalize)
+        if temperature
+        else Exact()
+    )
+    return EmbeddingReward("twmd", options.space(), measure, options.rescaling())

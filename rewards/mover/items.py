@@ -1,0 +1,148 @@
+"""Mover similarities of Clark, Celikyilmaz and Smith 2019, section 3: the items that move, and the formula.
+
+The similarity is ``exp(-d)``, where ``d`` is the exact transport cost between the items of two documents under
+Euclidean distance. Items are words (weight: share of the document's words), sentences (mean of their words' vectors;
+weight: share of the words they contain), or both together at half weight each, in one problem.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from rewards.scoring import Inputs, ReferenceReward, library
+from rewards.text.sentences import Split, StopWords, check_split, stop_words
+from rewards.transport import distances, exact_cost
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+ItemKind = Literal["words", "sentences", "both"]
+VectorScaling = Literal["none", "unit"]  # unit: scale word vectors to length 1
+SentenceWeights = Literal["words", "uniform"]
+Rows = Sequence[tuple[int, ...]]  # one tuple per sentence: the rows of its words in the table
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """The items of one document: ``points`` ``(m, d)`` and ``weights`` ``(m,)`` summing to 1, float64."""
+
+    points: NDArray[np.float64]
+    weights: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Document:
+    """A text as a mover reads it: for each sentence the ``rows`` of its words in ``table`` ``(m, d)``.
+
+    ``words`` are those words and ``sentences`` the sentences as written, both in the order of ``rows``; rows are
+    numbered by first occurrence. ``unknown`` is the row shared by words without vector, if there is one.
+    """
+
+    rows: Rows
+    table: NDArray[np.floating]
+    words: list[tuple[str, ...]]
+    sentences: list[str]
+    unknown: int | None = None
+
+
+def items_of(
+    rows: Rows, table: NDArray[np.floating], kind: ItemKind, sentence_weights: SentenceWeights = "words"
+) -> Items:
+    """The items of a document given as rows of ``table`` per sentence, none empty.
+
+    Words by first occurrence, then sentences by first occurrence.
+    """
+    if kind == "words":
+        return _words(rows, table)
+    if kind == "sentences":
+        return _sentences(rows, table, sentence_weights)
+    words, sentences = _words(rows, table), _sentences(rows, table, sentence_weights)
+    points = np.concatenate([words.points, sentences.points])
+    return Items(points, np.concatenate([words.weights, sentences.weights]) / 2)
+
+
+def _words(rows: Rows, table: NDArray[np.floating]) -> Items:
+    counts = Counter(chain.from_iterable(rows))
+    return Items(table.take(list(counts), axis=0).astype(np.float64), _shares(counts.values()))
+
+
+def _sentences(rows: Rows, table: NDArray[np.floating], sentence_weights: SentenceWeights) -> Items:
+    counts = Counter(rows)  # a repeated sentence adds weight, not an item
+    means = [np.add.reduce(table.take(words, axis=0), axis=0, dtype=np.float64) / len(words) for words in counts]
+    weights = (times * (len(words) if sentence_weights == "words" else 1) for words, times in counts.items())
+    return Items(np.array(means), _shares(weights))
+
+
+def _shares(counts: Iterable[int]) -> NDArray[np.float64]:
+    weights = np.fromiter(counts, np.float64)
+    weights /= weights.sum()
+    return weights
+
+
+def mover_similarity(first: Items, second: Items) -> float:
+    """``exp(-transport cost)`` in (0, 1]; 1 for equal documents; symmetric."""
+    return math.exp(-exact_cost(first.weights, second.weights, distances(first.points, second.points)))
+
+
+@dataclass(frozen=True)
+class Preprocessing:
+    """How movers split a text into sentences and words, and what a sentence weighs."""
+
+    stopwords: StopWords = "spacy"
+    split: Split = "auto"
+    sentence_weights: SentenceWeights = "words"
+
+    def __post_init__(self) -> None:
+        if self.stopwords == "nltk":
+            stop_words(self.stopwords)  # raises now if its data is missing
+        check_split(self.split)
+
+    def fields(self) -> dict[str, Any]:
+        """For signatures; later options are left out at their defaults, so that signatures do not change."""
+        fields: dict[str, Any] = {"stopwords": self.stopwords, "text": library("spacy")}
+        if self.split != "auto":
+            fields["split"] = self.split
+        if self.sentence_weights != "words":
+            fields["sentence_weights"] = self.sentence_weights
+        if "nltk" in (self.stopwords, self.split):
+            fields["nltk"] = library("nltk")
+        return fields
+
+
+class Mover(ReferenceReward):
+    """WMS, SMS or S+WMS; see ``rewards.mover.metrics`` for the options."""
+
+    def __init__(self, name: str, kind: ItemKind, normalize: VectorScaling, preprocessing: Preprocessing) -> None:
+        self.name = name
+        self.kind: ItemKind = kind
+        self.normalize = normalize
+        self.preprocessing = preprocessing
+
+    @abstractmethod
+    def scores(self, inputs: Inputs) -> NDArray[np.float64]:
+        """``(n,)`` float64 in [0, 1]: the best of a candidate's references.
+
+        0 for a candidate without a word to weigh (empty, stop words only, none with a vector); NaN where that holds for
+        every reference. Vectors far from unit length underflow towards 0: see ``normalize``.
+        """
+
+    @abstractmethod
+    def document(self, text: str) -> Document:
+        """The text as it is scored, for ``explain``."""
+
+    def items_of(self, document: Document) -> Items:
+        """The items that move."""
+        return items_of(document.rows, document.table, self.kind, self.preprocessing.sentence_weights)
+
+
+def without_words(text: str) -> str:
+    """Why a text without words to weigh cannot be scored."""
+    return "is empty" if not text.strip() else "holds no alphabetic word that is not a stop word"

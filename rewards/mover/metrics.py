@@ -1,0 +1,113 @@
+"""Mover similarities of Clark, Celikyilmaz and Smith 2019 from their options: on static vectors or on an encoder.
+
+Two texts are compared by the cost of moving the words, the sentences or both of one onto those of the other:
+``exp(-d)``, d the exact transport cost under Euclidean distance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rewards.encoding.encoder import Device
+from rewards.encoding.layers import ALL, Layer
+from rewards.encoding.loading import EncoderSource, LongTexts, locate
+from rewards.errors import RewardError
+from rewards.mover.contextual import Context, ContextualMover, Occurrences
+from rewards.mover.items import ItemKind, Mover, Preprocessing, SentenceWeights, VectorScaling
+from rewards.mover.static import StaticMover, UnknownWords
+from rewards.options import takes
+from rewards.text.sentences import Split, StopWords
+
+STATIC_ONLY = ("oov",)
+CONTEXTUAL_ONLY = ("layer", "context", "occurrences", "long_texts", "device")
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordMoverOptions:
+    """Options of every mover. Raises RewardError unless exactly one of vectors and encoder is given.
+
+    ``vectors``: a word2vec, GloVe or fastText text file (gzip too), or spacy:PIPELINE
+
+    ``normalize``: vector scaling; unit: scale word vectors to length 1
+
+    ``oov``: a word without vector is the zero vector, as in the authors' code, or is dropped
+
+    ``layer``: the layer of the hidden states, 0 is the embeddings; by default the mean of all, as the paper does with
+    ELMo
+
+    ``context``: the text that an encoder reads at once: a sentence, as in the paper, or the whole text
+
+    ``occurrences``: a repeated word is one point per occurrence, or one at their mean
+    """
+
+    vectors: str | None = None
+    encoder: str | None = None
+    normalize: VectorScaling = "none"
+    oov: UnknownWords = "zero"
+    stopwords: StopWords = "spacy"
+    split: Split = "auto"
+    layer: Layer = None
+    context: Context = "sentence"
+    occurrences: Occurrences = "apart"
+    long_texts: LongTexts = "windows"
+    device: Device = "auto"
+
+    def __post_init__(self) -> None:
+        if self.vectors is None and self.encoder is None:
+            raise RewardError("a mover needs vectors=FILE (static vectors) or encoder=minilm (contextual ones)")
+        if self.vectors is not None and self.encoder is not None:
+            raise RewardError(
+                f"a mover takes vectors={self.vectors!r} or encoder={self.encoder!r}, not both; leave one out"
+            )
+        wanted, refused = ("encoder", CONTEXTUAL_ONLY) if self.encoder is None else ("vectors", STATIC_ONLY)
+        for name in refused:
+            value = getattr(self, name)
+            if value != getattr(WordMoverOptions, name):
+                raise RewardError(f"mover: {name}={value} goes with {wanted}=; leave it out")
+
+    def mover(self, name: str, kind: ItemKind, sentence_weights: SentenceWeights = "words") -> Mover:
+        """The reward; files are checked and nothing is loaded."""
+        preprocessing = Preprocessing(self.stopwords, self.split, sentence_weights)
+        if self.encoder is None:
+            assert self.vectors is not None
+            return StaticMover(name, kind, self.normalize, preprocessing, self.vectors, self.oov)
+        layers = ALL if self.layer is None else self.layer
+        source = EncoderSource(locate(self.encoder), layers, self.long_texts, self.device)
+        return ContextualMover(name, kind, self.normalize, preprocessing, source, self.context, self.occurrences)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SentenceMoverOptions(WordMoverOptions):
+    """Options of the movers of sentences.
+
+    ``sentence_weights``: a sentence weighs as many words as it has, or as much as any other
+    """
+
+    sentence_weights: SentenceWeights = "words"
+
+
+@takes(WordMoverOptions)
+def wms(options: WordMoverOptions) -> Mover:
+    """Word mover's similarity: words travel. Range [0, 1], needs vectors or an encoder.
+
+    A word weighs its share of the text's words.
+    """
+    return options.mover("wms", "words")
+
+
+@takes(SentenceMoverOptions)
+def sms(options: SentenceMoverOptions) -> Mover:
+    """Sentence mover's similarity: sentences travel. Range [0, 1], needs vectors or an encoder.
+
+    A sentence is the mean of its words' vectors and weighs the share of the text's words that it contains.
+    """
+    return options.mover("sms", "sentences", options.sentence_weights)
+
+
+@takes(SentenceMoverOptions)
+def swms(options: SentenceMoverOptions) -> Mover:
+    """Sentence and word mover's similarity: both travel. Range [0, 1], needs vectors or an encoder.
+
+    Words and sentences, weighed as in wms and sms, have half of the text each and move in one problem.
+    """
+    return options.mover("s+wms", "both", options.sentence_weights)
