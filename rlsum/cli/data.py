@@ -1,4 +1,4 @@
-"""``rlsum data``: look at a corpus, simulate one, convert other systems' outputs and human judgments."""
+"""``rlsum data``: inspect or simulate a corpus, convert outputs of other systems and human judgments."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rlsum.data.describe import Description, Lengths
 
 app = typer.Typer(
-    help="Look at a corpus, simulate one, convert other systems' outputs and human judgments.",
+    help="Inspect or simulate a corpus, convert outputs of other systems and human judgments.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
@@ -30,19 +30,19 @@ app.command()(judgments)
 def inspect(
     path: Annotated[str, typer.Argument(help="File, folder, saved dataset, or hub name such as hf://owner/name.")],
     split: Annotated[str, typer.Option(help="train, valid or test.")] = "train",
-    id_column: Annotated[str | None, typer.Option(help="Default: id, else file and line.")] = None,
+    id_column: Annotated[str | None, typer.Option(help="Default: id if there is one, else file and line.")] = None,
     source_column: Annotated[str, typer.Option(help="Column of the articles.")] = "article",
     reference_column: Annotated[str, typer.Option(help="Column of the summaries.")] = "highlights",
     tokenizer: Annotated[Literal["whitespace", "spacy"], typer.Option(help="spacy for raw text.")] = "whitespace",
     lowercase: Annotated[bool, typer.Option("--lowercase", help="Lower-case the tokens.")] = False,
-    max_source: Annotated[int, typer.Option(help="Article tokens the model reads.")] = 400,
-    max_target: Annotated[int, typer.Option(help="Summary tokens the model learns.")] = 100,
-    vocabulary: Annotated[int, typer.Option(min=1, help="Most frequent words that count as known.")] = 30_000,
-    limit: Annotated[int | None, typer.Option(help="Look at so many rows, the first or, with --seed, any.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Choose the rows of --limit at random.")] = None,
+    max_source: Annotated[int, typer.Option(help="Tokens of an article that a model reads.")] = 400,
+    max_target: Annotated[int, typer.Option(help="Tokens of a summary that a model learns.")] = 100,
+    vocabulary: Annotated[int, typer.Option(min=1, help="Number of most frequent words that count as known.")] = 30_000,
+    limit: Annotated[int | None, typer.Option(help="Rows to inspect, the first or, with --seed, random ones.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of a random choice for --limit.")] = None,
     num_proc: Annotated[int, typer.Option(help="Processes that tokenise.")] = 1,
 ) -> None:
-    """Show what a corpus holds: rows skipped and why, lengths, unknown words, copying, an example.
+    """Describe a corpus: skipped rows, lengths, unknown words, copying, an example.
 
     **Examples**
 
@@ -83,14 +83,14 @@ def outputs(
     out: Annotated[Path, typer.Option("--out", "-o", help="Records file to write.")],
     candidate: Annotated[str, typer.Option(help="Column of the system's summaries, a sentence a line.")],
     reference: Annotated[str, typer.Option(help="Column of the reference summaries.")] = "reference",
-    source: Annotated[str | None, typer.Option(help="Column of the articles, where the file holds them.")] = None,
-    articles: Annotated[Path | None, typer.Option(help="Another file with id and article, joined by id.")] = None,
+    source: Annotated[str | None, typer.Option(help="Column of the articles, if the file has them.")] = None,
+    articles: Annotated[Path | None, typer.Option(help="File of articles, joined by id.")] = None,
     article_column: Annotated[str, typer.Option(help="Column of the articles in --articles.")] = "article",
     id_column: Annotated[str, typer.Option(help="Column of the ids, in both files.")] = "id",
-    system: Annotated[str | None, typer.Option(help="Name of the system (default: its column's).")] = None,
-    overwrite: Annotated[bool, typer.Option(help="Replace the records file.")] = False,
+    system: Annotated[str | None, typer.Option(help="Name of the system. Default: the name of its column.")] = None,
+    overwrite: Annotated[bool, typer.Option(help="Replace an existing records file.")] = False,
 ) -> None:
-    """Convert a file of another system's outputs to the records that `rlsum evaluate` reads.
+    """Convert outputs of another system to the records that `rlsum evaluate` reads.
 
     **Example**
 
@@ -102,14 +102,16 @@ def outputs(
     from rlsum.records import write_outputs
 
     if source is not None and articles is not None:
-        raise CorpusError(f"--source {source} and --articles {articles}: the articles can come from one place only")
+        raise CorpusError(f"--source {source} and --articles {articles}: leave one of them out")
     check_free("-o", out, overwrite)
     by_id = read_articles(articles, article_column, id_column) if articles is not None else None
     columns = OutputColumns(candidate, reference, source, id_column)
     count = write_outputs(out, convert(path, columns, system or candidate, by_id))
     typer.echo(f"{out}: {count} records of {system or candidate}")
     if source is None and articles is None:
-        typer.echo("No articles (--source or --articles): metrics and properties that need them cannot be computed.")
+        typer.echo(
+            "Without articles (--source or --articles), metrics and properties that need them cannot be computed."
+        )
 
 
 def _rows_table(corpus: Corpus, title: str) -> Table:
@@ -157,7 +159,7 @@ def _words_table(description: Description) -> Table:
 
 
 def _shown(share: float, form: str) -> str:
-    """A share of nothing is no number."""
+    """``-`` for NaN, the share of nothing."""
     return "-" if math.isnan(share) else format(share, form)
 
 

@@ -1,4 +1,4 @@
-"""``rlsum data simulate``: write the embedded corpus and its word vectors."""
+"""``rlsum data simulate``: write a simulated corpus and its word vectors."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import typer
 
 def simulate(
     out_dir: Annotated[Path, typer.Argument(help="Folder for train.jsonl, valid.jsonl, test.jsonl, vectors.txt.gz.")],
-    seed: Annotated[int, typer.Option(help="Same seed, same bytes.")] = 1,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same files.")] = 1,
     train: Annotated[int, typer.Option(min=1, help="Training stories.")] = 4000,
     valid: Annotated[int, typer.Option(min=0, help="Validation stories.")] = 400,
     test: Annotated[int, typer.Option(min=0, help="Test stories.")] = 1000,
     vectors: Annotated[bool, typer.Option(help="Also train word vectors on the training articles.")] = True,
-    overwrite: Annotated[bool, typer.Option(help="Replace the files of an earlier corpus.")] = False,
+    overwrite: Annotated[bool, typer.Option(help="Replace existing files.")] = False,
 ) -> None:
     """Write simulated news stories as JSONL, with word vectors trained on their articles.
 
@@ -36,7 +36,7 @@ def simulate(
         try:
             table = train_vectors(sentence for story in stories(seed, "train", train) for sentence in story.article)
         except TooLittleText as error:
-            raise TooLittleText(f"--train {train}: {error}, or leave the vectors out with --no-vectors") from error
+            raise TooLittleText(f"--train {train}: {error}, or use --no-vectors") from error
     for split, path in write_corpus(out_dir, seed, sizes).items():
         typer.echo(f"{path}: {split}")
     if vectors:

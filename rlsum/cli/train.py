@@ -9,12 +9,14 @@ import typer
 
 
 def train(
-    config: Annotated[str | None, typer.Argument(help="YAML file of the run; not needed with --resume.")] = None,
-    overrides: Annotated[list[str] | None, typer.Argument(help="key=value, for example training.steps=100.")] = None,
-    init: Annotated[Path | None, typer.Option(help="Checkpoint or run to start from: words, sizes, weights.")] = None,
-    resume: Annotated[Path | None, typer.Option(help="Run folder to continue, as if it had never stopped.")] = None,
+    config: Annotated[str | None, typer.Argument(help="YAML file; not needed with --resume.")] = None,
+    overrides: Annotated[list[str] | None, typer.Argument(help="key=value, such as training.steps=100.")] = None,
+    init: Annotated[
+        Path | None, typer.Option(help="Run or checkpoint to start from, with its words and sizes.")
+    ] = None,
+    resume: Annotated[Path | None, typer.Option(help="Run folder to continue where it stopped.")] = None,
 ) -> None:
-    """Train a summarizer: by likelihood, or on a reward with the self-critical mixed loss.
+    """Train a summarizer by likelihood, or on a reward with reinforcement learning.
 
     **Examples**
 
@@ -35,7 +37,7 @@ def train(
         overrides, config = [config, *overrides], None
     if resume is not None and init is not None:
         raise configs.ConfigError(
-            f"--resume {resume} --init {init}: a run that goes on has its start; leave out --init"
+            f"--resume {resume} --init {init}: a resumed run continues from its own state; leave out --init"
         )
     if resume is not None:
         resolved = _resumed(resume, config, overrides)
@@ -51,7 +53,7 @@ def train(
 
 
 def _resumed(run: Path, config: str | None, overrides: list[str]):  # type: ignore[no-untyped-def]
-    """The run's own configuration; a CONFIG beside --resume may only agree with it."""
+    """The configuration of the run. CONFIG and overrides, if given, must agree with it."""
     from dataclasses import replace
 
     from rlsum import config as configs
@@ -60,7 +62,7 @@ def _resumed(run: Path, config: str | None, overrides: list[str]):  # type: igno
     if not (run / checkpoint.STATE).is_file():
         fix = "give the folder of a run"
         if (run / checkpoint.CONFIG).is_file():
-            fix = "the run was stopped before its first one: give the first command again"
+            fix = "the run stopped before it saved one: repeat the command that started it"
         raise checkpoint.CheckpointError(f"--resume {run}: no {checkpoint.STATE} there; {fix}")
     stored = replace(checkpoint.read_config(run), run=str(run))
     if config is None and not overrides:
@@ -69,6 +71,6 @@ def _resumed(run: Path, config: str | None, overrides: list[str]):  # type: igno
     given = replace(given, run=str(run), model=given.model or stored.model)
     if given != stored:
         raise configs.ConfigError(
-            f"--resume {run}: CONFIG or overrides differ from the run's own config.yaml; leave them out to continue it"
+            f"--resume {run}: CONFIG or overrides differ from the run's own config.yaml; leave them out"
         )
     return stored

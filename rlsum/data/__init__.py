@@ -1,1 +1,1 @@
-"""Corpus readers, the simulator, vocabulary and batches."""
+"""Corpora, vocabularies and batches."""

@@ -1,4 +1,4 @@
-"""A batch of articles and summaries as tensors, and which rows stand in which batch.
+"""Batches of articles and summaries as tensors, and the rows that make up each batch.
 
 Shapes: B rows, S source tokens, T target tokens, V vocabulary size.
 """
@@ -18,7 +18,7 @@ from rlsum.data.vocabulary import EOS, PAD, UNK, Vocabulary
 if TYPE_CHECKING:
     import datasets
 
-TARGET_STEP = 4  # tokens by which targets may differ that count as equally long
+TARGET_STEP = 4  # targets whose lengths differ by fewer tokens than this count as equally long
 BUCKET_BATCHES = 50  # rows are sorted by length within windows of this many batches: little padding, still shuffled
 
 
@@ -30,8 +30,8 @@ class Batch:
     src_extended  (B, S) int64, extended ids (see Vocabulary)
     src_lengths   (B,) int64; 0 for an empty article
     target        (B, T) int64, extended ids ending in one of ``ends``, padded with ``pad``
-    unknown       per row, the article's unknown words; a model of subwords has none, and src_extended is src
-    pad, ends     what stands after the end of a target, and what a text ends with
+    unknown       the unknown words of each article; none for subwords, where src_extended is src
+    pad, ends     the padding id of targets, and the ids that end a text
     """
 
     src: Tensor
@@ -51,27 +51,27 @@ class Batch:
     def to(self, device: torch.device | str) -> Batch:
         """The same batch on a device."""
         tensors: dict[str, Any] = {
-            name: value.to(device) for name, value in self._of_rows().items() if isinstance(value, Tensor)
+            name: value.to(device) for name, value in self._row_fields().items() if isinstance(value, Tensor)
         }
         return replace(self, **tensors)
 
     def select(self, rows: Sequence[int]) -> Batch:
-        """The given rows in the given order; rows may repeat."""
+        """The given rows in the given order, with repetitions."""
         index = torch.tensor(rows, dtype=torch.long, device=self.src.device)
         picked: dict[str, Any] = {
             name: value[index] if isinstance(value, Tensor) else tuple(value[i] for i in rows)
-            for name, value in self._of_rows().items()
+            for name, value in self._row_fields().items()
         }
         return replace(self, **picked)
 
-    def _of_rows(self) -> dict[str, Any]:
+    def _row_fields(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self) if field.name not in ("pad", "ends")}
 
 
 def collate(rows: dict[str, list[Any]], vocabulary: Vocabulary) -> Batch:
     """A batch from columns id, source, references, src_tokens, tgt_tokens, tgt_whole (what ``Corpus.rows[i:j]`` gives).
 
-    A target that was cut gets no end token: it would teach to stop in the middle of a sentence.
+    A target that was cut gets no end token, which would teach the model to stop in the middle of a sentence.
     """
     extended, unknown, targets = [], [], []
     for src_tokens, tgt_tokens, whole in zip(rows["src_tokens"], rows["tgt_tokens"], rows["tgt_whole"], strict=True):
@@ -93,27 +93,25 @@ def collate(rows: dict[str, list[Any]], vocabulary: Vocabulary) -> Batch:
 
 
 def pad(rows: Sequence[Sequence[int]], with_id: int = PAD) -> Tensor:
-    """(B, longest) int64, padded on the right; at least one column, so that an empty row is a row."""
+    """(B, longest) int64, padded on the right, with at least one column."""
     width = max(1, max(len(row) for row in rows))
     return torch.tensor([[*row, *[with_id] * (width - len(row))] for row in rows])
 
 
 def training_lengths(rows: datasets.Dataset) -> list[tuple[int, int]]:
-    """What the rows of a training batch should have in common: first a target, then an article of about one length.
+    """Sort keys of rows for training batches: the length of the target, then that of the article.
 
-    A token of the longest target costs a step over all articles; one of the longest article costs far less.
+    One more token in the longest target costs a step over all articles; one in the longest article costs far less.
     """
     targets, sources = rows["tgt_tokens"], rows["src_tokens"]
     return [(len(target) // TARGET_STEP, len(source)) for target, source in zip(targets, sources, strict=True)]
 
 
 class BatchPlan:
-    """Which rows make up the n-th batch: a pure function of the lengths, the seed and n.
+    """The rows of the n-th batch, a pure function of the lengths (sort keys), the seed and n: resuming needs no state.
 
-    Lengths are numbers or tuples of them: what the rows are sorted by.
-
-    Epoch after epoch the rows are shuffled, sorted by length within windows, cut into batches, and the batches
-    shuffled. Because any n can be asked for, resuming needs no state. A short batch ends each epoch.
+    In each epoch the rows are shuffled, sorted by length within windows and cut into batches, and the batches are
+    shuffled. One batch of an epoch may be short.
     """
 
     def __init__(self, lengths: Sequence[Any], batch_size: int, seed: int) -> None:

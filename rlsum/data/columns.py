@@ -1,4 +1,4 @@
-"""From a row as found in a file to a row of a corpus: which columns mean what, and what is wrong with a row."""
+"""From rows of a file to rows of a corpus: the meaning of columns, and the problems of rows."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ RECORD_COLUMNS = ("source", "references")  # of the project's own JSONL records
 
 @dataclass(frozen=True)
 class Columns:
-    """Column names. ``id`` None: the column ``id`` where there is one, else file and line; ``reference`` None: none.
+    """Column names.
 
-    ``optional``: a corpus or a row may lack references.
+    id         None: the column ``id`` if there is one, else file and line
+    reference  None: no references
+    optional   whether the corpus or a row may lack references
     """
 
     id: str | None
@@ -25,12 +27,12 @@ class Columns:
 
     @property
     def named(self) -> list[str]:
-        """Every column with a name."""
+        """All columns that have a name."""
         return [name for name in (self.id, self.source, self.reference) if name is not None]
 
     @property
     def needed(self) -> list[str]:
-        """Columns that a row must have."""
+        """The columns that a row must have."""
         return [name for name in self.named if not (self.optional and name == self.reference)]
 
 
@@ -38,9 +40,9 @@ CNN_DAILYMAIL = Columns(None, "article", "highlights")
 
 
 def choose_columns(asked: Columns, reads: Iterable[Read], path: str) -> Columns:
-    """``asked``, or the columns of our own records where a row has those and not the defaults.
+    """``asked``, or the columns of our records if these are the defaults and only the former are present.
 
-    Stops at the first row that settles it. Raises CorpusError when no row has the columns, or there is none.
+    Stops at the first row that decides it. Raises CorpusError if no row has the columns.
     """
     options = [asked]
     if asked.source == CNN_DAILYMAIL.source and asked.reference in (CNN_DAILYMAIL.reference, None):
@@ -58,11 +60,11 @@ def choose_columns(asked: Columns, reads: Iterable[Read], path: str) -> Columns:
         if all(name in found for name in columns.needed):
             return columns
     if first is None:
-        raise CorpusError(f"path={path!r}: holds no row; give a file with articles")
+        raise CorpusError(f"path={path!r}: no rows; give a file with articles")
     if not found:
         raise CorpusError(
-            f"path={path!r}: no row can be read ({first.where}: {first.problem}); JSONL has an object a line, "
-            "CSV a header and a row an article"
+            f"path={path!r}: no row can be read ({first.where}: {first.problem}); JSONL needs an object per line, "
+            "CSV a header and a row per article"
         )
     missing = [name for name in asked.needed if name not in found] or asked.needed
     raise CorpusError(
@@ -72,7 +74,7 @@ def choose_columns(asked: Columns, reads: Iterable[Read], path: str) -> Columns:
 
 
 def clean(read: Read, columns: Columns) -> dict[str, Any]:
-    """A corpus row: id, source, references (texts), problem ("" = none) and where; texts are empty if a problem."""
+    """A corpus row: id, source, references, problem ("": none) and where. With a problem, the texts are empty."""
     problem = read.problem or _problem(read.fields, columns)
     row: dict[str, Any] = {"id": "", "source": "", "references": [], "problem": problem, "where": read.where}
     if not problem:
@@ -84,11 +86,11 @@ def clean(read: Read, columns: Columns) -> dict[str, Any]:
 
 
 def _references(fields: dict[str, Any], columns: Columns) -> list[Any]:
-    """As found; none where the corpus has none or, if they are optional, the row has only empty ones."""
+    """The references; none if the corpus has none, or if they are optional and all of the row's are empty."""
     value = fields.get(columns.reference) if columns.reference else None
     texts = value if isinstance(value, list) else [value]
-    nothing = all(text is None or (isinstance(text, str) and not text.strip()) for text in texts)
-    return [] if columns.reference is None or (columns.optional and nothing) else texts
+    empty = all(text is None or (isinstance(text, str) and not text.strip()) for text in texts)
+    return [] if columns.reference is None or (columns.optional and empty) else texts
 
 
 def _problem(fields: dict[str, Any], columns: Columns) -> str:
@@ -112,6 +114,6 @@ def _text_problem(value: Any) -> str:
         return "not text"
     try:
         value.encode("utf-8")
-    except UnicodeEncodeError:  # lone surrogates: bad bytes of a CSV, or half a pair escaped in JSON
+    except UnicodeEncodeError:  # lone surrogates: invalid bytes in CSV, or half a pair in JSON
         return NOT_UTF8
     return "" if value.strip() else "empty"

@@ -1,4 +1,4 @@
-"""One loader for article-summary corpora: hub names, local files and folders, cached by Hugging Face ``datasets``."""
+"""The loader of article-summary corpora: hub names, local files and folders, cached by Hugging Face ``datasets``."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Corpus:
-    """Rows to train on and what was left out.
+    """Rows and a count of those left out.
 
     rows: columns id (str), source (str), references (list of str), src_tokens and tgt_tokens (lists of str), tgt_whole
-        (bool). A text is its tokens joined by one space, a sentence a line, never cut; the token columns are cut at the
-        limits, and tgt_tokens are the first reference's lines joined, tgt_whole where none was cut off.
-    skipped: reason -> rows left out, over the whole split.
-    examples: reason -> file:line of its first row.
-    duplicate_ids: rows (kept) whose id an earlier row of the split has.
+        (bool). Texts are uncut: tokens joined by one space, a sentence a line. Token columns are cut at the limits;
+        tgt_tokens are those of the first reference, and tgt_whole says that none was cut off.
+    skipped: reason -> number of rows left out, over the whole split.
+    examples: reason -> file:line of the first such row.
+    duplicate_ids: number of rows (kept) with the id of an earlier row of the split.
     """
 
     rows: datasets.Dataset
@@ -39,7 +39,7 @@ class Corpus:
     duplicate_ids: int = 0
 
     def report(self) -> str:
-        """What was skipped and why, in one line; empty if nothing was."""
+        """One line about skipped rows and duplicate ids; empty if there are none."""
         parts = [
             f"{count} skipped ({reason}; first: {self.examples[reason]})" for reason, count in self.skipped.items()
         ]
@@ -67,21 +67,20 @@ def load_corpus(
     """Load and tokenise one split; broken and empty rows are skipped, counted and logged.
 
     Args:
-        path: a JSONL, CSV or parquet file or a ``.story`` file (text formats also ``.gz``); a folder of ``.story``
-            files, of one file or folder a split, or written by ``save_to_disk``, or any that ``datasets`` can load
-            (``folder/config`` where its card names configurations); else a hub dataset,
+        path: a JSONL, CSV, parquet or ``.story`` file (text formats also ``.gz``); a folder of ``.story`` files, with a
+            file or folder for each split, written by ``save_to_disk``, or any other that ``datasets`` can load
+            (``folder/config`` if its card names configurations); else a hub dataset,
             ``[hf://][owner/]name[@revision]`` or ``hf://owner/name/config[@revision]``.
-        split: train, valid or test (synonyms are understood). A single file and a flat folder of ``.story`` files have
-            no splits: they are read whole whatever is asked.
-        id_column: default: ``id`` where there is one, else file name and line.
-        source_column, reference_column: the defaults are CNN/DailyMail's; where neither is there, those of our own
-            records (``source``, ``references``) are used. A reference is a text with a sentence a line, or a list of
-            texts: several references. ``reference_column=None`` loads articles alone.
-        references_optional: articles without a reference are good rows too; their ``references`` are empty.
-        tokenizer: ``whitespace`` for pre-tokenised text, ``spacy`` for raw text (``rewards.text.chunks``).
+        split: train, valid or test, or a synonym. Ignored for a single file and a flat folder of ``.story`` files.
+        id_column: by default ``id`` if there is one, else file name and line.
+        source_column, reference_column: the defaults are CNN/DailyMail's; if both are missing, those of our records
+            (``source``, ``references``). A reference is a text with a sentence a line, or a list of texts: several
+            references. ``reference_column=None`` loads articles only.
+        references_optional: keep articles without a reference; their ``references`` are empty.
+        tokenizer: ``whitespace`` for tokenised text, ``spacy`` for raw text (``rewards.text.chunks``).
         max_source, max_target: tokens kept of the article and of the first reference.
-        limit: at most so many of the good rows, the first, or with ``seed`` a random choice in the order of the file.
-        num_proc: processes that tokenise; the result is the same for any number.
+        limit: number of good rows kept: the first, or with ``seed`` a random choice in the order of the file.
+        num_proc: processes that tokenise; they do not change the result.
 
     Raises:
         CorpusError: nothing to read at ``path``, no such split or columns, no good row, or an option out of range.
@@ -124,7 +123,7 @@ def load_corpus(
 
 
 def _sift(found: datasets.Dataset) -> tuple[dict[str, int], dict[str, str], list[int]]:
-    """Rows skipped by reason (most frequent first), the first example of each, and the indices of good rows."""
+    """Rows skipped by reason, most frequent first; the first example of each; the indices of good rows."""
     problems = list(found["problem"])
     first: dict[str, int] = {}
     for index, problem in enumerate(problems):
@@ -146,7 +145,7 @@ def _sample(kept: list[int], limit: int | None, seed: int | None) -> list[int]:
 
 
 def _tokenizer_version(tokenizer: Tokenizer) -> str:
-    """What the tokens depend on beside the options."""
+    """What the tokens depend on besides the options."""
     if tokenizer == "whitespace":
         return str(CACHE_VERSION)
     import importlib.metadata
@@ -155,7 +154,7 @@ def _tokenizer_version(tokenizer: Tokenizer) -> str:
 
 
 def token_lines(text: str, tokenizer: Tokenizer, lowercase: bool) -> list[list[str]]:
-    """The tokens of each line of ``text``; lines without tokens are left out, no token holds white space."""
+    """The tokens of each line of ``text``, without white space; empty lines are left out."""
     split: Callable[[str], list[str]] = str.split
     if tokenizer == "spacy":
         from rewards.text.chunks import tokens
@@ -173,7 +172,7 @@ def _cased(token: str, lowercase: bool) -> str:
 def _tokenise(
     batch: dict[str, list[Any]], tokenizer: Tokenizer, lowercase: bool, max_source: int, max_target: int, version: str
 ) -> dict[str, list[Any]]:
-    # The version is there for the cache key that `datasets` makes of the arguments.
+    # ``version`` is part of the cache key that `datasets` makes from the arguments.
     result: dict[str, list[Any]] = {name: [] for name in TOKENISED}
     for source, references in zip(batch["source"], batch["references"], strict=True):
         source_lines = token_lines(source, tokenizer, lowercase)

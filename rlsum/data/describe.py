@@ -1,4 +1,4 @@
-"""What a corpus is like, in numbers: lengths, cuts, words outside the vocabulary, how much of a summary is copied."""
+"""Statistics of a corpus: lengths, cuts, words outside the vocabulary, copied words of summaries."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Lengths:
 
 @dataclass(frozen=True)
 class Description:
-    """Lengths of articles and first references (None without any), and shares in [0, 1], NaN of nothing.
+    """Lengths of articles and first references (None without any), and shares in [0, 1]; the share of nothing is NaN.
 
-    Shares are over tokens as the model sees them, cut. ``oov_*``: outside the vocabulary. ``copied``: summary tokens
-    that occur in the article; ``copied_lead``: in its first LEAD_TOKENS tokens; ``oov_copyable``: of the summary tokens
-    outside the vocabulary, those that occur in the article.
+    Shares are over tokens after cutting. ``oov_*``: outside the vocabulary. ``copied``: summary tokens that occur in
+    the article; ``copied_lead``: in its first LEAD_TOKENS tokens; ``oov_copyable``: of the summary tokens outside the
+    vocabulary, those that occur in the article.
     """
 
     vocabulary: int
@@ -44,7 +44,7 @@ class Description:
 
 
 def describe(corpus: Corpus, max_source: int, max_target: int, vocabulary_size: int) -> Description:
-    """Measure ``corpus``, loaded with the same limits; the vocabulary is its own most frequent words."""
+    """Describe ``corpus``, loaded with the same limits; the vocabulary is its most frequent words."""
     texts = (tokens for pair in _token_pairs(corpus) for tokens in pair)
     words = frozenset(Vocabulary.build(texts, vocabulary_size).index)
     counts = sum((_counts(source, target, words) for source, target in _token_pairs(corpus)), start=np.zeros(7))

@@ -1,4 +1,4 @@
-"""Word embeddings to start a model from: a word2vec, GloVe or fastText text file laid over the model's vocabulary."""
+"""Initial word embeddings for a vocabulary, from a text file of word2vec, GloVe or fastText."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from rlsum.readers import CorpusError
 def initial_embeddings(
     vocabulary_words: Sequence[str], dimension: int, path: str | Path, seed: int
 ) -> tuple[np.ndarray, float]:
-    """The file's vectors for the words it has, for the others seeded noise of the same spread.
+    """The file's vectors for words it contains, random vectors for the others.
 
-    The noise is normal with the mean 0 and the standard deviation of the vectors found (over all their elements), so
-    that no word starts out louder than the rest. The same words, file and seed give the same table.
+    Random vectors are normal with mean 0 and the standard deviation of all elements of the vectors found. The same
+    words, file and seed give the same table.
 
-    Returns: the table (V, dimension) float32, a row a word in the order given, and the share of words found, in (0, 1].
+    Returns: the table (V, dimension) float32 in the order of the words, and the share of words found, in (0, 1].
 
     Raises:
         CorpusError: the file's vectors have another dimension, or none belongs to a word of the vocabulary.
-        rewards.mover.vectors' errors where the file is missing or broken.
+        The errors of rewards.mover.vectors: the file is missing or broken.
     """
     vectors = read_vectors(path, words=set(vocabulary_words))
     found = [(row, vectors.index[word]) for row, word in enumerate(vocabulary_words) if word in vectors.index]
@@ -39,9 +39,9 @@ def initial_embeddings(
 
 
 def check_embeddings(path: str | Path, dimension: int) -> None:
-    """Raise what ``initial_embeddings`` would for a file that is missing or of another dimension; reads one line.
+    """Raise as ``initial_embeddings`` does for a missing file or another dimension, but read one line only.
 
-    A spaCy pipeline is only looked for: its dimension shows when it is loaded.
+    For a spaCy pipeline, only its presence is checked.
     """
     if str(path).startswith(SPACY):
         check_source(path)

@@ -1,4 +1,4 @@
-"""Where a corpus comes from: files, folders, saved datasets and the hub; found, cleaned and kept by ``datasets``."""
+"""Sources of a corpus: files, folders, saved datasets and the hub, cleaned and cached with ``datasets``."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from rlsum.readers import READERS, CorpusError, Read, file_format, read_file
 
 T = TypeVar("T")
 HUB = "hf://"
-CARD = "README.md"  # says how the folder of a dataset is to be read
+CARD = "README.md"  # describes how to read the folder of a dataset
 JSON_LINES = (".jsonl", ".jsonl.gz")
 LINE_FORMATS = (*JSON_LINES, ".csv", ".csv.gz")
 SPLIT_NAMES = (("train", "training"), ("valid", "validation", "val", "dev"), ("test",))
-# Part of every cache key: raise it when reading, cleaning or tokenising gives other rows than before.
+# Part of every cache key: raise it when reading, cleaning or tokenising changes its results.
 CACHE_VERSION = 2
 CLEAN_FEATURES = datasets.Features(
     {
@@ -34,7 +34,7 @@ CLEAN_FEATURES = datasets.Features(
 
 
 def clean_rows(path: str, split: str, asked: Columns, num_proc: int) -> datasets.Dataset:
-    """All rows of the split with CLEAN_FEATURES, broken ones included, from the cache if nothing has changed."""
+    """All rows of the split with CLEAN_FEATURES, including broken ones, from the cache if nothing has changed."""
     local = Path(path).expanduser()
     if path.startswith(HUB) or not (local.exists() or _has_configurations(local.parent)):
         return _clean_dataset(_from_hub(path, split), asked, path)
@@ -46,7 +46,7 @@ def clean_rows(path: str, split: str, asked: Columns, num_proc: int) -> datasets
 
 
 def check_path(path: str, split: str) -> None:
-    """Raise CorpusError for a path or split that is not there; reads no row, asks no network."""
+    """Raise CorpusError for a missing path or split; reads no rows and does not use the network."""
     local = Path(path).expanduser()
     if path.startswith(HUB) or not local.exists():
         _hub_name(path)
@@ -55,9 +55,9 @@ def check_path(path: str, split: str) -> None:
 
 
 def load_split(path: str, split: str | None) -> datasets.Dataset:
-    """The split of a saved dataset, a folder or a hub name as `datasets` reads it; None: the only one there is.
+    """A split of a saved dataset, a folder or a hub name, as `datasets` reads it; None: the only split.
 
-    Raises CorpusError where it cannot be read, has no such split, or has several and none was named.
+    Raises CorpusError if it cannot be read, has no such split, or has several and none was named.
     """
     local = Path(path.removeprefix(HUB)).expanduser()
     found = datasets.load_from_disk(str(local)) if _is_saved(local) else _load(datasets.load_dataset, path)
@@ -71,14 +71,16 @@ def load_split(path: str, split: str | None) -> datasets.Dataset:
 
 
 def _files(path: Path, split: str) -> list[Path]:
-    """The files to read, none if ``path`` is a folder that ``datasets`` itself must read."""
+    """The files to read; none if ``path`` is a folder that ``datasets`` must read."""
     if path.is_file():
         file_format(path)
         return [path]
     names = _synonyms(split)
     if files := _split_files(path, names):
         if len(files) > 1:
-            raise CorpusError(f"path={str(path)!r}: {files[0].name} or {files[1].name} for split {split!r}? Name one")
+            raise CorpusError(
+                f"path={str(path)!r}: {files[0].name} or {files[1].name} for split {split!r}? Give its path"
+            )
         return files
     if others := _split_files(path, tuple(chain(*SPLIT_NAMES))):
         raise CorpusError(f"path={str(path)!r}: no split {split!r}; there are {', '.join(f.name for f in others)}")
@@ -89,9 +91,9 @@ def _files(path: Path, split: str) -> list[Path]:
 
 
 def _line_files(folder: Path, split: str) -> list[Path]:
-    """The JSONL or CSV files that `datasets` takes for the split: it stops at a broken row, our readers skip it.
+    """The JSONL or CSV files that `datasets` selects for the split; it stops at a broken row, our readers skip it.
 
-    None where they are of other formats, or of CSV and a dataset card may say how it is written. ``folder`` may end in
+    No files for other formats, nor for CSV with a dataset card, which may describe the dialect. ``folder`` may end in
     the name of a configuration.
     """
     formats = JSON_LINES if (folder / CARD).is_file() or not folder.exists() else LINE_FORMATS
@@ -125,13 +127,13 @@ def _clean_files(files: list[Path], asked: Columns, path: str, num_proc: int) ->
 
 
 def _states(files: Iterable[Path]) -> list[tuple[str, int, int, int]]:
-    """Path, size and times of each file, for cache keys. The last time changes with the content, whatever is set."""
+    """Path, size and times of each file, for cache keys. No tool can reset the last time, that of the last change."""
     found = ((file.resolve(), file.stat()) for file in files)
     return [(str(file), stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns) for file, stat in found]
 
 
 def _generate(files: list[tuple[str, int, int, int]], columns: Columns, version: int) -> Iterator[dict[str, Any]]:
-    # Sizes, times and version are there for the cache key that `datasets` makes of the arguments.
+    # Sizes, times and version are part of the cache key that `datasets` makes from the arguments.
     for name, *_ in files:
         for read in read_file(Path(name)):
             yield clean(read, columns)
@@ -147,9 +149,9 @@ def _saved(folder: Path, split: str) -> datasets.Dataset:
 
 
 def _from_hub(path: str, split: str) -> datasets.Dataset:
-    """What `datasets` reads: a hub name, or a folder of other formats or with a card.
+    """A dataset that `datasets` reads: a hub name, or a folder with other formats or a card.
 
-    `datasets` does not look whether the files of a folder have changed; the place of its cache says what they were.
+    `datasets` does not notice changed files in a folder, so the path of its cache depends on their state.
     """
     folder, cache = Path(_hub_name(path)[0]), None
     if folder.is_dir():
@@ -160,27 +162,27 @@ def _from_hub(path: str, split: str) -> datasets.Dataset:
 
 
 def _cache() -> Path:
-    """A folder of our own, never beside the data, which may be read-only."""
+    """Our cache folder; the folder of the data may be read-only."""
     folder = Path(datasets.config.HF_DATASETS_CACHE) / "rlsum"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
 def _load(load: Callable[..., Any], path: str, cache: str | None = None) -> Any:
-    """What a function of `datasets` makes of a hub name or a folder."""
+    """Call a function of `datasets` with a hub name or a folder."""
     name, config, revision = _hub_name(path)
     try:
         return load(name, config, revision=revision, cache_dir=cache)
     except DatasetGenerationError as error:
         raise CorpusError(
-            f"path={path!r}: `datasets` cannot read a file of it ({error.__cause__ or error}); mend it, or give the "
-            "file itself: there broken rows are skipped"
+            f"path={path!r}: `datasets` cannot read one of its files ({error.__cause__ or error}); correct it, or give "
+            "the path of the file, where broken rows are skipped"
         ) from error
     except (OSError, ValueError, DatasetsError) as error:  # not found, no network, no such configuration, unreadable
         reason = " ".join(str(error).split())
         raise CorpusError(
-            f"path={path!r}: neither a corpus here nor a dataset that `datasets` can load ({reason}). "
-            f"Where there are configurations, write {HUB}owner/name/config or folder/config"
+            f"path={path!r}: neither a local corpus nor a dataset that `datasets` can load ({reason}). "
+            f"If it has configurations, write {HUB}owner/name/config or folder/config"
         ) from error
 
 
@@ -192,7 +194,7 @@ def _hub_name(path: str) -> tuple[str, str | None, str | None]:
     parent, _, config = name.rpartition("/")
     if parent and _has_configurations(Path(parent).expanduser()):
         return str(Path(parent).expanduser()), config, None
-    # A mistyped path must not wait for the network: not where it looks like a file or lies in a folder that is here.
+    # A mistyped path must not wait for the network if it looks like a file, or if its folder exists.
     looks_local = Path(path).suffix in (*READERS, ".gz") or path.startswith(("/", ".", "~"))
     if not path.startswith(HUB) and (looks_local or ("/" in path and Path(path).parent.is_dir())):
         raise CorpusError(f"path={path!r}: no such file or folder (for a hub dataset write {HUB}owner/name)")

@@ -1,4 +1,4 @@
-"""The tokenizer of a pretrained model as the words of a summarizer: texts -> ids -> batches, and ids -> texts."""
+"""The tokenizer of a pretrained model: texts -> ids -> batches, and ids -> texts."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     import datasets
     from transformers import PreTrainedTokenizerBase
 
-IGNORED = -100  # stands after the end of a target: every id, the tokenizer's own padding too, may be a model's word
+IGNORED = -100  # pads targets: any id, even the tokenizer's padding, may be a token that the model predicts
 READ = ("src_tokens", "tgt_tokens", "tgt_whole")
 
 
 @dataclass(frozen=True)
 class Subwords:
-    """A tokenizer, what stands before every article, and what stands for the end of a summary's line.
+    """A tokenizer, the text before every article, and the text that replaces line breaks in summaries.
 
-    Articles are read with the tokenizer's own special tokens; line breaks in them are spaces.
+    Articles are read with the tokenizer's special tokens, and with spaces for line breaks.
     """
 
     tokenizer: PreTrainedTokenizerBase
@@ -31,11 +31,11 @@ class Subwords:
     line_break: str = " "
 
     def read(self, rows: datasets.Dataset, max_source: int, max_target: int) -> datasets.Dataset:
-        """Rows of a corpus with the tokenizer's ids in place of words.
+        """Rows of a corpus with the tokenizer's ids instead of words; texts are those of the corpus, uncut.
 
-        An article that is cut at ``max_source`` ids keeps the special tokens at its end, as the model has always seen
-        them; a reference that is cut at ``max_target`` ids loses its end token: it would teach to stop in the middle
-        of a sentence. Special tokens count. Texts are those of the corpus, whole.
+        An article cut at ``max_source`` ids keeps the special tokens at its end, as in pretraining. A reference cut at
+        ``max_target`` ids loses its end token, which would teach the model to stop in the middle of a sentence. Limits
+        include special tokens.
         """
         from datasets.fingerprint import Hasher
 
@@ -51,7 +51,7 @@ class Subwords:
         )
 
     def reach(self) -> int:
-        """One more than the largest id that the tokenizer could give."""
+        """One more than the tokenizer's largest id."""
         return max(self.tokenizer.get_vocab().values()) + 1
 
     def _ids(self, rows: dict[str, list[Any]], max_source: int, max_target: int) -> dict[str, list[Any]]:
@@ -66,13 +66,13 @@ class Subwords:
         }
 
     def _spelled(self, text: str) -> str:
-        """A text that spells a special token with a space in it, so that it does not gain the token's meaning."""
+        """The text with a space inside every special token that it spells, which would else become that token."""
         for token in self.tokenizer.all_special_tokens:
             text = text.replace(token, f"{token[0]} {token[1:]}")
         return text
 
     def collate(self, rows: dict[str, list[Any]], ends: tuple[int, ...]) -> Batch:
-        """A batch of rows that were read; ``ends`` are the ids that end a text."""
+        """A batch of rows from ``read``; ``ends`` are the ids that end a text."""
         src = pad(rows["src_tokens"], self.tokenizer.pad_token_id)
         return Batch(
             src=src,
@@ -96,16 +96,16 @@ class Subwords:
         return ["\n".join(line.strip() for line in text.split(self.line_break)) for text in texts]
 
     def content(self) -> str:
-        """What its ids depend on."""
+        """Everything that its ids depend on."""
         backend = getattr(self.tokenizer, "backend_tokenizer", None)
         if backend is None:
             return repr((type(self.tokenizer).__name__, self.tokenizer.init_kwargs, self.tokenizer.get_vocab()))
-        of_calls = ("truncation", "padding")  # remembered from the last one
-        return json.dumps({name: value for name, value in json.loads(backend.to_str()).items() if name not in of_calls})
+        volatile = ("truncation", "padding")  # set by the last call
+        return json.dumps({name: value for name, value in json.loads(backend.to_str()).items() if name not in volatile})
 
 
 def largest_id(rows: datasets.Dataset, column: str) -> int:
-    """The largest id in a column of lists of them; -1 where all are empty."""
+    """The largest id in a column of lists of ids; -1 if all are empty."""
     from pyarrow import compute
 
     parts = (compute.max(compute.list_flatten(part[column])).as_py() for part in rows.with_format("arrow").iter(1000))

@@ -1,4 +1,4 @@
-"""Other systems' outputs, one column a system, as records of ours."""
+"""Converts outputs of other systems, a column for each system, to records."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rlsum.records import Output
 
 @dataclass(frozen=True)
 class OutputColumns:
-    """Columns of the file: the system's text, the reference (a text or a list of texts), the article if it is there."""
+    """Columns of the file: the system's text, the reference (a text or a list of texts), the article if present."""
 
     candidate: str
     reference: str
@@ -33,18 +33,17 @@ def read_articles(path: str | Path, column: str = "article", id_column: str = "i
 def convert(
     path: str | Path, columns: OutputColumns, system: str, articles: Mapping[str, str] | None = None
 ) -> Iterator[Output]:
-    """Every row of ``path`` as an Output of ``system``; texts are kept to the letter, their lines are sentences.
+    """Every row of ``path`` as an Output of ``system``; texts are unchanged, a line is a sentence.
 
-    The source is the article of ``articles`` with the row's id, else the column ``columns.source``, else "".
-    An empty candidate is kept: a system may have said nothing. Raises CorpusError at the first row that lacks a field
-    or whose id has no article: an evaluation on fewer rows would not be comparable.
+    The source is the article of ``articles`` with the row's id, else the column ``columns.source``, else "". Empty
+    candidates are kept. Raises CorpusError for the first row that lacks a field or an article: an evaluation on fewer
+    rows would not be comparable.
     """
     for read in read_file(_existing(path)):
         identity = str(_field(read, columns.id))
-        found = _field(read, columns.reference)
-        references = tuple(
-            _text(text, read, columns.reference) for text in (found if isinstance(found, list) else [found])
-        )
+        value = _field(read, columns.reference)
+        texts = value if isinstance(value, list) else [value]
+        references = tuple(_text(text, read, columns.reference) for text in texts)
         candidate = _text(_field(read, columns.candidate), read, columns.candidate)
         yield Output(identity, _source(read, identity, columns, articles), references, candidate, system)
 
@@ -52,22 +51,22 @@ def convert(
 def _source(read: Read, identity: str, columns: OutputColumns, articles: Mapping[str, str] | None) -> str:
     if articles is not None:
         if identity not in articles:
-            raise CorpusError(f"{read.where}: no article has the id {identity!r}; give the articles of these outputs")
+            raise CorpusError(f"{read.where}: no article has the id {identity!r}; give the articles of all outputs")
         return articles[identity]
     return _text(_field(read, columns.source), read, columns.source) if columns.source else ""
 
 
 def _existing(path: str | Path) -> Path:
     if not Path(path).is_file():
-        raise CorpusError(f"{path}: no such file")
+        raise CorpusError(f"{path}: no such file; give a JSONL, CSV or parquet file")
     return Path(path)
 
 
 def _field(read: Read, name: str) -> Any:
     if read.problem:
-        raise CorpusError(f"{read.where}: {read.problem}; mend or delete this row")
+        raise CorpusError(f"{read.where}: {read.problem}; correct or delete this row")
     if name in read.fields and read.fields[name] is None:
-        raise CorpusError(f"{read.where}: {name!r} is null; mend or delete this row")
+        raise CorpusError(f"{read.where}: {name!r} is null; correct or delete this row")
     if name not in read.fields:
         raise CorpusError(f"{read.where}: no {name!r}; its columns are {', '.join(read.fields)}")
     return read.fields[name]

@@ -1,4 +1,4 @@
-"""The word list, and its extension by the words of one article so that unknown words can be copied."""
+"""The vocabulary, and its extension by the words of one article, so that unknown words can be copied."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from rlsum.errors import UserError
 
 PAD, UNK, BOS, EOS = range(4)
 SPECIALS = ("<pad>", "<unk>", "<s>", "</s>")
-VOCABULARY = "vocab.txt"  # its file in a checkpoint
+VOCABULARY = "vocab.txt"  # in a checkpoint
 
 
 class VocabularyError(UserError):
-    """A vocabulary file that cannot be used."""
+    """An unusable vocabulary file."""
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Words by id: the four specials first, then words from most to least frequent.
+    """Words by id: the four specials, then words from most to least frequent.
 
     An *extended* id is a vocabulary id, or ``len(vocabulary) + k`` for the k-th distinct unknown word of one article
     (See et al. 2017, section 2.2).
@@ -32,11 +32,11 @@ class Vocabulary:
 
     @classmethod
     def build(cls, texts: Iterable[Sequence[str]], size: int, min_count: int = 1) -> Vocabulary:
-        """The ``size`` most frequent words (specials not counted), ties in alphabetical order."""
+        """The ``size`` most frequent words (without the specials), ties in alphabetical order."""
         counter: Counter[str] = Counter()
         for tokens in texts:
             counter.update(tokens)
-        for special in SPECIALS:  # a text that spells "<unk>" must not gain the special's meaning
+        for special in SPECIALS:  # a text that spells "<unk>" must not become the special
             counter.pop(special, None)
         kept = sorted(((w, c) for w, c in counter.items() if c >= min_count), key=lambda item: (-item[1], item[0]))
         kept = kept[:size]
@@ -47,17 +47,17 @@ class Vocabulary:
 
     @cached_property
     def index(self) -> dict[str, int]:
-        """Word -> id, without the specials: text never encodes to one (but to UNK)."""
+        """Word -> id, without the specials: texts never encode to them, except to UNK."""
         return {word: i for i, word in enumerate(self.words) if i >= len(SPECIALS)}
 
     def extend(self, src: Sequence[str]) -> tuple[list[int], tuple[str, ...]]:
-        """Extended ids of an article, and its unknown words in order of first appearance."""
+        """Extended ids of an article, and its unknown words by first occurrence."""
         unknown: dict[str, int] = {}
         ids = [self._extended_id(token, unknown, grow=True) for token in src]
         return ids, tuple(unknown)
 
     def encode_target(self, target: Sequence[str], unknown: Sequence[str]) -> list[int]:
-        """Extended ids of a summary: its unknown words are UNK unless the article holds them."""
+        """Extended ids of a summary: unknown words are UNK unless they are in the article."""
         known = {word: i for i, word in enumerate(unknown)}
         return [self._extended_id(token, known, grow=False) for token in target]
 
@@ -69,7 +69,7 @@ class Vocabulary:
         return len(self) + unknown[token] if token in unknown else UNK
 
     def surface(self, extended_id: int, unknown: Sequence[str]) -> str:
-        """The word an extended id stands for; copied unknown words come out as they were written."""
+        """The word of an extended id; copied unknown words in their surface form."""
         return self.words[extended_id] if extended_id < len(self) else unknown[extended_id - len(self)]
 
     def save(self, path: str | Path) -> None:
@@ -83,7 +83,7 @@ class Vocabulary:
         try:
             lines = Path(path).read_bytes().decode("utf-8").removesuffix("\n").split("\n")
         except (OSError, UnicodeDecodeError) as error:
-            raise VocabularyError(f"{path}: cannot be read ({error}); give a file that was saved with a run") from error
+            raise VocabularyError(f"{path}: cannot be read ({error}); give a file that a run saved") from error
         words, counts = [], []
         for number, line in enumerate(lines, 1):
             word, tab, count = line.rpartition("\t")

@@ -1,15 +1,15 @@
-"""How simulated stories are worded: the tables' notation, synonyms, and the distribution of reference summaries.
+"""The wording of simulated stories: the notation of tables, synonyms, and the distribution of reference summaries.
 
-``wordings/KIND.txt`` is the table of one kind of story. ``name share`` opens a fact that this share of the references
-mention; ``a`` lines word it in articles, ``r`` lines in references, the first ``r`` line twice as often as any other.
-``lead`` and ``other`` hold article sentences that no reference takes up, ``bystanders.txt`` those of every kind. In a
-sentence ``{slot}`` is a value of the story (a number, a noun, else an invented name), ``~word`` is any member of the
-word's synonym set, ``(x|y)`` is any alternative.
+``wordings/KIND.txt`` is the table of one kind of story. A line ``name share`` opens a fact that this share of the
+references mentions: ``a`` lines word it in articles, ``r`` lines in references, where the first ``r`` line is twice as
+frequent as others. ``lead`` and ``other`` hold article sentences that references never mention, ``bystanders.txt`` those
+of every kind. In a sentence, ``{slot}`` is a value of the story (a number, a noun, else an invented name), ``~word`` any
+synonym of the word, ``(x|y)`` any alternative.
 
-References are drawn like this: the main fact, then either (LAZY) a sentence that says nothing, or a subset of the other
-facts, each in by its share, in the table's order half of the time, each in one of its wordings. So every single
-continuation that says something is less probable than the one that says nothing: what likelihood prefers (its mode)
-is not what a reward prefers (the facts most references mention, in the wording nearest to all the others).
+A reference is drawn as the main fact, followed either (with probability LAZY) by a sentence without content, or by a
+random subset of the other facts, each included with its share, in the order of the table half of the time, each in one
+of its wordings. The sentence without content is more probable than any single continuation with content: the mode of
+the likelihood differs from what a reward prefers, the facts of most references in the most central wording.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from typing import TypeVar
 T = TypeVar("T")
 
 LAZY = 0.08
-# Eleven tokens for the price of one choice, so the mean log-probability a token prefers it, too, but only by little: a
-# length-normalised beam follows what training changes. Stop words only, so that movers weigh nothing in it.
+# Eleven tokens for one choice, so the mean log-probability of its tokens is slightly higher, too: a length-normalised
+# beam follows what training changes. Only stop words, which movers do not weigh.
 FILLER = "there is not much more to say about it now ."
 IN_ORDER = 0.5
 MOST_FACTS = 3
@@ -60,7 +60,7 @@ NOUNS = {
     "product": ("toy", "bicycle", "chocolate", "furniture", "piano", "soap", "paper", "shoe"),
 }
 
-# Used interchangeably in articles and references; the first member is the key in the tables.
+# Interchangeable in articles and references; the first word is the key in the tables.
 SYNONYMS: tuple[tuple[str, ...], ...] = (
     ("blaze", "fire", "inferno"),
     ("gutted", "destroyed", "wrecked"),
@@ -128,7 +128,7 @@ _DRAWN = re.compile(r"~(\w+)|\(([^)]*)\)")
 
 @dataclass(frozen=True)
 class Fact:
-    """One thing that happened: ``share`` of the references mention it; ``told`` and ``summed`` hold templates."""
+    """A fact, the share of references that mention it, and templates for articles (told) and references (summed)."""
 
     name: str
     share: float
@@ -138,7 +138,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Event:
-    """A kind of story: openings, the main fact, further facts, and what does not matter (bystanders: in any kind)."""
+    """A kind of story: openings, the main fact, other facts, and irrelevant sentences (bystanders: of any kind)."""
 
     kind: str
     leads: tuple[str, ...]
@@ -149,7 +149,7 @@ class Event:
 
     @property
     def slots(self) -> tuple[str, ...]:
-        """The values a story of this kind needs, in a fixed order (``x`` is drawn anew for each sentence)."""
+        """The values that a story of this kind needs, in a fixed order; ``x`` is drawn for each sentence instead."""
         templates = (line for fact in (self.main, *self.facts) for line in (*fact.told, *fact.summed))
         return tuple(sorted({slot for line in templates for slot in _SLOT.findall(line)}))
 
@@ -182,12 +182,12 @@ def _fact(header: str, lines: Sequence[str]) -> Fact:
 
 
 def pick(rng: random.Random, options: Sequence[T]) -> T:
-    """One option, uniformly. Uses ``rng.random`` alone, whose stream Python keeps stable across versions."""
+    """One option, uniformly. Uses only ``rng.random``, whose stream is stable across Python versions."""
     return options[int(rng.random() * len(options))]
 
 
 def word(template: str, values: Mapping[str, str], rng: random.Random | None) -> str:
-    """The sentence of a template: slots filled, synonyms and alternatives drawn, or the first where rng is None."""
+    """The sentence of a template: slots filled, synonyms and alternatives drawn by ``rng``; None: the first ones."""
 
     def drawn(match: re.Match[str]) -> str:
         options = _options(match)
@@ -201,7 +201,7 @@ def _options(match: re.Match[str]) -> Sequence[str]:
 
 
 def draw_templates(kind: str, rng: random.Random) -> list[str]:
-    """The templates of one reference summary, drawn from the distribution that the module's text describes."""
+    """The templates of one reference summary, drawn from the distribution in the module's docstring."""
     story = event(kind)
     main = _draw_wording(story.main, rng)
     if rng.random() < LAZY:
@@ -220,7 +220,7 @@ def _draw_wording(fact: Fact, rng: random.Random) -> str:
 
 @cache
 def likeliest_templates(kind: str) -> tuple[str, ...]:
-    """The templates of the most probable reference summary: the exact mode of ``draw_templates`` and ``word``."""
+    """The templates of the most probable reference summary: the mode of ``draw_templates`` and ``word``."""
     story = event(kind)
     plans = [((), math.log(LAZY)), *_fact_plans(story)]
     best = max(plans, key=lambda plan: plan[1] + sum(_likeliest_wording(fact)[1] for fact in plan[0]))[0]
@@ -229,7 +229,7 @@ def likeliest_templates(kind: str) -> tuple[str, ...]:
 
 
 def _fact_plans(story: Event) -> Iterator[tuple[tuple[Fact, ...], float]]:
-    """All (ordered facts, log-probability) of summaries that are not lazy."""
+    """All (ordered facts, log-probability) of summaries with content."""
     probability: dict[tuple[Fact, ...], float] = {}
     for chosen in itertools.product((True, False), repeat=len(story.facts)):
         facts = tuple(fact for fact, taken in zip(story.facts, chosen, strict=True) if taken)[:MOST_FACTS]

@@ -1,7 +1,7 @@
-"""Policies on simulated stories that need no training: the marks between which a trained summarizer should fall.
+"""Untrained policies on simulated stories: lower and upper marks for a trained summarizer.
 
-Each maps a Story to a candidate text (a line is a sentence). All but ``lead`` know the story's facts and the wording
-tables; none sees the story's own reference.
+Each maps a Story to a candidate text with a sentence a line. All but ``lead`` know the story's facts and the wording
+tables; none sees the story's reference.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ def lead(story: Story, sentences: int = 3) -> str:
 
 
 def likelihood_mode(story: Story) -> str:
-    """The most probable reference summary: what exact search under a perfect likelihood model would say."""
+    """The most probable reference summary: the result of exact search under a perfect likelihood model."""
     return fill(story, likeliest_templates(story.kind))
 
 
 def random_reference(story: Story) -> str:
-    """A fresh draw from the distribution of references: how well one writer's summary predicts another's."""
+    """Another draw from the distribution of references: how well one writer's summary predicts another's."""
     rng = random.Random(f"fresh:{story.id}:{sorted(story.facts.items())}")
     return "\n".join(reference(story.kind, story.facts, rng))
 
 
 def oracle(story: Story) -> str:
-    """The main fact and all facts that most references mention, in order, each in its central wording."""
+    """The main fact and all facts that at least half of the references mention, in order, in their central wording."""
     return fill(story, central_templates(story.kind))
 
 
 def fill(story: Story, templates: tuple[str, ...]) -> str:
-    """The text of templates for a story, every synonym set by its first member."""
+    """The text of templates for a story, with the first of all synonyms."""
     return "\n".join(word(template, story.facts, None) for template in templates)
 
 
 @cache
 def central_templates(kind: str) -> tuple[str, ...]:
-    """Of each fact that most references mention the wording that overlaps most with the fact's other wordings."""
+    """For each such fact, the wording that overlaps most with the fact's other wordings."""
     table = event(kind)
     return tuple(_central(fact) for fact in (table.main, *table.facts) if fact.share >= 0.5)
 
@@ -65,11 +65,11 @@ def _overlap(left: list[str], right: list[str]) -> float:
 def search_templates(
     kind: str, score: Callable[[Sequence[str], Sequence[str]], float], sample: Sequence[Story]
 ) -> tuple[str, ...]:
-    """The templates with the highest mean score on the sample's references that single changes can reach.
+    """Hill climbing from ``central_templates`` for the highest score on the references of ``sample``.
 
-    Hill climbing from ``central_templates``: reword a sentence, drop one, swap neighbours, add a fact or the filler.
-    ``score`` maps candidates and references to one number. ``sample`` holds stories of this kind other than those to be
-    judged by. Approximates the policy that maximises the expected reward given an article.
+    Steps: reword a sentence, drop one, swap neighbours, add a fact or the filler. ``score`` maps candidates and
+    references to one number. ``sample`` holds stories of this kind, none of which is used for evaluation. Approximates
+    the policy with the highest expected reward given an article.
     """
     references = ["\n".join(story.highlights) for story in sample]
 
@@ -79,22 +79,22 @@ def search_templates(
     best = central_templates(kind)
     reached = value(best)
     while True:
-        found, templates = max((value(change), change) for change in _changes(kind, best))
-        if found <= reached:
+        highest, templates = max((value(change), change) for change in _changes(kind, best))
+        if highest <= reached:
             return best
-        best, reached = templates, found
+        best, reached = templates, highest
 
 
 def _changes(kind: str, templates: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     table = event(kind)
     wordings = [fact.summed for fact in (table.main, *table.facts)] + [(FILLER,)]
-    for place, current in enumerate(templates):
+    for i, current in enumerate(templates):
         same = next(options for options in wordings if current in options)
-        yield from ((*templates[:place], other, *templates[place + 1 :]) for other in same if other != current)
+        yield from ((*templates[:i], other, *templates[i + 1 :]) for other in same if other != current)
         if len(templates) > 1:
-            yield (*templates[:place], *templates[place + 1 :])
-        if place:
-            yield (*templates[: place - 1], current, templates[place - 1], *templates[place + 1 :])
+            yield (*templates[:i], *templates[i + 1 :])
+        if i:
+            yield (*templates[: i - 1], current, templates[i - 1], *templates[i + 1 :])
     for options in wordings:
         if not set(options) & set(templates):
             yield from ((*templates, other) for other in options)

@@ -1,9 +1,9 @@
-"""Simulated news stories: an embedded corpus, so that a summarizer can be trained and judged without any download.
+"""Simulated news stories: a corpus to train and evaluate summarizers without a download.
 
-Each story is a pure function of (seed, split, index). Articles have 8 to 15 sentences; the first one is colour, the
-facts that matter are spread over the rest among people and places that do not matter. Names are invented for each story
-(capitalised; nearly never twice), so a model must copy them. Texts are tokenised: tokens joined by one space, sentences
-by a newline, lower-case but for names. ``grammar`` says what references look like and why reward training pays.
+Each story is a pure function of (seed, split, index). Articles have 8 to 15 sentences: the first one is irrelevant, the
+facts are spread over the others among irrelevant people and places. Names are invented for each story, capitalised and
+almost unique, so a model must copy them. Texts are tokenised: tokens joined by one space, sentences by a newline,
+lower-case except for names. See ``grammar`` for the references, and why training on a reward improves on likelihood.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _CODAS = "l n r s th k m nd rt x sk v".split()  # noqa: SIM905
 
 @dataclass(frozen=True)
 class Story:
-    """One story: its sentences, its reference summary, and the values (slot -> surface form) of what happened in it."""
+    """One story: its sentences, its reference summary, and the values of its facts (slot -> surface form)."""
 
     id: str
     kind: str
@@ -35,15 +35,12 @@ class Story:
     facts: Mapping[str, str]
 
     def row(self) -> dict[str, str]:
-        """The corpus row: id, article, highlights; a line is a sentence."""
+        """The corpus row: id, article, highlights, with a sentence a line."""
         return {"id": self.id, "article": "\n".join(self.article), "highlights": "\n".join(self.highlights)}
 
 
 def story(seed: int, split: str, index: int) -> Story:
-    """The story at ``index`` of a split. Names of different splits never coincide, so no two splits share a story.
-
-    Raises ValueError for an unknown split.
-    """
+    """The story at ``index`` of a split; splits share no names. Raises ValueError for an unknown split."""
     if split not in SPLITS:
         raise ValueError(f"split={split!r} is unknown; use one of {', '.join(SPLITS)}")
     rng = random.Random(f"{seed}:{split}:{index}")
@@ -60,7 +57,7 @@ def stories(seed: int, split: str, count: int) -> Iterator[Story]:
 
 
 def write_corpus(folder: Path, seed: int, sizes: Mapping[str, int]) -> dict[str, Path]:
-    """Write ``<split>.jsonl`` for each split of ``sizes``; the bytes depend on the arguments alone."""
+    """Write ``<split>.jsonl`` for each split of ``sizes``; the bytes depend only on the arguments."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = {split: folder / f"{split}.jsonl" for split in sizes}
     for split, path in paths.items():
@@ -75,7 +72,7 @@ def reference(kind: str, facts: Mapping[str, str], rng: random.Random) -> tuple[
 
 
 def _names(rng: random.Random, split: int) -> Iterator[str]:
-    """Endless names without repetition; a checksum deals every possible name to one split alone."""
+    """Endless names without repetition; a checksum assigns every possible name to one split."""
     seen = set()
     while True:
         count = 2 + (rng.random() < 0.5)
@@ -93,7 +90,7 @@ def _value(slot: str, names: Iterator[str], rng: random.Random) -> str:
 
 
 def _article(kind: str, facts: Mapping[str, str], names: Iterator[str], rng: random.Random) -> tuple[str, ...]:
-    """Lead, then everything else in random order, but the main fact among the second to sixth sentences."""
+    """The lead, then the rest in random order, with the main fact among the second to sixth sentences."""
     table = event(kind)
 
     def told(fact: Fact) -> str:
@@ -114,7 +111,7 @@ def _sample(rng: random.Random, options: tuple[str, ...], least: int, most: int)
 
 
 def _shuffle(rng: random.Random, items: list[str]) -> None:
-    """Fisher-Yates on ``rng.random`` alone (see ``pick``)."""
+    """Fisher-Yates with only ``rng.random`` (see ``pick``)."""
     for last in range(len(items) - 1, 0, -1):
         other = int(rng.random() * (last + 1))
         items[last], items[other] = items[other], items[last]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-RARE = ""  # stands for all rare words, such as invented names: a context like any other, but it gets no vector
+RARE = ""  # all rare words, such as invented names: a context like any other, but without a vector
 
 
 class TooLittleText(UserError):
@@ -43,8 +43,8 @@ def train_vectors(
 ) -> dict[str, NDArray[np.float32]]:
     """Unit vectors ``(width,)`` of all alphabetic words seen ``least`` times or more, lower-cased, most frequent first.
 
-    ``sentences`` are tokens joined by white space; a context reaches ``window`` words to either side and never over the
-    end of a sentence. Raises TooLittleText where fewer than ``width`` + 1 words are frequent enough.
+    ``sentences`` are tokens joined by white space; a context is ``window`` words to either side within a sentence.
+    Raises TooLittleText if fewer than ``width`` + 1 words are frequent enough.
     """
     texts = [sentence.lower().split() for sentence in sentences]
     counts = Counter(token for text in texts for token in text)
@@ -61,7 +61,7 @@ def train_vectors(
 
 
 def write_vectors(path: Path, vectors: Mapping[str, NDArray[np.float32]]) -> None:
-    """Write word2vec text, gzipped where the name ends in .gz; equal vectors give equal bytes."""
+    """Write word2vec text, gzipped if the name ends in .gz; equal vectors give equal bytes."""
     width = len(next(iter(vectors.values())))
     lines = [f"{len(vectors)} {width}"]
     lines += [word + " " + " ".join(f"{value:.5f}" for value in vector) for word, vector in vectors.items()]
@@ -72,9 +72,9 @@ def write_vectors(path: Path, vectors: Mapping[str, NDArray[np.float32]]) -> Non
 def synonym_margin(
     vectors: Mapping[str, NDArray[np.float32]], groups: Iterable[Sequence[str]], draws: int = 20_000, seed: int = 0
 ) -> tuple[float, float, float]:
-    """Mean cosine of two words of one group, mean cosine of two random words, and how often the former is the higher.
+    """Mean cosine within groups, mean cosine of random words, and the probability that the former is higher.
 
-    Pairs with a word that has no vector are left out. Vectors must have unit length.
+    Pairs with a word without a vector are left out. Vectors must have unit length.
     """
     pairs = [pair for group in groups for pair in itertools.combinations(group, 2)]
     inside = np.array([vectors[one] @ vectors[two] for one, two in pairs if one in vectors and two in vectors])

@@ -138,7 +138,7 @@ def test_an_empty_output_is_kept_and_the_system_named(tmp_path):
         "outputs", write(tmp_path / "s.jsonl", SYSTEMS), "--candidate", "silent", "--system", "mute", "-o", str(out)
     )
     assert [(o.candidate, o.system, o.source) for o in read_outputs(out)] == [("", "mute", "")] * 2
-    assert "No articles" in result.output
+    assert "Without articles" in result.output
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_an_empty_output_is_kept_and_the_system_named(tmp_path):
         (["--candidate", "other"], r"s\.jsonl:1: no 'other'; its columns are id, reference"),
         (["--candidate", "fine", "--reference", "ref"], "no 'ref'"),
         (["--candidate", "fine", "--articles", "{articles}"], "no article has the id 'b'"),
-        (["--candidate", "fine", "--articles", "{articles}", "--source", "x"], "from one place only"),
+        (["--candidate", "fine", "--articles", "{articles}", "--source", "x"], "leave one of them out"),
         (["--candidate", "fine", "--articles", "nowhere.jsonl"], "nowhere.jsonl: no such file"),
     ],
 )

@@ -336,13 +336,13 @@ def test_a_local_snapshot_with_two_configurations(tmp_path):
 
 def test_a_broken_row_where_datasets_reads_is_told_as_such(tmp_path):
     write(tmp_path / "corpus" / "one.json", jsonl(STORIES) + b"{half\n")
-    with pytest.raises(CorpusError, match=r"cannot read a file of it .*give the file itself"):
+    with pytest.raises(CorpusError, match=r"cannot read one of its files .*give the path of the file"):
         load_corpus(tmp_path / "corpus")
 
 
 def test_parquet_without_rows(tmp_path):
     datasets.Dataset.from_list(STORIES).select([]).to_parquet(tmp_path / "x.parquet")
-    with pytest.raises(CorpusError, match="holds no row"):
+    with pytest.raises(CorpusError, match=": no rows"):
         load_corpus(tmp_path / "x.parquet")
 
 
@@ -375,11 +375,11 @@ def test_duplicate_ids_are_kept_and_counted(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("x.jsonl", b"one\ntwo\n", r"no row can be read \(.*x.jsonl:1: not JSON\); JSONL has an object a line"),
+        ("x.jsonl", b"one\ntwo\n", r"no row can be read \(.*x.jsonl:1: not JSON\); JSONL needs an object per line"),
         ("x.json", b'[{"article": "a", "highlights": "b"}]', "no row can be read .*not a JSON object"),
-        ("x.jsonl", b"", "holds no row"),
-        ("x.jsonl", b"\xef\xbb\xbf", "holds no row"),
-        ("x.csv", b"article,highlights\n", "holds no row"),
+        ("x.jsonl", b"", ": no rows"),
+        ("x.jsonl", b"\xef\xbb\xbf", ": no rows"),
+        ("x.csv", b"article,highlights\n", ": no rows"),
         ("x.jsonl", b'{"text": "a", "highlights": "b"}\n', "no row has article; found: text, highlights"),
         (
             "x.jsonl",
