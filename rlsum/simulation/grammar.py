@@ -2,9 +2,9 @@
 
 ``wordings/KIND.txt`` is the table of one kind of story. A line ``name share`` opens a fact that this share of the
 references mentions: ``a`` lines word it in articles, ``r`` lines in references, where the first ``r`` line is twice as
-frequent as others. ``lead`` and ``other`` hold article sentences that references never mention, ``bystanders.txt`` those
-of every kind. In a sentence, ``{slot}`` is a value of the story (a number, a noun, else an invented name), ``~word`` any
-synonym of the word, ``(x|y)`` any alternative.
+frequent as others. ``lead`` and ``other`` hold article sentences that references never mention, ``bystanders.txt``
+those of every kind. In a sentence, ``{slot}`` is a value of the story (a number, a noun, else an invented name),
+``~word`` any synonym of the word, ``(x|y)`` any alternative.
 
 A reference is drawn as the main fact, followed either (with probability LAZY) by a sentence without content, or by a
 random subset of the other facts, each included with its share, in the order of the table half of the time, each in one
