@@ -1,4 +1,4 @@
-"""``rlsum explain``: why two texts score what they do, as a picture, a page or data."""
+"""``rlsum explain``: the reasons of a score as a picture, a page or data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ENDINGS = (".png", ".html", ".json")
 
 def explain(
     candidate: Annotated[str, typer.Argument(help="The text that is scored; its lines are its sentences.")],
-    reference: Annotated[str, typer.Argument(help="What it is compared with.")],
+    reference: Annotated[str, typer.Argument(help="The text to compare it with.")],
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="PLAN.png", help="A picture (.png), a page (.html) or data (.json).")
     ],
@@ -24,15 +24,15 @@ def explain(
         str, typer.Option(help="Metrics with their options; a page or data take several, a picture one.")
     ],
     theme: Annotated[
-        Literal["light", "dark"], typer.Option(help="Of a picture; a page follows the reader's own.")
+        Literal["light", "dark"], typer.Option(help="Of a picture; a page follows the browser.")
     ] = "light",
     overwrite: Annotated[bool, typer.Option(help="Replace PLAN.png.")] = False,
 ) -> None:
-    """Show what makes a score: which words and sentences move where, or which tokens resemble each other.
+    """Explain a score: where the weight of words and sentences moves, or which tokens are similar.
 
-    For wms, sms, s+wms and MoverScore's v1 and v2 the optimal transport plan, as in Figure 1 of Clark et al. (2019):
-    each item of the candidate, where its weight goes, and how far. For the other contextual metrics the matrix of
-    cosines. A page needs no network; pointing at a text shows where it goes.
+    For wms, sms, s+wms and MoverScore's v1 and v2: the optimal transport plan, as in Figure 1 of Clark et al. (2019),
+    with the weight and the distance of each move. For the other contextual metrics: the matrix of cosines. A page needs
+    no network; point at a text to follow its weight.
 
     **Examples**
 
@@ -46,29 +46,29 @@ def explain(
     from rlsum.errors import UserError
 
     if out.suffix not in ENDINGS:
-        raise UserError(f"--out {out}: the ending says what is written; use one of {', '.join(ENDINGS)}")
+        raise UserError(f"--out {out}: the ending selects the format; use one of {', '.join(ENDINGS)}")
     check_free("--out", out, overwrite)
     scorers = rewards.from_specs(metrics)
     if out.suffix == ".png" and len(scorers) > 1:
         raise UserError(f"--out {out}: a picture shows one metric, {len(scorers)} are given; use .html or .json")
-    found = [explained(scorer, candidate, reference) for scorer in scorers.values()]
-    _write(out, found, theme)
-    for explanation in found:
+    explanations = [explained(scorer, candidate, reference) for scorer in scorers.values()]
+    _write(out, explanations, theme)
+    for explanation in explanations:
         typer.echo(f"{explanation.metric} {explanation.score:.4f}")
     typer.echo(out)
 
 
-def _write(out: Path, found: list[Explanation], theme: str) -> None:
+def _write(out: Path, explanations: list[Explanation], theme: str) -> None:
     from rlsum.explain.page import html
     from rlsum.explain.picture import png
 
     if out.suffix == ".json":
-        data = [explanation.as_json() for explanation in found]
+        data = [explanation.as_json() for explanation in explanations]
         out.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
     elif out.suffix == ".html":
-        out.write_text(html(found), encoding="utf-8", errors="replace")  # half a surrogate pair cannot be written
+        out.write_text(html(explanations), encoding="utf-8", errors="replace")  # a text may hold half a surrogate pair
     else:
-        picture, complete = png(found[0], theme)
+        picture, complete = png(explanations[0], theme)
         out.write_bytes(picture)
         if not complete:
-            typer.echo("some signs are in no installed font and drawn as boxes; a page (.html) has them", err=True)
+            typer.echo("letters that no installed font has are drawn as boxes; a page (.html) shows them", err=True)

@@ -1,1 +1,1 @@
-"""Explanations of scores as pictures: where things stand, and two ways of drawing them."""
+"""Explanations of scores as pictures: their layout, and its two drawings, PNG and HTML."""

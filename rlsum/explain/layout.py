@@ -1,37 +1,38 @@
-"""Where the parts of a picture stand, in pixels from the upper left corner: the same for the PNG and for the page.
+"""Positions of the parts of a picture, in pixels from the upper left corner, for PNG and HTML alike.
 
-Flows are laid out after Figure 1 of Clark et al. 2019: the candidate on the left, the reference on the right, each
-sentence above its words; a band between two items is as wide as the weight that moves.
+Flows follow Figure 1 of Clark et al. 2019: the candidate on the left, the reference on the right, each sentence above
+its words; the width of a band between two items is the weight that moves.
 """
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rewards.explain import Explanation, Item
 
 FONT = 13.0
-ADVANCE = 0.6 * FONT  # mean width of a letter; wide ones (Chinese) take two
+ADVANCE = 0.6 * FONT  # mean width of a letter; wide letters (Chinese) take two
 LINE = 1.35 * FONT
 TEXT = 300.0  # width of a column of texts
-GAP = 400.0  # between the two columns, where the bands are
+GAP = 400.0  # between the two columns, for the bands
 INDENT = 18.0
 BAR = 5.0
 MARGIN = 16.0
-WIDEST = 40.0  # pixels, the heaviest item's bar
+TALLEST = 40.0  # bar of the heaviest item
 SENTENCE_LINES = 3
-SPREAD = 60.0  # the most a short text is spread beside a long one, pixels an item
-LABEL = (30.0, 15.0)  # what the distance on a band takes
+SPREAD = 60.0  # most extra room for each item of the shorter text
+LABEL = (30.0, 15.0)  # width and height of the distance on a band
 CELL = 24.0
-NUMBERED = 40  # tokens a side up to which cells hold their number
-PLACES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78, 0.14, 0.86)  # along a band, the best first
+NUMBERED = 40  # most tokens of a text whose cosines are written in the cells
+LABEL_POSITIONS = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78, 0.14, 0.86)  # along a band, in order of preference
+ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 
 
 @dataclass(frozen=True)
 class Node:
-    """An item: its lines of text from ``y``, and a bar at ``x`` as high as its weight."""
+    """An item: its lines of text from ``y`` down, and a bar at ``x`` whose height is the item's weight."""
 
     item: Item
     lines: tuple[str, ...]
@@ -43,7 +44,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Band:
-    """A flow from one bar to another: ``(x, y)`` of both ends' middles, its width, and where its label has room."""
+    """A flow between two bars: the middles ``(x, y)`` of its ends, its width, and the place of its label, if any."""
 
     kind: str
     start: tuple[float, float]
@@ -56,15 +57,18 @@ class Band:
     label: tuple[float, float] | None
 
     def at(self, t: float) -> tuple[float, float]:
-        """A point of its middle line, ``t`` from 0 to 1: a cubic curve, level at both ends."""
+        """The point at ``t`` in [0, 1] of the middle line, a cubic curve that is level at both ends."""
         (x0, y0), (x1, y1) = self.start, self.end
-        along, across = 1.5 * t - 1.5 * t**2 + t**3, 3 * t**2 - 2 * t**3  # Bezier, its two controls at the middle of x
+        along, across = (
+            1.5 * t - 1.5 * t**2 + t**3,
+            3 * t**2 - 2 * t**3,
+        )  # Bezier, both controls at the middle of x
         return x0 + along * (x1 - x0), y0 + across * (y1 - y0)
 
 
 @dataclass(frozen=True)
-class Flows:
-    """A whole picture."""
+class FlowLayout:
+    """The picture of a transport plan."""
 
     width: float
     height: float
@@ -74,8 +78,8 @@ class Flows:
 
 
 @dataclass(frozen=True)
-class Cell:
-    """A cosine of a matrix; ``strength`` in [0, 1] is how much colour it gets, ``best``: framed."""
+class Cosine:
+    """A cosine of a matrix; ``strength`` in [0, 1] is the opacity of its colour, ``best`` frames it."""
 
     row: int
     column: int
@@ -87,26 +91,26 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Matrix:
-    """A whole picture of cosines, its cells beginning at ``left`` and ``top``."""
+class MatrixLayout:
+    """The picture of a matrix of cosines, whose cells begin at ``left`` and ``top``."""
 
     width: float
     height: float
     left: float
     top: float
     numbered: bool
-    cells: tuple[Cell, ...]
+    cells: tuple[Cosine, ...]
 
 
-def matrix(explanation: Explanation) -> Matrix:
-    """The picture of the cosines: the candidate's tokens are rows, the reference's columns."""
+def matrix_layout(explanation: Explanation) -> MatrixLayout:
+    """The picture of the cosines: rows are tokens of the candidate, columns those of the reference."""
     values = explanation.values
     rows, columns = values.shape
     sides = explanation.candidate, explanation.reference
     left, top = (20 + max(width_of(short(item.text)) for item in side) for side in sides)
     best_of_row, best_of_column = values.argmax(axis=1), values.argmax(axis=0)
     cells = tuple(
-        Cell(
+        Cosine(
             row,
             column,
             left + column * CELL,
@@ -119,13 +123,13 @@ def matrix(explanation: Explanation) -> Matrix:
         for column in range(columns)
     )
     width, height = max(440.0, left + columns * CELL + top), top + rows * CELL + MARGIN
-    return Matrix(width, height, left, top, max(rows, columns) <= NUMBERED, cells)
+    return MatrixLayout(width, height, left, top, max(rows, columns) <= NUMBERED, cells)
 
 
-def lay_out(explanation: Explanation) -> Flows:
-    """The picture of a plan."""
+def flow_layout(explanation: Explanation) -> FlowLayout:
+    """The picture of a transport plan."""
     heaviest = max(item.weight for item in (*explanation.candidate, *explanation.reference))
-    scale = WIDEST / heaviest
+    scale = TALLEST / heaviest
     columns = (explanation.candidate, MARGIN + TEXT), (explanation.reference, MARGIN + TEXT + GAP)
     ends = [_column(items, x, scale, 0.0)[1] for items, x in columns]
     spreads = [min(SPREAD, (max(ends) - end) / len(items)) for end, (items, _) in zip(ends, columns, strict=True)]
@@ -134,36 +138,36 @@ def lay_out(explanation: Explanation) -> Flows:
     )
     bands = _bands(explanation, left, right, scale)
     width, height = 2 * (MARGIN + TEXT) + GAP, max(left_end, right_end) + MARGIN
-    return Flows(width, height, tuple(left), tuple(right), tuple(bands))
+    return FlowLayout(width, height, tuple(left), tuple(right), tuple(bands))
 
 
-def shown(text: str) -> str:
-    """The text on one line, what cannot be printed as a space."""
-    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+def one_line(text: str) -> str:
+    """The text on one line, with a space for what is not printable."""
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
 
 
 def width_of(text: str) -> float:
-    """About how wide a text is drawn."""
-    signs = (2 if unicodedata.east_asian_width(sign) in "WF" else unicodedata.combining(sign) == 0 for sign in text)
-    return ADVANCE * sum(signs)
+    """The approximate width of a text."""
+    widths = (2 if unicodedata.east_asian_width(sign) in "WF" else unicodedata.combining(sign) == 0 for sign in text)
+    return ADVANCE * sum(widths)
 
 
 def short(token: str) -> str:
-    """A token as a row or a column of a matrix is named."""
-    token = shown(token)
-    return token if len(token) <= 16 else token[:15] + "\N{HORIZONTAL ELLIPSIS}"
+    """A token as the name of a row or a column."""
+    token = one_line(token)
+    return token if len(token) <= 16 else token[:15] + ELLIPSIS
 
 
-def number(value: float) -> str:
-    """A cosine as short as a cell: ``.42``, ``-.07``, ``1.00``."""
+def cosine_text(value: float) -> str:
+    """A cosine that fits a cell: ``.42``, ``-.07``, ``1.00``."""
     text = f"{value:.2f}"
     return ".00" if text in ("0.00", "-0.00") else text.replace("0.", ".", 1) if abs(value) < 0.995 else text
 
 
-def wrapped(text: str, width: float, most: int) -> tuple[str, ...]:
-    """At most so many lines of at most that width; what does not fit ends in an ellipsis, a long word is broken."""
+def wrapped(text: str, width: float, max_lines: int) -> tuple[str, ...]:
+    """Up to ``max_lines`` lines of up to ``width``; long words are broken, and a cut text ends in an ellipsis."""
     lines = [""]
-    for word in shown(text).split(" "):
+    for word in one_line(text).split(" "):
         longer = f"{lines[-1]} {word}".strip()
         if width_of(longer) <= width:
             lines[-1] = longer
@@ -171,69 +175,69 @@ def wrapped(text: str, width: float, most: int) -> tuple[str, ...]:
         if lines[-1]:
             lines.append("")
         while width_of(word) > width:
-            cut = next(place for place in range(len(word), 0, -1) if width_of(word[:place]) <= width)
+            cut = next(length for length in range(len(word), 0, -1) if width_of(word[:length]) <= width)
             lines[-1], word = word[:cut], word[cut:]
             lines.append("")
         lines[-1] = word
     lines = [line for line in lines if line] or [""]
-    if len(lines) <= most:
+    if len(lines) <= max_lines:
         return tuple(lines)
-    last = lines[most - 1]
-    while width_of(last + "\N{HORIZONTAL ELLIPSIS}") > width:
+    last = lines[max_lines - 1]
+    while width_of(last + ELLIPSIS) > width:
         last = last[:-1]
-    return (*lines[: most - 1], last + "\N{HORIZONTAL ELLIPSIS}")
+    return (*lines[: max_lines - 1], last + ELLIPSIS)
 
 
 def _column(items: Sequence[Item], x: float, scale: float, spread: float) -> tuple[list[Node], float]:
-    """The nodes of one text, in the order of the items, and where the column ends: sentence by sentence.
+    """The nodes of one text in the order of its items, and the lower end of the column.
 
-    ``spread`` is more room between two nodes, so that a short text reaches as far down as a long one.
+    The column goes sentence by sentence. ``spread`` is extra room between nodes: the shorter text fills its column.
     """
     order = sorted(range(len(items)), key=lambda n: (items[n].sentence, items[n].kind != "sentence", items[n].place))
     nodes: dict[int, Node] = {}
     y, sentence = MARGIN, 0
-    for place in order:
-        item = items[place]
+    for n in order:
+        item = items[n]
         if item.sentence != sentence:
             y, sentence = y + LINE / 2, item.sentence
         indent = INDENT if item.kind == "word" else 0.0
         lines = wrapped(item.text, TEXT - indent - 4 * BAR, SENTENCE_LINES if item.kind == "sentence" else 1)
         bar, text = item.weight * scale, len(lines) * LINE
         height = max(bar, text)
-        nodes[place] = Node(item, lines, x, y + (height - text) / 2, y + (height - bar) / 2, bar)
+        nodes[n] = Node(item, lines, x, y + (height - text) / 2, y + (height - bar) / 2, bar)
         y += height + 4 + spread
-    return [nodes[place] for place in range(len(items))], y
+    return [nodes[n] for n in range(len(items))], y
 
 
 def _bands(explanation: Explanation, left: list[Node], right: list[Node], scale: float) -> list[Band]:
     """Bands leave and reach a bar in the order of their other ends, so that few cross."""
     flows = explanation.flows()
-    starts = _stacked(((i, right[j].bar_y, k) for k, (i, j, _, _) in enumerate(flows)), left, flows, scale)
-    ends = _stacked(((j, left[i].bar_y, k) for k, (i, j, _, _) in enumerate(flows)), right, flows, scale)
+    widths = [weight * scale for _, _, weight, _ in flows]
+    starts = _stacked([(i, right[j].bar_y) for i, j, _, _ in flows], left, widths)
+    ends = _stacked([(j, left[i].bar_y) for i, j, _, _ in flows], right, widths)
     bands: list[Band] = []
     taken: list[tuple[float, float]] = []
     for k, (i, j, weight, distance) in enumerate(flows):
         kinds = {left[i].item.kind, right[j].item.kind}
         kind = "mixed" if len(kinds) == 2 else kinds.pop()
         start, end = (left[i].x + BAR, starts[k]), (right[j].x - BAR, ends[k])
-        band = Band(kind, start, end, weight * scale, weight, distance, i, j, None)
-        label = next((spot for spot in map(band.at, PLACES) if _free(spot, taken)), None)
+        band = Band(kind, start, end, widths[k], weight, distance, i, j, None)
+        label = next((point for point in map(band.at, LABEL_POSITIONS) if _free(point, taken)), None)
         if label is not None:
             taken.append(label)
-        bands.append(Band(kind, start, end, weight * scale, weight, distance, i, j, label))
+        bands.append(replace(band, label=label))
     return bands
 
 
-def _stacked(ends: object, nodes: list[Node], flows: Sequence[tuple], scale: float) -> dict[int, float]:
-    """For each flow the height of its end on its node's bar."""
+def _stacked(ends: Sequence[tuple[int, float]], nodes: Sequence[Node], widths: Sequence[float]) -> dict[int, float]:
+    """Flow -> ``y`` of its end on its node's bar; ``ends``: each flow's node, and ``y`` of the bar at its other end."""
     filled = [node.bar_y for node in nodes]
-    found = {}
-    for node, _, flow in sorted(ends):  # type: ignore[call-overload]
-        width = flows[flow][2] * scale
-        found[flow] = filled[node] + width / 2
-        filled[node] += width
-    return found
+    middles = {}
+    for (node, _), flow in sorted((end, flow) for flow, end in enumerate(ends)):
+        middles[flow] = filled[node] + widths[flow] / 2
+        filled[node] += widths[flow]
+    return middles
 
 
-def _free(spot: tuple[float, float], taken: Sequence[tuple[float, float]]) -> bool:
-    return all(abs(spot[0] - x) >= LABEL[0] or abs(spot[1] - y) >= LABEL[1] for x, y in taken)
+def _free(point: tuple[float, float], taken: Sequence[tuple[float, float]]) -> bool:
+    return all(abs(point[0] - x) >= LABEL[0] or abs(point[1] - y) >= LABEL[1] for x, y in taken)

@@ -1,4 +1,4 @@
-"""Explanations as PNG, by matplotlib: flows between two texts, or the matrix of their cosines."""
+"""Explanations as PNG: flows between two texts, or the matrix of their cosines."""
 
 from __future__ import annotations
 
@@ -7,65 +7,77 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from rewards.explain import Explanation
-from rlsum.explain.layout import BAR, CELL, FONT, LINE, Band, Flows, Node, lay_out, matrix, number, short
+from rlsum.explain.layout import (
+    BAR,
+    CELL,
+    FONT,
+    LINE,
+    Band,
+    FlowLayout,
+    Node,
+    cosine_text,
+    flow_layout,
+    matrix_layout,
+    short,
+)
 from rlsum.pages import fonts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-DPI = 100  # a pixel of the layout is one of the picture, times SHARPNESS
+DPI = 100  # a pixel of the layout is SHARPNESS pixels of the picture
 SHARPNESS = 2
-LARGEST = 2**15  # pixels a side that every program opens
+LARGEST = 2**15  # pixels of a side; not every program opens larger pictures
 POINT = 72 / DPI
 INKS = {"light": "#1d2126", "dark": "#e4e7ea"}
 SOFT = {"light": "#5d6670", "dark": "#a0a9b2"}
 PAPERS = {"light": "#ffffff", "dark": "#1c1f24"}
 COLOURS = {"word": "#E08A00", "sentence": "#2E86C9", "mixed": "#8B6FB8", "token": "#2E86C9"}  # orange, blue: Figure 1
-OPPOSITE = "#D55E00"  # of a cosine below 0
+OPPOSITE = "#D55E00"  # a cosine below 0
 TITLE = 58.0  # pixels above the picture
 
 
 def png(explanation: Explanation, theme: str = "light") -> tuple[bytes, bool]:
-    """The picture, and whether every letter could be drawn (False: no installed font has some of them)."""
+    """The picture, and whether the installed fonts have every letter."""
     import matplotlib as mpl
 
     settings: Any = {"font.family": list(fonts.families()), "text.parse_math": False}
-    with mpl.rc_context(settings), warnings.catch_warnings(record=True) as told:
+    with mpl.rc_context(settings), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         figure = (_flow_figure if explanation.form == "flow" else _matrix_figure)(explanation, theme)
         buffer = io.BytesIO()
         side = max(figure.get_size_inches()) * DPI
         dpi = DPI * min(SHARPNESS, LARGEST / side)
         figure.savefig(buffer, format="png", dpi=dpi, facecolor=PAPERS[theme])
-    missing = [warning for warning in told if "missing from font" in str(warning.message)]
-    for warning in told:
+    missing = [warning for warning in caught if "missing from font" in str(warning.message)]
+    for warning in caught:
         if warning not in missing:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     return buffer.getvalue(), not missing
 
 
 def _canvas(explanation: Explanation, width: float, height: float, theme: str) -> tuple[Figure, Axes]:
-    """A figure whose axes count pixels, with the metric and its score as the title."""
+    """A figure with axes in pixels, titled with the metric and its score."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width / DPI, (height + TITLE) / DPI))
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set(xlim=(0, width), ylim=(height, -TITLE))
     axes.axis("off")
-    what = "transport plan" if explanation.form == "flow" else "cosines"
     title = f"{explanation.metric} {explanation.score:.4f}"
     axes.text(16, -34, title, fontsize=17 * POINT, weight="bold", color=INKS[theme], va="center")
-    notes = {"flow": f"a band is as wide as the weight that moves, its number is the {explanation.measured}"}
-    note = notes.get(explanation.form, "a token's best partner is framed")
+    note = "cosines: the best match of a token is framed"
+    if explanation.form == "flow":
+        note = f"transport plan: the width of a band is the weight that moves, its number the {explanation.measured}"
     if {item.kind for item in explanation.candidate} == {"word", "sentence"}:
-        note += "; words orange, sentences blue, between the two violet"
-    axes.text(16, -12, f"{what}: {note}", fontsize=12 * POINT, color=SOFT[theme], va="center")
+        note += "; words orange, sentences blue, between them violet"
+    axes.text(16, -12, note, fontsize=12 * POINT, color=SOFT[theme], va="center")
     return figure, axes
 
 
 def _flow_figure(explanation: Explanation, theme: str) -> Figure:
-    layout = lay_out(explanation)
+    layout = flow_layout(explanation)
     figure, axes = _canvas(explanation, layout.width, layout.height, theme)
     _headings(axes, layout, theme)
     for band in reversed(layout.bands):  # the lightest on top
@@ -81,14 +93,14 @@ def _flow_figure(explanation: Explanation, theme: str) -> Figure:
     return figure
 
 
-def _headings(axes: Axes, layout: Flows, theme: str) -> None:
+def _headings(axes: Axes, layout: FlowLayout, theme: str) -> None:
     style: dict[str, Any] = {"fontsize": 12 * POINT, "color": SOFT[theme], "style": "italic", "va": "center"}
     axes.text(layout.candidate[0].x - 6, 4, "candidate", ha="right", **style)
     axes.text(layout.reference[0].x + 6, 4, "reference", ha="left", **style)
 
 
 def _draw_band(axes: Axes, band: Band) -> None:
-    """Two parallel curves, filled: a stroked one would be thinner where it is steep."""
+    """The area between two parallel curves; one thick curve would look thinner where it is steep."""
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 
@@ -117,14 +129,14 @@ def _draw_node(axes: Axes, node: Node, side: str, theme: str) -> None:
 def _matrix_figure(explanation: Explanation, theme: str) -> Figure:
     from matplotlib.patches import Rectangle
 
-    layout = matrix(explanation)
+    layout = matrix_layout(explanation)
     figure, axes = _canvas(explanation, layout.width, layout.height, theme)
     style: dict[str, Any] = {"fontsize": 11 * POINT, "color": INKS[theme]}
     for row, item in enumerate(explanation.candidate):
         axes.text(layout.left - 5, layout.top + (row + 0.5) * CELL, short(item.text), ha="right", va="center", **style)
     for column, item in enumerate(explanation.reference):
-        place = layout.left + (column + 0.5) * CELL + 2, layout.top - 5
-        axes.text(*place, short(item.text), rotation=55, ha="left", va="bottom", rotation_mode="anchor", **style)
+        foot = layout.left + (column + 0.5) * CELL + 2, layout.top - 5
+        axes.text(*foot, short(item.text), rotation=55, ha="left", va="bottom", rotation_mode="anchor", **style)
     for cell in layout.cells:
         colour = COLOURS["token"] if cell.value >= 0 else OPPOSITE
         axes.add_patch(Rectangle((cell.x, cell.y), CELL, CELL, facecolor=colour, alpha=cell.strength, lw=0))
@@ -134,5 +146,5 @@ def _matrix_figure(explanation: Explanation, theme: str) -> Figure:
         if layout.numbered:
             middle = cell.x + CELL / 2, cell.y + CELL / 2
             ink = "#ffffff" if cell.strength > 0.6 else INKS[theme]
-            axes.text(*middle, number(cell.value), color=ink, fontsize=7 * POINT, ha="center", va="center")
+            axes.text(*middle, cosine_text(cell.value), color=ink, fontsize=7 * POINT, ha="center", va="center")
     return figure

@@ -1,7 +1,7 @@
-"""Letters in pictures: the fonts that draw them, and what stands for words that no installed font can draw.
+"""Fonts of pictures, and numbers in place of words that no installed font can draw.
 
 A picture is drawn with DejaVu Sans, which comes with matplotlib and has Latin, Greek, Cyrillic, Arabic and Hebrew
-letters. For others the families below are asked in turn, as far as they are installed.
+letters. Other letters come from the first installed family below that has them.
 """
 
 from __future__ import annotations
@@ -57,39 +57,39 @@ FAMILIES = (
 
 @cache
 def families() -> tuple[str, ...]:
-    """Those of `FAMILIES` that are installed, in their order; matplotlib takes a letter from the first that has it."""
+    """The installed families of `FAMILIES`, in order; matplotlib takes a letter from the first that has it."""
     from matplotlib import font_manager
 
-    # matplotlib lists the fonts of the day it first ran, so one that was installed since is added here.
+    # matplotlib lists the fonts that were installed when it first ran; newer ones are added here.
     listed = {font.fname for font in font_manager.fontManager.ttflist}
     for path in sorted(set(font_manager.findSystemFonts()) - listed):
-        with contextlib.suppress(OSError, RuntimeError):  # of a kind that matplotlib cannot draw with
+        with contextlib.suppress(OSError, RuntimeError):  # a format that matplotlib cannot use
             font_manager.fontManager.addfont(path)
     installed = set(font_manager.get_font_names())
     return tuple(family for family in FAMILIES if family in installed)
 
 
 def missing(text: str) -> str:
-    """The letters of ``text`` that no installed family has, each once; "" where all can be drawn."""
-    seen = (letter for letter in text if not letter.isspace() and unicodedata.category(letter) != "Cf")
-    return "".join(dict.fromkeys(letter for letter in seen if not _can_be_drawn(letter)))
+    """The letters of ``text`` that no installed family has, each once."""
+    visible = (letter for letter in text if not letter.isspace() and unicodedata.category(letter) != "Cf")
+    return "".join(dict.fromkeys(letter for letter in visible if not _can_be_drawn(letter)))
 
 
-def with_stand_ins(text: str, stand_ins: dict[str, str]) -> str:
-    """``text`` with [1], [2], ... for each word that cannot be drawn. New ones are added to ``stand_ins``."""
+def with_numbers(text: str, numbers: dict[str, str]) -> str:
+    """``text`` with [1], [2], ... for each word that cannot be drawn; adds new words to ``numbers``."""
 
-    def shown(word: re.Match[str]) -> str:
-        return stand_ins.setdefault(word[0], f"[{len(stand_ins) + 1}]") if missing(word[0]) else word[0]
+    def replacement(word: re.Match[str]) -> str:
+        return numbers.setdefault(word[0], f"[{len(numbers) + 1}]") if missing(word[0]) else word[0]
 
-    return re.sub(r"\S+", shown, text)
+    return re.sub(r"\S+", replacement, text)
 
 
-def told(stand_ins: Mapping[str, str]) -> str:
-    """Stand-ins in words, with the fix; "" for none."""
-    if not stand_ins:
+def legend(numbers: Mapping[str, str]) -> str:
+    """The words behind the numbers, with the fix; "" without any."""
+    if not numbers:
         return ""
-    named = ", ".join(rf"{number} is {word}".replace(r"\$", "$") for word, number in stand_ins.items())
-    return f"{named}: no installed font has these letters; a font that has them, such as one of Noto Sans, shows them."
+    words = ", ".join(rf"{number} is {word}".replace(r"\$", "$") for word, number in numbers.items())
+    return f"{words}: no installed font has these letters; install a font that has them, such as one of Noto Sans."
 
 
 def _can_be_drawn(letter: str) -> bool:
@@ -100,7 +100,7 @@ def _can_be_drawn(letter: str) -> bool:
 
 @cache
 def _shapes() -> bool:
-    """Whether this matplotlib orders and joins letters as scripts from right to left need it (3.11 does)."""
+    """Whether this matplotlib lays out scripts from right to left (3.11 does)."""
     from matplotlib import ft2font
 
     return hasattr(ft2font, "__libraqm_version__")
@@ -108,7 +108,7 @@ def _shapes() -> bool:
 
 @cache
 def _letters(family: str) -> frozenset[int]:
-    """The code points that a family has."""
+    """The code points of a family."""
     from matplotlib import font_manager
 
     path = font_manager.findfont(font_manager.FontProperties(family=[family]), fallback_to_default=False)

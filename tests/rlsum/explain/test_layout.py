@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rewards.explain import Explanation, Item
-from rlsum.explain.layout import LABEL, LINE, lay_out, matrix, number, shown, width_of, wrapped
+from rlsum.explain.layout import LABEL, LINE, cosine_text, flow_layout, matrix_layout, one_line, width_of, wrapped
 
 
 def flow(seed: int, m: int, n: int) -> Explanation:
@@ -32,7 +32,7 @@ def test_nothing_overlaps_and_nothing_is_lost(seed: int, m: int, n: int) -> None
     explanation = flow(seed, m, n)
     plan = explanation.plan
     assert plan is not None
-    layout = lay_out(explanation)
+    layout = flow_layout(explanation)
     for nodes in (layout.candidate, layout.reference):
         spans = sorted(
             (min(node.y, node.bar_y), max(node.y + len(node.lines) * LINE, node.bar_y + node.bar_height))
@@ -64,11 +64,11 @@ def test_wrapped_fits_and_marks_what_it_cuts(text: str, most: int) -> None:
     assert 1 <= len(lines) <= most
     assert all(width_of(line) <= 100 for line in lines)
     whole = "".join(lines).replace(" ", "")
-    assert whole == shown(text).replace(" ", "") or whole.endswith("\u2026")
+    assert whole == one_line(text).replace(" ", "") or whole.endswith("\u2026")
 
 
 def test_a_band_follows_its_curve() -> None:
-    band = lay_out(flow(0, 3, 3)).bands[0]
+    band = flow_layout(flow(0, 3, 3)).bands[0]
     assert band.at(0) == band.start
     assert band.at(1) == band.end
     middle = (band.start[0] + band.end[0]) / 2, (band.start[1] + band.end[1]) / 2
@@ -77,12 +77,13 @@ def test_a_band_follows_its_curve() -> None:
 
 def test_a_matrix_frames_best_partners() -> None:
     items = tuple(Item(text, "token", 0, place, 0.5) for place, text in enumerate(("a", "b")))
-    found = matrix(Explanation("twmd", "s", 1.0, "similarity", items, items, np.array([[0.9, 0.2], [0.8, -0.3]])))
+    cosines = np.array([[0.9, 0.2], [0.8, -0.3]])
+    found = matrix_layout(Explanation("twmd", "s", 1.0, "similarity", items, items, cosines))
     assert [cell.best for cell in found.cells] == [True, True, True, False]
     assert [cell.strength for cell in found.cells] == [0.9, 0.2, 0.8, 0.3]
 
 
 def test_numbers_are_short() -> None:
-    assert [number(value) for value in (0.424, -0.07, 1.0, -0.001, 0.999, -1.0)] == [
+    assert [cosine_text(value) for value in (0.424, -0.07, 1.0, -0.001, 0.999, -1.0)] == [
         ".42", "-.07", "1.00", ".00", "1.00", "-1.00",
     ]  # fmt: skip
