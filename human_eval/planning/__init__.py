@@ -1,1 +1,1 @@
-"""How many items and judges a study needs, by simulation, and the plan to register."""
+"""Planning a study: its power by simulation, scenarios, and the pre-registration."""

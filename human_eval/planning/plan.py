@@ -1,4 +1,4 @@
-"""How many items and judges does a study need? Simulated power of the very test that the analysis makes."""
+"""How many items and judges does a study need? Simulated power of the test that the analysis uses."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class PlannedDesign:
-    """What the study is to find, and how.
+    """What the study is to detect, and how.
 
-    ``pairs`` of systems are compared on the ``primary`` criterion, each tested at ``alpha / pairs``, Holm's strictest
-    step. ``items`` is None where the plan is to choose the fewest that reach ``power``.
+    ``pairs`` of systems are compared on the ``primary`` criterion, each tested at ``alpha / pairs``, the strictest step
+    of Holm's correction. ``items``: None lets the plan choose the fewest that reach ``power``.
     """
 
     primary: str = "overall"
@@ -42,14 +42,14 @@ class PlannedDesign:
 
 @dataclass(frozen=True)
 class PowerCurve:
-    """Power (k,) with so many ``judges`` an item, at each number of ``items`` (k,)."""
+    """``power`` (k,) for a number of ``judges`` per item, at each number of ``items`` (k,)."""
 
     judges: int
     items: tuple[int, ...]
     power: tuple[float, ...]
 
     def needed(self, power: float) -> int | None:
-        """The fewest items that reach ``power``, between simulated points by a straight line; None beyond the last."""
+        """The fewest items that reach ``power``, linearly interpolated; None if the largest number does not."""
         rising = np.maximum.accumulate(self.power)
         if rising[-1] < power:
             return None
@@ -58,7 +58,7 @@ class PowerCurve:
 
 @dataclass(frozen=True)
 class ScenarioPower:
-    """What the plan's items find in a ``scenario``, and the ``curve`` of its power over other numbers of items."""
+    """The ``power`` of the planned items in a ``scenario``, and the ``curve`` of its power over numbers of items."""
 
     scenario: Scenario
     curve: PowerCurve
@@ -67,10 +67,10 @@ class ScenarioPower:
 
 @dataclass(frozen=True)
 class StudyPlan:
-    """A design with its ``items`` fixed, the power that it has, and the curves behind it.
+    """A design with a number of items, its power, and power curves for several numbers of judges.
 
-    ``source`` says where the assumptions are from. ``needed``: judges an item -> the fewest items, None where more than
-    the largest number tried. ``outlooks``: the scenarios of a table of assumptions, the one planned for first.
+    ``source``: the origin of the assumptions, in words. ``outlooks``: power in the scenarios of a table, the planned
+    scenario first. The fields are those of plan.json.
     """
 
     design: PlannedDesign
@@ -84,16 +84,16 @@ class StudyPlan:
 
     @property
     def needed(self) -> dict[int, int | None]:
-        """Judges an item -> the fewest items that reach the power asked for."""
+        """Judges per item -> the fewest items that reach the power of the design; None for more than were simulated."""
         return {curve.judges: curve.needed(self.design.power) for curve in self.curves}
 
 
 def plan(
     design: PlannedDesign, assumptions: Assumptions, *, source: str = "assumed", draws: int = DRAWS, seed: int = 0
 ) -> StudyPlan:
-    """Simulate the power of ``design`` under ``assumptions``, and choose its items where it leaves them open.
+    """Simulate the power of ``design`` under ``assumptions``, and choose its items if they are None.
 
-    Raises UserError where no number of items tried reaches the power asked for, or an option makes no sense.
+    Raises UserError if no simulated number of items reaches the power, or for an invalid option.
     """
     _check(design, assumptions)
     alpha = design.alpha / design.pairs
@@ -102,69 +102,68 @@ def plan(
     chosen = next(curve for curve in curves if curve.judges == design.judges)
     items = design.items or chosen.needed(design.power)
     if items is None:
-        asked = f"a preference of {percentage(assumptions.preference)} with {counted(design.judges, 'judge')} an item"
         raise UserError(
-            f"{asked} is found with a probability of {max(chosen.power):.0%} at {ITEMS[-1]} items; ask for a larger "
-            f"preference, more judges or less power than {design.power:.0%}, or fix --items"
+            f"--power {design.power}: a preference of {percentage(assumptions.preference)} with "
+            f"{counted(design.judges, 'judge')} per item has a power of {max(chosen.power):.0%} at {ITEMS[-1]} items; "
+            "give a larger preference, more judges or less power, or set --items"
         )
-    found = rejections(assumptions, items, design.judges, alpha=alpha, draws=draws, seed=seed)
-    return StudyPlan(replace(design, items=items), assumptions, source, curves, found.sign_flip, draws, seed)
+    simulated = rejections(assumptions, items, design.judges, alpha=alpha, draws=draws, seed=seed)
+    return StudyPlan(replace(design, items=items), assumptions, source, curves, simulated.sign_flip, draws, seed)
 
 
-def with_scenarios(made: StudyPlan, scenarios: Sequence[Scenario]) -> StudyPlan:
-    """The plan with what it finds in each of ``scenarios``."""
-    design, draws, seed = made.design, made.draws, made.seed
-    assert design.items is not None  # a plan has fixed them
+def with_scenarios(plan: StudyPlan, scenarios: Sequence[Scenario]) -> StudyPlan:
+    """The plan with its power in each of ``scenarios``."""
+    design, draws, seed = plan.design, plan.draws, plan.seed
+    assert design.items is not None  # set by `plan`
     alpha = design.alpha / design.pairs
     outlooks = []
-    for each in scenarios:
-        curve = power_curve(each.assumptions, each.judges, alpha=alpha, draws=draws, seed=seed)
-        found = rejections(each.assumptions, design.items, each.judges, alpha=alpha, draws=draws, seed=seed)
-        outlooks.append(ScenarioPower(each, curve, found.sign_flip))
-    return replace(made, outlooks=tuple(outlooks))
+    for scenario in scenarios:
+        assumptions, judges = scenario.assumptions, scenario.judges
+        curve = power_curve(assumptions, judges, alpha=alpha, draws=draws, seed=seed)
+        simulated = rejections(assumptions, design.items, judges, alpha=alpha, draws=draws, seed=seed)
+        outlooks.append(ScenarioPower(scenario, curve, simulated.sign_flip))
+    return replace(plan, outlooks=tuple(outlooks))
 
 
 def power_curve(
     assumptions: Assumptions, judges: int, *, alpha: float = ALPHA, draws: int = DRAWS, seed: int = 0
 ) -> PowerCurve:
-    """The power with so many judges an item, at every number of items tried."""
-    found = (rejections(assumptions, items, judges, alpha=alpha, draws=draws, seed=seed).sign_flip for items in ITEMS)
-    return PowerCurve(judges, ITEMS, tuple(found))
+    """The power for a number of judges per item, at each of `ITEMS`."""
+    powers = (rejections(assumptions, items, judges, alpha=alpha, draws=draws, seed=seed).sign_flip for items in ITEMS)
+    return PowerCurve(judges, ITEMS, tuple(powers))
 
 
 def from_pilot(path: Path, criterion: str, preference: float) -> tuple[Assumptions, str]:
-    """Ties and correlation (the mean over pairs) of a pilot's results.json, and in words where they are from.
+    """Ties and correlation (mean over pairs) in a pilot's results.json, and their source in words.
 
-    Raises UserError where the file has no such criterion, or too few votes to tell.
+    Raises UserError if the file lacks the criterion or has too few votes.
     """
     data = read_object(path, "give the results.json that `rlsum human-eval analyse` wrote")
     try:
         votes = [row["ties_half"] for row in data["preferences"] if row["criterion"] == criterion]
-        found = [row["correlation"]["value"] for row in data["agreement"] if row["criterion"] == criterion]
+        correlations = [row["correlation"]["value"] for row in data["agreement"] if row["criterion"] == criterion]
         counts = [sum(row[side] for row in votes) for side in ("first", "tied", "second")]
     except (KeyError, TypeError) as error:
         raise UserError(f"{path}: no {error}; give the results.json of an analysis") from error
     if not votes:
-        asked = ", ".join(dict.fromkeys(row["criterion"] for row in data["preferences"]))
-        raise UserError(f"{path}: no criterion {criterion!r}; there are {asked}")
-    known = [correlation for correlation in found if correlation is not None]
+        criteria = ", ".join(dict.fromkeys(row["criterion"] for row in data["preferences"]))
+        raise UserError(f"{path}: no criterion {criterion!r}; give one of {criteria}")
+    known = [correlation for correlation in correlations if correlation is not None]
     if not known or not counts[0] + counts[2]:
-        raise UserError(
-            f"{path}: too few votes on {criterion} to tell how judges of an item agree; state --correlation"
-        )
+        raise UserError(f"{path}: too few votes on {criterion} to estimate the correlation; give --correlation")
     ties = counts[1] / sum(counts)
     source = f"ties and correlation of {counted(sum(counts), 'vote')} on {criterion} in {path.name}"
     return Assumptions(preference, ties, float(np.clip(np.mean(known), 0, 1))), source
 
 
-def write_plan(path: Path, made: StudyPlan) -> None:
+def write_plan(path: Path, plan: StudyPlan) -> None:
     """Write plan.json, which `settings_of` reads."""
-    data = {"format": FORMAT, **asdict(made), "needed": made.needed}
+    data = {"format": FORMAT, **asdict(plan), "needed": plan.needed}
     path.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
 
 
 def settings_of(path: Path, resamples: int, seed: int) -> AnalysisSettings:
-    """How a study is to be analysed according to its plan.json. Raises UserError for a file that is none."""
+    """The settings of the analysis from plan.json. Raises UserError for another file."""
     data = read_object(path, "give the plan.json that `rlsum human-eval plan` wrote")
     try:
         if data["format"] != FORMAT:
@@ -179,16 +178,16 @@ def settings_of(path: Path, resamples: int, seed: int) -> AnalysisSettings:
 
 
 def _check(design: PlannedDesign, assumptions: Assumptions) -> None:
-    """Raise UserError naming the first option that makes no sense."""
+    """Raise UserError naming the first invalid option."""
     for name in ("preference", "ties", "correlation"):
         check_range(f"--{name}", name, getattr(assumptions, name))
     check_range("--judges", "judges", design.judges)
-    asked = (
+    rules = (
         ("--power", design.power, 0 < design.power < 1, "between 0 and 1"),
         ("--alpha", design.alpha, 0 < design.alpha < 1, "between 0 and 1"),
         ("--pairs", design.pairs, design.pairs >= 1, "1 or more"),
         ("--items", design.items, design.items is None or design.items >= 1, "1 or more"),
     )
-    for option, value, right, expected in asked:
-        if not right:
+    for option, value, valid, expected in rules:
+        if not valid:
             raise UserError(f"{option} {value}: expected a number {expected}")

@@ -1,4 +1,4 @@
-"""Simulated votes with a known preference: what the test of `preference` finds, and how often it errs."""
+"""Simulated votes with a known preference: power and false alarms of the test in `preference`."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from scipy.stats import binom
 from human_eval.statistics.votes import Floats
 
 BLOCK = 500  # studies simulated at once
-FLIPS = 999  # of a test in the simulation; p can be exactly .05, so the nominal level can be met
+FLIPS = 999  # per simulated test; p can be exactly .05, so the test can reach its nominal level
 
 
 @dataclass(frozen=True)
 class Assumptions:
     """How judges vote.
 
-    ``preference`` is the share of the second system among votes for one of the two, ``ties`` the share of votes for
-    neither, and ``correlation`` that of two votes on one item (intraclass, of votes coded -1, 0, 1). Every item has
-    shares of its own, drawn from a Dirichlet distribution: then every coding of votes has exactly this correlation.
+    ``preference``: share of the second system among votes for one of the two. ``ties``: share of votes for neither.
+    ``correlation``: that of two votes on one item (intraclass, votes coded -1, 0, 1). The shares of each item are drawn
+    from a Dirichlet distribution, under which every coding of votes has exactly this correlation.
     """
 
     preference: float = 0.6
@@ -29,14 +29,14 @@ class Assumptions:
     correlation: float = 0.3
 
     def shares(self) -> Floats:
-        """Shares of votes for the first, for neither, for the second (3,)."""
+        """Shares of votes for the first system, neither, the second (3,)."""
         decided = 1 - self.ties
         return np.array([decided * (1 - self.preference), self.ties, decided * self.preference])
 
 
 @dataclass(frozen=True)
 class RejectionRates:
-    """How often each test found a preference at the 5% level (or ``alpha``), in so many simulated studies."""
+    """The share of ``draws`` simulated studies in which each test rejects equality at level ``alpha``."""
 
     assumptions: Assumptions
     items: int
@@ -56,24 +56,24 @@ def rejections(
     flips: int = FLIPS,
     seed: int = 0,
 ) -> RejectionRates:
-    """Simulate ``draws`` studies and test each: with preference .5 these are false alarms, otherwise power.
+    """Simulate ``draws`` studies and test each. With preference .5 rejections are false alarms, otherwise power.
 
-    Flips are drawn anew for every block of studies and shared within it. Seeded.
+    A block of studies shares its random sign flips. Seeded.
     """
     generator = np.random.default_rng(seed)
     counts = np.zeros(2)
     for size in _blocks(draws):
         votes = draw_votes(assumptions, items, judges, size, generator)
-        found = (
+        p_values = (
             sign_flip_p((votes[..., 2] - votes[..., 0]) / judges, flips, generator),
             pooled_p(votes.sum(1)),
         )
-        counts += [(p <= alpha + 1e-12).sum() for p in found]
+        counts += [(p <= alpha + 1e-12).sum() for p in p_values]
     return RejectionRates(assumptions, items, judges, draws, *(float(share) for share in counts / draws))
 
 
 def draw_votes(assumptions: Assumptions, items: int, judges: int, draws: int, generator: Generator) -> Floats:
-    """How many of the judges of each item voted for the first, for neither, for the second (draws, items, 3)."""
+    """Votes for the first system, neither, the second, on each item (draws, items, 3)."""
     shares, rho = assumptions.shares(), assumptions.correlation
     if rho == 0:
         return generator.multinomial(judges, shares, size=(draws, items)).astype(np.float64)
@@ -82,15 +82,15 @@ def draw_votes(assumptions: Assumptions, items: int, judges: int, draws: int, ge
     if rho == 1:
         votes[...] = judges * generator.multinomial(1, shares, size=(draws, items))
         return votes
-    own = generator.dirichlet(shares[possible] * (1 - rho) / rho, size=(draws, items))
-    votes[..., possible] = generator.multinomial(judges, own)
+    item_shares = generator.dirichlet(shares[possible] * (1 - rho) / rho, size=(draws, items))
+    votes[..., possible] = generator.multinomial(judges, item_shares)
     return votes
 
 
 def sign_flip_p(means: Floats, flips: int, generator: Generator) -> Floats:
-    """P-values (draws,) of the sign-flip test on ``means`` (draws, items): `paired_permutation`, many studies at once.
+    """P-values (draws,) of the sign-flip test on ``means`` (draws, items): `paired_permutation` of many studies.
 
-    Every pattern is tried where there are no more than ``flips`` besides the observed.
+    Exact if there are at most ``flips`` patterns besides the observed one.
     """
     items = means.shape[1]
     if items < 63 and 2**items - 1 <= flips:

@@ -1,1 +1,1 @@
-"""An analysis in words, tables, pictures, and as a card."""
+"""The analysis as sentences, tables, pictures and data; the card combines them."""

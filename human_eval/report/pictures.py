@@ -14,25 +14,26 @@ from rlsum.pages.pictures import COLOURS, INKS, Mode, Picture, drawn, short_name
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-LINES = ("-", "--", ":")  # of one colour, where there are more curves than colours
+LINES = ("-", "--", ":")  # for more curves than colours
 
 
 def preferences_picture(analysis: Analysis) -> Picture:
-    """A line a criterion and pair: the share of the second system and its interval, beside that of no preference."""
-    outcomes = [each for each in analysis.outcomes if not math.isnan(each.half.share)][::-1]
+    """The share of the second system and its interval, one line for each criterion and pair."""
+    outcomes = [outcome for outcome in analysis.outcomes if not math.isnan(outcome.half.share)][::-1]
     alpha = analysis.settings.alpha
 
     def draw(figure: Figure, mode: Mode) -> None:
         axes = figure.add_subplot()
         axes.axvline(50, color=INKS[mode], linewidth=0.8, linestyle="--")
-        for place, each in enumerate(outcomes):
-            colour = COLOURS[6] if each.preferred(alpha) is None else COLOURS[0 if each.half.share > 0.5 else 1]
-            if not math.isnan(each.half.low):
-                axes.plot([100 * each.half.low, 100 * each.half.high], [place, place], color=colour, linewidth=2.5)
-            axes.plot(100 * each.half.share, place, "o", color=colour, markersize=7)
-        pairs = [versus((short_name(each.pair[0]), short_name(each.pair[1]))) for each in outcomes]
-        told = [f"{each.criterion}\n{pair}" for each, pair in zip(outcomes, pairs, strict=True)]
-        axes.set_yticks(range(len(outcomes)), told)
+        labels = []
+        for y, outcome in enumerate(outcomes):
+            half, (first, second) = outcome.half, outcome.pair
+            colour = COLOURS[6] if outcome.preferred(alpha) is None else COLOURS[0 if half.share > 0.5 else 1]
+            if not math.isnan(half.low):
+                axes.plot([100 * half.low, 100 * half.high], [y, y], color=colour, linewidth=2.5)
+            axes.plot(100 * half.share, y, "o", color=colour, markersize=7)
+            labels.append(f"{outcome.criterion}\n{versus((short_name(first), short_name(second)))}")
+        axes.set_yticks(range(len(outcomes)), labels)
         axes.set_ylim(-0.6, len(outcomes) - 0.4)
         axes.set_xlim(0, 100)
         axes.set_xlabel("votes for the second system, %")
@@ -49,26 +50,27 @@ def preferences_picture(analysis: Analysis) -> Picture:
 
 
 def power_picture(plan: StudyPlan) -> Picture:
-    """Power against items, a curve for each number of judges, or for each scenario of a table of assumptions."""
+    """Power against items, one curve for each number of judges, or for each scenario of the plan."""
     design, assumed = plan.design, plan.assumptions
-    curves = [(f"{counted(curve.judges, 'judge')} an item", curve) for curve in plan.curves]
-    what = f"a preference of {percentage(assumed.preference)} is found, with {percentage(assumed.ties)} ties and a "
-    told = f"How often {what}correlation of {assumed.correlation:.2f} within items"
+    curves = [(f"{counted(curve.judges, 'judge')} per item", curve) for curve in plan.curves]
+    caption = (
+        f"Power to detect a preference of {percentage(assumed.preference)}, with {percentage(assumed.ties)} ties and a "
+        f"correlation of {assumed.correlation:.2f} within items"
+    )
     if plan.outlooks:
-        names = [short_name(each.scenario.name, 30) for each in plan.outlooks]
+        names = [short_name(outlook.scenario.name, 30) for outlook in plan.outlooks]
         curves = [
-            (f"{name}: {needed(each, design.power)}", each.curve)
-            for name, each in zip(names, plan.outlooks, strict=True)
+            (f"{name}: {needed(outlook, design.power)}", outlook.curve)
+            for name, outlook in zip(names, plan.outlooks, strict=True)
         ]
-        told = "How often the preference of each scenario is found; beside its name the items it needs"
+        caption = "Power to detect the preference of each scenario; the label gives the items that it needs"
 
     def draw(figure: Figure, mode: Mode) -> None:
         axes = figure.add_subplot()
         axes.axhline(100 * design.power, color=INKS[mode], linewidth=0.8, linestyle="--")
-        for place, (label, curve) in enumerate(curves):
-            line = LINES[place // len(COLOURS)]
-            power = [100 * each for each in curve.power]
-            axes.plot(curve.items, power, line, marker=".", color=COLOURS[place % len(COLOURS)], label=label)
+        for number, (label, curve) in enumerate(curves):
+            colour, line = COLOURS[number % len(COLOURS)], LINES[number // len(COLOURS)]
+            axes.plot(curve.items, [100 * power for power in curve.power], line, marker=".", color=colour, label=label)
         axes.plot([float(design.items or 0)], [100 * plan.power], "D", color=INKS[mode], label="the plan")
         axes.set_xscale("log")
         ticks = plan.curves[0].items
@@ -77,11 +79,11 @@ def power_picture(plan: StudyPlan) -> Picture:
         axes.set_ylim(0, 102)
         axes.set_xlabel("items")
         axes.set_ylabel("power, %")
-        if plan.outlooks:  # names may be long: beneath, where they hide no curve
+        if plan.outlooks:  # long names would hide curves
             title = f"scenario: items for a power of {design.power:.0%}"
             figure.legend(loc="outside lower left", ncols=2, frameon=False, title=title, alignment="left")
         else:
             axes.legend(frameon=False, loc="lower right")
 
     height = 4.2 + (0.3 + 0.1 * len(plan.outlooks) if plan.outlooks else 0)
-    return drawn("power", "Power", f"{told}, tested at {design.alpha / design.pairs:.3g}.", (6.4, height), draw)
+    return drawn("power", "Power", f"{caption}, tested at {design.alpha / design.pairs:.3g}.", (6.4, height), draw)

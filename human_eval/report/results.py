@@ -1,4 +1,4 @@
-"""An analysis as data: results.json, which other reports and plans read, and rows for CSV."""
+"""An analysis as data: results.json, which `plan --pilot` reads, and rows of CSV files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FORMAT = 1
 
 
 def to_json(analysis: Analysis) -> str:
-    """Everything that was found, as docs/human_eval.md describes it; what is undefined is null."""
+    """results.json, as docs/human_eval.md describes it; undefined values are null."""
     votes, settings = analysis.votes, analysis.settings
     data = {
         "format": FORMAT,
@@ -27,28 +27,28 @@ def to_json(analysis: Analysis) -> str:
         "judges_kept": len({row.judge for row in analysis.kept.rows}),
         "equal_texts": len(votes.same),
         "naming_tasks": votes.naming,
-        "excluded": [asdict(each) for each in analysis.excluded],
-        "preferences": [_outcome(each, settings.alpha) for each in analysis.outcomes],
-        "preferences_all_judges": [_outcome(each, settings.alpha) for each in analysis.everyone],
+        "excluded": [asdict(row) for row in analysis.excluded],
+        "preferences": [_outcome(outcome, settings.alpha) for outcome in analysis.outcomes],
+        "preferences_all_judges": [_outcome(outcome, settings.alpha) for outcome in analysis.everyone],
         "agreement": [
-            {"criterion": criterion, "pair": pair, **{name: asdict(each) for name, each in found.items()}}
-            for (criterion, pair), found in analysis.agreement.items()
+            {"criterion": criterion, "pair": pair, **{name: asdict(value) for name, value in measures.items()}}
+            for (criterion, pair), measures in analysis.agreement.items()
         ],
-        "rankings": {criterion: asdict(found) for criterion, found in analysis.rankings.items()},
-        "left_chosen": {criterion: asdict(found) for criterion, found in analysis.order.items()},
-        "longer_chosen": {criterion: asdict(found) for criterion, found in analysis.length.items()},
+        "rankings": {criterion: asdict(ranking) for criterion, ranking in analysis.rankings.items()},
+        "left_chosen": {criterion: asdict(effect) for criterion, effect in analysis.order.items()},
+        "longer_chosen": {criterion: asdict(effect) for criterion, effect in analysis.length.items()},
         "judges": [
-            {**asdict(each), "without": [[*pair, share] for pair, share in each.without.items()]}
-            for each in analysis.judges
+            {**asdict(audit), "without": [[*pair, share] for pair, share in audit.without.items()]}
+            for audit in analysis.judges
         ],
         "metrics": {
-            criterion: {name: asdict(each) for name, each in found.items()}
-            for criterion, found in analysis.metrics.items()
+            criterion: {name: asdict(accuracy) for name, accuracy in metrics.items()}
+            for criterion, metrics in analysis.metrics.items()
         },
         "control_variates": [
-            {"criterion": criterion, "pair": pair, "metric": metric, **asdict(each)}
+            {"criterion": criterion, "pair": pair, "metric": metric, **asdict(control)}
             for (criterion, pair), controls in analysis.controls.items()
-            for metric, each in controls.items()
+            for metric, control in controls.items()
         ],
         "findings": findings(analysis),
         "warnings": warnings(analysis),
@@ -57,52 +57,50 @@ def to_json(analysis: Analysis) -> str:
 
 
 def preference_rows(analysis: Analysis) -> Iterator[Sequence[Any]]:
-    """A criterion and pair a line, of the judges kept and of all."""
+    """A row for each criterion and pair, with and without excluded judges, with ties as half votes and dropped."""
     fields = ("share", "low", "high", "p", "items", "first", "tied", "second", "naive_p", "reason")
     yield ("judges", "ties", "criterion", "first_system", "second_system", *fields, "p_holm", "preferred")
     for judges, outcomes in (("kept", analysis.outcomes), ("all", analysis.everyone)):
-        for each in outcomes:
-            told = (_cell(each.p_holm), each.preferred(analysis.settings.alpha) or "")
-            for ties, found, end in (("half", each.half, told), ("dropped", each.dropped, ("", ""))):
-                values = (_cell(getattr(found, name)) for name in fields)
-                yield tuple(map(_cell, (judges, ties, each.criterion, *each.pair, *values, *end)))
+        for outcome in outcomes:
+            verdict = (_cell(outcome.p_holm), outcome.preferred(analysis.settings.alpha) or "")
+            for ties, preference, end in (("half", outcome.half, verdict), ("dropped", outcome.dropped, ("", ""))):
+                yield judges, ties, outcome.criterion, *outcome.pair, *_cells(preference, fields), *end
 
 
 def agreement_rows(analysis: Analysis) -> Iterator[Sequence[Any]]:
-    """A criterion, pair and measure a line."""
+    """A row for each criterion, pair and measure of agreement."""
     fields = ("value", "low", "high", "n", "judgments", "reason")
     yield ("criterion", "first_system", "second_system", "measure", *fields)
-    for (criterion, pair), found in analysis.agreement.items():
-        for name, each in found.items():
-            yield criterion, *pair, name, *(_cell(getattr(each, field)) for field in fields)
+    for (criterion, pair), measures in analysis.agreement.items():
+        for name, agreement in measures.items():
+            yield criterion, *pair, name, *_cells(agreement, fields)
 
 
 def metric_rows(analysis: Analysis) -> Iterator[Sequence[Any]]:
-    """The accuracy of a metric on a criterion a line."""
+    """A row for each criterion and metric."""
     fields = ("share", "low", "high", "p", "items", "first", "tied", "second")
-    names = ("accuracy", "low", "high", "p", "items", "wrong", "tied", "right")
-    yield ("criterion", "metric", *names)
-    for criterion, found in analysis.metrics.items():
-        for name, each in found.items():
-            yield criterion, name, *(_cell(getattr(each, field)) for field in fields)
+    yield ("criterion", "metric", "accuracy", "low", "high", "p", "items", "wrong", "tied", "right")
+    for criterion, metrics in analysis.metrics.items():
+        for name, accuracy in metrics.items():
+            yield criterion, name, *_cells(accuracy, fields)
 
 
 def judge_rows(analysis: Analysis) -> Iterator[Sequence[Any]]:
-    """A judge a line."""
+    """A row for each judge."""
     fields = ("tasks", "agreement", "left", "tied", "seconds", "failed", "checks")
-    out = {each.judge: each.reason for each in analysis.excluded}
+    reasons = {row.judge: row.reason for row in analysis.excluded}
     yield ("judge", *fields, "left_out")
-    for each in analysis.judges:
-        yield each.judge, *(_cell(getattr(each, field)) for field in fields), out.get(each.judge, "")
+    for audit in analysis.judges:
+        yield audit.judge, *_cells(audit, fields), reasons.get(audit.judge, "")
 
 
 def vote_rows(analysis: Analysis) -> Iterator[Sequence[Any]]:
-    """A vote a line, with the systems' names; judges who were left out are marked."""
+    """A row for each vote, with the names of the systems; ``left_out`` marks excluded judges."""
     fields = ("criterion", "item", "comparison", "judge", "task", "preference", "longer", "left", "position", "seconds")
-    out = {each.judge for each in analysis.excluded}
+    excluded = {row.judge for row in analysis.excluded}
     yield ("first_system", "second_system", *fields, "left_out")
-    for row in analysis.votes.rows:
-        yield *row.pair, *(_cell(getattr(row, field)) for field in fields), int(row.judge in out)
+    for vote in analysis.votes.rows:
+        yield *vote.pair, *_cells(vote, fields), int(vote.judge in excluded)
 
 
 def _outcome(outcome: Outcome, alpha: float) -> dict[str, Any]:
@@ -116,6 +114,10 @@ def _outcome(outcome: Outcome, alpha: float) -> dict[str, Any]:
     }
 
 
+def _cells(row: object, fields: Sequence[str]) -> list[Any]:
+    return [_cell(getattr(row, field)) for field in fields]
+
+
 def _cell(value: Any) -> Any:
-    """A value for CSV: nothing for NaN and None."""
+    """A value for CSV: empty for NaN and None."""
     return "" if value is None or (isinstance(value, float) and math.isnan(value)) else value

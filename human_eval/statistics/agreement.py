@@ -1,6 +1,6 @@
-"""Do the judges agree? Krippendorff's alpha, Fleiss' kappa, pairwise agreement, and the correlation within items.
+"""Agreement of judges: Krippendorff's alpha, Fleiss' kappa, pairwise agreement, correlation within items.
 
-Votes are a matrix (comparisons, judges) of -1, 0, 1, NaN = not judged; intervals draw whole items.
+Votes are a matrix (comparisons, judges) of -1, 0, 1, NaN = not judged. Intervals resample items.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def agreements(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> dict[str, Agreement]:
-    """Name -> agreement of ``votes``: alpha (ordinal: a tie lies between the two), kappa, pairwise, correlation."""
+    """Name -> agreement of ``votes``: alpha (ordinal: a tie is between the two), kappa, pairwise, correlation."""
     chosen = {"items": items, "level": level, "resamples": resamples, "seed": seed}
     return {
         "alpha": krippendorff_alpha(
@@ -44,7 +44,7 @@ def fleiss_kappa(
     """Fleiss' kappa of ``votes``: pairwise agreement beyond chance, 1 is perfect, 0 is chance (Fleiss 1971).
 
     ``(P - P_e) / (1 - P_e)``: P as in `pairwise_agreement`, ``P_e`` the sum of squared shares of the three answers over
-    all votes. Comparisons may have different numbers of judges. NaN where all votes are the same.
+    all votes. Comparisons may have different numbers of judges. NaN if all votes are equal.
     """
     return _of_pairs(votes, items, level, resamples, seed, beyond_chance=True)
 
@@ -52,17 +52,17 @@ def fleiss_kappa(
 def pairwise_agreement(
     votes: ArrayLike, *, items: Ids | None = None, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
 ) -> Agreement:
-    """The share of pairs of judges who gave the same answer, averaged over comparisons with two judges or more."""
+    """The share of pairs of judges with the same answer, averaged over comparisons with two judges or more."""
     return _of_pairs(votes, items, level, resamples, seed, beyond_chance=False)
 
 
 def intraitem_correlation(
     votes: ArrayLike, *, items: Ids | None = None, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
 ) -> Agreement:
-    """The correlation of two votes on one item, coded -1, 0, 1: what a plan assumes.
+    """The correlation of two votes on one item, coded -1, 0, 1, as a plan assumes it.
 
-    One-way analysis of variance, ICC(1) of Shrout and Fleiss 1979, with the mean group size of unequal groups (Donner
-    1986). It may be a little below 0. NaN where no item has two votes, or all votes are the same.
+    One-way analysis of variance, ICC(1) of Shrout and Fleiss 1979, with the mean group size of Donner 1986 for unequal
+    groups. It may be slightly negative. NaN if no item has two votes, or all votes are equal.
     """
     matrix, unit, units = pairable(votes, items)
     found = Agreement(np.nan, np.nan, np.nan, len(matrix), int((~np.isnan(matrix)).sum()))
@@ -113,7 +113,7 @@ def _of_pairs(
 
 
 def _undefined(matrix: Floats) -> str:
-    """Why judges cannot be compared beyond chance; empty where they can."""
+    """Why agreement beyond chance is undefined; "" if it is defined."""
     if not len(matrix):
         return "no item has two judgments"
     return "all judgments are the same" if np.nanmin(matrix) == np.nanmax(matrix) else ""

@@ -1,9 +1,9 @@
-"""Votes -> every statistic of a study: the one place that says what is computed from what."""
+"""Votes -> all statistics of a study."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -25,10 +25,10 @@ ALPHA = 0.05
 
 @dataclass(frozen=True)
 class AnalysisSettings:
-    """What was decided before the judgments were seen.
+    """The choices to make before seeing the judgments.
 
-    ``primary`` is the criterion that the study is about: it is tested by itself, over its pairs, and the others are a
-    family of their own; without it all criteria and pairs are one family.
+    ``primary``: the main criterion. Its pairs are one family of tests and all others are another; None makes all
+    criteria and pairs one family.
     """
 
     primary: str | None = None
@@ -40,7 +40,7 @@ class AnalysisSettings:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One criterion and pair: ties half a vote for each (``half``), ties dropped, p after Holm's correction."""
+    """One criterion and pair: with ties as half votes, with ties dropped, and p of ``half`` after Holm's correction."""
 
     criterion: str
     pair: Pair
@@ -49,7 +49,7 @@ class Outcome:
     p_holm: float
 
     def preferred(self, alpha: float = ALPHA) -> str | None:
-        """The system that people prefer; None where no difference was detected."""
+        """The preferred system; None if no difference was detected."""
         if np.isnan(self.p_holm) or self.p_holm > alpha:
             return None
         return self.pair[1] if self.half.share > 0.5 else self.pair[0]
@@ -57,12 +57,12 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Analysis:
-    """Everything of one study.
+    """All statistics of a study, without excluded judges except in ``everyone``.
 
-    ``outcomes`` rest on the judges who were kept, ``everyone`` on all of them (empty where nobody was left out), and
-    all else on those kept. By criterion: ``rankings`` (of more than two systems), ``order`` and ``length`` effects,
-    ``metrics`` (name -> accuracy). By criterion and pair: ``controls`` (metric -> `ControlVariate`) and ``agreement``
-    (name -> `Agreement`; over several pairs it would depend on which system of a pair is called the first).
+    ``outcomes``; ``everyone``: the outcomes with all judges, empty if none are excluded. By criterion: ``rankings`` (of
+    more than two systems), ``order`` and ``length`` effects, ``metrics`` (name -> accuracy). By criterion and pair:
+    ``controls`` (metric -> `ControlVariate`) and ``agreement`` (name -> `Agreement`), which over several pairs would
+    depend on the order of the systems.
     """
 
     votes: Votes
@@ -80,42 +80,42 @@ class Analysis:
 
     @property
     def kept(self) -> Votes:
-        """The votes of the judges who were kept."""
-        return self.votes.without([each.judge for each in self.excluded])
+        """The votes without excluded judges."""
+        return self.votes.without([row.judge for row in self.excluded])
 
     @property
     def shown(self) -> str:
-        """The criterion that single judges are held against: the primary, else the last asked, which sums up."""
+        """The criterion for single judges and summaries: the primary one, else the last one (overall)."""
         return self.settings.primary or self.votes.criteria[-1]
 
 
 def analyse(votes: Votes, settings: AnalysisSettings, scores: MetricScores | None = None) -> Analysis:
-    """Analyse ``votes``, with metric ``scores`` where there are any. Seeded.
+    """Analyse ``votes``, optionally with the ``scores`` of metrics. Seeded.
 
-    Raises UserError where nobody judged anything, nobody is left, or the primary criterion was not asked.
+    Raises UserError for an unknown primary criterion, without votes, or if all judges are excluded.
     """
     if settings.primary is not None and settings.primary not in votes.criteria:
-        raise UserError(f"primary criterion {settings.primary!r}: the study asked {', '.join(votes.criteria)}")
+        raise UserError(f"primary criterion {settings.primary!r}: the study has {', '.join(votes.criteria)}")
     if not votes.rows:
-        raise UserError("no judgments of pairs: nothing to analyse; collect some first")
-    left_out = excluded(votes, settings.rules)
-    kept = votes.without([each.judge for each in left_out])
+        raise UserError("no judgments of pairs; collect some first")
+    out = excluded(votes, settings.rules)
+    kept = votes.without([row.judge for row in out])
     if not kept.rows:
-        reasons = "; ".join(f"{each.judge}: {each.reason}" for each in left_out)
-        raise UserError(f"no judge is left ({reasons}); collect more judgments, or state other rules and why")
+        reasons = "; ".join(f"{row.judge}: {row.reason}" for row in out)
+        raise UserError(f"all judges are excluded ({reasons}); collect more judgments, or change the rules and say why")
     draws = {"resamples": settings.resamples, "seed": settings.seed}
     judged = {(name, pair): matrix(kept.of(name, pair)) for name in votes.criteria for pair in votes.pairs}
     asked = {criterion: kept.of(criterion) for criterion in votes.criteria if kept.of(criterion)}
     return Analysis(
         votes=votes,
         settings=settings,
-        excluded=left_out,
+        excluded=out,
         outcomes=outcomes(kept, settings),
-        everyone=outcomes(votes, settings) if left_out else (),
+        everyone=outcomes(votes, settings) if out else (),
         agreement={
-            where: agreements(found.values, items=found.items, seed=settings.seed)
-            for where, found in judged.items()
-            if found.values.size
+            where: agreements(table.values, items=table.items, seed=settings.seed)
+            for where, table in judged.items()
+            if table.values.size
         },
         rankings={
             criterion: bradley_terry(rows, votes.systems, same=votes.same, seed=settings.seed)
@@ -136,8 +136,8 @@ def analyse(votes: Votes, settings: AnalysisSettings, scores: MetricScores | Non
 
 
 def outcomes(votes: Votes, settings: AnalysisSettings) -> tuple[Outcome, ...]:
-    """Every criterion and pair that was judged, with p adjusted within its family."""
-    found = []
+    """The outcome of each criterion and pair, with p adjusted within its family."""
+    unadjusted = []
     for criterion in votes.criteria:
         for pair in votes.pairs:
             judged = matrix(votes.of(criterion, pair))
@@ -145,39 +145,36 @@ def outcomes(votes: Votes, settings: AnalysisSettings) -> tuple[Outcome, ...]:
                 preference, judged.values, items=judged.items, resamples=settings.resamples, seed=settings.seed
             )
             half, dropped = asked(same=votes.same_items(pair)), asked(ties="dropped")
-            found.append(Outcome(criterion, pair, half, dropped, float("nan")))
-    return _adjusted(found, settings.primary)
+            unadjusted.append(Outcome(criterion, pair, half, dropped, float("nan")))
+    return _adjusted(unadjusted, settings.primary)
 
 
 def controls(
     votes: Votes, criterion: str, pair: Pair, scores: MetricScores, settings: AnalysisSettings
 ) -> dict[str, ControlVariate]:
-    """The preference on one criterion and pair with the help of each metric."""
+    """Metric -> the preference on one criterion and pair with that metric as control variate."""
     judged = matrix(votes.of(criterion, pair))
     same = sorted({item for tied, item in votes.same if tied == pair})
     means = np.concatenate([item_means(judged.values, judged.items), np.zeros(len(same))])
     items = [*sorted(set(judged.items)), *same]
-    found = {}
+    estimates = {}
     for metric, by_system in scores.items():
         others = [item for item in scored_items(by_system, pair) if item not in set(items)]
-        found[metric] = control_variate(
+        estimates[metric] = control_variate(
             means,
             difference(by_system, pair, items),
             difference(by_system, pair, others),
             resamples=settings.resamples,
             seed=settings.seed,
         )
-    return found
+    return estimates
 
 
-def _adjusted(found: Sequence[Outcome], primary: str | None) -> tuple[Outcome, ...]:
-    """Holm's correction within the primary criterion and within the others, or over all without one."""
-    p = np.array([each.half.p for each in found])
-    first = np.array([each.criterion == primary for each in found], dtype=bool)
-    adjusted = np.full(len(found), np.nan)
+def _adjusted(unadjusted: Sequence[Outcome], primary: str | None) -> tuple[Outcome, ...]:
+    """Holm's correction within the primary criterion and within the others, or over all."""
+    p = np.array([outcome.half.p for outcome in unadjusted])
+    first = np.array([outcome.criterion == primary for outcome in unadjusted], dtype=bool)
+    adjusted = np.full(len(p), np.nan)
     for family in (first, ~first):
         adjusted[family] = holm(p[family])
-    return tuple(
-        Outcome(each.criterion, each.pair, each.half, each.dropped, float(value))
-        for each, value in zip(found, adjusted, strict=True)
-    )
+    return tuple(replace(outcome, p_holm=float(value)) for outcome, value in zip(unadjusted, adjusted, strict=True))

@@ -1,4 +1,4 @@
-"""What may have moved the votes beside the systems: the side a text was shown on, its length, and single judges."""
+"""Other influences on the votes: the side of a text, its length, and single judges."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from rlsum.evaluation.statistics import RESAMPLES
 
 
 def order_effect(votes: Sequence[Vote], *, resamples: int = RESAMPLES, seed: int = 0) -> Preference:
-    """The share of the text on the left, as `preference` has that of the second system; .5 is no effect.
+    """The share of votes for the text on the left, as a `Preference`; .5 is no effect.
 
-    Votes of which nobody knows the sides are left out. ``first`` counts votes for the right, ``second`` for the left.
+    Votes with unknown sides are left out. ``first`` counts votes for the right, ``second`` for the left.
     """
     judged = matrix([vote for vote in votes if vote.left is not None], lambda vote: vote.chose_left)
-    found = preference(judged.values, items=judged.items, resamples=resamples, seed=seed)
-    return found if found.items else replace(found, reason="sides are not known")
+    effect = preference(judged.values, items=judged.items, resamples=resamples, seed=seed)
+    return effect if effect.items else replace(effect, reason="sides are not known")
 
 
 def length_effect(votes: Sequence[Vote], *, resamples: int = RESAMPLES, seed: int = 0) -> Preference:
-    """The share of the longer text in words; pairs of one length are left out. A better system may be the longer one:
-    this is an association, not a cause.
+    """The share of votes for the text with more words; pairs of equal length are left out.
 
-    ``first`` counts votes for the shorter text, ``second`` for the longer.
+    This is an association, not a cause: the better system may write longer texts. ``first`` counts votes for the
+    shorter text, ``second`` for the longer.
     """
     judged = matrix([vote for vote in votes if vote.longer], lambda vote: vote.preference * vote.longer)
     return preference(judged.values, items=judged.items, resamples=resamples, seed=seed)
@@ -35,12 +35,11 @@ def length_effect(votes: Sequence[Vote], *, resamples: int = RESAMPLES, seed: in
 
 @dataclass(frozen=True)
 class JudgeAudit:
-    """One judge against the rest.
+    """One judge compared with the others.
 
-    ``tasks`` judged; ``agreement``: the share of the other judges' votes on the same comparisons that are the same
-    (NaN where nobody else judged them); ``left``: the share of the text on the left and ``tied``: of no difference;
-    ``seconds``: the median time of a task; ``failed`` of ``checks``; ``without``: the share of the second system on
-    the criterion asked for when this judge, too, is left out, by pair.
+    ``tasks``: number judged; ``agreement``: share of other judges' votes on the same comparisons that are equal, NaN
+    without any; ``left`` and ``tied``: shares of votes for the left text and for no difference; ``seconds``: median
+    time per task; ``failed`` of ``checks``; ``without``: pair -> share of the second system without this judge.
     """
 
     judge: str
@@ -55,31 +54,31 @@ class JudgeAudit:
 
 
 def judge_effects(votes: Votes, kept: Votes, criterion: str) -> tuple[JudgeAudit, ...]:
-    """Every judge of ``votes`` against the rest, by name; ``without`` is about ``criterion`` in the votes ``kept``."""
+    """Every judge of ``votes``, sorted by name. ``without`` refers to ``criterion`` in the votes ``kept``."""
     agreement = _agreement_with_rest(votes)
-    found = []
+    audits = []
     for judge in votes.judges:
-        own = [row for row in votes.rows if row.judge == judge]
+        rows = [row for row in votes.rows if row.judge == judge]
         checks = [check for check in votes.checks if check.judge == judge]
         rest = kept.without([judge])
-        found.append(
+        audits.append(
             JudgeAudit(
                 judge=judge,
-                tasks=len({row.task for row in own}),
+                tasks=len({row.task for row in rows}),
                 agreement=agreement.get(judge, float("nan")),
-                left=(1 + _mean([row.chose_left for row in own if row.left is not None])) / 2,
-                tied=_mean([row.preference == 0 for row in own]),
-                seconds=median_seconds(own),
+                left=(1 + _mean([row.chose_left for row in rows if row.left is not None])) / 2,
+                tied=_mean([row.preference == 0 for row in rows]),
+                seconds=median_seconds(rows),
                 failed=sum(check.failed for check in checks),
                 checks=len(checks),
                 without={pair: share(rest.of(criterion, pair), rest.same_items(pair)) for pair in votes.pairs},
             )
         )
-    return tuple(found)
+    return tuple(audits)
 
 
 def share(votes: Sequence[Vote], same: int = 0) -> float:
-    """The share of the second system, items equally weighted, ties half; NaN without votes."""
+    """The share of the second system, with equal weight for items and ties as half votes; NaN without votes."""
     judged = matrix(votes)
     means = np.concatenate([item_means(judged.values, judged.items), np.zeros(same)])
     return float((1 + means.mean()) / 2) if len(means) else float("nan")
@@ -91,10 +90,10 @@ def _agreement_with_rest(votes: Votes) -> dict[str, float]:
         for pair in votes.pairs:
             judged = matrix(votes.of(criterion, pair))
             for row in judged.values:
-                for place in np.flatnonzero(~np.isnan(row)):
-                    others = np.delete(row, place)
+                for column in np.flatnonzero(~np.isnan(row)):
+                    others = np.delete(row, column)
                     others = others[~np.isnan(others)]
-                    agreed.setdefault(judged.judges[place], []).extend(others == row[place])
+                    agreed.setdefault(judged.judges[column], []).extend(others == row[column])
     return {judge: _mean(same) for judge, same in agreed.items()}
 
 

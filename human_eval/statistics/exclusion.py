@@ -1,4 +1,4 @@
-"""Whose votes are left out, by rules that were fixed before anyone looked."""
+"""Judges excluded from the analysis, by rules fixed beforehand."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ from human_eval.statistics.votes import Vote, Votes
 
 @dataclass(frozen=True)
 class ExclusionRules:
-    """A judge is left out who failed more than ``max_failed`` of at least ``min_checks`` checks, or whose median
-    time for a task is below ``min_seconds`` (0 asks nothing; times that were not taken count for nothing).
-
-    What it takes to pass a check is said in `human_eval.design.checks.passed`.
+    """Exclude judges who failed more than ``max_failed`` of at least ``min_checks`` checks (see
+    `human_eval.design.checks.passed`), or whose median time per task is below ``min_seconds``; 0 excludes nobody.
     """
 
     max_failed: float = 0.5
@@ -24,22 +22,19 @@ class ExclusionRules:
 
     def __post_init__(self) -> None:
         if not 0 <= self.max_failed <= 1 or self.min_checks < 1 or not self.min_seconds >= 0:
-            raise ValueError(f"{self}: max_failed lies between 0 and 1, min_checks is 1 or more, min_seconds 0 or more")
+            raise ValueError(f"{self}: expected max_failed from 0 to 1, min_checks >= 1, min_seconds >= 0")
 
-    def told(self) -> str:
-        """The rules in words."""
-        said = (
-            f"judges are left out who failed more than {self.max_failed:.0%} of the checks they saw, where these were "
-            f"{self.min_checks} or more"
-        )
-        return said + (
-            f"; and judges whose median time is under {self.min_seconds:g} s a task" if self.min_seconds else ""
+    def in_words(self) -> str:
+        """The rules as a phrase."""
+        slow = f", and judges with a median time below {self.min_seconds:g} s per task" if self.min_seconds else ""
+        return (
+            f"judges who failed more than {self.max_failed:.0%} of {self.min_checks} or more checks are left out{slow}"
         )
 
 
 @dataclass(frozen=True)
 class ExcludedJudge:
-    """A judge whose votes are left out, why, and how many votes that are."""
+    """An excluded judge, the reason, and the number of votes lost."""
 
     judge: str
     reason: str
@@ -47,7 +42,7 @@ class ExcludedJudge:
 
 
 def excluded(votes: Votes, rules: ExclusionRules) -> tuple[ExcludedJudge, ...]:
-    """The judges whom the rules leave out, by name."""
+    """The judges whom the rules exclude, sorted by name."""
     reasons = {judge: _reason(votes, judge, rules) for judge in votes.judges}
     return tuple(
         ExcludedJudge(judge, reason, sum(row.judge == judge for row in votes.rows))
@@ -57,7 +52,7 @@ def excluded(votes: Votes, rules: ExclusionRules) -> tuple[ExcludedJudge, ...]:
 
 
 def median_seconds(rows: Sequence[Vote]) -> float:
-    """The median time of a task, whose criteria are answered together; NaN where no time was taken."""
+    """The median time per task, which covers all criteria; NaN without times."""
     times = {(row.judge, row.task): row.seconds for row in rows if row.seconds is not None}
     return float(median(times.values())) if times else float("nan")
 
@@ -68,4 +63,4 @@ def _reason(votes: Votes, judge: str, rules: ExclusionRules) -> str:
     if len(checks) >= rules.min_checks and failed > rules.max_failed * len(checks):
         return f"failed {failed} of {counted(len(checks), 'check')}"
     seconds = median_seconds([row for row in votes.rows if row.judge == judge])
-    return f"median time {seconds:.1f} s a task" if seconds < rules.min_seconds else ""
+    return f"median time {seconds:.1f} s per task" if seconds < rules.min_seconds else ""

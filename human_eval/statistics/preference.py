@@ -1,8 +1,8 @@
-"""Which of two systems do people prefer, and how sure is that? The item is the unit, not the vote.
+"""Which of two systems do people prefer? Estimate, interval and test, with the item as the unit, not the vote.
 
-Judges of one item share what made it easy or hard, so their votes are not independent evidence: pooled votes call equal
-systems different far too often. Here every item counts once, as the mean preference of its judges from -1 (all for the
-first system) to 1 (all for the second). For reading, a mean m is the share (1 + m) / 2 of the second system.
+Votes on the same item are correlated, so a test on pooled votes rejects equality too often. Here every item counts
+once, as the mean preference of its judges, from -1 (all for the first system) to 1 (all for the second). A mean m is
+reported as the share (1 + m) / 2 of the second system.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from rlsum.evaluation.statistics import LEVEL, RESAMPLES, Interval, bootstrap_in
 
 Ties = Literal["half", "dropped"]
 
-FEWEST = 5  # items that an interval needs: below, resamples of them say nothing of others
+FEWEST = 5  # items needed for a bootstrap interval
 
 
 @dataclass(frozen=True)
 class Preference:
     """The share of the second system in [0, 1], .5 = no preference, with its interval ``low`` to ``high``.
 
-    ``p`` is that of the two-sided sign-flip test. ``items`` are the units; ``first``, ``tied`` and ``second`` count
-    votes. ``naive_p`` is the p-value of the pooled binomial test on untied votes as if all were independent: what
-    should not be reported. NaN where undefined, and then ``reason`` says why.
+    ``p``: the two-sided sign-flip test. ``items``: number of units. ``first``, ``tied``, ``second``: numbers of votes.
+    ``naive_p``: the binomial test on pooled untied votes as if they were independent, for comparison only. NaN if
+    undefined; ``reason`` says why.
     """
 
     share: float
@@ -44,7 +44,7 @@ class Preference:
     reason: str = ""
 
     def turned(self) -> Preference:
-        """The same seen from the first system."""
+        """The preference for the first system."""
         share, low, high = 1 - self.share, 1 - self.high, 1 - self.low
         return replace(self, share=share, low=low, high=high, first=self.second, second=self.first)
 
@@ -61,10 +61,10 @@ def preference(
 ) -> Preference:
     """The preference in ``votes`` (comparisons, judges) of -1, 0 and 1, NaN = not judged.
 
-    ``items`` (comparisons,) names the item of each row; without it every row is its own. ``same`` items more, on which
-    the two texts are equal, count as ties. ``ties="dropped"`` leaves votes for neither, and such items, out.
-    The test flips signs of items' means: every pattern where there are no more than ``resamples``, else random ones.
-    Raises ValueError for anything but -1, 0, 1 and NaN, and as `bootstrap_interval` does.
+    ``items`` (comparisons,): the item of each row; default: every row is an item. ``same``: number of further items
+    with equal texts, which count as ties. ``ties="dropped"`` drops votes for neither and these items.
+    The test flips signs of item means: all patterns if at most ``resamples``, else random ones.
+    Raises ValueError for values other than -1, 0, 1 and NaN, and as `bootstrap_interval` does.
     """
     votes = _votes(votes)
     given = votes[~np.isnan(votes)]
@@ -77,15 +77,15 @@ def preference(
         nan = float("nan")
         reason = "no votes" if not len(given) else "every vote is a tie"
         return Preference(nan, nan, nan, nan, 0, first, tied, second, naive, reason)
-    found = item_interval(means, level=level, resamples=resamples, seed=seed)
+    interval = item_interval(means, level=level, resamples=resamples, seed=seed)
     p = paired_permutation(means, np.zeros(len(means)), resamples=resamples, seed=seed)
-    low, high = (1 + found.low) / 2, (1 + found.high) / 2
+    low, high = (1 + interval.low) / 2, (1 + interval.high) / 2
     reason = f"no interval: fewer than {FEWEST} items" if len(means) < FEWEST else ""
-    return Preference((1 + found.mean) / 2, low, high, p, len(means), first, tied, second, naive, reason)
+    return Preference((1 + interval.mean) / 2, low, high, p, len(means), first, tied, second, naive, reason)
 
 
 def item_means(votes: Floats, items: Ids | None = None) -> Floats:
-    """The mean of all votes on each item (n,), in the order of the items' names; items without votes are left out."""
+    """The mean vote on each item (n,), sorted by item name, without items that have no votes."""
     if not votes.size:
         return np.empty(0)
     unit, units = numbered("items", items, len(votes))
@@ -96,12 +96,12 @@ def item_means(votes: Floats, items: Ids | None = None) -> Floats:
 
 
 def item_interval(means: Floats, *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0) -> Interval:
-    """Bootstrap interval of the mean of ``means`` (n,) in [-1, 1] that keeps its level where there are few items.
+    """Bootstrap interval of the mean of ``means`` (n,) in [-1, 1] that keeps its level for few items.
 
-    Percentiles are taken as far out as Student's t lies beyond the normal distribution, and sqrt(n / (n - 1)) further:
-    the plain ones are too narrow (Hesterberg 2015, section 3.3). Where all items say the same, resampling would claim
-    certainty: the ends are then the means under which n equal items would still be seen with probability
-    (1 - level) / 2, the rest of the items lying at -1 or 1 (Clopper and Pearson 1934). NaN ends below five items.
+    Percentiles are expanded by the ratio of Student's t to the normal quantile and by sqrt(n / (n - 1)), since plain
+    percentiles are too narrow (Hesterberg 2015, section 3.3). If all means are equal, the bootstrap interval would have
+    no width; its ends are then the means under which n equal items have probability (1 - level) / 2, with the other
+    items at -1 or 1 (Clopper and Pearson 1934). NaN ends below five items.
     """
     n = len(means)
     if n < FEWEST:
@@ -118,8 +118,8 @@ def item_interval(means: Floats, *, level: float = LEVEL, resamples: int = RESAM
 def _votes(votes: ArrayLike) -> Floats:
     matrix = np.asarray(votes, dtype=np.float64)
     if matrix.ndim != 2:
-        raise ValueError(f"votes has shape {matrix.shape}; a matrix of comparisons by judges is needed")
-    wrong = matrix[~(np.isnan(matrix) | np.isin(matrix, (-1, 0, 1)))]
-    if len(wrong):
-        raise ValueError(f"a vote is {wrong[0]:g}; use -1 (first), 0 (no difference), 1 (second), NaN (not judged)")
+        raise ValueError(f"votes has shape {matrix.shape}; expected (comparisons, judges)")
+    invalid = matrix[~(np.isnan(matrix) | np.isin(matrix, (-1, 0, 1)))]
+    if len(invalid):
+        raise ValueError(f"votes contains {invalid[0]:g}; use -1 (first), 0 (tie), 1 (second) or NaN (not judged)")
     return matrix

@@ -1,4 +1,4 @@
-"""Bradley and Terry's model: strengths of several systems from comparisons of two (the only import of choix)."""
+"""Bradley and Terry's model: strengths of several systems from pairwise comparisons. Only this module imports choix."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from human_eval.statistics.votes import Floats, Pair, Vote
 from rlsum.evaluation.correlation import LEVEL, bootstrap_values, percentiles
 
 RESAMPLES = 1_000
-TOLERANCE = 1e-6  # sum of changes of strengths at which they are final
+TOLERANCE = 1e-6  # sum of changes of strengths at convergence
 
 
 @dataclass(frozen=True)
 class Strength:
-    """A system's log-strength with its interval, all systems' mean being 0, and the interval of its rank (1 = best).
+    """A system's log-strength (mean over systems 0) with its interval, and the interval of its rank (1 = best).
 
-    ``share`` is the share of comparisons it is expected to win, averaged over the other systems.
+    ``share``: the expected share of comparisons won, averaged over the other systems.
     """
 
     system: str
@@ -37,7 +37,7 @@ class Strength:
 
 @dataclass(frozen=True)
 class Ranking:
-    """Systems from strongest to weakest; empty where ``reason`` says why. ``reason`` may also concern the intervals."""
+    """Systems from strongest to weakest, empty if undefined. ``reason`` explains that, or missing intervals."""
 
     systems: tuple[Strength, ...] = ()
     reason: str = ""
@@ -55,18 +55,17 @@ def bradley_terry(
     """Maximum likelihood strengths of ``systems`` from votes on one criterion (Bradley and Terry 1952).
 
     ``P(i beats j) = 1 / (1 + exp(s_j - s_i))``; a tie is half a win for each. Each item counts once for each pair, as
-    the mean of its votes, and the bootstrap draws items. ``same`` are ties that nobody judged. Refused, with the
-    reason, where no chain of comparisons joins all systems, or some never lost to the rest: strengths are then
-    infinite.
+    the mean of its votes, and the bootstrap resamples items. ``same``: unjudged ties. The ranking is empty, with a
+    reason, if no chain of comparisons joins all systems, or if some never lost to the rest (infinite strengths).
     """
     wins = item_wins(votes, systems, same)
     total = wins.sum(0)
     if reason := _refused(total, systems):
         return Ranking(reason=reason)
-    found = strengths(total)
+    fitted = strengths(total)
 
     def value(weights: Floats) -> Floats:
-        return np.stack([_or_nan(drawn, found) for drawn in np.tensordot(weights, wins, axes=1)])
+        return np.stack([_or_nan(drawn, fitted) for drawn in np.tensordot(weights, wins, axes=1)])
 
     if len(wins) < 2:
         drawn, reason = np.full((1, len(systems)), np.nan), "no interval: one item"
@@ -74,18 +73,18 @@ def bradley_terry(
         drawn, reason = bootstrap_values(value, len(wins), resamples, seed), ""
     ranks = np.where(np.isnan(drawn), np.nan, rankdata(-drawn, axis=1))
     rows = []
-    for place in np.argsort(-found, kind="stable"):
-        low, high, why = percentiles(drawn[:, place], level)
-        best, worst, _ = percentiles(ranks[:, place], level)
+    for index in np.argsort(-fitted, kind="stable"):
+        low, high, why = percentiles(drawn[:, index], level)
+        best, worst, _ = percentiles(ranks[:, index], level)
         reason = reason or why
-        share = float(np.mean([expected(found[place] - other) for other in np.delete(found, place)]))
-        rows.append(Strength(systems[place], float(found[place]), low, high, share, best, worst))
+        share = float(np.mean([expected(fitted[index] - other) for other in np.delete(fitted, index)]))
+        rows.append(Strength(systems[index], float(fitted[index]), low, high, share, best, worst))
     return Ranking(tuple(rows), reason)
 
 
 def item_wins(votes: Sequence[Vote], systems: Sequence[str], same: Sequence[tuple[Pair, str]] = ()) -> Floats:
-    """How often system i beat system j on each item (items, i, j); the comparisons of a pair on an item add up to 1."""
-    place = {system: number for number, system in enumerate(systems)}
+    """How often system i beat system j on each item (items, i, j). Each pair on an item has a total of 1."""
+    index = {system: number for number, system in enumerate(systems)}
     chosen: dict[tuple[str, Pair], list[float]] = {}
     for vote in votes:
         chosen.setdefault((vote.item, vote.pair), []).append(vote.preference)
@@ -94,26 +93,26 @@ def item_wins(votes: Sequence[Vote], systems: Sequence[str], same: Sequence[tupl
     wins = np.zeros((len(items), len(systems), len(systems)))
     for (item, (first, second)), preferences in chosen.items():
         share = (1 + sum(preferences) / len(preferences)) / 2
-        wins[items[item], place[second], place[first]] += share
-        wins[items[item], place[first], place[second]] += 1 - share
+        wins[items[item], index[second], index[first]] += share
+        wins[items[item], index[first], index[second]] += 1 - share
     return wins
 
 
 def strengths(wins: Floats, start: Floats | None = None) -> Floats:
-    """Log-strengths (systems,) of mean 0 from ``wins`` (i beats j), which must be strongly connected."""
+    """Log-strengths (systems,) with mean 0 from ``wins`` (i beats j), a strongly connected graph."""
     from choix import ilsr_pairwise_dense
 
-    found = np.asarray(ilsr_pairwise_dense(wins, initial_params=start, max_iter=10_000, tol=TOLERANCE))
-    return found - found.mean()
+    log_strengths = np.asarray(ilsr_pairwise_dense(wins, initial_params=start, max_iter=10_000, tol=TOLERANCE))
+    return log_strengths - log_strengths.mean()
 
 
 def expected(difference: float) -> float:
-    """The probability that a system beats another that is weaker by ``difference``."""
+    """The probability that a system beats another whose strength is lower by ``difference``."""
     return float(1 / (1 + np.exp(-difference)))
 
 
 def _or_nan(wins: Floats, start: Floats) -> Floats:
-    everyone_won = np.count_nonzero(wins) == wins.size - len(wins)  # then all are connected: the usual case
+    everyone_won = np.count_nonzero(wins) == wins.size - len(wins)  # so all are connected
     connected = everyone_won or _components(wins, "strong")[0] == 1
     return strengths(wins, start) if connected else np.full(len(wins), np.nan)
 
@@ -125,17 +124,17 @@ def _components(wins: Floats, connection: Literal["weak", "strong"]) -> tuple[in
 
 
 def _refused(wins: Floats, systems: Sequence[str]) -> str:
-    """Why strengths do not exist; empty where they do."""
+    """Why strengths do not exist; "" if they do."""
     if len(systems) < 2 or not wins.any():
         return "no comparisons of two systems"
     count, label = _components(wins, "weak")
     if count > 1:
         groups = [", ".join(np.array(systems)[label == group]) for group in range(count)]
-        return f"no chain of comparisons joins {' with '.join(groups)}; a ranking of all needs one"
+        return f"no chain of comparisons joins {' with '.join(groups)}"
     count, label = _components(wins, "strong")
     if count > 1:
-        # a component that nothing outside ever beat
+        # the component that no other system ever beat
         top = next(group for group in range(count) if not wins[np.ix_(label != group, label == group)].any())
         never = ", ".join(np.array(systems)[label == top])
-        return f"{never} never lost to the rest, not even a tie: strengths have no bound; read the shares instead"
+        return f"{never} never lost to the rest and never tied: strengths are infinite; see the shares instead"
     return ""

@@ -7,49 +7,53 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rlsum.cli.human_eval import StudyFolder
+
 if TYPE_CHECKING:
     from human_eval.statistics.analysis import AnalysisSettings
 
 
 def analyse(
-    study: Annotated[Path, typer.Argument(metavar="STUDY", help="Folder of the study.")],
-    judgments: Annotated[Path, typer.Argument(metavar="JUDGMENTS.jsonl", help="What `collect` wrote.")],
+    study: StudyFolder,
+    judgments: Annotated[Path, typer.Argument(metavar="JUDGMENTS.jsonl", help="File that `collect` wrote.")],
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where HTML, Markdown, LaTeX, CSV, JSON, PNG go.")
+        Path,
+        typer.Option("--out", "-o", metavar="FOLDER", help="Folder for the verdict in all formats."),
     ],
     key: Annotated[
         Path | None, typer.Option(metavar="KEY.json", help="The secret key (default: key.json in the study).")
     ] = None,
     plan: Annotated[
         Path | None,
-        typer.Option(metavar="PLAN.json", help="What `plan` wrote: primary criterion, alpha and rules come from it."),
+        typer.Option(metavar="PLAN.json", help="File that `plan` wrote; sets primary, alpha and exclusions."),
     ] = None,
     scores: Annotated[
         list[Path] | None,
         typer.Option(
-            metavar="SCORED.jsonl", help="Outputs scored by `rlsum score`, best the whole test set; repeatable."
+            metavar="SCORED.jsonl", help="Outputs scored by `rlsum score`, ideally the whole test set; repeatable."
         ),
     ] = None,
     primary: Annotated[
-        str | None, typer.Option(help="The criterion decided on beforehand; without it all are one family.")
+        str | None,
+        typer.Option(help="Criterion chosen beforehand (default: none, one family of tests)."),
     ] = None,
-    alpha: Annotated[float | None, typer.Option(help="Level of the tests (default: .05).")] = None,
+    alpha: Annotated[float | None, typer.Option(help="Significance level (default: .05).")] = None,
     max_failed: Annotated[
-        float | None, typer.Option(help="Leave out judges who failed more than this share of checks (default: .5).")
+        float | None, typer.Option(help="Exclude judges who failed more than this share of checks (default: .5).")
     ] = None,
     min_seconds: Annotated[
-        float | None, typer.Option(help="Leave out judges with a lower median time a task (default: 0, nobody).")
+        float | None, typer.Option(help="Exclude judges whose median time per task is below this (default: 0, nobody).")
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the files of FOLDER.")] = False,
     resamples: Annotated[int, typer.Option(min=1, help="Resamples of intervals, sign flips of tests.")] = 10_000,
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same intervals and p-values.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of intervals and p-values.")] = 0,
 ) -> None:
-    """Unblind a study and say what people prefer, how surely, and what may have moved them.
+    """Unblind a study and report which system people prefer, with intervals and tests.
 
-    For each criterion and pair of systems: the share of votes with its interval, items being the unit; a sign-flip
-    permutation test with Holm's correction; ties as half votes, and dropped. The judges' agreement, a ranking of more
-    than two systems, effects of sides, length and single judges, who was left out and why, and the verdict with nobody
-    left out. With --scores also how often each metric chooses as people do, and estimates that its scores make surer.
+    For each criterion and pair of systems: the share of votes with its interval by item, a sign-flip permutation test
+    with Holm's correction, with ties as half votes and with ties dropped. Also: agreement of the judges, a ranking of
+    more than two systems, effects of side, length and single judges, excluded judges, the verdict without exclusions.
+    With --scores also the accuracy of each metric, and estimates that use its scores as control variates.
 
     **Examples**
 
@@ -69,10 +73,10 @@ def analyse(
     check_folder("-o", out, FILES, overwrite)
     settings = _settings(plan, primary, alpha, max_failed, min_seconds, resamples, seed)
     votes = read_votes(study, judgments, key or study)
-    found = analyse(votes, settings, read_scores(scores, votes.systems) if scores else None)
-    write_card(found, out)
-    show(summary(found), Console())
-    typer.echo(f"{out}: verdict.html, and the same as Markdown, LaTeX, CSV, JSON and PNG")
+    analysis = analyse(votes, settings, read_scores(scores, votes.systems) if scores else None)
+    write_card(analysis, out)
+    show(summary(analysis), Console())
+    typer.echo(f"{out}: verdict.html, and the verdict as Markdown, LaTeX, CSV, JSON and PNG")
 
 
 def _settings(
@@ -84,7 +88,7 @@ def _settings(
     resamples: int,
     seed: int,
 ) -> AnalysisSettings:
-    """What the plan says, or the options; both at once would leave open which was meant."""
+    """Settings from the plan, or from the options; both together are refused as ambiguous."""
     from human_eval.planning.plan import settings_of
     from human_eval.statistics.analysis import AnalysisSettings
     from human_eval.statistics.exclusion import ExclusionRules
@@ -94,7 +98,7 @@ def _settings(
     written = {option: value for option, value in given.items() if value is not None}
     if plan is not None:
         if written:
-            raise UserError(f"{', '.join(written)}: the plan says it; leave --plan out to decide now")
+            raise UserError(f"{', '.join(written)}: the plan sets this; leave out the option, or --plan")
         return settings_of(plan, resamples, seed)
     limits = {"--alpha": (alpha, 1), "--max-failed": (max_failed, 1), "--min-seconds": (min_seconds, float("inf"))}
     for option, (value, most) in limits.items():

@@ -1,4 +1,4 @@
-"""``rlsum human-eval``: from outputs of several systems to a verdict by people."""
+"""``rlsum human-eval``: from outputs of several systems to a verdict by human judges."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import typer
 from rlsum.cli.human_eval import analyse, build, collect, export, plan, serve
 
 app = typer.Typer(
-    help="Ask people which system is better: build a blind study, collect judgments, analyse them.",
+    help="Ask people which system is better: plan and build a blind study, collect judgments, analyse them.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )

@@ -14,41 +14,40 @@ if TYPE_CHECKING:
 
 
 def build(
-    outputs: Annotated[list[Path], typer.Argument(help="Outputs files (JSONL), one or more systems in each.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the study; must be new or empty.")],
+    outputs: Annotated[list[Path], typer.Argument(help="Outputs files (JSONL) of one or more systems each.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write the study into; must be new or empty.")],
     baseline: Annotated[
-        str | None, typer.Option(help="System to compare with each other one (default: all with all).")
+        str | None, typer.Option(help="System to compare with each other one (default: compare all pairs).")
     ] = None,
     items: Annotated[
         int | None,
-        typer.Option(help="Articles, sampled from those that every system has (default: 100, or all if fewer)."),
+        typer.Option(help="Articles, sampled from those that all systems have (default: 100, or all if fewer)."),
     ] = None,
     judges: Annotated[int, typer.Option(help="Judges of each pair on each article.")] = 3,
-    booklet: Annotated[int, typer.Option(help="Most pairs that one judge gets, checks not counted.")] = 20,
+    booklet: Annotated[int, typer.Option(help="Most pairs for one judge, checks not counted.")] = 20,
     criteria: Annotated[
-        Path | None, typer.Option(help="YAML or JSON list of {id, question, help} (default: four criteria).")
+        Path | None, typer.Option(help="YAML or JSON list of {id, question, help} (default: four standard criteria).")
     ] = None,
-    title: Annotated[str | None, typer.Option(help="What judges read on top.")] = None,
-    instructions: Annotated[Path | None, typer.Option(help="Text file that judges read first.")] = None,
-    identical: Annotated[int, typer.Option(help="Checks in each booklet: the same summary twice.")] = 1,
+    title: Annotated[str | None, typer.Option(help="Title that judges read.")] = None,
+    instructions: Annotated[Path | None, typer.Option(help="Text file with the instructions that judges read.")] = None,
+    identical: Annotated[int, typer.Option(help="Checks per booklet that show the same summary twice.")] = 1,
     shuffled: Annotated[
         int | None,
         typer.Option(
-            help="Checks in each booklet: a summary against its shuffled words (default: 1, or 0 if all are too short)."
+            help="Checks per booklet that show a summary and its shuffled words (default: 1; 0 if all are short)."
         ),
     ] = None,
-    swapped: Annotated[int, typer.Option(help="Checks in each booklet: an earlier pair again, sides swapped.")] = 1,
+    swapped: Annotated[int, typer.Option(help="Checks per booklet that repeat a pair with its sides swapped.")] = 1,
     seed: Annotated[
-        int | None, typer.Option(help="Makes the same study again. Keep it secret: it unblinds (default: drawn).")
+        int | None,
+        typer.Option(help="Seed, which must stay secret because it unblinds (default: random)."),
     ] = None,
-    key: Annotated[
-        Path | None, typer.Option(help="Where the secret key goes (default: key.json in the study).")
-    ] = None,
+    key: Annotated[Path | None, typer.Option(help="File for the secret key (default: key.json in the study).")] = None,
 ) -> None:
-    """Build a blind study of pairs: which of two summaries of an article is better, in which way?
+    """Build a blind study in which judges compare two summaries of an article by several criteria.
 
-    Sides are balanced within each pair on an article, each booklet, each pair of systems and over all. Nothing in the
-    folder but key.json names a system; every command but `analyse` works without it.
+    Left and right are balanced within each pair on an article, each booklet, each pair of systems and overall. Only
+    key.json names the systems, and only `analyse` needs it.
 
     **Examples**
 
@@ -56,6 +55,8 @@ def build(
 
     rlsum human-eval build outputs/*.jsonl -o study --baseline rouge-l --items 50 --criteria criteria.yaml
     """
+    import secrets  # the seed unblinds a study, so it must be unpredictable
+
     from human_eval.design.build import StudyDesign, build
     from human_eval.design.outputs import read_aligned
     from human_eval.files import check_destinations, save
@@ -64,29 +65,27 @@ def build(
     check_destinations(out, key)
     wording = _wording(title, instructions, criteria)
     aligned = read_aligned(outputs)
-    mixed = _shuffled(shuffled, aligned)
-    design = StudyDesign(_items(items, aligned), baseline, judges, booklet, identical, mixed, swapped)
-    study, secret = build(aligned, design, wording, _drawn() if seed is None else seed)
-    save(out, study, key, secret)
-    _report(aligned, study, secret, out, key)
+    checks = identical, _shuffled(shuffled, aligned), swapped
+    design = StudyDesign(_items(items, aligned), baseline, judges, booklet, *checks)
+    built, secret = build(aligned, design, wording, secrets.randbits(63) if seed is None else seed)
+    save(out, built, key, secret)
+    _report(aligned, built, secret, out, key)
 
 
 def _items(given: int | None, aligned: AlignedOutputs) -> int:
-    """How many articles: as asked for, else the usual number where there are as many."""
+    """The number of articles: as given, else the default, or all if there are fewer."""
     from human_eval.design.build import StudyDesign
     from human_eval.formatting import counted
 
     if given is not None or len(aligned.articles) >= StudyDesign.items:
         return StudyDesign.items if given is None else given
     there = counted(len(aligned.articles), "article")
-    typer.echo(
-        f"{there} that every system has, fewer than {StudyDesign.items}: nothing is sampled, everything is judged"
-    )
+    typer.echo(f"{there} in all systems, fewer than {StudyDesign.items}: all are judged")
     return len(aligned.articles)
 
 
 def _shuffled(given: int | None, aligned: AlignedOutputs) -> int:
-    """How many checks by shuffled words: as asked for, else the usual number where any text is long enough for it."""
+    """The number of checks with shuffled words: as given, else the default, or none if all texts are too short."""
     from human_eval.design.build import StudyDesign
     from human_eval.design.checks import SHUFFLED_WORDS, can_be_shuffled
 
@@ -94,15 +93,8 @@ def _shuffled(given: int | None, aligned: AlignedOutputs) -> int:
         return given
     if any(can_be_shuffled(text) for texts in aligned.candidates.values() for text in texts.values()):
         return StudyDesign.shuffled
-    typer.echo(f"No checks by shuffled words: no output has {SHUFFLED_WORDS} different words; the other checks remain")
+    typer.echo(f"No checks with shuffled words: no output has {SHUFFLED_WORDS} different words")
     return 0
-
-
-def _drawn() -> int:
-    """A seed that nobody guesses: whoever has it and the outputs can tell the systems."""
-    import secrets
-
-    return secrets.randbits(63)
 
 
 def _wording(title: str | None, instructions: Path | None, criteria: Path | None) -> StudyWording:
@@ -128,16 +120,16 @@ def _report(aligned: AlignedOutputs, study: Study, key: StudyKey, out: Path, key
     from human_eval.formatting import counted, spread
 
     for system, count in aligned.left_out.items():
-        typer.echo(f"{system}: {counted(count, 'output')} left out, as another system lacks the article")
+        typer.echo(f"{system}: {counted(count, 'output')} left out: another system lacks the article")
     if key.ties:
-        typer.echo(f"Not judged, and counted as no difference: {counted(len(key.ties), 'pair')} of identical outputs")
+        typer.echo(f"Not judged, counted as no difference: {counted(len(key.ties), 'pair')} of identical outputs")
     if naming := naming_tasks(study, key.systems):
-        typer.echo(f"Attention: {naming_note(naming)}; look at them in {out / TASKS}")
+        typer.echo(f"Warning: {naming_note(naming)}; see {out / TASKS}")
     sizes = [len(booklet) for booklet in study.booklets]
     extra = sum(secret.kind != "pair" for secret in key.tasks.values())
     typer.echo(
-        f"{out}: {counted(len(study.tasks), 'task')} ({counted(extra, 'check')} among them) in "
+        f"{out}: {counted(len(study.tasks), 'task')} including {counted(extra, 'check')} in "
         f"{counted(len(sizes), 'booklet')} of {spread(sizes, 'task')}, on {counted(len(study.articles), 'article')}; "
-        "every judge gets one booklet"
+        "each judge gets one booklet"
     )
-    typer.echo(f"{key_path}: the key, for `rlsum human-eval analyse` alone; keep it away from judges")
+    typer.echo(f"{key_path}: the key, which only `rlsum human-eval analyse` needs; keep it secret")

@@ -1,4 +1,4 @@
-"""``rlsum human-eval collect``: what came back from judges -> one file of judgments."""
+"""``rlsum human-eval collect``: files that judges returned -> one file of judgments."""
 
 from __future__ import annotations
 
@@ -7,28 +7,30 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rlsum.cli.human_eval import StudyFolder
+
 if TYPE_CHECKING:
     from human_eval.collection.collect import Collected
     from human_eval.study import Study
 
-SHOWN = 10  # rows whose reasons are printed one by one where none counts
+SHOWN = 10  # rejected rows printed if no row counts
 
 
 def collect(
-    study: Annotated[Path, typer.Argument(help="Folder of the study.")],
+    study: StudyFolder,
     files: Annotated[
         list[Path],
-        typer.Argument(help="What came back: .sqlite (the app), .json, .csv (filled in, or MTurk's), .jsonl."),
+        typer.Argument(help="Returned files: .sqlite (the app), .json (offline pages), .csv (sheets, MTurk), .jsonl."),
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Judgments to write (JSONL).")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="File of judgments to write (JSONL).")],
     overwrite: Annotated[bool, typer.Option(help="Replace the judgments and their rejects.")] = False,
 ) -> None:
-    """Collect judgments from offline pages, spreadsheets, Mechanical Turk and the app into one file.
+    """Collect judgments from the app, offline pages, spreadsheets and Mechanical Turk into one file.
 
-    Every row is kept or said why not, below and row by row in a file beside the judgments (.rejects.jsonl); where no
-    row counts, nothing is written. Where a judge answered a task twice, the later answers count. A judge who got the
-    same two summaries in two booklets counts once, with the earlier answers. Files may overlap; collecting again from
-    all files gives the same.
+    A table counts kept rows, and rejected rows by reason; the file .rejects.jsonl beside the judgments lists rejected
+    rows with their reasons. If no row counts, nothing is written. If a judge answered a task twice, the later answers
+    count. If a judge saw the same two summaries in two booklets, the earlier answers count. Files may overlap;
+    collecting all files again gives the same result.
 
     **Examples**
 
@@ -44,30 +46,30 @@ def collect(
     from human_eval.study import StudyError
     from rlsum.cli.destination import check_free
 
-    rejected = out.with_suffix(".rejects.jsonl")
+    rejects = out.with_suffix(".rejects.jsonl")
     check_free("-o", out, overwrite)
-    check_free("-o", rejected, overwrite)
+    check_free("-o", rejects, overwrite)
     blind = read_study(study)
-    found = collect(blind, (row for path in files for row in read_returned(path, blind)))
-    if not found.responses and not found.rejects:
-        raise StudyError(f"no answers in {', '.join(map(str, files))} yet; nothing is written")
-    _print(found, blind)
-    if not found.responses:
-        for reject in found.rejects[:SHOWN]:
+    collected = collect(blind, (row for path in files for row in read_returned(path, blind)))
+    names = ", ".join(map(str, files))
+    if not collected.responses and not collected.rejects:
+        raise StudyError(f"no answers in {names}; nothing is written")
+    _print(collected, blind)
+    if not collected.responses:
+        for reject in collected.rejects[:SHOWN]:
             typer.echo(f"{reject.where}: {reject.reason}")
-        if len(found.rejects) > SHOWN:
-            typer.echo(f"and {counted(len(found.rejects) - SHOWN, 'row')} more, counted in the table")
-        raise StudyError(
-            f"no row of {', '.join(map(str, files))} counts, for the reasons above; nothing is written, "
-            f"neither {out} nor {rejected}"
-        )
-    write_rejects(rejected, found.rejects)
-    write_responses(out, found.responses)
-    told = f"{counted(len(found.rejects), 'row')} not kept, each with its reason" if found.rejects else "empty"
-    typer.echo(f"{out}: {counted(len(found.responses), 'judgment')}; {rejected}: {told}")
+        if len(collected.rejects) > SHOWN:
+            typer.echo(f"and {counted(len(collected.rejects) - SHOWN, 'row')} more, counted in the table")
+        raise StudyError(f"no row of {names} counts, for the reasons above; neither {out} nor {rejects} is written")
+    write_rejects(rejects, collected.rejects)
+    write_responses(out, collected.responses)
+    typer.echo(
+        f"{out}: {counted(len(collected.responses), 'judgment')}; "
+        f"{rejects}: {counted(len(collected.rejects), 'rejected row')}"
+    )
 
 
-def _print(found: Collected, study: Study) -> None:
+def _print(collected: Collected, study: Study) -> None:
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Column, Table
@@ -75,16 +77,15 @@ def _print(found: Collected, study: Study) -> None:
     from human_eval.collection.collect import reasons
     from human_eval.formatting import counted
 
-    judged = {response.task for response in found.responses}
-    judges = {response.judge for response in found.responses}
+    tasks = {response.task for response in collected.responses}
+    judges = {response.judge for response in collected.responses}
     table = Table("rows", "count", Column("first", overflow="fold"))
-    table.add_row("kept", str(len(found.responses)), "")
-    for kind, count, first in reasons(found.rejects):
-        table.add_row(escape(f"not kept, {kind}"), str(count), escape(first))  # files are called [anything]
-    console = Console()
-    console.print(table)
-    whole = sum(all(task.id in judged for task in booklet) for booklet in study.booklets)
+    table.add_row("kept", str(len(collected.responses)), "")
+    for kind, count, first in reasons(collected.rejects):
+        table.add_row(escape(f"rejected, {kind}"), str(count), escape(first))  # file names may contain markup
+    Console().print(table)
+    complete = sum(all(task.id in tasks for task in booklet) for booklet in study.booklets)
     typer.echo(
-        f"{counted(len(judges), 'judge')}; {len(judged):,} of {counted(len(study.tasks), 'task')} answered; "
-        f"{whole:,} of {counted(len(study.booklets), 'booklet')} complete"
+        f"{counted(len(judges), 'judge')}; {len(tasks):,} of {counted(len(study.tasks), 'task')} answered; "
+        f"{complete:,} of {counted(len(study.booklets), 'booklet')} complete"
     )

@@ -1,4 +1,4 @@
-"""``rlsum human-eval export``: a study as files for judges who are elsewhere."""
+"""``rlsum human-eval export``: a study as files for judges who do not use the app."""
 
 from __future__ import annotations
 
@@ -7,22 +7,24 @@ from typing import Annotated, Literal
 
 import typer
 
+from rlsum.cli.human_eval import StudyFolder
+
 
 def export(
-    study: Annotated[Path, typer.Argument(help="Folder of the study.")],
-    to: Annotated[Literal["offline", "csv", "mturk", "prolific"], typer.Option(help="Who or what will read it.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write into; must be new or empty.")],
+    study: StudyFolder,
+    to: Annotated[Literal["offline", "csv", "mturk", "prolific"], typer.Option(help="Format of the export.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write; must be new or empty.")],
     link: Annotated[
-        str | None, typer.Option(help="For prolific: the link for everyone that `rlsum human-eval serve` prints.")
+        str | None, typer.Option(help="With --to prolific: the link for everyone that `rlsum human-eval serve` prints.")
     ] = None,
 ) -> None:
-    """Export a study for judges who are elsewhere; `rlsum human-eval collect` reads what comes back.
+    """Export a study for judges who do not use the app. `rlsum human-eval collect` reads the files they return.
 
-    **offline**: a page a booklet that needs no server and no network, and gives a JSON file to send back.
-    **csv**: a spreadsheet a booklet. **mturk**: a CSV and the layout of a batch project. **prolific**: the study's
-    address for Prolific, whose participants are sent to the web app.
+    **offline**: an HTML page per booklet, which needs no network and saves a JSON file to return.
+    **csv**: a spreadsheet per booklet. **mturk**: a CSV file and the layout of a batch project. **prolific**: address
+    and settings to enter in Prolific, which sends its participants to the web app.
 
-    The key is not read: an export cannot name a system.
+    The command does not read the key.
 
     **Examples**
 
@@ -36,11 +38,8 @@ def export(
     from human_eval.study import StudyError
 
     if (to == "prolific") != (link is not None):
-        raise StudyError("--link belongs to --to prolific: the link for everyone that `rlsum human-eval serve` prints")
+        raise StudyError("--to prolific needs --link, and no other format does; give the link that `serve` prints")
     blind = read_study(study)
-    if link is not None:
-        files = prolific(blind, link)
-    else:
-        files = {"offline": offline, "csv": sheets, "mturk": mturk}[to](blind)
+    files = prolific(blind, link) if link else {"offline": offline, "csv": sheets, "mturk": mturk}[to](blind)
     write_files(out, files)
     typer.echo(f"{out}: {', '.join(files) if len(files) < 3 else f'{len(files)} files, {min(files)} to {max(files)}'}")

@@ -96,7 +96,7 @@ def test_nothing_to_go_by():
 
 
 def test_wrong_votes_are_refused():
-    with pytest.raises(ValueError, match="a vote is 2"):
+    with pytest.raises(ValueError, match="votes contains 2"):
         preference([[2.0, 1.0]])
     with pytest.raises(ValueError, match="shape"):
         preference([1.0, 0.0])

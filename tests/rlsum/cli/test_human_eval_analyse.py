@@ -85,7 +85,7 @@ def test_the_verdict_stands_in_the_way_of_another(rlsum, study, judgments, tmp_p
     [
         (("--primary", "style"), "primary criterion 'style'"),
         (("--plan", "none.json"), "none.json: cannot be read"),
-        (("--plan", "none.json", "--primary", "overall"), "--primary: the plan says it"),
+        (("--plan", "none.json", "--primary", "overall"), "--primary: the plan sets this"),
         (("--max-failed", "2"), "--max-failed 2.0"),
         (("--max-failed", "nan"), "--max-failed nan"),
         (("--key", "none.json"), "none.json: cannot be read"),
@@ -110,8 +110,8 @@ def test_no_judgments(rlsum, study, tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--primary", "style"), "--primary style: is none of --criteria"),
-        (("--ties", "0.2", "--pilot", "results.json"), "--pilot gives ties and correlation"),
+        (("--primary", "style"), "--primary style: not one of --criteria"),
+        (("--ties", "0.2", "--pilot", "results.json"), "--pilot already gives them"),
         (("--max-failed", "7"), "max_failed"),
         (("--preference", "0.4"), "--preference 0.4"),
     ],
