@@ -174,10 +174,10 @@ def _best_metric(analysis: Analysis) -> Iterable[str]:
     if width >= 0.995:
         yield f"{analysis.shown}: no metric makes the interval narrower"
         return
+    share = f"{percent(control.share)} ({between(control)})"
     yield (
-        f"{analysis.shown}: with the scores of {metric} the share of {pair[1]} is estimated as "
-        f"{percent(control.share)} ({between(control)}): the interval is {percent(1 - width)} narrower, as with {percent(width**-2 - 1)} more "
-        "items"
+        f"{analysis.shown}: with the scores of {metric} the share of {pair[1]} is estimated as {share}: the interval "
+        f"is {percent(1 - width)} narrower, as with {percent(width**-2 - 1)} more items"
     )
 
 

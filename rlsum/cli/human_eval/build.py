@@ -128,7 +128,7 @@ def _report(aligned: AlignedOutputs, study: Study, key: StudyKey, out: Path, key
     sizes = [len(booklet) for booklet in study.booklets]
     extra = sum(secret.kind != "pair" for secret in key.tasks.values())
     typer.echo(
-        f"{out}: {counted(len(study.tasks), 'task')} including {counted(extra, 'check')} in "
+        f"{out}: {counted(len(study.tasks), 'task')}, including {counted(extra, 'check')}, in "
         f"{counted(len(sizes), 'booklet')} of {spread(sizes, 'task')}, on {counted(len(study.articles), 'article')}; "
         "each judge gets one booklet"
     )

@@ -81,7 +81,7 @@ def test_a_verdict_is_told_from_the_side_of_the_winner():
 def test_warnings_of_small_studies_and_of_the_naive_test():
     few = warnings(analyse(study_of(votes_of(np.ones((4, 2)))), FAST))
     assert "4 items: no result could have been significant at 0.05; judge more items" in few
-    assert "2 judges: the verdict is about them, not about people" in few
+    assert "2 judges: the verdict is about them, not about people in general" in few
     # eight items of which six are unanimous: 18 to 6 votes, but 6 to 2 items
     split = np.array([[1, 1, 1]] * 6 + [[-1, -1, -1]] * 2)
     warned = warnings(analyse(study_of(votes_of(split)), FAST))

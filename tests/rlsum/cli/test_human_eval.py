@@ -31,7 +31,7 @@ def test_build_says_what_it_made_and_what_it_left_out(rlsum, files, tmp_path):
     code, out, _ = rlsum("human-eval", "build", *files, "-o", tmp_path / "study", *options)
     assert code == 0
     assert f"{NAMES[0]}: 1 output left out: another system lacks the article" in out
-    assert "36 tasks (12 checks among them) in 4 booklets of 9 tasks" in out
+    assert "36 tasks, including 12 checks, in 4 booklets of 9 tasks" in out
     key = read_key(tmp_path / "study")
     assert {secret.pair for secret in key.tasks.values() if secret.kind == "pair"} == {
         (NAMES[0], NAMES[1]),
@@ -185,7 +185,7 @@ def test_short_outputs_get_no_checks_by_shuffled_words_unless_asked_for(rlsum, s
     code, out, _ = rlsum("human-eval", "build", *short, "-o", tmp_path / "study", "--judges", 1)
     assert code == 0
     assert "No checks with shuffled words: no output has 8 different words" in out
-    assert "3 tasks (2 checks among them) in 1 booklet of 3 tasks, on 1 article;" in out
+    assert "3 tasks, including 2 checks, in 1 booklet of 3 tasks, on 1 article;" in out
     code, _, err = rlsum("human-eval", "build", *short, "-o", tmp_path / "other", "--shuffled", 1)
     assert (code, "turn it off with --shuffled 0" in err) == (2, True)
 

@@ -58,7 +58,7 @@ def test_from_judgments_to_a_verdict(rlsum, study, judgments, tmp_path):
     assert code == 0
     assert "primary criterion, overall: sms_model is preferred to rouge_model" in out
     assert "judge0 is left out" in out
-    assert "No summary that judges were shown names a system." in out
+    assert "No summary that judges read names a system." in out
     data = json.loads((tmp_path / "verdict" / "results.json").read_text())
     assert [row["judge"] for row in data["excluded"]] == ["judge0"]
     assert {row["preferred"] for row in data["preferences"]} == {"sms_model"}
