@@ -1,4 +1,4 @@
-"""The objectives: tensors in, tensors out.
+"""Formulas of the losses: tensors in, tensors out.
 
 Notation: B articles, k samples an article, R rows, T tokens. Every ``log_prob`` is 0 at padding, so sums need no mask.
 """
@@ -32,10 +32,10 @@ def nll(log_prob: Tensor, lengths: Tensor, rule: LengthRule) -> Tensor:
 
 
 def smoothed(log_prob: Tensor, mean_log_prob: Tensor, smoothing: float) -> Tensor:
-    """Log-probabilities (R, T) under targets that have 1 - ``smoothing`` of a token and the rest of all tokens evenly.
+    """Expected log-probabilities (R, T) of smoothed targets: a token with 1 - ``smoothing``, else any token evenly.
 
-    ``mean_log_prob`` (R, T) is the mean of log p over all tokens. Szegedy et al. 2016, section 7, as torch's
-    ``cross_entropy(label_smoothing=...)`` has it; 0 at padding, as both are.
+    ``mean_log_prob`` (R, T) is the mean of log p over all tokens. Szegedy et al. 2016, section 7; torch's
+    ``cross_entropy(label_smoothing=...)``. 0 at padding, like both inputs.
     """
     return (1.0 - smoothing) * log_prob + smoothing * mean_log_prob
 
@@ -44,8 +44,8 @@ def policy_gradient(log_prob: Tensor, lengths: Tensor, advantage: Tensor, rule: 
     """L_RL = -advantage * log p(sample | d), averaged over samples. Scalar.
 
     Minimising it raises the probability of samples with a positive advantage (R,). With advantage = r(sample) -
-    r(greedy) it is Clark et al. 2019, equation 7 (self-critical training, Rennie et al. 2017). An advantage that is
-    undefined (NaN) or infinite gives its sample no gradient.
+    r(greedy) it is Clark et al. 2019, equation 7 (self-critical training, Rennie et al. 2017). A sample whose advantage
+    is NaN or infinite gets no gradient.
     """
     weight = torch.where(advantage.isfinite(), advantage, 0.0).detach()
     return -(weight * sequence_log_prob(log_prob, lengths, rule)).mean()
@@ -56,9 +56,9 @@ def clipped_policy_gradient(
 ) -> Tensor:
     """L_RL for samples that an older policy drew (PPO, Schulman et al. 2017, equation 7). Scalar.
 
-    Token by token (R, T) the importance ratio p / p_old, less 1, takes the place of log p; the gain A (ratio - 1) stops
-    where the ratio has left [1 - clip, 1 + clip] to the side of its advantage A (R,). Where both policies are the same,
-    the loss is 0 and its gradient that of ``policy_gradient``. Undefined advantages give no gradient here either.
+    Token by token (R, T), the importance ratio p / p_old minus 1 replaces log p. The gain A (ratio - 1) is constant
+    once the ratio has left [1 - clip, 1 + clip] in the direction of its advantage A (R,). If both policies are equal,
+    the loss is 0 and its gradient that of ``policy_gradient``. Undefined advantages give no gradient.
     """
     weight = torch.where(advantage.isfinite(), advantage, 0.0).detach().unsqueeze(-1)
     change = torch.expm1(log_prob - old_log_prob.detach())
@@ -77,11 +77,11 @@ def kl_per_token(log_prob: Tensor, start_log_prob: Tensor) -> Tensor:
 
 
 def ranking(scores: Tensor, rewards: Tensor, margin: float) -> Tensor:
-    """Candidates should be as probable as they are good: BRIO's contrastive loss (Liu et al. 2022, section 3). Scalar.
+    """BRIO's contrastive loss: better candidates should be more probable (Liu et al. 2022, section 3). Scalar.
 
     Sum over pairs of an article's candidates, i better than j, of max(0, score_j - score_i + margin (rank_j - rank_i)),
-    averaged over articles. ``scores`` and ``rewards`` (B, k); a rank counts the candidates that are better. Equal
-    rewards make no pair, and an undefined one (NaN) takes part in none.
+    averaged over articles. ``scores`` and ``rewards`` are (B, k); a rank counts the candidates that are better. Equal
+    or undefined (NaN) rewards make no pair.
     """
     better = rewards.unsqueeze(2) > rewards.unsqueeze(1)  # (B, i, j)
     rank = better.sum(1).to(scores.dtype)

@@ -1,4 +1,4 @@
-"""Where a run's numbers go: metrics.jsonl always, a tracker through accelerate, and the terminal."""
+"""The log of a run: metrics.jsonl, samples.jsonl, a tracker through accelerate, and the terminal."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from rlsum.records import Output, defined, to_json
 
 METRICS, SAMPLES = "metrics.jsonl", "samples.jsonl"
 SHOWN = ("loss", "nll", "reward", "baseline_reward", "tokens_per_second")
-MACHINE = ("tokens_per_second", "updates_per_second", "memory_gib")  # depend on it; all else repeats
-SMOOTHED = 20  # log entries the terminal's figures are averaged over
+MACHINE = ("tokens_per_second", "updates_per_second", "memory_gib")  # differ between runs; all other numbers repeat
+SMOOTHED = 20  # log lines over which the terminal averages
 
 
 class Monitor:
-    """Logs a run that stands at update ``step`` of ``steps``; use as a context manager."""
+    """Logs a run from update ``step`` to ``steps``. A context manager."""
 
     def __init__(self, run: Path, accelerator: Accelerator, step: int, steps: int) -> None:
         self.run, self.accelerator, self.steps = run, accelerator, steps
@@ -57,13 +57,13 @@ class Monitor:
         self.accelerator.end_training()
 
     def forget_after(self, step: int) -> None:
-        """Drop what was logged of updates after ``step``."""
+        """Drop log lines of updates after ``step``."""
         if self.active:
             for name in (METRICS, SAMPLES):
                 forget_after(self.run / name, step)
 
     def train(self, step: int, values: Mapping[str, float]) -> None:
-        """Log one update's numbers."""
+        """Log numbers of training, up to update ``step``."""
         self._write(step, "train", values)
         for name in SHOWN:
             if name in values and not math.isnan(values[name]):
@@ -88,7 +88,7 @@ class Monitor:
             self._append(SAMPLES, {"step": step, **json.loads(to_json(output))})
 
     def say(self, text: str) -> None:
-        """A line for the reader."""
+        """Print a line."""
         self.console.print(text, highlight=False, soft_wrap=True)
 
     def _write(self, step: int, kind: str, values: Mapping[str, float]) -> None:
@@ -103,17 +103,17 @@ class Monitor:
 
 
 def peak_memory(device: torch.device) -> float:
-    """GiB at most since the process began: what torch held on a GPU, or the resident set where there is none."""
+    """Peak memory of the process in GiB: torch's on a GPU, otherwise the resident set."""
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device) / 2**30
-    unit = 1 if sys.platform == "darwin" else 1024  # bytes there, KiB elsewhere
+    unit = 1 if sys.platform == "darwin" else 1024  # macOS counts bytes, Linux KiB
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**30
 
 
 def forget_after(path: Path, step: int) -> None:
-    """Drop log rows of updates after ``step``, and a last line that a kill cut short: they will be written again.
+    """Drop log lines of updates after ``step``, and a last line that a kill cut short: the run writes them again.
 
-    Bytes, since a kill may cut a character, and since text is also split at line separators inside of strings.
+    Reads bytes: a kill may cut a character, and ``str.splitlines`` also splits at separators inside strings.
     """
     if not path.exists():
         return

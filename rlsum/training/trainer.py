@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import torch
 from accelerate import Accelerator
 from accelerate.utils import DistributedType
-from torch import nn
+from torch import Tensor, nn
 
 from rlsum.config import Config, Training
 from rlsum.data.batch import Batch, BatchPlan, training_lengths
@@ -29,7 +29,7 @@ from rlsum.training import checkpoint
 from rlsum.training.checkpoint import Progress
 from rlsum.training.monitor import Monitor, peak_memory
 from rlsum.training.parallel import sharding
-from rlsum.training.parallel.log_averaging import TrainingLog
+from rlsum.training.parallel.log_averaging import Part, TrainingLog
 from rlsum.training.parallel.processes import Processes, lost_process_as_error
 from rlsum.training.steps import BufferedStep, Step
 from rlsum.training.validation import Validation, validate
@@ -126,6 +126,7 @@ class Trainer:
     # ---- one update -----------------------------------------------------------------------------------------------
 
     def _update(self) -> None:
+        """Losses and gradients of the update's batches, then one step of the optimiser."""
         training, number = self.config.training, self.progress.step
         torch.manual_seed(hash((training.seed, number, self.processes.rank)) % 2**63)
         for group in self.optimizer.param_groups:
@@ -133,7 +134,22 @@ class Trainer:
         self.wrapped.train()
         self.model.train()  # another object where weights are sharded
         rows = self.plan.at(number // self.config.objective.updates_per_sample)  # of all processes
-        share = self.processes.share(rows)
+        loss, log = self._backward(rows)
+        if not torch.isfinite(loss):
+            self._refuse("loss", loss.item(), rows)
+        norm = self.accelerator.clip_grad_norm_(self.wrapped.parameters(), training.clip)
+        # in fp16 the gradient scaler skips such an update by itself and lowers the scale
+        if training.mixed_precision != "fp16" and not torch.isfinite(norm):
+            self._refuse("gradient norm", float(norm), rows)
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+        if self.sharded:
+            sharding.gather(self.model, self.wrapped)
+        self.log.add(log, {"gradient_norm": float(norm), "learning_rate": training.rate_at(number)})
+
+    def _backward(self, rows: Sequence[int]) -> tuple[Tensor, list[Part]]:
+        """Add up gradients of the batches; returns the sum of their losses over all processes, and this one's log."""
+        training, number, share = self.config.training, self.progress.step, self.processes.share(rows)
         batches = self._batches(share, training.batch_size)
         if isinstance(self.step, BufferedStep):
             parts = batches if training.decode_batch is None else self._batches(share, training.decode_batch)
@@ -148,27 +164,12 @@ class Trainer:
             self.accelerator.backward(result.loss / (mean_share / len(batch)))  # every article counts the same
             total += result.loss.detach()
             log.append((len(batch), result.log))
-        if not batches:  # fewer articles than processes, at the end of an epoch
-            self._take_part(rows)
-        total = self.accelerator.reduce(total, "sum")  # not finite where any loss is not
-        if not torch.isfinite(total):
-            self._refuse("loss", total.item(), rows)
-        norm = self.accelerator.clip_grad_norm_(self.wrapped.parameters(), training.clip)
-        # in fp16 the gradient scaler skips such an update by itself and lowers the scale
-        if training.mixed_precision != "fp16" and not torch.isfinite(norm):
-            self._refuse("gradient norm", float(norm), rows)
-        self.optimizer.step()
-        self.optimizer.zero_grad()
-        if self.sharded:
-            sharding.gather(self.model, self.wrapped)
-        self.log.add(log, {"gradient_norm": float(norm), "learning_rate": training.rate_at(number)})
-
-    def _take_part(self, rows: Sequence[int]) -> None:
-        """Add gradients of 0 to those of the other processes, which wait for them."""
-        (batch,) = self._batches(rows[:1], 1)
-        with self.accelerator.autocast():
-            loss = 0.0 * self.wrapped(batch, batch.target).log_prob.sum()
-        self.accelerator.backward(loss)
+        if not batches:  # fewer articles than processes at the end of an epoch; the others still wait for gradients
+            (batch,) = self._batches(rows[:1], 1)
+            with self.accelerator.autocast():
+                zero = 0.0 * self.wrapped(batch, batch.target).log_prob.sum()
+            self.accelerator.backward(zero)
+        return self.accelerator.reduce(total, "sum"), log  # not finite where any loss is not
 
     def _batches(self, rows: Sequence[int], size: int) -> list[Batch]:
         """Articles, ``size`` at a time."""

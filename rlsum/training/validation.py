@@ -1,4 +1,4 @@
-"""What validation measures: likelihood on every row, and every reward and property on decoded ones."""
+"""Validation: the likelihood of all articles, and the rewards and properties of decoded ones."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Validation:
-    """Values by name (nll and coverage a token, each reward, each property) and the decoded outputs behind them."""
+    """Values by name (nll and coverage per token, rewards, properties) and the decoded outputs."""
 
     values: dict[str, float]
     outputs: list[Output]
 
 
-BLOCK = 32  # outputs that one process scores together; as many as batch centering groups
+BLOCK = 32  # outputs in one call of a reward with several processes; batch centering uses groups of this size
 
 
 @torch.no_grad()
 def likelihood(model: Summarizer, batches: Iterable[Batch], processes: Processes = ONE_PROCESS) -> dict[str, float]:
-    """``nll``: -log p per token of the references, the end token counted: cross-entropy in nats.
+    """``nll``: -log p per token of the references, end token included (cross-entropy in nats).
 
-    ``coverage``, where the model has it: the penalty per token that training adds to it (See et al. 2017, equation 12).
+    ``coverage``, for a model with coverage: the penalty per token (See et al. 2017, equation 12).
     """
     sums = []
     for batch in batches:
@@ -48,28 +48,28 @@ def likelihood(model: Summarizer, batches: Iterable[Batch], processes: Processes
 
 
 def decode(model: Summarizer, batches: Iterable[Batch], decoding: Decoding, system: str) -> Iterable[Output]:
-    """One output an article, in the order of the batches. With several samples an article, several outputs."""
+    """The output of each article, in the order of the batches; one for each sample if decoding draws several."""
     for batch in batches:
         texts = model.to_text(batch, model.generate(batch, decoding))
-        each = len(texts) // len(batch)
+        samples = len(texts) // len(batch)
         for i, text in enumerate(texts):
-            row = i // each
+            row = i // samples
             yield Output(batch.ids[row], batch.sources[row], batch.references[row], text, system)
 
 
 def measure(
     outputs: Sequence[Output], rewards: Mapping[str, Reward], processes: Processes = ONE_PROCESS
 ) -> dict[str, float]:
-    """Mean of every reward and of every property over the outputs where it is defined.
+    """Mean of each reward and each property over the outputs where it is defined.
 
-    The outputs are everyone's; every process scores some of them.
+    Every process has all outputs, scores its share of them and returns the means over all.
     """
     size = BLOCK if processes.world_size > 1 else len(outputs)
     blocks = [outputs[start : start + size] for start in range(0, len(outputs), size)]
     values = {}
     for name, reward in rewards.items():
-        found = processes.gather([_scores(block, reward) for block in processes.share(blocks)])
-        values[name] = mean_defined(np.concatenate(found))
+        scores = processes.gather([_scores(block, reward) for block in processes.share(blocks)])
+        values[name] = mean_defined(np.concatenate(scores))
     return values | {name: mean_defined(column) for name, column in measure_properties(outputs).items()}
 
 
@@ -90,11 +90,11 @@ def validate(
     system: str,
     processes: Processes = ONE_PROCESS,
 ) -> Validation:
-    """Likelihood of the ``scored`` batches; rewards and properties of what the model writes for the ``decoded``.
+    """Likelihood of the ``scored`` batches; rewards and properties of the texts decoded for the ``decoded`` batches.
 
-    With several processes the batches are this process's share, and all get the same result.
+    With several processes the batches are this process's share, and all processes return the same result.
     """
-    written = processes.gather([list(decode(model, [batch], decoding, system)) for batch in decoded])
-    outputs = [output for batch in written for output in batch]
+    decoded_batches = processes.gather([list(decode(model, [batch], decoding, system)) for batch in decoded])
+    outputs = [output for batch in decoded_batches for output in batch]
     values = likelihood(model, scored, processes)
     return Validation(values | (measure(outputs, rewards, processes) if outputs else {}), outputs)

@@ -1,7 +1,7 @@
-"""A model whose weights are spread over the processes (FSDP), and the whole one beside it.
+"""A model with sharded weights (FSDP) and a whole copy of it in every process.
 
-The whole one decodes, is validated and saved: then no process waits for another in the middle of a text, and all that
-is written is as without FSDP.
+The copy decodes, validates and is saved, so processes do not wait for each other while they decode, and files are the
+same as without FSDP.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ from torch.distributed.tensor import DTensor, distribute_tensor
 
 
 def whole(tensor: Tensor) -> Tensor:
-    """All of a tensor. Where it is sharded, every process must ask."""
+    """The whole tensor. If it is sharded, every process must call this."""
     return tensor.full_tensor() if isinstance(tensor, DTensor) else tensor
 
 
 def sharded(tensor: Tensor, like: Tensor) -> Tensor:
-    """A whole tensor, spread as ``like`` is."""
+    """A whole tensor, sharded like ``like``."""
     return distribute_tensor(tensor, like.device_mesh, like.placements) if isinstance(like, DTensor) else tensor
 
 
 @torch.no_grad()
 def gather(model: nn.Module, trained: nn.Module) -> None:
-    """Give a whole model the weights of the sharded one."""
-    for own, spread in zip(model.parameters(), trained.parameters(), strict=True):
-        own.copy_(whole(spread))
+    """Copy the weights of the sharded model ``trained`` into the whole ``model``."""
+    for parameter, shard in zip(model.parameters(), trained.parameters(), strict=True):
+        parameter.copy_(whole(shard))
 
 
 @torch.no_grad()
 def scatter(model: nn.Module, trained: nn.Module) -> None:
-    """Give a sharded model the weights of the whole one."""
-    for own, spread in zip(model.parameters(), trained.parameters(), strict=True):
-        spread.copy_(sharded(own, spread))
+    """Copy the weights of the whole ``model`` into the sharded one, ``trained``."""
+    for parameter, shard in zip(model.parameters(), trained.parameters(), strict=True):
+        shard.copy_(sharded(parameter, shard))
