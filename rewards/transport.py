@@ -1,10 +1,8 @@
-"""Exact optimal transport by POT. The only ot import."""
+"""Exact optimal transport by POT. The only import of ot."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -41,9 +39,7 @@ def exact_cost(first: NDArray[np.float64], second: NDArray[np.float64], cost: ND
     """
     if len(first) == 1 or len(second) == 1:  # there is only one plan
         return float(first @ cost @ second)
-    value, status = _solver()(first, second * (first.sum() / second.sum()), np.ascontiguousarray(cost))
-    _check(status, cost)
-    return value
+    return _solve(first, second, cost)[1]
 
 
 def exact_plan(
@@ -53,25 +49,17 @@ def exact_plan(
 
     At most ``m + n - 1`` entries are not 0. Raises TransportError as ``exact_cost`` does.
     """
+    return _solve(first, second, cost)[0]
+
+
+def _solve(
+    first: NDArray[np.float64], second: NDArray[np.float64], cost: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], float]:
+    """Plan and cost by POT's network simplex, without the checks of ``ot.emd``, which cost more than small problems."""
     from ot.lp.emd_wrap import emd_c
 
-    plan, _, _, _, status = emd_c(first, second * (first.sum() / second.sum()), np.ascontiguousarray(cost), PIVOTS, 1)
-    _check(int(status), cost)
-    return np.asarray(plan)
-
-
-def _check(status: int, cost: NDArray[np.float64]) -> None:
+    second = second * (first.sum() / second.sum())
+    plan, value, _, _, status = emd_c(first, second, np.ascontiguousarray(cost), PIVOTS, 1)
     if status != OPTIMAL:
         raise TransportError(f"no optimal transport for {cost.shape[0]} x {cost.shape[1]} items (POT status {status})")
-
-
-@lru_cache(maxsize=1)
-def _solver() -> Callable[[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]], tuple[float, int]]:
-    """POT's network simplex without the checks of ``ot.emd``, which take longer than problems of this size."""
-    from ot.lp.emd_wrap import emd_c
-
-    def solve(first: Any, second: Any, cost: Any) -> tuple[float, int]:
-        _, value, _, _, status = emd_c(first, second, cost, PIVOTS, 1)
-        return float(value), int(status)
-
-    return solve
+    return np.asarray(plan), float(value)

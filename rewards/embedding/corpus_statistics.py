@@ -109,8 +109,8 @@ class IdfOption:
         else:
             self.fitted = load(self.option, Idf)
             if self.fitted.encoder != encoder.name:
-                found = f"counted with the encoder {self.fitted.encoder}, not {encoder.name}"
-                raise RewardError(f"idf={self.option!r}: {found}; fit it again")
+                difference = f"counted with the encoder {self.fitted.encoder}, not {encoder.name}"
+                raise RewardError(f"idf={self.option!r}: {difference}; fit it again")
         return self.fitted
 
     def save(self, path: str | Path, encoder: Encoder) -> None:

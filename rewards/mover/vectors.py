@@ -202,11 +202,11 @@ class _Reader:
         """Parse a chunk of lines: words before the first space, all numbers by one call to numpy."""
         for line in chunk:
             self.hash.update(line)
-        rows = [self._split(self.number + place, line) for place, line in enumerate(chunk, 1)]
-        kept = [(place, row) for place, row in enumerate(rows, 1) if self._is_new(row[0])]
+        rows = [self._split(self.number + index, line) for index, line in enumerate(chunk, 1)]
+        kept = [(index, row) for index, row in enumerate(rows, 1) if self._is_new(row[0])]
         self.seen += len(rows)
         if kept:
-            self.blocks.append(self._numbers([(self.number + place, row[1]) for place, row in kept]))
+            self.blocks.append(self._numbers([(self.number + index, row[1]) for index, row in kept]))
         self.number += len(chunk)
 
     def _is_new(self, word: str) -> bool:

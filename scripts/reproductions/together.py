@@ -72,20 +72,20 @@ def _scores(
 ) -> NDArray[np.float64]:
     """``(metrics, n)`` of metrics of one space."""
     texts, first, second = _points(metrics[0], candidates, references)
-    own = np.pad(_self_scores(metrics, texts), ((0, 0), (0, 1)))  # the last: a text with nothing to score
-    own_first, own_second = own[:, first], own[:, second]
+    self_scores = np.pad(_self_scores(metrics, texts), ((0, 0), (0, 1)))  # the last: a text with nothing to score
+    self_first, self_second = self_scores[:, first], self_scores[:, second]
     usable = np.flatnonzero((first >= 0) & (second >= 0))
     pairs = [(texts[first[row]], texts[second[row]]) for row in usable]
-    scores = np.full(own_first.shape, np.nan)
+    scores = np.full(self_first.shape, np.nan)
     scores[:, usable] = _measured([metric.measure for metric in metrics], pairs)
     with np.errstate(divide="ignore", invalid="ignore"):
-        scores /= np.sqrt(own_first * own_second)
+        scores /= np.sqrt(self_first * self_second)
     normalised = np.array([metric.measure.normalize == "self" for metric in metrics])
     equal = np.array([_equal(*pair) for pair in pairs], dtype=bool)
     scores[np.ix_(normalised, usable[equal])] = 1.0
     floors = np.array([[metric.measure.floor] for metric in metrics])
-    scores = np.where(own_first > VANISHED, scores, floors)
-    return np.where(own_second > VANISHED, scores, np.nan)
+    scores = np.where(self_first > VANISHED, scores, floors)
+    return np.where(self_second > VANISHED, scores, np.nan)
 
 
 def _points(

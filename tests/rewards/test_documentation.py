@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from typing import Literal
 
 import pytest
 
 import rewards
 from rewards.documentation import flowing
+from rewards.options import takes
 
 
 def build(size: int = 3) -> rewards.Reward:
@@ -15,6 +18,52 @@ def build(size: int = 3) -> rewards.Reward:
     two lines. The end.
     """
     raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shared:
+    """Options of both.
+
+    ``size``: the shared meaning
+    """
+
+    size: int = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coloured(Shared):
+    """Options of one.
+
+    ``colour``: of the paint
+    """
+
+    colour: Literal["red", "blue"] = "red"
+
+    def __post_init__(self) -> None:
+        if self.size < 0:
+            raise rewards.RewardError(f"size={self.size} is negative")
+
+
+@takes(Coloured)
+def paint(options: Coloured) -> rewards.Reward:
+    """Paint something."""
+    raise NotImplementedError(f"{options.size} {options.colour}")
+
+
+def test_options_of_a_dataclass_are_arguments_and_its_docstrings_explain_them() -> None:
+    name = f"{__name__}:paint"
+    described = rewards.describe(name)
+    assert described.options == {"size": "3", "colour": "red"}
+    assert [option.meaning for option in described.explained.values()] == ["the shared meaning", "of the paint"]
+    assert described.explained["colour"].choices == ("red", "blue")
+    with pytest.raises(NotImplementedError, match="4 blue"):
+        rewards.load(name, size="4", colour="blue")
+
+
+@pytest.mark.parametrize(("options", "part"), [("size=-1", "size=-1"), ("hue=1", "'hue'"), ("colour=pink", "pink")])
+def test_options_of_a_dataclass_are_checked_without_a_build(options: str, part: str) -> None:
+    with pytest.raises(rewards.RewardError, match=part):
+        rewards.check_spec(f"{__name__}:paint({options})")
 
 
 @pytest.mark.parametrize("name", rewards.base.TABLE)
@@ -39,10 +88,16 @@ def test_it_is_written_as_one_may_write_it(name: str) -> None:
         rewards.from_spec(written)
 
 
+def test_normalize_means_vector_scaling_or_self_normalisation() -> None:
+    scaling, normalisation = (rewards.describe(name).explained["normalize"] for name in ("wms", "twmd"))
+    assert (scaling.choices, normalisation.choices) == (("none", "unit"), ("self", "none"))
+    assert "unit:" in scaling.meaning
+    assert "self:" not in scaling.meaning
+    assert "self:" in normalisation.meaning
+    assert "unit:" not in normalisation.meaning
+
+
 def test_a_shared_meaning_tells_of_the_choices_that_there_are() -> None:
-    unit = rewards.describe("wms").explained["normalize"]
-    assert ("self" in unit.choices) == ("self:" in unit.meaning)
-    assert "unit:" not in rewards.describe("twmd").explained["normalize"].meaning
     assert "official" not in rewards.describe("meteor").explained["tokenizer"].meaning
 
 
