@@ -10,7 +10,7 @@ from human_eval.report.findings import findings, material, warnings
 from human_eval.report.pictures import preferences_picture
 from human_eval.report.tables import all_tables, verdict_table
 from human_eval.statistics.analysis import Analysis
-from rlsum.pages.blocks import Block, Bullets, Heading, Paragraph, section
+from rlsum.pages.blocks import Block, Bullets, Heading, section, small_print
 from rlsum.pages.latex import to_latex
 from rlsum.pages.markdown import to_markdown
 from rlsum.pages.page import to_html, write
@@ -28,10 +28,10 @@ FILES = ("verdict.html", "verdict.md", "verdict.tex", "results.json", "preferenc
 def summary(analysis: Analysis) -> list[Block]:
     """What the terminal shows: the verdict, then findings and warnings."""
     return [
-        *_material(analysis),
+        *small_print(material(analysis)),
         verdict_table(analysis),
-        Bullets(tuple(findings(analysis))),
-        Bullets(tuple(warnings(analysis)), "warning"),
+        Bullets(findings(analysis)),
+        Bullets(warnings(analysis), "warning"),
     ]
 
 
@@ -39,9 +39,9 @@ def card(analysis: Analysis) -> list[Block]:
     """The whole card, with every table and the picture."""
     return [
         Heading(f"What people prefer: {', '.join(analysis.votes.systems)}", 1),
-        *_material(analysis),
-        *section("Findings", Bullets(tuple(findings(analysis)))),
-        *section("Warnings", Bullets(tuple(warnings(analysis)), "warning")),
+        *small_print(material(analysis)),
+        *section("Findings", Bullets(findings(analysis))),
+        *section("Warnings", Bullets(warnings(analysis), "warning")),
         *section("Verdict", preferences_picture(analysis), verdict_table(analysis)),
         *section("Details", *all_tables(analysis)),
     ]
@@ -61,7 +61,3 @@ def write_card(analysis: Analysis, folder: Path) -> list[Path]:
         with (folder / name).open("w", encoding="utf-8", newline="") as file:
             file.write(csv_text(rows(analysis)))
     return [folder / name for name in FILES]
-
-
-def _material(analysis: Analysis) -> list[Block]:
-    return [Paragraph(line, small=True) for line in material(analysis)]

@@ -78,13 +78,11 @@ def _score(outputs: Mapping[str, Sequence[Output]], scorers: Mapping[str, Reward
     """Score each system, with its progress in a terminal."""
     from rich.console import Console
 
-    from rlsum.scoring.outputs import SystemScores, measure_properties, score_outputs
+    from rlsum.scoring.outputs import score_system
 
     scores = {}
     with Console(stderr=True).status("") as status:
         for system, members in outputs.items():
             status.update(f"{system}: {', '.join(scorers)}")
-            columns = score_outputs(members, scorers)
-            ids = tuple(output.id for output in members)
-            scores[system] = SystemScores(system, ids, columns, measure_properties(members))
+            scores[system] = score_system(system, members, scorers)
     return scores

@@ -196,5 +196,4 @@ def _print(columns: Columns, signatures: dict[str, str], resamples: int, seed: i
         for system, scores in columns.by_system.items()
     }
     sizes = ", ".join(f"{system} {len(next(iter(scores.values()))):,}" for system, scores in columns.by_system.items())
-    how = f"beneath each mean its {resampling.level:.0%} bootstrap interval ({resamples:,} resamples)"
-    show([metric_table(means, {}, "Scores x 100", [f"Items: {sizes}; {how}."])], Console())
+    show([metric_table(means, {}, "Scores x 100", [f"Items: {sizes}; {resampling.note}."])], Console())

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rlsum import workers
 from rlsum.compare import variants
 from rlsum.compare.examples import draw_examples
-from rlsum.compare.report import ComparisonReport, SystemOutputs, build_section, draw_training, score_system
+from rlsum.compare.report import ComparisonReport, SystemOutputs, build_section, draw_training
 from rlsum.compare.variants import CONTROL, METHODS, START, DecodingMethod, Log, Variant
 from rlsum.data.vocabulary import Vocabulary
 from rlsum.errors import UserError
@@ -189,7 +189,7 @@ def system_outputs(settings: DemoSettings, variant: Variant, method: DecodingMet
 def score(systems: Sequence[SystemOutputs], data: Path) -> list[SystemScores]:
     """Each system by the five metrics; runs in a process of the pool."""
     metrics, missing = load_metrics(data)
-    return [score_system(system, metrics, missing) for system in systems]
+    return [system.score(metrics, missing) for system in systems]
 
 
 @cache

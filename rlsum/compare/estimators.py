@@ -9,7 +9,7 @@ from pathlib import Path
 import rewards
 from rlsum import config as configs
 from rlsum.compare import variants
-from rlsum.compare.report import ComparisonReport, ComparisonSection, SystemOutputs, build_section, score_system
+from rlsum.compare.report import ComparisonReport, ComparisonSection, SystemOutputs, build_section
 from rlsum.compare.variants import BEAM, CONTROL, METHODS, START, DecodingMethod, Log, Variant
 from rlsum.errors import UserError
 from rlsum.records import read_outputs
@@ -114,7 +114,7 @@ def make_report(seeds: Seeds) -> ComparisonReport:
     trained = variants.rewards_of(next(iter(seeds.values())))
 
     def section(title: str, part: Seeds, method: DecodingMethod) -> ComparisonSection:
-        scores = [score_system(system, metrics) for system in _systems(part, method)]
+        scores = [system.score(metrics) for system in _systems(part, method)]
         return build_section(title, scores, trained, start=START, control=CONTROL)
 
     count = f", {len(seeds)} seeds" if len(seeds) > 1 else ""

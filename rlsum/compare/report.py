@@ -25,7 +25,7 @@ from rlsum.pages.pictures import Picture
 from rlsum.pages.table import Cell, Table, p_text
 from rlsum.records import Output, read_outputs
 from rlsum.scoring.comparison import Comparison, Resampling, adjusted, compare, intervals
-from rlsum.scoring.outputs import SystemScores, measure_properties, score_available
+from rlsum.scoring.outputs import SystemScores, score_system
 from rlsum.scoring.tables import difference_cell, metric_table, property_table
 
 if TYPE_CHECKING:
@@ -45,6 +45,10 @@ class SystemOutputs:
     def read(self) -> list[Output]:
         """The outputs. Raises RecordError where their file is unreadable."""
         return read_outputs(self.outputs) if isinstance(self.outputs, Path) else list(self.outputs)
+
+    def score(self, metrics: Mapping[str, Reward], missing: Mapping[str, str] = MappingProxyType({})) -> SystemScores:
+        """The scores of the outputs; ``missing`` as in `score_system`."""
+        return score_system(self.name, self.read(), metrics, missing)
 
 
 @dataclass(frozen=True)
@@ -67,19 +71,6 @@ class ComparisonReport:
     examples: tuple[Example, ...] = ()
     signatures: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-
-
-def score_system(
-    system: SystemOutputs, metrics: Mapping[str, Reward], missing: Mapping[str, str] = MappingProxyType({})
-) -> SystemScores:
-    """The metrics and properties of one system; a metric whose encoder is missing is named, not scored.
-
-    ``missing`` maps metric -> reason for metrics that could not be loaded. Raises RecordError for unreadable outputs.
-    """
-    outputs = system.read()
-    scores, unavailable = score_available(outputs, metrics)
-    ids = tuple(output.id for output in outputs)
-    return SystemScores(system.name, ids, scores, measure_properties(outputs), {**missing, **unavailable})
 
 
 def build_section(
@@ -112,11 +103,12 @@ def build_section(
     properties = {name: intervals(score.properties, resampling) for name, score in scores.items()}
     missing = {name: reason for score in scores.values() for name, reason in score.missing.items()}
     warning = "A longer summary can score higher by its length alone: compare the lengths, too."
+    counts = f"{_articles(scored)}; {resampling.note}."
     return ComparisonSection(
         title,
         tables=(
             _verdict_table(comparisons, start, control),
-            metric_table(metrics, missing, "Every system by every metric, x 100", [_counts(scored, resampling)]),
+            metric_table(metrics, missing, "Every system by every metric, x 100", [counts]),
             property_table(properties, "Properties of the summaries", [warning]),
         ),
         scores=tuple(scores.values()),
@@ -185,10 +177,6 @@ def _verdict(pair: Sequence[Comparison]) -> Cell:
     return Cell("not shown")
 
 
-def _counts(scores: Iterable[SystemScores], resampling: Resampling) -> str:
+def _articles(scores: Iterable[SystemScores]) -> str:
     sizes = sorted({len(score.ids) for score in scores})
-    items = " to ".join(f"{size:,}" for size in dict.fromkeys((sizes[0], sizes[-1])))
-    return (
-        f"{items} articles; beneath each mean its {resampling.level:.0%} bootstrap interval "
-        f"({resampling.resamples:,} resamples, seed {resampling.seed})."
-    )
+    return " to ".join(f"{size:,}" for size in dict.fromkeys((sizes[0], sizes[-1]))) + " articles"

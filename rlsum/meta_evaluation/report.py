@@ -10,7 +10,7 @@ from rlsum.meta_evaluation.findings import findings, material, warnings
 from rlsum.meta_evaluation.pictures import heat_map, scatter
 from rlsum.meta_evaluation.results import ROWS, to_json
 from rlsum.meta_evaluation.tables import correlation_table, group_table, matrix_table, pairs_table
-from rlsum.pages.blocks import Block, Bullets, Fold, Heading, Paragraph, section, signature_section
+from rlsum.pages.blocks import Block, Bullets, Fold, Heading, section, signature_section, small_print
 from rlsum.pages.latex import to_latex
 from rlsum.pages.markdown import to_markdown
 from rlsum.pages.page import to_html, write
@@ -23,11 +23,11 @@ def summary(evaluation: MetaEvaluation) -> list[Block]:
     """What the terminal shows: tables first, conclusions last, where a reader looks; its tables are those of LaTeX."""
     matrices = [matrix_table(result) for result in evaluation.results if result.tests]
     return [
-        *_material(evaluation),
+        *small_print(material(evaluation)),
         *_correlations(evaluation),
         *matrices,
-        Bullets(tuple(findings(evaluation))),
-        Bullets(tuple(warnings(evaluation)), "warning"),
+        Bullets(findings(evaluation)),
+        Bullets(warnings(evaluation), "warning"),
         Bullets(_signatures(evaluation), "code"),
     ]
 
@@ -38,9 +38,9 @@ def report(evaluation: MetaEvaluation) -> list[Block]:
     pairs = [Fold(f"{table.caption}: all pairs", (table,)) for table in map(pairs_table, tested)]
     return [
         Heading(f"Do the metrics agree with people? {evaluation.table.name}: {evaluation.table.score}", 1),
-        *_material(evaluation),
-        *section("Findings", Bullets(tuple(findings(evaluation)))),
-        *section("Warnings", Bullets(tuple(warnings(evaluation)), "warning")),
+        *small_print(material(evaluation)),
+        *section("Findings", Bullets(findings(evaluation))),
+        *section("Warnings", Bullets(warnings(evaluation), "warning")),
         *section("Correlations", *_correlations(evaluation)),
         *section("Metrics against people", scatter(evaluation.table)),
         *section("Between metrics", *map(heat_map, tested), *pairs),
@@ -64,14 +64,10 @@ def write_report(evaluation: MetaEvaluation, folder: Path) -> list[Path]:
     return [folder / name for name in FILES]
 
 
-def _material(evaluation: MetaEvaluation) -> list[Block]:
-    return [Paragraph(line, small=True) for line in material(evaluation)]
-
-
 def _correlations(evaluation: MetaEvaluation) -> list[Table]:
     grouped = evaluation.results if evaluation.choices.average is not None else ()
     return [correlation_table(evaluation), *(group_table(result) for result in grouped)]
 
 
-def _signatures(evaluation: MetaEvaluation) -> tuple[str, ...]:
-    return tuple(f"{label}: {column.signature}" for label, column in evaluation.table.columns.items())
+def _signatures(evaluation: MetaEvaluation) -> list[str]:
+    return [f"{label}: {column.signature}" for label, column in evaluation.table.columns.items()]

@@ -6,7 +6,7 @@ and `latex.to_latex` render such a list.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -45,7 +45,7 @@ class Paragraph:
 class Bullets:
     """A list: of findings, of warnings, or of code, such as the signatures of metrics."""
 
-    lines: tuple[str, ...]
+    lines: Sequence[str]
     kind: Literal["finding", "warning", "code"] = "finding"
 
 
@@ -85,6 +85,11 @@ class Fold:
 Block = Heading | Contents | Paragraph | Bullets | Table | Picture | Examples | Fold
 
 
+def small_print(lines: Iterable[str]) -> list[Block]:
+    """A paragraph of small print for each line."""
+    return [Paragraph(line, small=True) for line in lines]
+
+
 def section(title: str, *blocks: Block) -> list[Block]:
     """A heading and its blocks, lists without lines left out; [] where nothing remains."""
     filled = [block for block in blocks if not (isinstance(block, Bullets) and not block.lines)]
@@ -93,7 +98,7 @@ def section(title: str, *blocks: Block) -> list[Block]:
 
 def signature_section(signatures: Iterable[str]) -> list[Block]:
     """The section that names what each score depends on; [] without signatures."""
-    lines = tuple(signatures)
+    lines = list(signatures)
     note = Paragraph("What each score depends on, to compute it again.", small=True)
     return section("Signatures", note, Bullets(lines, "code")) if lines else []
 

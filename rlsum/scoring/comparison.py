@@ -27,6 +27,12 @@ class Resampling:
     resamples: int = RESAMPLES
     seed: int = 0
 
+    @property
+    def note(self) -> str:
+        """What a table of means says of its intervals."""
+        drawn = f"{self.resamples:,} resamples, seed {self.seed}"
+        return f"beneath each mean its {self.level:.0%} bootstrap interval ({drawn})"
+
     def interval(self, values: Floats) -> Interval:
         """The bootstrap interval of the mean of ``values`` (n,)."""
         return bootstrap_interval(values, level=self.level, resamples=self.resamples, seed=self.seed)

@@ -50,18 +50,17 @@ def evaluate(
 
 def report(evaluation: Evaluation) -> list[Block]:
     """Tables of scores, properties and differences, then the signatures."""
-    resampling = evaluation.resampling
-    how = f"beneath each mean its {resampling.level:.0%} bootstrap interval ({resampling.resamples:,} resamples)"
     sizes = ", ".join(f"{system} {len(outputs):,}" for system, outputs in evaluation.outputs.items())
+    articles = f"Articles: {sizes}; {evaluation.resampling.note}."
     tables = [
-        metric_table(evaluation.metrics, {}, "Scores x 100", [f"Articles: {sizes}; {how}.", *_undefined(evaluation)]),
+        metric_table(evaluation.metrics, {}, "Scores x 100", [articles, *_undefined(evaluation)]),
         property_table(evaluation.properties, "Properties of the summaries"),
     ]
     if evaluation.comparisons:
         test = "Two-sided sign-flip permutation test, paired by id; Holm: adjusted for all rows of this table."
         notes = [test, *_unpaired(evaluation.comparisons), *_other_references(evaluation)]
         tables.append(difference_table(evaluation.comparisons, f"Against {evaluation.compared_with}", notes))
-    return [*tables, Bullets(tuple(evaluation.signatures.values()), "code")]
+    return [*tables, Bullets(list(evaluation.signatures.values()), "code")]
 
 
 def to_json(evaluation: Evaluation) -> str:

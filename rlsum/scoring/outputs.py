@@ -46,35 +46,30 @@ def check_columns(systems: Mapping[str, Sequence[Output]], rewards: Mapping[str,
             columns.check(f"{system}, id {output.id!r}", output.columns)
 
 
-def score_outputs(outputs: Sequence[Output], rewards: Mapping[str, Reward]) -> dict[str, Floats]:
-    """Each reward's scores (n,) of the outputs, by the reward's label.
+def score_system(
+    system: str, outputs: Sequence[Output], rewards: Mapping[str, Reward], missing: Mapping[str, str] | None = None
+) -> SystemScores:
+    """The scores of one system's outputs by every reward, and their properties. Raises what a reward raises.
 
-    Raises what a reward raises: a metric that cannot be computed is an error, not a column of NaN.
-    """
-    inputs = inputs_of(outputs)
-    return {label: score_column(label, reward, inputs) for label, reward in rewards.items()}
-
-
-def score_available(
-    outputs: Sequence[Output], rewards: Mapping[str, Reward]
-) -> tuple[dict[str, Floats], dict[str, str]]:
-    """Like `score_outputs`, without the metrics whose encoder is not installed: (scores, label -> reason).
-
-    For reports that show "encoder missing" in a column and continue; every other failure is raised.
+    ``missing`` is for reports that continue without a metric: it maps metric -> reason for those that could not be
+    loaded, and metrics whose encoder is not installed are added to it instead of raising EncoderMissing.
     """
     from rewards.base import EncoderMissing
 
-    inputs, columns, missing = inputs_of(outputs), {}, {}
+    inputs, columns, unavailable = inputs_of(outputs), {}, dict(missing or {})
     for label, reward in rewards.items():
         try:
             columns[label] = score_column(label, reward, inputs)
         except EncoderMissing as error:
-            missing[label] = str(error)
-    return columns, missing
+            if missing is None:
+                raise
+            unavailable[label] = str(error)
+    ids = tuple(output.id for output in outputs)
+    return SystemScores(system, ids, columns, measure_properties(outputs), unavailable)
 
 
 def load_available(specs: Sequence[str | Mapping[str, Any]]) -> tuple[dict[str, Reward], dict[str, str]]:
-    """Rewards by name, and name -> reason for those whose encoder is not installed. For reports, as `score_available`.
+    """Rewards by name, and name -> reason for those whose encoder is not installed; see `score_system`.
 
     Raises RewardError for every other problem, and for two rewards of one name, which would share a column.
     """

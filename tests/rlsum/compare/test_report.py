@@ -16,7 +16,6 @@ from rlsum.compare.report import (
     build_section,
     draw_training,
     report_blocks,
-    score_system,
     write_report,
 )
 from rlsum.pages.markdown import to_markdown
@@ -76,7 +75,7 @@ def systems(tmp_path):
 
 @pytest.fixture
 def section(systems):
-    scored = [score_system(system, REWARDS) for system in systems]
+    scored = [system.score(REWARDS) for system in systems]
     return build_section(
         "Beam", scored, TRAINED, start="MLE", control="MLE continued", resampling=Resampling(resamples=5000)
     )
@@ -111,19 +110,19 @@ def test_a_missing_encoder_has_a_column_and_no_verdict(section):
 
 
 def test_a_metric_that_could_not_be_loaded_has_its_column_too(systems):
-    scored = [score_system(system, {"marks": Marks()}, {"twmd": "no encoder"}) for system in systems]
+    scored = [system.score({"marks": Marks()}, {"twmd": "no encoder"}) for system in systems]
     found = build_section("Beam", scored, {}, start="MLE", control="MLE")
     assert found.tables[1].header[-1] == "twmd"
 
 
 def test_start_and_control_must_be_systems(systems):
     with pytest.raises(ValueError, match="control='nobody' is not among the systems"):
-        build_section("Beam", [score_system(system, REWARDS) for system in systems], {}, start="MLE", control="nobody")
+        build_section("Beam", [system.score(REWARDS) for system in systems], {}, start="MLE", control="nobody")
 
 
 def test_outputs_that_are_gone_are_told(systems):
     with pytest.raises(RecordError, match="cannot be read"):
-        score_system(SystemOutputs("MLE", systems[1].outputs.with_name("gone")), REWARDS)
+        SystemOutputs("MLE", systems[1].outputs.with_name("gone")).score(REWARDS)
 
 
 def test_terminal_and_markdown_hold_the_whole_report(report):

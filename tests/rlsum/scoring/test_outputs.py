@@ -13,8 +13,7 @@ from rlsum.scoring.outputs import (
     load_available,
     measure_properties,
     read_systems,
-    score_available,
-    score_outputs,
+    score_system,
 )
 from rlsum.scoring.properties import PROPERTIES
 
@@ -58,17 +57,18 @@ class Short(Overlap):
 
 def test_scores_follow_the_outputs_and_keep_nan():
     outputs = [output("1", "a b"), output("2", "x"), output("3", "a", reference="")]
-    scores = score_outputs(outputs, {"o": Overlap()})
-    np.testing.assert_array_equal(scores["o"], [2, 0, np.nan])
+    scores = score_system("s", outputs, {"o": Overlap()})
+    np.testing.assert_array_equal(scores.metrics["o"], [2, 0, np.nan])
+    assert scores.ids == ("1", "2", "3")
 
 
 def test_a_missing_encoder_is_set_apart_only_when_asked():
     outputs = [output("1", "a b")]
-    scores, missing = score_available(outputs, {"o": Overlap(), "gone": Absent()})
-    assert list(scores) == ["o"]
-    assert missing == {"gone": "install it"}
+    scores = score_system("s", outputs, {"o": Overlap(), "gone": Absent()}, {"other": "not loaded"})
+    assert list(scores.metrics) == ["o"]
+    assert scores.missing == {"other": "not loaded", "gone": "install it"}
     with pytest.raises(EncoderMissing):
-        score_outputs(outputs, {"gone": Absent()})
+        score_system("s", outputs, {"gone": Absent()})
 
 
 def test_rewards_are_loaded_but_for_those_without_an_encoder(monkeypatch):
@@ -88,9 +88,9 @@ def test_rewards_are_loaded_but_for_those_without_an_encoder(monkeypatch):
 
 def test_any_other_failure_is_raised():
     with pytest.raises(MemoryError):
-        score_available([output("1", "a")], {"o": Broken()})
+        score_system("s", [output("1", "a")], {"o": Broken()}, {})
     with pytest.raises(ValueError, match="shape"):
-        score_outputs([output("1", "a"), output("2", "a")], {"o": Short()})
+        score_system("s", [output("1", "a"), output("2", "a")], {"o": Short()})
 
 
 def test_every_property_is_measured():
