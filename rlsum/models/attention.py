@@ -1,7 +1,7 @@
-"""Additive attention to articles that many decoder steps read, their gradients gathered over the steps.
+"""Additive attention of many decoder steps to the same articles, with gradients accumulated over the steps.
 
-Autograd would make two blocks of B x S x A a step and add them up; here a step's backward adds to one block for the
-keys, and the states' gradient is one product after the last step.
+Autograd would allocate two blocks of B x S x A a step and add them up; here the backward pass of a step adds to one
+block for the keys, and the gradient of the states is one product after the last step.
 
 Notation: B rows, S source positions, A attention size, D size of the states.
 """
@@ -13,12 +13,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-CACHED = 2**19  # numbers worked on at once: 2 MB
-LARGEST = 80.0  # exp(-80) and exp(80) are far from float32's limits; a sigmoid is 0 or 1 long before
+CACHED = 2**19  # numbers processed at once: 2 MB
+LARGEST = 80.0  # exp(-80) and exp(80) are within float32's range; a sigmoid is 0 or 1 long before
 
 
 class Memory:
-    """Articles as the steps of one decoding read them: states (B, S, D) and keys (B, S, A)."""
+    """Articles as the decoder reads them in all steps: states (B, S, D) and keys (B, S, A)."""
 
     def __init__(self, states: Tensor, keys: Tensor) -> None:
         self._key_odds = odds(keys)
@@ -33,8 +33,8 @@ class Memory:
         with torch.autocast(query.device.type, enabled=False):
             added = (spent, spent_weight.float()) if spent_weight is not None else (None, None)
             fixed = (self._keys, self._key_odds, self._work)
-            found: Tensor = _Energies.apply(query.float(), weight.float(), *added, *fixed)
-        return found
+            energies: Tensor = _Energies.apply(query.float(), weight.float(), *added, *fixed)
+        return energies
 
     def read(self, attention: Tensor) -> Tensor:
         """The context (B, D): states weighted by attention (B, S), in the precision of the states."""
@@ -43,17 +43,17 @@ class Memory:
 
 
 def odds(logits: Tensor) -> Tensor:
-    """Exp of the negative logits of any shape, float32, no gradient: e^-(k + q) = e^-k e^-q spares the loop an exp.
+    """Exp of the negative logits of any shape, float32, no gradient: e^-(k + q) = e^-k e^-q saves an exp a step.
 
-    Beyond 80 they are cut: a sigmoid notices only where a key and a query that large cancel each other.
+    Logits are clamped to 80, which changes a sigmoid only where a larger key and a larger query cancel each other.
     """
     return logits.detach().float().neg().clamp_(-LARGEST, LARGEST).exp_()
 
 
 class _Workspace:
-    """Gradients that the steps leave behind, and a block to work in that is not allocated at every step.
+    """Gradients accumulated by the steps, and a block of memory for all steps.
 
-    It is apart from Memory, which would hold its own graph in a circle otherwise.
+    Separate from Memory, which would otherwise reference its own graph in a circle.
     """
 
     def __init__(self, key_odds: Tensor) -> None:
@@ -61,32 +61,32 @@ class _Workspace:
         self.block = torch.empty_like(key_odds[: self.rows])
         self.keys: Tensor | None = None
         self.reads: list[tuple[Tensor, Tensor]] = []  # a step's attention (B, S) and gradient of its context (B, D)
-        self.task = -1  # autograd's number of the backward pass that left them
+        self.task = -1  # autograd's number of the backward pass they belong to
 
     def blocks(self, count: int) -> list[slice]:
-        """The rows that are worked on together, 0 to count in order."""
+        """Slices of rows processed together, from 0 to ``count``."""
         return [slice(i, i + self.rows) for i in range(0, count, self.rows)]
 
     def add_read(self, attention: Tensor, grad: Tensor) -> None:
-        """Leave what one step's context adds to the states' gradient."""
+        """Record the contribution of one step's context to the gradient of the states."""
         self._begin()
         self.reads.append((attention, grad))
 
     def add_keys(self, rows: slice, slope: Tensor, grad: Tensor, like: Tensor) -> None:
-        """Add slope (b, S, A) times grad (b, S, 1) to some rows of the keys' gradient."""
+        """Add slope (b, S, A) times grad (b, S, 1) to some rows of the gradient of the keys."""
         self._begin()
         if self.keys is None:
             self.keys = torch.zeros_like(like)
         self.keys[rows].addcmul_(slope, grad)
 
     def _begin(self) -> None:
-        """Forget what a backward pass left that asked for other gradients and never came to ``take``."""
+        """Discard gradients of an earlier backward pass that never called ``take``."""
         task = torch._C._current_graph_task_id()
         if task != self.task:
             self.reads, self.keys, self.task = [], None, task
 
     def take(self) -> tuple[Tensor | None, Tensor | None]:
-        """The gradients of states and keys, once: another backward pass gathers anew."""
+        """Return and reset the gradients of states and keys."""
         d_states, d_keys = None, self.keys
         if self.reads:
             attention, d_context = (torch.stack(parts, 1) for parts in zip(*self.reads, strict=True))
@@ -96,12 +96,12 @@ class _Workspace:
 
 
 class _Gather(torch.autograd.Function):
-    """States and keys as they are. Backward runs after that of every step, and returns what they left behind."""
+    """Identity on states and keys. Its backward runs after those of all steps and returns the accumulated gradients."""
 
     @staticmethod
     def forward(ctx: Any, states: Tensor, keys: Tensor, work: _Workspace) -> tuple[Tensor, Tensor]:
         ctx.work = work
-        ctx.set_materialize_grads(False)  # the steps return none
+        ctx.set_materialize_grads(False)  # the steps return no gradients
         return states.view_as(states), keys.view_as(keys)
 
     @staticmethod
@@ -121,15 +121,15 @@ class _Read(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
         attention, states = ctx.saved_tensors
-        grad = grad.to(states.dtype)  # under autocast the product above may be of another
+        grad = grad.to(states.dtype)  # autocast may change the precision of the product above
         ctx.work.add_read(attention, grad)
         return torch.bmm(grad.unsqueeze(1), states.transpose(1, 2)).squeeze(1), None, None
 
 
 class _Energies(torch.autograd.Function):
-    """One step's energies. Backward makes the sigmoids again: cheaper on a processor than to write and read them.
+    """One step's energies. Backward computes the sigmoids again: on a CPU this is cheaper than to store and load them.
 
-    There it goes article by article, so that what is made is read while it is in the cache.
+    Rows are processed in blocks that fit the CPU's cache.
     """
 
     @staticmethod
@@ -163,7 +163,7 @@ def _sigmoids(
 ) -> Tensor:
     """Sigmoid(key + query + spent) of some rows, (b, S, A), in ``block``.
 
-    A product that overflows or vanishes gives 0 or 1.
+    Overflow and underflow give 0 or 1.
     """
     against = odds(query[rows]).unsqueeze(1)
     if spent is not None and spent_weight is not None:
@@ -173,5 +173,5 @@ def _sigmoids(
 
 
 def _rows_at_once(block: Tensor) -> int:
-    """On a processor as many as stay in the cache, all elsewhere."""
+    """Rows that fit the cache on a CPU, else all rows."""
     return max(1, CACHED // max(1, block[0].numel()) if block.device.type == "cpu" else len(block))

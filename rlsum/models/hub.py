@@ -1,6 +1,6 @@
 """The pointer-generator as a model of transformers: from_pretrained, save_pretrained, push_to_hub, Auto classes.
 
-Importing this file makes it known to them. A checkpoint of a run is such a folder already:
+Importing this module registers it. A checkpoint of a run can be loaded directly:
 
     import rlsum.models.hub
     from transformers import AutoModel
@@ -29,7 +29,7 @@ from rlsum.models.sizes import PointerGeneratorConfig
 from rlsum.models.summarizer import TargetScores
 
 SIZES = tuple(field.name for field in fields(PointerGeneratorConfig) if field.name != "kind")
-ELSEWHERE = ("cache_dir", "force_download", "local_files_only", "token", "revision", "subfolder")  # where files lie
+LOCATION = ("cache_dir", "force_download", "local_files_only", "token", "revision", "subfolder")  # options of files
 
 
 class PointerGeneratorHubConfig(PreTrainedConfig):
@@ -46,15 +46,15 @@ class PointerGeneratorHubConfig(PreTrainedConfig):
 
     @property
     def sizes(self) -> PointerGeneratorConfig:
-        """As a run's configuration has them."""
+        """The sizes as the ``model`` section of a configuration."""
         return PointerGeneratorConfig(**{name: getattr(self, name) for name in SIZES})
 
 
 class PointerGeneratorForSummarization(PreTrainedModel):
-    """A pointer-generator and its words, which lie beside its weights in vocab.txt. ``network`` is the summarizer."""
+    """A pointer-generator and its vocabulary, stored in vocab.txt. ``network`` is the summarizer."""
 
     config_class = PointerGeneratorHubConfig
-    base_model_prefix = "network"  # so the weights of a run's checkpoint, which lack it, are found
+    base_model_prefix = "network"  # weights of a run's checkpoint are found without it
     main_input_name = "batch"
 
     def __init__(self, config: PointerGeneratorHubConfig, vocabulary: Vocabulary) -> None:
@@ -66,24 +66,24 @@ class PointerGeneratorForSummarization(PreTrainedModel):
     def from_pretrained(
         cls, pretrained_model_name_or_path: str | os.PathLike[str], *arguments: Any, **options: Any
     ) -> PointerGeneratorForSummarization:
-        """The model of a folder or of a name on the hub; options as in transformers. Raises OSError without words."""
-        place = {name: options[name] for name in ELSEWHERE if name in options}
-        words = Vocabulary.load(cached_file(pretrained_model_name_or_path, VOCABULARY, **place))
-        return super().from_pretrained(pretrained_model_name_or_path, words, *arguments, **options)
+        """The model of a folder or hub name; options as in transformers. Raises OSError without a vocabulary."""
+        location = {name: options[name] for name in LOCATION if name in options}
+        vocabulary = Vocabulary.load(cached_file(pretrained_model_name_or_path, VOCABULARY, **location))
+        return super().from_pretrained(pretrained_model_name_or_path, vocabulary, *arguments, **options)
 
     def save_pretrained(self, save_directory: str | os.PathLike[str], *arguments: Any, **options: Any) -> None:
-        """Write config.json, weights and words; push_to_hub uploads the same files."""
+        """Write config.json, weights and vocabulary; push_to_hub uploads the same files."""
         os.makedirs(save_directory, exist_ok=True)
         self.network.vocabulary.save(os.path.join(save_directory, VOCABULARY))
         super().save_pretrained(save_directory, *arguments, **options)
 
     def forward(self, batch: Batch, target: Tensor) -> TargetScores:
-        """Log-probabilities of a target; see Summarizer.forward."""
+        """Log-probabilities of a target; see Summarizer.__call__."""
         scored: TargetScores = self.network(batch, target)
         return scored
 
     def summarize(self, articles: Sequence[Sequence[str]], decoding: Decoding | None = None) -> list[str]:
-        """A summary of each article, which is its words, tokenised as those of training. Beam search by default."""
+        """A summary of each article, given as its words, tokenised as in training. Beam search by default."""
         rows: dict[str, list[Any]] = {
             "id": [str(number) for number in range(len(articles))],
             "source": [" ".join(article) for article in articles],
@@ -98,7 +98,7 @@ class PointerGeneratorForSummarization(PreTrainedModel):
 
     @torch.no_grad()
     def _init_weights(self, module: nn.Module) -> None:
-        """What no file of weights holds is worked out again; transformers makes models without any values first."""
+        """Compute the bias, which is not stored; transformers first makes a model without values."""
         if isinstance(module, PointerGenerator):
             module.word_bias.copy_(word_bias(len(module.vocabulary)))
 

@@ -1,6 +1,6 @@
-"""Low-rank updates through peft: added to a network, merged without touching it, named as peft reads them.
+"""Low-rank updates with peft: added to a network, merged into copies of its weights, saved in peft's format.
 
-The one import of peft.
+Only this module imports peft.
 """
 
 from __future__ import annotations
@@ -20,15 +20,14 @@ from rlsum.models.sizes import LoraConfig
 from rlsum.models.summarizer import own_tensors
 
 if TYPE_CHECKING:
-    import peft
     from transformers import PreTrainedConfig, PreTrainedModel
 
 FOLDER, WEIGHTS = "adapter", "adapter/adapter_model.safetensors"
-NAME = "default"  # of the one adapter, part of its tensors' names until they are written
+NAME = "default"  # of the adapter; part of its tensors' names in memory, not in files
 
 
 def faults(config: LoraConfig, sizes: PreTrainedConfig) -> list[str]:
-    """Why a network of these sizes could not get these updates. Makes it, without memory for its weights."""
+    """Why a network of these sizes cannot have these updates. Builds it without memory for its weights."""
     if find_spec("peft") is None:
         return ["model.lora: needs peft, which is not installed; pip install 'rlsum[peft]'"]
     from peft.utils import TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING as KNOWN
@@ -41,7 +40,7 @@ def faults(config: LoraConfig, sizes: PreTrainedConfig) -> list[str]:
 
 
 def _misplaced(config: LoraConfig, sizes: PreTrainedConfig) -> list[str]:
-    """Why its layers could not get these updates: they are not there, of another kind, or share their weights."""
+    """Layers that are missing, of another type, or share their weights."""
     from peft.tuners.lora import LoraLayer
     from peft.utils.error import PeftError
     from transformers import AutoModelForSeq2SeqLM
@@ -50,7 +49,7 @@ def _misplaced(config: LoraConfig, sizes: PreTrainedConfig) -> list[str]:
         network = AutoModelForSeq2SeqLM.from_config(sizes)
     users = Counter(id(tensor) for _, tensor in network.named_parameters(remove_duplicate=False))
     try:
-        with warnings.catch_warnings(action="ignore"):  # of what is refused below
+        with warnings.catch_warnings(action="ignore"):  # faults are reported below
             add(network, config, "")
     except (ValueError, PeftError) as error:
         return [f"model.lora.targets={list(config.targets or ())}: {' '.join(str(error).split())}"]
@@ -59,22 +58,16 @@ def _misplaced(config: LoraConfig, sizes: PreTrainedConfig) -> list[str]:
     if not tied:
         return []
     return [
-        f"model.lora.targets={list(config.targets or ())}: {', '.join(tied)} shares weights with another layer, which "
-        "has no update, so that they could not be merged; leave it out"
+        f"model.lora.targets={list(config.targets or ())}: {', '.join(tied)} shares weights with another layer, so its "
+        "update could not be merged; leave it out"
     ]
 
 
 def add(network: PreTrainedModel, config: LoraConfig, origin: str) -> None:
-    """Freeze a network and put updates beside its layers. They start as zero: it computes what it did."""
+    """Freeze a network and add updates to its layers. They start at zero, so its outputs do not change."""
     import peft
 
-    peft.inject_adapter_in_model(_described(config, origin), network, adapter_name=NAME)
-
-
-def _described(config: LoraConfig, origin: str) -> peft.LoraConfig:
-    import peft
-
-    return peft.LoraConfig(
+    settings = peft.LoraConfig(
         task_type="SEQ_2_SEQ_LM",
         base_model_name_or_path=origin,
         r=config.rank,
@@ -82,11 +75,12 @@ def _described(config: LoraConfig, origin: str) -> peft.LoraConfig:
         lora_dropout=config.dropout,
         target_modules=None if config.targets is None else list(config.targets),
     )
+    peft.inject_adapter_in_model(settings, network, adapter_name=NAME)
 
 
 @contextmanager
 def switched_off(network: PreTrainedModel) -> Iterator[None]:
-    """The frozen network without its updates, as it was before training."""
+    """Disable the updates: the network as it was before training."""
     from peft.tuners.lora import LoraLayer
 
     layers = [layer for layer in network.modules() if isinstance(layer, LoraLayer)]
@@ -100,18 +94,18 @@ def switched_off(network: PreTrainedModel) -> Iterator[None]:
 
 
 def save_to(folder: Path, network: PreTrainedModel) -> None:
-    """Write the adapter's description."""
+    """Write the configuration of the adapter."""
     network.peft_config[NAME].save_pretrained(folder / FOLDER)
 
 
 def adapter(network: PreTrainedModel) -> dict[str, Tensor]:
-    """The updates by the names that peft reads."""
+    """The updates by their names in peft's files."""
     tensors = own_tensors(network)
     return {f"base_model.model.{name}".replace(f".{NAME}.", "."): t for name, t in tensors.items() if ".lora_" in name}
 
 
 def merged(network: PreTrainedModel) -> dict[str, Tensor]:
-    """Every weight by its name in transformers, with its update added; the network stays as it is."""
+    """All weights by their names in transformers, with updates added; the network does not change."""
     from peft.tuners.lora import LoraLayer
 
     layers = {f"{name}.weight": layer for name, layer in network.named_modules() if isinstance(layer, LoraLayer)}

@@ -71,7 +71,7 @@ class PointerGenerator(nn.Module):
     # ---- encoding -------------------------------------------------------------------------------------------------
 
     def encode(self, batch: Batch) -> Encoded:
-        """Encode the articles of a batch. An empty article is read as one PAD that no attention can reach."""
+        """Encode the articles of a batch. An empty article is read as one PAD without attention."""
         embedded = self.dropout(self.embed(batch.src))
         states, last = self.encoder(embedded, batch.src_lengths.to(embedded.device))
         states = self.dropout(states)
@@ -145,7 +145,7 @@ class PointerGenerator(nn.Module):
         return self.word_out.bias + self.word_bias.to(self.word_out.bias.dtype)
 
     def _log_gate(self, gate: Tensor, can_copy: Tensor) -> tuple[Tensor, Tensor]:
-        """Log p_gen and log (1 - p_gen), exact where p_gen rounds to 0 or 1; an empty article leaves only p_gen = 1."""
+        """Log p_gen and log (1 - p_gen), exact if p_gen rounds to 0 or 1; p_gen = 1 for an empty article."""
         log_generate = F.logsigmoid(gate).masked_fill(~can_copy, 0.0)
         return log_generate, F.logsigmoid(-gate).masked_fill(~can_copy, NEVER)
 
@@ -160,7 +160,7 @@ class PointerGenerator(nn.Module):
         return collate(rows, self.vocabulary)
 
     def forward(self, batch: Batch, target: Tensor) -> TargetScores:
-        """Log-probabilities (B, T) of a target of extended ids, every word conditioned on the target before it."""
+        """Log-probabilities (B, T) of a target of extended ids, each word given the target before it."""
         encoded = self.encode(batch)
         if len(target) != len(batch):  # several targets an article: rows i*k .. i*k+k-1 belong to article i
             encoded = encoded.select(repeat_rows(len(batch), len(target) // len(batch)).to(target.device))
@@ -185,7 +185,7 @@ class PointerGenerator(nn.Module):
         return shifted.masked_fill(shifted >= len(self.vocabulary), UNK)
 
     def _target_log_prob(self, encoded: Encoded, steps: StepOutput, target: Tensor) -> Tensor:
-        """Log p of the target's words alone, without building the extended distribution. (B, T)"""
+        """Log p (B, T) of the target's words, without building the extended distribution."""
         size = len(self.vocabulary)
         log_generate, log_copy = self._log_gate(steps.gate.squeeze(-1), encoded.mask.any(-1, keepdim=True))
         in_vocabulary = (target < size) & (target != PAD)
@@ -213,17 +213,16 @@ class PointerGenerator(nn.Module):
     def self_critical(
         self, batch: Batch, samples: int, max_length: int, noise: Tensor | None = None
     ) -> tuple[Tokens, Tokens]:
-        """Samples and the greedy baseline in one batch of (samples + 1) B rows; see Summarizer.self_critical."""
+        """Samples and greedy texts in one batch of (samples + 1) B rows; see Summarizer.self_critical."""
         encoded, size = self.encode(batch), len(batch)
         cut = size * samples
         rows = torch.cat([repeat_rows(size, samples), torch.arange(size)]).to(batch.src.device)
         choose = search.split_at(cut, search.sampler(1.0, noise), search.greedy)
-        tokens = search.rollout(self, encoded.select(rows), choose, Decoding(max_length=max_length))
-        return Tokens(tokens.ids[:cut], tokens.log_prob[:cut]), Tokens(tokens.ids[cut:], tokens.log_prob[cut:])
+        return search.rollout(self, encoded.select(rows), choose, Decoding(max_length=max_length)).split(cut)
 
     @torch.no_grad()
     def sample(self, batch: Batch, samples: int, max_length: int, noise: Tensor | None = None) -> Tokens:
-        """Samples alone; see Summarizer.sample."""
+        """See Summarizer.sample."""
         encoded = self.encode(batch).select(repeat_rows(len(batch), samples).to(batch.src.device))
         return search.rollout(self, encoded, search.sampler(1.0, noise), Decoding(max_length=max_length))
 

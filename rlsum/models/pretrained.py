@@ -1,4 +1,4 @@
-"""Pretrained encoder-decoders: what a name or folder must have, and loading it. Every fault names its key."""
+"""Checks and loads pretrained encoder-decoders. Every fault names its key."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 TOKENIZER_FILES = ("tokenizer.json", "spiece.model", "sentencepiece.bpe.model", "vocab.json", "vocab.txt")
 WEIGHT_FILES = ("*.safetensors", "pytorch_model*.bin")
 GENERATION = "generation_config.json"
-POSITIONS = {  # what bounds a text's length, by the names architectures have for it: articles, summaries
+POSITIONS = {  # names of the largest length of articles and summaries in the configs of architectures
     "source": ("max_encoder_position_embeddings", "max_position_embeddings"),
     "target": ("max_decoder_position_embeddings", "max_position_embeddings"),
 }
-AFTER_PADDING = {"camembert", "longformer", "roberta", "xlm-roberta"}  # positions begin behind that of padding
-HALVES = {"source": "encoder", "target": "decoder"}  # which an architecture made of two networks describes apart
+AFTER_PADDING = {"camembert", "longformer", "roberta", "xlm-roberta"}  # positions start after that of padding
+HALVES = {"source": "encoder", "target": "decoder"}  # configs of architectures made of two networks
 
 
 class PretrainedError(UserError):
-    """A name or folder that is no pretrained summarizer."""
+    """A name or folder without a pretrained summarizer."""
 
 
 def folder_faults(name: str) -> list[str]:
-    """What a local folder lacks; nothing for what is no folder, and so a name on the hub. Reads no weights."""
+    """What a local folder lacks; no faults for a name on the hub. Reads no weights."""
     folder = Path(name)
     key = f"model.pretrained={name}"
     if not folder.is_dir():
@@ -51,13 +51,13 @@ def folder_faults(name: str) -> list[str]:
         faults.append(f"{key}: has no tokenizer ({wanted}); save one there with tokenizer.save_pretrained({name!r})")
     if not _is_object(folder / GENERATION):  # transformers would go on without it
         faults.append(
-            f"{key}: its {GENERATION} is no JSON object; mend it, or delete it to decode without its settings"
+            f"{key}: {GENERATION} is not a JSON object; correct it, or delete it to decode without its settings"
         )
     return faults
 
 
 def _is_object(path: Path) -> bool:
-    """Whether a file, if it is there, holds a JSON object."""
+    """Whether a file holds a JSON object, or does not exist."""
     try:
         return not path.exists() or isinstance(json.loads(path.read_bytes()), dict)
     except ValueError:
@@ -67,7 +67,7 @@ def _is_object(path: Path) -> bool:
 def load_config(name: str) -> PreTrainedConfig:
     """The architecture and its sizes.
 
-    Raises PretrainedError where it is no encoder-decoder, and for sparse attention that depends on what shares a batch.
+    Raises PretrainedError for other architectures, and for sparse attention that depends on other rows of a batch.
     """
     from transformers import AutoConfig
     from transformers.models.auto.modeling_auto import MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES as ARCHITECTURES
@@ -76,13 +76,13 @@ def load_config(name: str) -> PreTrainedConfig:
         config = AutoConfig.from_pretrained(name)
     if config.model_type not in ARCHITECTURES:
         raise PretrainedError(
-            f"model.pretrained={name}: {config.model_type} is no encoder-decoder that transformers can generate with; "
-            "give a BART, T5, PEGASUS, mT5, LED, ..."
+            f"model.pretrained={name}: {config.model_type} is not an encoder-decoder that transformers can generate "
+            "with; give a BART, T5, PEGASUS, mT5, LED, ..."
         )
-    if getattr(config, "attention_type", None) == "block_sparse":  # BigBird: full for good after one short batch
+    if getattr(config, "attention_type", None) == "block_sparse":  # BigBird; becomes full at a short batch
         raise PretrainedError(
-            f"model.pretrained={name}: with attention_type=block_sparse, what it gives an article depends on padding, "
-            "on earlier batches and on whether it trains; save it with full attention: "
+            f"model.pretrained={name}: with attention_type=block_sparse, results depend on padding, on earlier batches "
+            "and on training mode; save it with full attention: "
             f"AutoModelForSeq2SeqLM.from_pretrained({name!r}, attention_type='original_full').save_pretrained(FOLDER), "
             "and its tokenizer"
         )
@@ -90,7 +90,7 @@ def load_config(name: str) -> PreTrainedConfig:
 
 
 def load_tokenizer(name: str) -> PreTrainedTokenizerBase:
-    """The tokenizer. Raises PretrainedError where it cannot pad."""
+    """The tokenizer. Raises PretrainedError if it has no padding token."""
     from transformers import AutoTokenizer
 
     with _explained(name):
@@ -101,36 +101,36 @@ def load_tokenizer(name: str) -> PreTrainedTokenizerBase:
 
 
 def load_generation_config(name: str) -> GenerationConfig:
-    """How the model was meant to be decoded; where it has no file of that, what its older file of sizes says of it."""
+    """The model's generation config, by default the decoding settings in an older config.json."""
     from transformers import GenerationConfig
 
     try:
         return GenerationConfig.from_pretrained(name)
-    except OSError:  # there is none
+    except OSError:  # no such file
         return GenerationConfig.from_pretrained(name, config_file_name="config.json", _from_model_config=True)
 
 
 def load_network(name: str, dropout: bool) -> PreTrainedModel:
-    """The network with its weights in float32, on the CPU; without ``dropout``, all of its rates are 0.
+    """The network with float32 weights on the CPU; without ``dropout``, all of its dropout rates are 0.
 
-    Raises PretrainedError where it cannot be loaded, and for weights that are not there or not finite.
+    Raises PretrainedError if it cannot be loaded, and for weights that are missing or not finite.
     """
     from transformers import AutoModelForSeq2SeqLM
 
     config = load_config(name)
     if not dropout:
-        if rate := getattr(config, "moe_token_dropout", 0.0):  # evaluation multiplies by what training would keep
+        if rate := getattr(config, "moe_token_dropout", 0.0):  # evaluation multiplies by the share that training keeps
             raise PretrainedError(
-                f"model.pretrained={name}: its moe_token_dropout={rate} changes what it writes without dropout, too, "
-                "and cannot be switched off; set model.dropout=true"
+                f"model.pretrained={name}: its moe_token_dropout={rate} also changes outputs without dropout and "
+                "cannot be switched off; set model.dropout=true"
             )
         config.update({key: 0.0 for key in config.to_dict() if "dropout" in key or key.endswith("layerdrop")})
     with _explained(name):
-        network, found = AutoModelForSeq2SeqLM.from_pretrained(
+        network, info = AutoModelForSeq2SeqLM.from_pretrained(
             name, config=config, dtype=torch.float32, output_loading_info=True
         )
     learnt = _learnt(network)
-    missing = sorted(learnt.keys() & found["missing_keys"])  # transformers would draw them at random
+    missing = sorted(learnt.keys() & info["missing_keys"])  # transformers draws them at random
     if missing:
         raise PretrainedError(
             f"model.pretrained={name}: {len(missing)} of its weights are missing ({missing[0]}, ...); save the whole "
@@ -142,7 +142,7 @@ def load_network(name: str, dropout: bool) -> PreTrainedModel:
 
 
 def _learnt(network: PreTrainedModel) -> dict[str, torch.Tensor]:
-    """The weights that a file must have, by name: not computed positions, nor a BERT's pooler, which nothing reads."""
+    """The weights that a file must contain, by name: neither computed positions nor a BERT's unused pooler."""
     return {
         f"{name}.{key}": tensor
         for name, module in network.named_modules()
@@ -174,17 +174,17 @@ def positions(config: PreTrainedConfig, side: str) -> int | None:
 
 
 def attention_faults(config: PreTrainedConfig, tokens: str) -> list[str]:
-    """Why an architecture could not give global attention to ``tokens`` of an article (none, first)."""
+    """Why an architecture has no global attention for ``tokens`` of an article (none, first)."""
     from transformers.models.auto.modeling_auto import MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING as ARCHITECTURES
 
     network = ARCHITECTURES[type(config)]
     if tokens == "none" or "global_attention_mask" in signature(network.forward).parameters:
         return []
-    return [f"model.global_attention={tokens}: {config.model_type} attends to everything already; leave it out"]
+    return [f"model.global_attention={tokens}: {config.model_type} attends to all tokens already; leave it out"]
 
 
 def checkpointing_faults(config: PreTrainedConfig) -> list[str]:
-    """Why the layers of an architecture could not be computed again in the backward pass."""
+    """Why an architecture has no gradient checkpointing."""
     from transformers.models.auto.modeling_auto import MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING as ARCHITECTURES
 
     if ARCHITECTURES[type(config)].supports_gradient_checkpointing:
@@ -193,10 +193,10 @@ def checkpointing_faults(config: PreTrainedConfig) -> list[str]:
 
 
 def length_faults(config: PreTrainedConfig, asked: dict[str, tuple[str, int]]) -> list[str]:
-    """Lengths over what positions allow. ``asked`` is key -> (source or target, tokens)."""
+    """Lengths that exceed the positions. ``asked`` is key -> (source or target, tokens)."""
     faults = []
     for key, (side, tokens) in asked.items():
         limit = positions(config, side)
         if limit is not None and tokens > limit:
-            faults.append(f"{key}={tokens}: {config.model_type} here has {limit} positions; set it to {limit} or less")
+            faults.append(f"{key}={tokens}: this {config.model_type} has {limit} positions; set it to {limit} or less")
     return faults

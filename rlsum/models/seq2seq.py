@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 
 class Seq2Seq(nn.Module):
-    """A network of transformers, its tokenizer, and the rules by which its tokens are chosen.
+    """A network of transformers, its tokenizer, and the rules for its special tokens.
 
-    What a checkpoint tells plain transformers: the ``described`` sizes, which know the dropout even where the network
-    was loaded without, and the ``decoding``. Where it is ``smoothed``, scores in training have the mean over tokens.
+    Checkpoints contain the ``described`` sizes, with dropout rates that the network may have been loaded without, and
+    the ``decoding``. If ``smoothed``, scores in training include the mean over tokens.
     """
 
     def __init__(
@@ -56,22 +56,22 @@ class Seq2Seq(nn.Module):
         if config.lora is not None:
             lora.add(network, config.lora, config.pretrained)
             if config.gradient_checkpointing:
-                network.enable_input_require_grads()  # the embeddings are frozen: nothing else would need a gradient
+                network.enable_input_require_grads()  # with frozen embeddings, no input would need a gradient
 
     # ---- the summarizer protocol ----------------------------------------------------------------------------------
 
     def read(self, rows: datasets.Dataset, max_source: int, max_target: int) -> datasets.Dataset:
-        """Rows with the tokenizer's ids; see Subwords.read. Raises UserError for ids that the network does not know."""
+        """Rows with the tokenizer's ids; see Subwords.read. Raises UserError for ids unknown to the network."""
         read = self.vocabulary.read(rows, max_source, max_target)
         tables = {"src_tokens": self.network.get_input_embeddings(), "tgt_tokens": self.network.get_output_embeddings()}
         for column, table in tables.items():
             known = len(table.weight)
-            # published tokenizers may have more, as that of bart-large-cnn, whose mask no text has
+            # published tokenizers may have unused ids, such as the mask of bart-large-cnn
             if self.vocabulary.reach() > known <= (largest := largest_id(read, column)):
                 token = self.vocabulary.tokenizer.convert_ids_to_tokens(largest)
                 raise UserError(
-                    f"model.pretrained={self.config.pretrained}: its tokenizer has a token {token!r} of id {largest}, "
-                    f"but the network {known} tokens; give it the others with "
+                    f"model.pretrained={self.config.pretrained}: the tokenizer has a token {token!r}, id {largest}, "
+                    f"but the network has {known} tokens; resize it with "
                     "model.resize_token_embeddings(len(tokenizer)), and save it"
                 )
         return read
@@ -81,7 +81,7 @@ class Seq2Seq(nn.Module):
         return self.vocabulary.collate(rows, self.rules.ends)
 
     def forward(self, batch: Batch, target: Tensor) -> TargetScores:
-        """Log-probabilities (R, T) of a target by one pass, every token conditioned on the target before it."""
+        """Log-probabilities (R, T) of a target in one pass, each token given the target before it."""
         rows = repeat_rows(len(batch), len(target) // len(batch)).to(target.device)
         logits = self.network(
             **self._encoded(batch, rows), decoder_input_ids=self.rules.inputs(target), use_cache=False
@@ -92,15 +92,15 @@ class Seq2Seq(nn.Module):
 
     @torch.no_grad()
     def without_updates(self, batch: Batch, target: Tensor) -> TargetScores:
-        """Scores under the frozen network beneath its low-rank updates."""
+        """Scores of the frozen network, without its low-rank updates."""
         with self._no_dropout(), lora.switched_off(self.network):
             return self(batch, target)
 
     @torch.no_grad()
     def generate(self, batch: Batch, decoding: Decoding) -> Tokens:
         """Decode a batch; see Summarizer.generate."""
-        each = decoding.samples if decoding.method == "sample" else 1
-        rows = repeat_rows(len(batch), each).to(batch.src.device)
+        samples = decoding.samples if decoding.method == "sample" else 1
+        rows = repeat_rows(len(batch), samples).to(batch.src.device)
         with self._no_dropout():
             ids = self._decode(batch, rows, self.rules.generation_config(decoding))
             ids = self.rules.ends_of(ids, decoding.max_length)
@@ -110,21 +110,20 @@ class Seq2Seq(nn.Module):
     def self_critical(
         self, batch: Batch, samples: int, max_length: int, noise: Tensor | None = None
     ) -> tuple[Tokens, Tokens]:
-        """Samples and the greedy baseline in one batch of (samples + 1) B rows; see Summarizer.self_critical."""
+        """Samples and greedy texts in one batch of (samples + 1) B rows; see Summarizer.self_critical."""
         size, cut = len(batch), len(batch) * samples
         rows = torch.cat([repeat_rows(size, samples), torch.arange(size)])
-        both = self._drawn(batch, rows, SelfCritical(cut, noise), max_length)
-        return Tokens(both.ids[:cut], both.log_prob[:cut]), Tokens(both.ids[cut:], both.log_prob[cut:])
+        return self._drawn(batch, rows, SelfCritical(cut, noise), max_length).split(cut)
 
     @torch.no_grad()
     def sample(self, batch: Batch, samples: int, max_length: int, noise: Tensor | None = None) -> Tokens:
-        """Samples alone; see Summarizer.sample."""
+        """See Summarizer.sample."""
         rows = repeat_rows(len(batch), samples)
         return self._drawn(batch, rows, SelfCritical(len(rows), noise), max_length)
 
     @torch.no_grad()
     def disagreement(self, batch: Batch, max_length: int) -> float:
-        """The largest difference, in nats, of a sampled token's log-probability when drawn and when scored."""
+        """The largest difference, in nats, between log-probabilities of tokens when sampled and when scored."""
         with self._no_dropout():
             drawn = self.sample(batch, 2, max_length)
             return (self(batch, drawn.ids).log_prob - drawn.log_prob).abs().max().item()
@@ -136,19 +135,17 @@ class Seq2Seq(nn.Module):
     # ---- inside ---------------------------------------------------------------------------------------------------
 
     def _encoded(self, batch: Batch, rows: Tensor) -> dict[str, Any]:
-        """The articles, encoded once, row by row as ``rows`` (R,) names them: what scoring and decoding start from."""
+        """Encoder outputs for the articles ``rows`` (R,), as keyword arguments of the network; each is encoded once."""
         mask = (torch.arange(batch.src.shape[1], device=batch.src.device) < batch.src_lengths.unsqueeze(1)).long()
         everywhere = {}
         if self.config.global_attention == "first":
             everywhere["global_attention_mask"] = F.pad(mask[:, :1], (0, mask.shape[1] - 1))
         encoded = self.network.get_encoder()(input_ids=batch.src, attention_mask=mask, return_dict=True, **everywhere)
-        states = type(encoded)(
-            last_hidden_state=encoded.last_hidden_state[rows]
-        )  # a network reads its own type's fields
+        states = type(encoded)(last_hidden_state=encoded.last_hidden_state[rows])  # networks need their own type
         return {"encoder_outputs": states, "attention_mask": mask[rows]}
 
     def _drawn(self, batch: Batch, rows: Tensor, choose: SelfCritical, max_length: int) -> Tokens:
-        """Texts for the articles that ``rows`` (R,) names: sampled or greedy, as ``choose`` has it."""
+        """Texts for the articles ``rows`` (R,), sampled or greedy as ``choose`` says."""
         config = self.rules.generation_config(Decoding(method="sample", max_length=max_length))
         with self._no_dropout():
             chosen = self._decode(batch, rows.to(batch.src.device), config, logits_processor=[choose])
@@ -156,10 +153,9 @@ class Seq2Seq(nn.Module):
         return Tokens(ids, choose.log_prob(chosen).masked_fill(ids == batch.pad, 0.0))
 
     def _decode(self, batch: Batch, rows: Tensor, config: GenerationConfig, **options: Any) -> Tensor:
-        """Ids (R, L) that transformers decodes, with cached keys, behind the start token."""
-        found = self.network.generate(**self._encoded(batch, rows), generation_config=config, **options)
-        ids: Tensor = found[:, 1:]
-        return ids
+        """Ids (R, L) decoded by transformers, without the start token."""
+        ids: Tensor = self.network.generate(**self._encoded(batch, rows), generation_config=config, **options)
+        return ids[:, 1:]
 
     @contextmanager
     def _no_dropout(self) -> Iterator[None]:
@@ -170,10 +166,10 @@ class Seq2Seq(nn.Module):
         finally:
             self.network.train(training)
 
-    # ---- what a checkpoint holds ------------------------------------------------------------------------------------
+    # ---- checkpoint files ------------------------------------------------------------------------------------
 
     def save_to(self, folder: Path) -> None:
-        """Write tokenizer, sizes and decoding as transformers reads them."""
+        """Write tokenizer, sizes and decoding in the formats of transformers."""
         self.vocabulary.tokenizer.save_pretrained(folder)
         self.described.dtype = "float32"
         self.described.save_pretrained(folder)
@@ -182,7 +178,7 @@ class Seq2Seq(nn.Module):
             lora.save_to(folder, self.network)
 
     def weight_files(self) -> dict[str, dict[str, Tensor]]:
-        """Every tensor once, by its name in transformers; low-rank updates merged, and by themselves."""
+        """All tensors by their names in transformers, low-rank updates merged; with updates, also an adapter file."""
         if self.config.lora is None:
             return {WEIGHTS: own_tensors(self.network)}
         return {lora.WEIGHTS: lora.adapter(self.network), WEIGHTS: lora.merged(self.network)}

@@ -49,6 +49,10 @@ class Tokens:
     ids: Tensor
     log_prob: Tensor
 
+    def split(self, cut: int) -> tuple[Tokens, Tokens]:
+        """The rows before ``cut``, and the others."""
+        return Tokens(self.ids[:cut], self.log_prob[:cut]), Tokens(self.ids[cut:], self.log_prob[cut:])
+
 
 Scorer = Callable[[Batch, Tensor], TargetScores]  # a summarizer, possibly wrapped by accelerate
 

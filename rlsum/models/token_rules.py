@@ -1,6 +1,6 @@
-"""What a pretrained model's generation config says about single tokens: part of its distribution, not of a search.
+"""Rules for single tokens in a pretrained model's generation config, which are part of its distribution.
 
-Lengths, beams and n-grams are the run's own decoding options. Notation: R rows, T tokens, V ids.
+Lengths, beams and n-grams are decoding options of the run instead. Notation: R rows, T tokens, V ids.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TokenRules:
-    """Which tokens begin and end a text, and which are forced or forbidden.
+    """Tokens that start and end a text, and tokens that are forced or suppressed.
 
-    start, pad        what the decoder reads before the first token, and for padding
-    ends              any of them ends a text
+    start, pad        decoder inputs before the first token, and for padding
+    ends              each of them ends a text
     forced_first      the only possible first token (BART: <s>)
-    forced_end        put in the place of the last token where a text reaches its largest length
-    suppressed        impossible anywhere; suppressed_first: as the first token that is not forced
+    forced_end        replaces the last token of a text of maximum length
+    suppressed        impossible tokens
+    suppressed_first  tokens that are impossible as the first one that is not forced
     """
 
     start: int
@@ -43,16 +44,16 @@ class TokenRules:
 
     @classmethod
     def of(cls, config: GenerationConfig, pad: int) -> TokenRules:
-        """The rules of a generation config; ``pad`` is the tokenizer's. Raises UserError for one it cannot follow."""
+        """The rules of a generation config; ``pad`` is the tokenizer's. Raises UserError for unsupported ones."""
         start, bad = config.decoder_start_token_id, config.bad_words_ids or ()
         start = config.bos_token_id if start is None else start
         for key, ids in (("decoder_start_token_id", start), ("eos_token_id", config.eos_token_id)):
             if ids is None:
-                raise UserError(f"generation_config.json: has no {key}, so that no text could begin or end; add it")
+                raise UserError(f"generation_config.json: no {key}, which texts need to start and end; add it")
         if any(len(ids) > 1 for ids in bad):
             raise UserError(
-                f"generation_config.json: bad_words_ids={bad} forbids runs of several tokens, which scoring cannot "
-                "know of; take them out of the file"
+                f"generation_config.json: bad_words_ids={bad} forbids sequences of tokens, which scoring does not "
+                "support; remove them from the file"
             )
         return cls(
             start=start,
@@ -65,10 +66,10 @@ class TokenRules:
         )
 
     def generation_config(self, decoding: Decoding) -> GenerationConfig:
-        """The rules with decoding options. Lengths are explicit: what is None, transformers fills in by itself."""
+        """The rules with decoding options. Lengths are explicit, because transformers replaces None by defaults."""
         from transformers import GenerationConfig
 
-        # a beam stops as in See et al. 2017: when as many texts ended as it is wide
+        # as in See et al. 2017, a beam stops when as many texts have ended as it is wide
         beam = {"num_beams": decoding.beam, "early_stopping": True, "length_penalty": decoding.length_penalty}
         sample = {"do_sample": True, "temperature": decoding.temperature, "top_k": 0, "top_p": 1.0}
         methods = {"greedy": {}, "beam": beam if decoding.beam > 1 else {}, "sample": sample}
@@ -88,15 +89,15 @@ class TokenRules:
         )
 
     def inputs(self, target: Tensor) -> Tensor:
-        """What the decoder reads to score a target (R, T): the target one place later, behind the start token."""
+        """Decoder inputs to score a target (R, T): the target shifted right behind the start token."""
         before = target[:, :-1]
         return F.pad(before.masked_fill(before == IGNORED, self.pad), (1, 0), value=self.start)
 
     def log_prob(self, logits: Tensor, target: Tensor) -> Tensor:
         """Log-probabilities (R, T) float32 of a target, 0 at padding; logits (R, T, V).
 
-        A forced token is certain: 0. The others share the probability of suppressed ones; a reference that holds a
-        suppressed token has it with what is left of its own logit, so that its loss is finite.
+        The log-probability of a forced token is 0. Probability of suppressed tokens goes to the others; a suppressed
+        token in a reference keeps its own logit, so that the loss is finite.
         """
         words = target.masked_fill(target == IGNORED, 0)
         logits = self._without_suppressed(logits.float(), words)
@@ -104,7 +105,7 @@ class TokenRules:
         return log_prob.masked_fill(self._settled(target), 0.0)
 
     def mean_log_prob(self, logits: Tensor, target: Tensor) -> Tensor:
-        """Means (R, T) float32 of log-probabilities over all possible tokens; 0 where ``log_prob`` is 0 by rule."""
+        """Means (R, T) float32 of log-probabilities over all possible tokens; 0 at padding and forced tokens."""
         words = target.masked_fill(target == IGNORED, 0)
         logits = self._without_suppressed(logits.float(), words)
         if self.suppressed or self.suppressed_first:
@@ -115,7 +116,7 @@ class TokenRules:
         return (mean - logits.logsumexp(-1)).masked_fill(self._settled(target), 0.0)
 
     def _settled(self, target: Tensor) -> Tensor:
-        """Where a target (R, T) leaves nothing to choose: padding, and the forced first token."""
+        """Mask (R, T) of padding and of the forced first token."""
         settled = target == IGNORED
         if self.forced_first is not None:
             settled[:, 0] |= target[:, 0] == self.forced_first
@@ -134,7 +135,7 @@ class TokenRules:
     def ends_of(self, ids: Tensor, max_length: int) -> Tensor:
         """Decoded ids (R, L) with IGNORED after each text's end.
 
-        A forced end is not a token of the model: the text was cut off there.
+        A forced end was not predicted by the model: the text was cut off there.
         """
         ended = torch.isin(ids, torch.tensor(self.ends, device=ids.device))
         after = ended.cumsum(-1) - ended.long() > 0
@@ -150,11 +151,11 @@ def _ids(value: int | Sequence[int] | None) -> tuple[int, ...]:
 
 
 class SelfCritical:
-    """Makes one decoding of samples and greedy texts, and keeps the log-probability of each token chosen.
+    """Decodes samples and greedy texts together, and records the log-probability of each token chosen.
 
-    A logits processor of transformers: called with ids so far (R, t) and scores (R, V), it leaves rows before ``cut``
-    as they are, to be sampled, and gives all probability to the best id of the others. With ``noise`` (cut, L) the
-    samples are drawn here, and all probability is theirs, too.
+    A logits processor of transformers, called with the ids so far (R, t) and scores (R, V). Rows before ``cut`` are
+    sampled; in the others, all probability goes to the best id. With ``noise`` (cut, L) the samples are drawn here,
+    and all probability goes to them, too.
     """
 
     def __init__(self, cut: int, noise: Tensor | None = None) -> None:
@@ -169,12 +170,12 @@ class SelfCritical:
         best = _certainly(scores[self.cut :].argmax(-1), scores[self.cut :])
         sampled = scores[: self.cut]
         if self.noise is not None:
-            place = input_ids.shape[1] - 1  # behind the start token
-            sampled = _certainly(draw(self._last[: self.cut].exp(), self.noise[:, place : place + 1]), sampled)
+            t = input_ids.shape[1] - 1  # without the start token
+            sampled = _certainly(draw(self._last[: self.cut].exp(), self.noise[:, t : t + 1]), sampled)
         return torch.cat([sampled, best])
 
     def log_prob(self, ids: Tensor) -> Tensor:
-        """Log-probabilities (R, L) of the ids that were decoded."""
+        """Log-probabilities (R, L) of the decoded ids."""
         self._remember(ids[:, -1])
         self._last = None
         return torch.stack(self.chosen, 1)
@@ -185,5 +186,5 @@ class SelfCritical:
 
 
 def _certainly(ids: Tensor, scores: Tensor) -> Tensor:
-    """Scores (R, V) that leave no choice but ``ids`` (R,)."""
+    """Scores (R, V) that give all probability to ``ids`` (R,)."""
     return torch.full_like(scores, float("-inf")).scatter_(-1, ids.unsqueeze(-1), 0.0)

@@ -1,4 +1,4 @@
-"""Words of a large vocabulary: the log-probability of targets, with gradient; all probabilities, for decoding.
+"""The output layer of a large vocabulary: log-probabilities of targets with gradient, and probabilities for decoding.
 
 Notation: N tokens, H features, V words.
 """
@@ -11,14 +11,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-CHUNK = 2**20  # logits whose softmax is taken at a time: 4 MB, so that they are still in the cache when overwritten
-WIDTH = 2000  # words a block of WordColumns: 2 MB at 256 features, with rows that lie close together
+CHUNK = 2**20  # logits per softmax: 4 MB stay in the cache until they are overwritten
+WIDTH = 2000  # words per block of WordColumns: 2 MB at 256 features
 
 
 class WordColumns:
-    """The output layer for a few rows at a time, made once for all steps of a decoding.
+    """The output layer for a few rows at a time, prepared once for all steps of a decoding.
 
-    A product with few rows only reads the weights (V, H): fastest as contiguous (H, WIDTH) blocks on a processor.
+    A product with few rows takes the time to read the weights (V, H); on a CPU, contiguous (H, WIDTH) blocks
+    are fastest.
     """
 
     def __init__(self, weight: Tensor, bias: Tensor) -> None:
@@ -28,7 +29,7 @@ class WordColumns:
     def probabilities(self, features: Tensor, share: Tensor, extra: int) -> Tensor:
         """Softmax over the words times ``share``, and ``extra`` columns of zeros: (N, H), (N, 1) -> (N, V + extra).
 
-        float32, made in one block: at V = 50k every pass over memory costs as much as the product.
+        float32, in one block of memory: at V = 50k each pass over it costs as much as the product.
         """
         size = len(self.bias)
         p = torch.empty(len(features), size + extra, dtype=self.bias.dtype, device=features.device)
@@ -37,7 +38,7 @@ class WordColumns:
         for part, block in zip(words.split(self.width, 1), self.blocks, strict=True):
             part.copy_(features @ block)
         for part, of_part in zip(words.split(CHUNK // size or 1), share.split(CHUNK // size or 1), strict=True):
-            part.add_(self.bias)  # in the product it would be slower
+            part.add_(self.bias)  # slower as part of the product
             part.sub_(part.amax(-1, keepdim=True)).exp_()
             part.mul_(of_part / part.sum(-1, keepdim=True))
         return p
@@ -46,8 +47,8 @@ class WordColumns:
 def target_log_prob(features: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
     """Log softmax(features weight' + bias) at the targets. Differentiable, also twice over one graph.
 
-    features (N, H), weight (V, H), bias (V,), targets (N,) int64 -> (N,). The product is taken in the precision of
-    autocast where that is on, the softmax and the result are at least float32.
+    features (N, H), weight (V, H), bias (V,), targets (N,) int64 -> (N,). The product uses the precision of
+    autocast if enabled; the softmax and the result are at least float32.
     """
     device = features.device.type
     dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else features.dtype
@@ -56,10 +57,10 @@ def target_log_prob(features: Tensor, weight: Tensor, bias: Tensor, targets: Ten
 
 
 class _TargetLogProb(torch.autograd.Function):
-    """One block of N x V, where autograd's own path has four: 160 MB each at N = 800, V = 50k.
+    """Uses one block of N x V where autograd needs four: 160 MB each at N = 800, V = 50k.
 
-    Probabilities take the place of the logits. The logits' gradient, grad (onehot - p), is never built: grad scales
-    rows of the small factors of both products, and the part of onehot is gathered.
+    Probabilities overwrite the logits. The gradient of the logits, grad (onehot - p), is never built: grad scales rows
+    of the small factors of both products, and the onehot part is gathered.
     """
 
     @staticmethod
@@ -68,7 +69,7 @@ class _TargetLogProb(torch.autograd.Function):
         log_prob = torch.empty_like(logits[:, 0])
         rows = max(1, CHUNK // len(weight))
         for part, target, out in zip(logits.split(rows), targets.split(rows), log_prob.split(rows), strict=True):
-            part.add_(bias)  # in the product it would be a pass over memory of its own
+            part.add_(bias)  # saves a pass over memory
             part.sub_(part.amax(-1, keepdim=True))
             torch.gather(part, 1, target.unsqueeze(1), out=out.unsqueeze(1))
             total = part.exp_().sum(-1)

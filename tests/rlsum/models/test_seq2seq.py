@@ -287,7 +287,7 @@ def test_global_attention_is_refused_where_there_is_none(folders):
         pretrained.attention_faults(sizes["led"], "first") == pretrained.attention_faults(sizes["bart"], "none") == []
     )
     (fault,) = pretrained.attention_faults(sizes["bart"], "first")
-    assert fault.startswith("model.global_attention=first: bart attends to everything already; leave it out")
+    assert fault.startswith("model.global_attention=first: bart attends to all tokens already; leave it out")
 
 
 # ---- texts --------------------------------------------------------------------------------------------------------
@@ -351,13 +351,13 @@ def test_settings_that_cannot_be_read_are_a_fault_and_none_are_not(folders, tmp_
     copied = shutil.copytree(folders["t5"], tmp_path / "t5")
     (copied / "generation_config.json").write_bytes(content.encode("latin-1"))
     (fault,) = pretrained.folder_faults(str(copied))
-    assert "its generation_config.json is no JSON object; mend it, or delete it" in fault
+    assert "generation_config.json is not a JSON object; correct it, or delete it" in fault
     (copied / "generation_config.json").unlink()
     assert pretrained.folder_faults(str(copied)) == []
 
 
 def test_a_model_that_is_no_encoder_decoder_is_refused(tiny_encoder):
-    with pytest.raises(pretrained.PretrainedError, match="bert is no encoder-decoder"):
+    with pytest.raises(pretrained.PretrainedError, match="bert is not an encoder-decoder"):
         pretrained.load_config(str(tiny_encoder))
 
 

@@ -13,14 +13,14 @@ def test_forbidden_words_of_one_token_are_suppressed_and_longer_ones_refused():
     config = GenerationConfig(decoder_start_token_id=2, eos_token_id=1, suppress_tokens=[9], bad_words_ids=[[5], [7]])
     assert TokenRules.of(config, 0).suppressed == (9, 5, 7)
     config.bad_words_ids = [[5], [7, 8]]
-    with pytest.raises(UserError, match=r"bad_words_ids=\[\[5\], \[7, 8\]\].*take them out"):
+    with pytest.raises(UserError, match=r"bad_words_ids=\[\[5\], \[7, 8\]\].*remove them"):
         TokenRules.of(config, 0)
 
 
 @pytest.mark.parametrize("key", ["decoder_start_token_id", "eos_token_id"])
 def test_a_text_must_be_able_to_begin_and_to_end(key):
     config = GenerationConfig(**{"decoder_start_token_id": 2, "eos_token_id": 1, key: None})
-    with pytest.raises(UserError, match=f"has no {key}, so that no text could begin or end; add it"):
+    with pytest.raises(UserError, match=f"no {key}, which texts need to start and end; add it"):
         TokenRules.of(config, pad=0)
 
 

@@ -29,10 +29,10 @@ def test_faults_come_together_before_articles_are_read(place, tmp_path):
     message = refused(values)
     assert "3 fault(s)" in message
     assert "data.tokenizer=spacy: a pretrained model" in message
-    assert "data.max_source=1024: bart here has 64 positions; set it to 64 or less" in message
+    assert "data.max_source=1024: this bart has 64 positions; set it to 64 or less" in message
     assert "vocabulary.embeddings=x.txt" in message
     values["model"]["global_attention"] = "first"
-    assert "model.global_attention=first: bart attends to everything already; leave it out" in refused(values)
+    assert "model.global_attention=first: bart attends to all tokens already; leave it out" in refused(values)
     (tmp_path / "empty").mkdir()
     values["model"]["pretrained"] = str(tmp_path / "empty")
     assert "has no tokenizer" in refused(values)
