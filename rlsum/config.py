@@ -15,6 +15,7 @@ from pydantic.dataclasses import dataclass
 from rlsum.errors import UserError
 from rlsum.models.decoding import Decoding
 from rlsum.models.sizes import MODELS, ModelConfig
+from rlsum.records import RECORD_FIELDS
 
 STRICT = ConfigDict(extra="forbid")
 RewardSpec = str | dict[str, Any]
@@ -43,6 +44,13 @@ class DataConfig:
     train_limit: int | None = Field(default=None, ge=1)
     valid_limit: int | None = Field(default=None, ge=1)
     num_proc: int = Field(default=1, ge=1)
+    columns: tuple[str, ...] = ()  # further columns, for rewards that read them
+
+    def __post_init__(self) -> None:
+        """Reject further columns that a record of outputs has already."""
+        taken = [name for name in self.columns if name in RECORD_FIELDS]
+        if taken:
+            raise ValueError(f"columns: {taken[0]!r} is a field of every output; rename the column")
 
 
 @dataclass(frozen=True, config=STRICT)

@@ -16,7 +16,7 @@ from rlsum.files import replacing
 from rlsum.readers import Read, jsonl
 
 OUTPUT_FIELDS = ("id", "source", "references", "candidate", "system")
-MORE_FIELDS = ("reference", "scores", "undefined")  # may be there, too
+RECORD_FIELDS = (*OUTPUT_FIELDS, "reference", "scores", "undefined")  # any other field is a column for rewards
 
 
 class RecordError(UserError):
@@ -81,7 +81,7 @@ def common_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
 
 def other_fields(row: Mapping[str, Any]) -> dict[str, Any]:
     """What a record holds besides its texts, names and scores."""
-    return {name: value for name, value in row.items() if name not in (*OUTPUT_FIELDS, *MORE_FIELDS)}
+    return {name: value for name, value in row.items() if name not in RECORD_FIELDS}
 
 
 def write_outputs(path: str | Path, outputs: Iterable[Output]) -> int:

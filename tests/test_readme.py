@@ -210,6 +210,8 @@ def default(field) -> str:
         return "required"
     if value is None or isinstance(value, bool | str):
         return {None: "none", True: "true", False: "false"}.get(value, value)
+    if value == ():
+        return "[]"
     return {0.001: "1e-3", 2.0: "2.0"}.get(value, f"{value:g}")
 
 

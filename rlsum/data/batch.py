@@ -5,8 +5,9 @@ Shapes: B rows, S source tokens, T target tokens, V vocabulary size.
 
 from __future__ import annotations
 
+import json
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ class Batch:
     src_lengths   (B,) int64; 0 for an empty article
     target        (B, T) int64, extended ids ending in one of ``ends``, padded with ``pad``
     unknown       the unknown words of each article; none for subwords, where src_extended is src
+    columns       the further columns of each article, for rewards that read them
     pad, ends     the padding id of targets, and the ids that end a text
     """
 
@@ -42,6 +44,7 @@ class Batch:
     ids: tuple[str, ...]
     sources: tuple[str, ...]
     references: tuple[tuple[str, ...], ...]
+    columns: tuple[Mapping[str, Any], ...]
     pad: int = PAD
     ends: tuple[int, ...] = (EOS,)
 
@@ -89,7 +92,13 @@ def collate(rows: dict[str, list[Any]], vocabulary: Vocabulary) -> Batch:
         ids=tuple(rows["id"]),
         sources=tuple(rows["source"]),
         references=tuple(tuple(texts) for texts in rows["references"]),
+        columns=further_columns(rows),
     )
+
+
+def further_columns(rows: dict[str, list[Any]]) -> tuple[Mapping[str, Any], ...]:
+    """The further columns of each row, none without ``data.columns``."""
+    return tuple(map(json.loads, rows["columns"])) if "columns" in rows else ({},) * len(rows["id"])
 
 
 def pad(rows: Sequence[Sequence[int]], with_id: int = PAD) -> Tensor:

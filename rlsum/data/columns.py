@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,16 +74,36 @@ def choose_columns(asked: Columns, reads: Iterable[Read], path: str) -> Columns:
     )
 
 
-def clean(read: Read, columns: Columns) -> dict[str, Any]:
-    """A corpus row: id, source, references, problem ("": none) and where. With a problem, the texts are empty."""
-    problem = read.problem or _problem(read.fields, columns)
+def clean(read: Read, columns: Columns, further: Sequence[str] = ()) -> dict[str, Any]:
+    """A corpus row: id, source, references, problem ("": none) and where. With a problem, the texts are empty.
+
+    With ``further`` columns also ``columns``, their values as a JSON object. They are ``optional`` if references are.
+    """
+    problem = read.problem or _problem(read.fields, columns) or _further_problem(read.fields, columns, further)
     row: dict[str, Any] = {"id": "", "source": "", "references": [], "problem": problem, "where": read.where}
     if not problem:
         identity = read.fields.get(columns.id or "id")
         row["id"] = read.name if identity is None else str(identity)
         row["source"] = read.fields[columns.source]
         row["references"] = _references(read.fields, columns)
+    if further:
+        row["columns"] = "" if problem else json.dumps(_further(read.fields, further))
     return row
+
+
+def _further(fields: dict[str, Any], further: Sequence[str]) -> dict[str, Any]:
+    return {name: fields[name] for name in further if name in fields}
+
+
+def _further_problem(fields: dict[str, Any], columns: Columns, further: Sequence[str]) -> str:
+    for name in further:
+        if name not in fields and not columns.optional:
+            return f"{name}: missing"
+        try:
+            json.dumps(fields.get(name))
+        except (TypeError, ValueError):
+            return f"{name}: a {type(fields[name]).__name__}, which JSON does not have"
+    return ""
 
 
 def _references(fields: dict[str, Any], columns: Columns) -> list[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -27,7 +27,8 @@ class Corpus:
 
     rows: columns id (str), source (str), references (list of str), src_tokens and tgt_tokens (lists of str), tgt_whole
         (bool). Texts are uncut: tokens joined by one space, a sentence a line. Token columns are cut at the limits;
-        tgt_tokens are those of the first reference, and tgt_whole says that none was cut off.
+        tgt_tokens are those of the first reference, and tgt_whole says that none was cut off. With further columns
+        also columns (str), their values as a JSON object.
     skipped: reason -> number of rows left out, over the whole split.
     examples: reason -> file:line of the first such row.
     duplicate_ids: number of rows (kept) with the id of an earlier row of the split.
@@ -63,6 +64,7 @@ def load_corpus(
     limit: int | None = None,
     seed: int | None = None,
     num_proc: int = 1,
+    columns: Sequence[str] = (),
 ) -> Corpus:
     """Load and tokenise one split; broken and empty rows are skipped, counted and logged.
 
@@ -81,6 +83,8 @@ def load_corpus(
         max_source, max_target: tokens kept of the article and of the first reference.
         limit: number of good rows kept: the first, or with ``seed`` a random choice in the order of the file.
         num_proc: processes that tokenise; they do not change the result.
+        columns: further columns, for rewards that read them. A row without one is broken, unless references are
+            optional.
 
     Raises:
         CorpusError: nothing to read at ``path``, no such split or columns, no good row, or an option out of range.
@@ -94,7 +98,7 @@ def load_corpus(
         raise CorpusError(f"limit={limit}: must be at least 1, or None for all rows")
 
     found = clean_rows(
-        str(path), split, Columns(id_column, source_column, reference_column, references_optional), num_proc
+        str(path), split, Columns(id_column, source_column, reference_column, references_optional), num_proc, columns
     )
     skipped, examples, kept = _sift(found)
     if not kept:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
@@ -33,16 +33,19 @@ CLEAN_FEATURES = datasets.Features(
 )
 
 
-def clean_rows(path: str, split: str, asked: Columns, num_proc: int) -> datasets.Dataset:
-    """All rows of the split with CLEAN_FEATURES, including broken ones, from the cache if nothing has changed."""
+def clean_rows(path: str, split: str, asked: Columns, num_proc: int, further: Sequence[str] = ()) -> datasets.Dataset:
+    """All rows of the split with CLEAN_FEATURES, including broken ones, from the cache if nothing has changed.
+
+    With ``further`` columns there is one more feature, ``columns``: their values as JSON.
+    """
     local = Path(path).expanduser()
     if path.startswith(HUB) or not (local.exists() or _has_configurations(local.parent)):
-        return _clean_dataset(_from_hub(path, split), asked, path)
+        return _clean_dataset(_from_hub(path, split), asked, path, further)
     saved = _is_saved(local)
     files = _files(local, split) or ([] if saved else _line_files(local, split))
     if files:
-        return _clean_files(files, asked, path, num_proc)
-    return _clean_dataset(_saved(local, split) if saved else _from_hub(str(local), split), asked, path)
+        return _clean_files(files, asked, path, num_proc, further)
+    return _clean_dataset(_saved(local, split) if saved else _from_hub(str(local), split), asked, path, further)
 
 
 def check_path(path: str, split: str) -> None:
@@ -111,13 +114,15 @@ def _synonyms(split: str) -> tuple[str, ...]:
     return next((names for names in SPLIT_NAMES if split in names), (split,))
 
 
-def _clean_files(files: list[Path], asked: Columns, path: str, num_proc: int) -> datasets.Dataset:
+def _clean_files(
+    files: list[Path], asked: Columns, path: str, num_proc: int, further: Sequence[str]
+) -> datasets.Dataset:
     columns = choose_columns(asked, (read for file in files for read in read_file(file)), path)
     try:
         return datasets.Dataset.from_generator(
             _generate,
-            features=CLEAN_FEATURES,
-            gen_kwargs={"files": _states(files), "columns": columns, "version": CACHE_VERSION},
+            features=_features(further),
+            gen_kwargs={"files": _states(files), "columns": columns, "version": CACHE_VERSION, **_given(further)},
             num_proc=num_proc if 1 < num_proc <= len(files) else None,
         )
     except DatasetGenerationError as error:
@@ -132,11 +137,22 @@ def _states(files: Iterable[Path]) -> list[tuple[str, int, int, int]]:
     return [(str(file), stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns) for file, stat in found]
 
 
-def _generate(files: list[tuple[str, int, int, int]], columns: Columns, version: int) -> Iterator[dict[str, Any]]:
+def _features(further: Sequence[str]) -> datasets.Features:
+    return datasets.Features({**CLEAN_FEATURES, "columns": datasets.Value("string")}) if further else CLEAN_FEATURES
+
+
+def _given(further: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """The argument ``further``; none where there is no column, so that cache keys stay those of earlier versions."""
+    return {"further": tuple(further)} if further else {}
+
+
+def _generate(
+    files: list[tuple[str, int, int, int]], columns: Columns, version: int, further: Sequence[str] = ()
+) -> Iterator[dict[str, Any]]:
     # Sizes, times and version are part of the cache key that `datasets` makes from the arguments.
     for name, *_ in files:
         for read in read_file(Path(name)):
-            yield clean(read, columns)
+            yield clean(read, columns, further)
 
 
 def _is_saved(folder: Path) -> bool:
@@ -217,15 +233,15 @@ def _pick(found: Mapping[str, T], split: str, path: str) -> T:
     raise CorpusError(f"path={path!r}: no split {split!r}; there are {', '.join(map(str, found))}")
 
 
-def _clean_dataset(found: datasets.Dataset, asked: Columns, path: str) -> datasets.Dataset:
+def _clean_dataset(found: datasets.Dataset, asked: Columns, path: str, further: Sequence[str]) -> datasets.Dataset:
     columns = choose_columns(asked, [Read(path, "", dict.fromkeys(found.column_names))], path)
     states = _states(Path(file["filename"]) for file in found.cache_files)
-    key = Hasher.hash((found._fingerprint, states, columns, path, CACHE_VERSION))
+    key = Hasher.hash((found._fingerprint, states, columns, path, CACHE_VERSION, *further))
     return found.map(
         _clean_row,
         with_indices=True,
-        fn_kwargs={"columns": columns, "path": path},
-        features=CLEAN_FEATURES,
+        fn_kwargs={"columns": columns, "path": path, **_given(further)},
+        features=_features(further),
         remove_columns=found.column_names,
         cache_file_name=str(_cache() / f"clean-{key}.arrow"),
         new_fingerprint=key,
@@ -233,5 +249,7 @@ def _clean_dataset(found: datasets.Dataset, asked: Columns, path: str) -> datase
     )
 
 
-def _clean_row(row: dict[str, Any], index: int, columns: Columns, path: str) -> dict[str, Any]:
-    return clean(Read(f"{path}:{index + 1}", f"row-{index + 1}", row), columns)
+def _clean_row(
+    row: dict[str, Any], index: int, columns: Columns, path: str, further: Sequence[str] = ()
+) -> dict[str, Any]:
+    return clean(Read(f"{path}:{index + 1}", f"row-{index + 1}", row), columns, further)

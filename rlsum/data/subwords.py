@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from rlsum.data.batch import Batch, pad
+from rlsum.data.batch import Batch, further_columns, pad
 
 if TYPE_CHECKING:
     import datasets
@@ -83,6 +83,7 @@ class Subwords:
             ids=tuple(rows["id"]),
             sources=tuple(rows["source"]),
             references=tuple(tuple(texts) for texts in rows["references"]),
+            columns=further_columns(rows),
             pad=IGNORED,
             ends=ends,
         )

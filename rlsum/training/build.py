@@ -37,6 +37,7 @@ READING = (
     "max_source",
     "max_target",
     "num_proc",
+    "columns",
 )
 
 
@@ -49,6 +50,7 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
     run, origin = Path(config.run), Origin.of(config, init, resume)
     check_rewards(config)
     metrics, reward = rewards_of(config)
+    check_columns(config, metrics)
     if not resume:
         check_start(config, origin)
     check_path(config.data.train, config.data.train_split)
@@ -162,6 +164,16 @@ def rewards_of(config: Config) -> tuple[dict[str, Reward], Reward | None]:
         return metrics, None
     reward = rewards.from_spec(_reward_spec(config))
     return {**metrics, "reward": reward}, reward
+
+
+def check_columns(config: Config, metrics: Mapping[str, Reward]) -> None:
+    """Raise ConfigError where a reward needs a column that ``data.columns`` does not name."""
+    for metric in metrics.values():
+        for column in metric.columns:
+            if column not in config.data.columns:
+                raise ConfigError(
+                    f"data.columns={list(config.data.columns)}: {metric.name} needs the column {column!r}; add it"
+                )
 
 
 def _reward_spec(config: Config) -> RewardSpec:

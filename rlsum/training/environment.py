@@ -59,9 +59,10 @@ def dependencies(train: Corpus, valid: Corpus, processes: Processes) -> dict[str
 
 
 def digest(rows: datasets.Dataset) -> str:
-    """Sixteen hex digits that change with any text of the rows, or their order."""
+    """Sixteen hex digits that change with any text or further column of the rows, or their order."""
     hashed = hashlib.sha256()
-    for batch in rows.select_columns(["id", "source", "references"]).iter(1000):
+    names = [name for name in ("id", "source", "references", "columns") if name in rows.column_names]
+    for batch in rows.select_columns(names).iter(1000):
         hashed.update(json.dumps(batch).encode())
     return hashed.hexdigest()[:16]
 

@@ -25,6 +25,7 @@ from rlsum.config import Config, Training
 from rlsum.data.batch import Batch, BatchPlan, training_lengths
 from rlsum.errors import UserError
 from rlsum.files import write_atomically
+from rlsum.records import inputs_of
 from rlsum.training import checkpoint
 from rlsum.training.checkpoint import Progress
 from rlsum.training.monitor import Monitor, peak_memory
@@ -225,8 +226,7 @@ class Trainer:
 
     def _refuse_undefined(self, result: Validation) -> None:
         """Raise TrainingError: a reward that is undefined everywhere gives no gradient and chooses no checkpoint."""
-        first = result.outputs[0]
-        reason = self.metrics["reward"].undefined(first.candidate, first.references, first.source)
+        reason = self.metrics["reward"].undefined(*inputs_of(result.outputs[:1]).item(0))
         raise TrainingError(
             f"the reward is undefined on all {len(result.outputs)} validation articles ({reason}); "
             "`rlsum score` shows it text by text"

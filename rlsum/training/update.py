@@ -27,6 +27,7 @@ from rlsum.config import Estimator
 from rlsum.data.batch import Batch
 from rlsum.data.vocabulary import PAD
 from rlsum.models.summarizer import Scorer, Summarizer, TargetScores, Tokens
+from rlsum.records import common_columns
 from rlsum.training import estimators, losses
 from rlsum.training.estimators import mean_defined
 from rlsum.training.losses import LengthRule, target_lengths
@@ -157,13 +158,14 @@ class MixedStep:
         return Samples(batch, tokens, self.policy.to_text(batch, tokens), greedy_texts, start_log_prob)
 
     def score(self, samples: Sequence[Samples]) -> list[Rollout]:
-        """Rewards from one call: all samples first, then all greedy texts, each with its article and references."""
+        """Rewards from one call: all samples first, then all greedy texts, each with the data of its article."""
         parts = [(part.texts, part.batch, self.samples) for part in samples]
         parts += [(part.greedy_texts, part.batch, 1) for part in samples if part.greedy_texts]
         rewards = self.reward(
             [text for texts, _, _ in parts for text in texts],
             [references for _, batch, k in parts for references in batch.references for _ in range(k)],
             [source for _, batch, k in parts for source in batch.sources for _ in range(k)],
+            common_columns([row for _, batch, k in parts for row in batch.columns for _ in range(k)]),
         )
         split = np.split(rewards, np.cumsum([len(texts) for texts, _, _ in parts])[:-1])
         sample_rewards, greedy_rewards = split[: len(samples)], split[len(samples) :] or repeat(None, len(samples))

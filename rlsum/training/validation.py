@@ -12,7 +12,7 @@ import torch
 from rlsum.data.batch import Batch
 from rlsum.models.decoding import Decoding
 from rlsum.models.summarizer import Summarizer
-from rlsum.records import Output
+from rlsum.records import Output, inputs_of
 from rlsum.scoring.outputs import measure_properties
 from rlsum.training.estimators import mean_defined
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes
@@ -54,7 +54,8 @@ def decode(model: Summarizer, batches: Iterable[Batch], decoding: Decoding, syst
         samples = len(texts) // len(batch)
         for i, text in enumerate(texts):
             row = i // samples
-            yield Output(batch.ids[row], batch.sources[row], batch.references[row], text, system)
+            article = batch.ids[row], batch.sources[row], batch.references[row]
+            yield Output(*article, text, system, columns=dict(batch.columns[row]))
 
 
 def measure(
@@ -68,17 +69,9 @@ def measure(
     blocks = [outputs[start : start + size] for start in range(0, len(outputs), size)]
     values = {}
     for name, reward in rewards.items():
-        scores = processes.gather([_scores(block, reward) for block in processes.share(blocks)])
+        scores = processes.gather([reward(*inputs_of(block)) for block in processes.share(blocks)])
         values[name] = mean_defined(np.concatenate(scores))
     return values | {name: mean_defined(column) for name, column in measure_properties(outputs).items()}
-
-
-def _scores(outputs: Sequence[Output], reward: Reward) -> np.ndarray:
-    return reward(
-        [output.candidate for output in outputs],
-        [output.references for output in outputs],
-        [output.source for output in outputs],
-    )
 
 
 def validate(

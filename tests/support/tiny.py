@@ -96,8 +96,9 @@ class Overlap:
     """Share of the reference's words that the candidate has: a reward that costs nothing."""
 
     name = signature = "overlap"
+    columns = optional_columns = ()
 
-    def __call__(self, candidates, references=None, sources=None) -> np.ndarray:
+    def __call__(self, candidates, references=None, sources=None, columns=None) -> np.ndarray:
         pairs = zip(candidates, references, strict=True)
         return np.array([len({*c.split()} & {*r[0].split()}) / max(1, len({*r[0].split()})) for c, r in pairs])
 

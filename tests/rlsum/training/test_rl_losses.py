@@ -136,7 +136,7 @@ def mixed(model, reward, samples, max_length, estimator="rloo", **options):
 def test_without_a_greedy_baseline_nothing_greedy_is_decoded_or_rewarded():
     model, batch, asked = tiny.copier(), tiny.batch(), []
 
-    def reward(candidates, references=None, sources=None):
+    def reward(candidates, references=None, sources=None, columns=None):
         asked.extend(zip(candidates, references, sources, strict=True))
         return np.arange(len(candidates), dtype=np.float64)
 

@@ -66,7 +66,7 @@ def test_worker_processes_score_the_same_to_the_last_bit(tmp_path):
 def test_scoring_goes_on_while_the_next_samples_are_decoded(tmp_path):
     decoding_again = threading.Event()
 
-    def reward(candidates, references=None, sources=None):
+    def reward(candidates, references=None, sources=None, columns=None):
         if threading.current_thread() is not threading.main_thread():
             assert decoding_again.wait(60)
         return np.linspace(0, 1, len(candidates))
@@ -88,7 +88,7 @@ def test_scoring_goes_on_while_the_next_samples_are_decoded(tmp_path):
 
 
 def test_an_error_of_the_reward_behind_stops_the_run(tmp_path):
-    def broken(candidates, references=None, sources=None):
+    def broken(candidates, references=None, sources=None, columns=None):
         if threading.current_thread() is not threading.main_thread():
             raise ZeroDivisionError("in the reward")
         return np.zeros(len(candidates))

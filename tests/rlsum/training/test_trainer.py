@@ -335,7 +335,7 @@ def test_a_gradient_that_is_not_finite_stops_too(tmp_path):
 
 
 def test_a_reward_that_raises_stops_the_run_with_its_own_error(tmp_path):
-    def broken(candidates, references=None, sources=None):
+    def broken(candidates, references=None, sources=None, columns=None):
         raise ZeroDivisionError("in the reward")
 
     trainer = tiny.trainer(tiny.config(tmp_path / "r", "mixed"), reward=broken)
@@ -345,10 +345,10 @@ def test_a_reward_that_raises_stops_the_run_with_its_own_error(tmp_path):
 
 def test_a_reward_that_no_article_defines_stops_the_run_at_once(tmp_path):
     class Nowhere(tiny.Overlap):
-        def __call__(self, candidates, references=None, sources=None):
+        def __call__(self, candidates, references=None, sources=None, columns=None):
             return np.full(len(candidates), np.nan)
 
-        def undefined(self, candidate, references=None, source=None):
+        def undefined(self, candidate, references=None, source=None, columns=None):
             return "no content words in the reference"
 
     trainer = tiny.trainer(tiny.config(tmp_path / "r", "mixed"), reward=Nowhere())
@@ -368,7 +368,7 @@ def test_a_value_that_is_never_defined_is_null_in_every_file_and_a_resumed_run_g
 
 
 def test_undefined_rewards_are_logged_as_such_and_training_goes_on(tmp_path):
-    def sometimes(candidates, references=None, sources=None):
+    def sometimes(candidates, references=None, sources=None, columns=None):
         values = tiny.Overlap()(candidates, references, sources)
         return np.where(np.arange(len(values)) % 3 == 0, np.nan, values)
 

@@ -28,7 +28,7 @@ class Table:
     signature: str = "table"
     calls: list = field(default_factory=list)
 
-    def __call__(self, candidates, references=None, sources=None):
+    def __call__(self, candidates, references=None, sources=None, columns=None):
         self.calls.append((list(candidates), list(references), list(sources)))
         return np.array([self.values.get(text, self.default) for text in candidates], dtype=np.float64)
 
@@ -91,7 +91,7 @@ def test_a_sample_that_beats_greedy_gains_probability_and_a_worse_one_loses_it(s
 def test_training_on_a_reward_brings_more_of_it():
     """The whole step, sampling included: summaries come to hold the word that is paid for."""
 
-    def paid(candidates, references=None, sources=None):
+    def paid(candidates, references=None, sources=None, columns=None):
         return np.array([float("oak" in text.split()) for text in candidates])
 
     model, batch = tiny.copier(seed=2), tiny.batch()
@@ -263,7 +263,7 @@ def test_every_parameter_moves_in_one_step(gamma, coverage, layers, dropout):
     model, batch = PointerGenerator(sizes, tiny.vocabulary()).train(), tiny.batch()
     texts = iter(range(10_000))
 
-    def reward(candidates, references=None, sources=None):
+    def reward(candidates, references=None, sources=None, columns=None):
         return np.array([next(texts) % 7 / 7 for _ in candidates])
 
     before = {name: parameter.clone() for name, parameter in model.named_parameters()}

@@ -1,0 +1,121 @@
+"""A column of the data on its way to a reward: read, in samples and validation, in outputs, in an evaluation."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import datasets
+import pytest
+import yaml
+from source_rewards import on_topic
+
+from rlsum.config import ConfigError, load
+from rlsum.records import read_outputs
+from rlsum.simulation.stories import write_corpus
+from rlsum.training import build, checkpoint
+
+SEEN: list[tuple[str, str]] = []
+
+
+def watched(candidates, references, sources, topic):
+    """``on_topic``, and what it was called with."""
+    SEEN.extend(zip(sources, topic, strict=True))
+    return on_topic(candidates, references, sources, topic)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A corpus whose topic is the first word of the article, and a configuration."""
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    monkeypatch.setitem(sys.modules, "watched_rewards", sys.modules[__name__])
+    datasets.disable_progress_bars()
+    paths = write_corpus(tmp_path / "data", 1, {"train": 12, "valid": 4, "test": 3})
+    for path in paths.values():
+        rows = [json.loads(line) for line in path.read_text().splitlines()]
+        write(path, [row | {"topic": " ".join(row["article"].split()[:1])} for row in rows])
+    values = {
+        "run": str(tmp_path / "run"),
+        "data": {"train": str(paths["train"]), "valid": str(paths["valid"]), "max_source": 40, "columns": ["topic"]},
+        "vocabulary": {"size": 100},
+        "model": {"embedding": 6, "hidden": 6},
+        "objective": {"kind": "mixed", "reward": "watched_rewards:watched", "samples": 2},
+        "training": {"steps": 2, "batch_size": 4, "validate_every": 2, "validate_decoded": 3, "tracker": None},
+        "decoding": {"max_length": 8},
+        "metrics": ["rouge-l", "source_rewards:on_topic"],
+    }
+    write(tmp_path / "config.yaml", [values])
+    SEEN.clear()
+    return tmp_path
+
+
+def write(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def rows_of(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_from_the_data_to_the_evaluation(folder, rlsum):
+    code, _, told = rlsum("train", folder / "config.yaml")
+    assert code == 0, told
+    assert len(SEEN) >= 2 * 4 * 2 + 3, "samples of two updates and decoded articles of validation"
+    assert all(source.split()[0] == topic for source, topic in SEEN)
+    *_, valid = [row for row in rows_of(folder / "run" / "metrics.jsonl") if row["kind"] == "valid"]
+    assert valid["reward"] == valid["source_rewards:on_topic"] is not None
+
+    out = folder / "out.jsonl"
+    code, _, told = rlsum("generate", folder / "run", folder / "data" / "test.jsonl", "-o", out)
+    assert code == 0, told
+    assert all(output.columns == {"topic": output.source.split()[0]} for output in read_outputs(out))
+    code, printed, told = rlsum("evaluate", out, "--metrics", "source_rewards:on_topic", "--json")
+    assert code == 0, told
+    assert json.loads(printed)["systems"][0]["metrics"]["source_rewards:on_topic"]["n"]
+
+
+def test_articles_without_the_column_can_be_summarized(folder, rlsum):
+    assert rlsum("train", folder / "config.yaml", "training.steps=2")[0] == 0
+    bare = write(folder / "bare.jsonl", [{"article": "the cat sleeps .", "highlights": "cat"}])
+    code, _, told = rlsum("generate", folder / "run", bare, "-o", folder / "out.jsonl")
+    assert code == 0, told
+    assert read_outputs(folder / "out.jsonl")[0].columns == {}
+
+
+def test_a_column_that_is_not_named_is_an_error_before_anything_is_read(folder):
+    config = load(folder / "config.yaml", ["data.columns=[]", "data.train=nowhere.jsonl"])
+    with pytest.raises(ConfigError, match=r"data.columns.*watched_rewards:watched.*'topic'|on_topic.*'topic'"):
+        build.trainer(config)
+
+
+def test_a_row_without_the_column_is_skipped_and_counted(folder, rlsum):
+    rows = rows_of(folder / "data" / "train.jsonl")
+    del rows[3]["topic"]
+    write(folder / "data" / "train.jsonl", rows)
+    corpus = build.corpus(load(folder / "config.yaml", []), "train")
+    assert corpus.skipped == {"topic: missing": 1}
+    assert len(corpus.rows) == 11
+
+
+def test_a_changed_column_is_another_run(folder, rlsum):
+    assert rlsum("train", folder / "config.yaml")[0] == 0
+    rows = rows_of(folder / "data" / "valid.jsonl")
+    write(folder / "data" / "valid.jsonl", [row | {"topic": "other"} for row in rows])
+    with pytest.raises(checkpoint.CheckpointError, match=r"articles of data.valid"):
+        build.trainer(load(folder / "config.yaml", []), resume=True)
+
+
+@pytest.mark.parametrize("name", ["source", "candidate", "scores"])
+def test_a_column_cannot_have_the_name_of_a_field_of_outputs(folder, name):
+    with pytest.raises(ConfigError, match=f"columns: '{name}'"):
+        load(folder / "config.yaml", [f"data.columns=[{name}]"])
+
+
+def test_a_configuration_without_columns_is_as_before(folder):
+    values = yaml.safe_load((folder / "config.yaml").read_text())
+    del values["data"]["columns"]
+    (folder / "old.yaml").write_text(yaml.safe_dump(values))
+    config = load(folder / "old.yaml", [])
+    assert config.data.columns == ()
+    assert "columns" not in build.corpus(config, "train").rows.column_names
