@@ -122,5 +122,5 @@ def test_a_token_that_the_network_has_no_place_for_is_named_where_a_text_has_it(
     model = seq2seq.built(config, config.model, str(copied))
     model.read(tiny.rows(tiny.NEWS), 64, 20)
     for pair in (("the Quercus", "the mill"), ("the mill", "the Quercus")):
-        with pytest.raises(UserError, match=rf"a token 'Quercus' of id {known}, but the network {known} tokens"):
+        with pytest.raises(UserError, match=rf"a token 'Quercus', id {known}, but the network has {known} tokens"):
             model.read(tiny.rows([*tiny.NEWS, pair]), 64, 20)
