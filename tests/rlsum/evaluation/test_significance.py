@@ -8,16 +8,11 @@ from scipy.stats import pearsonr, rankdata, spearmanr
 
 from rlsum.evaluation.permutation import permutation_test
 from rlsum.evaluation.rows import paired_rows
-from rlsum.evaluation.significance import compare_all_metrics
+from rlsum.evaluation.significance import compare_all_metrics, compare_metrics
 from rlsum.evaluation.statistics import holm
 from rlsum.evaluation.williams import williams, williams_test
 
 NAN = float("nan")
-
-
-def compare(human, a, b, **options):
-    (test,) = compare_all_metrics(human, {"a": a, "b": b}, **options)
-    return test
 
 
 def judged(n: int = 200, noise: tuple[float, float] = (1.0, 2.0), seed: int = 0):
@@ -74,7 +69,7 @@ def test_swaps_of_few_rows_are_all_tried():
     # Ranks (1 2 3) against (1 3 2): swapping the first row changes nothing, swapping rows 2 and 3 together turns the
     # difference of .5 into -.5. Swapping one of them leaves (1 3 3) against (1 2 2), both with r = .866. So of the 8
     # patterns 4 are as extreme as the observed, and 2 are as great.
-    found = compare([1, 2, 3], [1, 2, 3], [1, 3, 2], statistic="spearman")
+    found = compare_metrics([1, 2, 3], [1, 2, 3], [1, 3, 2], statistic="spearman")
     assert found.difference == pytest.approx(0.5)
     assert found.p == pytest.approx(4 / 8)
     assert found.p_greater == pytest.approx(2 / 8)
@@ -124,56 +119,58 @@ def test_a_clear_difference_is_found_and_a_metric_does_not_differ_from_itself(st
         "resamples": 199,
     }
     good, bad = human + 0.2 * generator.normal(size=240), generator.normal(size=240)
-    found = compare(human, good, bad, **options)
+    found = compare_metrics(human, good, bad, **options)
     assert found.difference > 0
     assert found.p_greater <= (0.3 if statistic in ("acc-t", "kendall") and level == "system" else 0.05)
     assert found.test == "clustered permutation"
-    same = compare(human, good, good, **options)
+    same = compare_metrics(human, good, good, **options)
     assert same.difference == pytest.approx(0, abs=1e-12)  # sums over the two metrics' rows differ in their order
     assert same.p == 1
 
 
 def test_the_default_fits_the_data_and_says_why():
     human, a, b = judged()
-    assert compare(human, a, b, statistic="pearson").test == "williams"
-    ranked = compare(human, a, b, statistic="spearman", resamples=99)
+    assert compare_metrics(human, a, b, statistic="pearson").test == "williams"
+    ranked = compare_metrics(human, a, b, statistic="spearman", resamples=99)
     assert (ranked.test, ranked.units) == ("permutation", 200)
     assert "Pearson" in ranked.why
-    skewed = compare(np.exp(human), a, b, statistic="pearson", resamples=99)
+    skewed = compare_metrics(np.exp(human), a, b, statistic="pearson", resamples=99)
     assert skewed.test == "permutation"
     assert "human scores" in skewed.why
-    repeated = compare(human, a, b, statistic="pearson", inputs=np.arange(200) // 2, resamples=99)
+    repeated = compare_metrics(human, a, b, statistic="pearson", inputs=np.arange(200) // 2, resamples=99)
     assert (repeated.test, repeated.units) == ("clustered permutation", 100)
     assert "inputs repeat" in repeated.why
 
 
 def test_pairs_of_all_rows_have_no_test():
     human, a, b = judged(20)
-    found = compare(human, a, b, statistic="acc-t")
+    found = compare_metrics(human, a, b, statistic="acc-t")
     assert np.isnan(found.p)
     assert "level='input'" in found.reason
 
 
 def test_tests_that_do_not_fit_are_made_with_warnings():
     human, a, b = judged()
-    assert compare(human, a, b, statistic="pearson", test="williams").warnings == ()
+    assert compare_metrics(human, a, b, statistic="pearson", test="williams").warnings == ()
     twice = np.arange(200) // 2
-    found = compare(human, a, np.exp(b), statistic="pearson", inputs=twice, test="williams")
+    found = compare_metrics(human, a, np.exp(b), statistic="pearson", inputs=twice, test="williams")
     assert any("inputs repeat" in warning for warning in found.warnings)
     assert any("the second metric" in warning for warning in found.warnings)
-    ranked = compare(human, a, b, statistic="spearman", test="williams")
+    ranked = compare_metrics(human, a, b, statistic="spearman", test="williams")
     assert any("rank correlations" in warning for warning in ranked.warnings)
-    rows = compare(human, a, b, statistic="spearman", inputs=twice, test="permutation", resamples=99)
+    rows = compare_metrics(human, a, b, statistic="spearman", inputs=twice, test="permutation", resamples=99)
     assert any("inputs repeat" in warning for warning in rows.warnings)
-    unlike = compare(human, a, np.exp(b), statistic="pearson", inputs=twice, resamples=99)
+    unlike = compare_metrics(human, a, np.exp(b), statistic="pearson", inputs=twice, resamples=99)
     assert any("exchangeable" in warning for warning in unlike.warnings)
 
 
 def test_only_rows_with_both_metrics_count():
     human, a, b = judged(60)
-    with_gaps = compare([*human, 5, -5, NAN], [*a, NAN, 3, 1], [*b, 4, NAN, 2], statistic="pearson", test="williams")
+    with_gaps = compare_metrics(
+        [*human, 5, -5, NAN], [*a, NAN, 3, 1], [*b, 4, NAN, 2], statistic="pearson", test="williams"
+    )
     assert with_gaps.n == 60
-    assert with_gaps.p == pytest.approx(compare(human, a, b, statistic="pearson", test="williams").p)
+    assert with_gaps.p == pytest.approx(compare_metrics(human, a, b, statistic="pearson", test="williams").p)
 
 
 @pytest.mark.parametrize(
@@ -188,7 +185,7 @@ def test_only_rows_with_both_metrics_count():
 )
 @pytest.mark.parametrize("test", ["auto", "williams", "permutation"])
 def test_undefined_is_nan_with_a_reason(human, a, b, words, test):
-    found = compare(human, a, b, statistic="pearson", test=test)
+    found = compare_metrics(human, a, b, statistic="pearson", test=test)
     assert np.isnan([found.difference, found.p, found.p_greater]).all()
     assert words in found.reason
 
@@ -206,7 +203,7 @@ def test_undefined_is_nan_with_a_reason(human, a, b, words, test):
 )
 def test_wrong_options_are_named(options, words):
     with pytest.raises(ValueError, match=words):
-        compare([1, 2, 3, 4], [1, 2, 4, 3], [2, 1, 4, 3], **options)
+        compare_metrics([1, 2, 3, 4], [1, 2, 4, 3], [2, 1, 4, 3], **options)
 
 
 def test_all_pairs_are_one_family():
@@ -222,9 +219,9 @@ def test_all_pairs_are_one_family():
 def test_changing_the_metrics_round_changes_signs_only(seed, statistic):
     human, a, b = judged(24, seed=seed)
     options = {"statistic": statistic, "inputs": np.arange(24) // 3, "resamples": 300}  # 8 inputs: all swaps are tried
-    one, other = compare(human, a, b, **options), compare(human, b, a, **options)
+    one, other = compare_metrics(human, a, b, **options), compare_metrics(human, b, a, **options)
     assert other.difference == pytest.approx(-one.difference, abs=1e-9)
     assert other.p == pytest.approx(one.p)
     if statistic != "pearson":
-        bent = compare(human, np.exp(a), rankdata(b), **options)
+        bent = compare_metrics(human, np.exp(a), rankdata(b), **options)
         assert (bent.difference, bent.p) == pytest.approx((one.difference, one.p))
