@@ -12,18 +12,15 @@ import yaml
 from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
-from rlsum.errors import UserError
+from rlsum.errors import ConfigError
 from rlsum.models.decoding import Decoding
 from rlsum.models.sizes import MODELS, ModelConfig
 from rlsum.records import RECORD_FIELDS
+from rlsum.yaml_files import read
 
 STRICT = ConfigDict(extra="forbid")
 RewardSpec = str | dict[str, Any]
 Estimator = Literal["self-critical", "rloo", "grpo", "dr-grpo"]  # implemented in rlsum.training.estimators
-
-
-class ConfigError(UserError):
-    """An invalid configuration; the message lists every fault with its key and the fix."""
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -236,10 +233,7 @@ def load(path: str | Path, overrides: Sequence[str] = ()) -> Config:
 
     With ``base: other.yaml`` (a path relative to the file) a file starts from another one and states what differs.
     """
-    values = _read(Path(path), seen=())
-    for override in overrides:
-        _apply(values, override)
-    return check(values, str(path))
+    return check(read(Path(path), overrides), str(path))
 
 
 def check(values: dict[str, Any], origin: str) -> Config:
@@ -254,69 +248,6 @@ def check(values: dict[str, Any], origin: str) -> Config:
 def dump(config: Config) -> str:
     """The configuration as YAML, which ``load`` reads back to an equal Config."""
     return yaml.safe_dump(TypeAdapter(Config).dump_python(config, mode="json"), sort_keys=False, allow_unicode=True)
-
-
-def _read(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
-    path = path.resolve()  # dir/../dir/file is the same file
-    if path in seen:
-        raise ConfigError(f"{path}: base files form a circle: {' -> '.join(str(p) for p in (*seen, path))}")
-    try:
-        values = _parse(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: cannot be read ({error}); give the path of a YAML file") from error
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{path}: not YAML: {error}") from error
-    if not isinstance(values, dict):
-        raise ConfigError(f"{path}: must hold a mapping with keys such as run, data and training")
-    base = values.pop("base", None)
-    if base is None:
-        return values
-    if not isinstance(base, str):
-        raise ConfigError(f"{path}: base: must be the path of a YAML file, not {base!r}")
-    return _merge(_read(path.parent / base, (*seen, path)), values)
-
-
-class _Loader(yaml.SafeLoader):
-    """YAML that rejects duplicate keys: PyYAML keeps the last one and silently drops the others."""
-
-    def compose_mapping_node(self, anchor: Any) -> Any:
-        node = super().compose_mapping_node(anchor)
-        seen = set()
-        for key, _ in node.value:
-            name = (key.tag, key.value) if isinstance(key, yaml.ScalarNode) else id(key)
-            if name in seen:
-                raise yaml.MarkedYAMLError(problem=f"{key.value!r} is written twice", problem_mark=key.start_mark)
-            seen.add(name)
-        return node
-
-
-def _parse(text: str) -> Any:
-    return yaml.load(text, _Loader)
-
-
-def _merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
-    """Override ``base`` key by key, section by section; a reward's mapping is replaced whole."""
-    merged = dict(base)
-    for key, value in over.items():
-        old = merged.get(key)
-        sections = isinstance(old, dict) and isinstance(value, dict) and key != "reward"
-        merged[key] = _merge(old, value) if sections else value  # type: ignore[arg-type]
-    return merged
-
-
-def _apply(values: dict[str, Any], override: str) -> None:
-    key, equals, text = override.partition("=")
-    if not equals or not key:
-        raise ConfigError(f"override {override!r}: write key=value, for example training.steps=100")
-    *sections, last = key.split(".")
-    for section in sections:
-        values = values.setdefault(section, {})
-        if not isinstance(values, dict):
-            raise ConfigError(f"override {override!r}: {section} is {values!r}, not a section")
-    try:
-        values[last] = _parse(text)
-    except yaml.YAMLError as error:
-        raise ConfigError(f"override {override!r}: the value is not YAML: {error}") from error
 
 
 def _explain(fault: Any) -> str:

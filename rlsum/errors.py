@@ -5,3 +5,7 @@ from __future__ import annotations
 
 class UserError(ValueError):
     """The message names the argument, its value and the fix."""
+
+
+class ConfigError(UserError):
+    """An invalid configuration; the message lists every fault with its key and the fix."""

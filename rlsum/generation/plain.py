@@ -74,13 +74,15 @@ def configuration(
 
 def load(config: Config) -> Seq2Seq:
     """The model of a ``configuration``."""
-    section = _section(config)
+    section = seq2seq.section_of(config)
     return seq2seq.built(config, section, section.pretrained)
 
 
 def check_length(config: Config, decoding: Decoding) -> None:
     """Raise UserError if ``max_length`` exceeds the model's positions."""
-    _check_positions(pretrained.load_config(_section(config).pretrained), "--max-length", "target", decoding.max_length)
+    _check_positions(
+        pretrained.load_config(seq2seq.section_of(config).pretrained), "--max-length", "target", decoding.max_length
+    )
 
 
 def decoding(settings: dict[str, Any], most: int | None = None) -> Decoding:
@@ -124,7 +126,7 @@ def unfollowed(settings: dict[str, Any]) -> list[str]:
 
 def summary(config: Config, decoding: Decoding, ignored: list[str]) -> str:
     """One line about how the model reads and decodes."""
-    section = _section(config)
+    section = seq2seq.section_of(config)
     line = (
         f"{section.pretrained}: pretrained model; articles of {config.data.max_source} tokens, prefix "
         f"{section.prefix!r}, line break {section.line_break!r}; beam {decoding.beam}, {decoding.min_length} to "
@@ -153,12 +155,6 @@ def _read(name: str) -> tuple[PreTrainedConfig, PreTrainedTokenizerBase, dict[st
     of_task = (getattr(sizes, "task_specific_params", None) or {}).get("summarization", {})
     settings = {key: value for key, value in generation.to_dict().items() if value is not None}
     return sizes, tokenizer, {**settings, **of_task}
-
-
-def _section(config: Config) -> Seq2SeqConfig:
-    assert config.model is not None  # ``configuration`` has set it
-    assert config.model.kind == "seq2seq"
-    return config.model
 
 
 def _check_positions(sizes: PreTrainedConfig, option: str, side: str, tokens: int) -> None:

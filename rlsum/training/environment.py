@@ -21,19 +21,8 @@ if TYPE_CHECKING:
     import datasets
 
 ENVIRONMENT = "environment.json"
-PACKAGES = (
-    "rlsum",
-    "torch",
-    "transformers",
-    "tokenizers",
-    "peft",
-    "datasets",
-    "accelerate",
-    "pot",
-    "spacy",
-    "rouge-score",
-    "numpy",
-)
+LEARNING = ("torch", "transformers", "tokenizers", "peft", "datasets", "accelerate")
+PACKAGES = ("rlsum", *LEARNING, "pot", "spacy", "rouge-score", "numpy")
 
 
 def describe(facts: Mapping[str, Any]) -> bytes:

@@ -5,6 +5,7 @@ import pytest
 import yaml
 
 from rlsum import config as configs
+from rlsum import yaml_files
 from rlsum.config import ConfigError, Objective, Training
 
 MINIMAL = {"run": "r", "data": {"train": "t.jsonl", "valid": "v.jsonl"}, "training": {"steps": 10}}
@@ -122,7 +123,7 @@ def test_a_section_written_twice_is_refused_with_its_line(tmp_path):
 
 def test_a_key_may_stand_again_where_a_merge_brought_it(tmp_path):
     content = "x: &x {train: t, valid: v}\ny: &y {<<: *x, valid: w}\ndata: {<<: *y, valid: z}\n"
-    assert configs._parse(content)["data"] == {"train": "t", "valid": "z"}
+    assert yaml_files.parse(content)["data"] == {"train": "t", "valid": "z"}
 
 
 @pytest.mark.parametrize("base", ["3", "[a]", "{a: b}", "false"])

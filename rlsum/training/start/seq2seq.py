@@ -83,9 +83,9 @@ def model(config: Config, origin: Origin, train: Corpus) -> Seq2Seq:
 def _start(config: Config, origin: Origin) -> tuple[Seq2SeqConfig, str]:
     """The resolved ``model`` section, and the folder or hub name of weights and tokenizer."""
     if origin.checkpoint is None:
-        section = _section(config)
+        section = section_of(config)
         return section, section.pretrained
-    section = _section(config) if origin.resumed else _fitting_section(origin.checkpoint, config.model)
+    section = section_of(config) if origin.resumed else _fitting_section(origin.checkpoint, config.model)
     return section, str(origin.checkpoint.folder)
 
 
@@ -118,7 +118,7 @@ def _fitting_section(checkpoint: Checkpoint, section: ModelConfig | None) -> Seq
 
     Raises ConfigError if it names another model, or another way to read and write texts.
     """
-    stored = _section(checkpoint.config)
+    stored = section_of(checkpoint.config)
     if section is None:
         return replace(stored, dropout=None, lora=None)
     texts = ("kind", "pretrained", "prefix", "line_break")
@@ -140,7 +140,8 @@ def built(config: Config, section: Seq2SeqConfig, name: str) -> Seq2Seq:
     return Seq2Seq(section, network, pretrained.load_config(name), words, config.decoding, smoothed)
 
 
-def _section(config: Config) -> Seq2SeqConfig:
+def section_of(config: Config) -> Seq2SeqConfig:
+    """The ``model`` section of a configuration for this kind."""
     assert config.model is not None  # start_of has chosen this module
     assert config.model.kind == "seq2seq"
     return config.model
