@@ -32,8 +32,8 @@ from ot.lp.emd_wrap import emd_c
 import rewards
 from rewards.encoding.encoder import BATCH, Encoder
 from rewards.encoding.loading import EncoderSource, locate
+from rewards.encoding.vectors import read_vectors
 from rewards.mover.static import WordSpace, score_sentences
-from rewards.mover.vectors import read_vectors
 from rewards.text.sentences import content_words
 from rewards.transport import PIVOTS, exact_cost
 from rlsum.records import read_outputs

@@ -1,1 +1,1 @@
-"""Texts to contextual vectors: transformer encoders, their layers, and texts longer than an encoder reads."""
+"""Texts to vectors: transformer encoders, their layers, long texts in windows, and static word vectors."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from rewards.encoding.vectors import StaticVectors, VectorSource, load_once
 from rewards.mover.items import (
     Document,
     ItemKind,
@@ -21,7 +22,6 @@ from rewards.mover.items import (
     mover_similarity,
     without_words,
 )
-from rewards.mover.vectors import StaticVectors, VectorSource, load_once
 from rewards.scoring import Inputs, library, references_of, score_items, signature
 from rewards.text.sentences import Reader, Sentences, StopWords, content_words, located_words
 

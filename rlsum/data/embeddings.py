@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rewards.mover.vectors import SPACY, check_source, read_vectors, read_width
+from rewards.encoding.vectors import SPACY, check_source, read_vectors, read_width
 from rlsum.readers import CorpusError
 
 
@@ -23,7 +23,7 @@ def initial_embeddings(
 
     Raises:
         CorpusError: the file's vectors have another dimension, or none belongs to a word of the vocabulary.
-        The errors of rewards.mover.vectors: the file is missing or broken.
+        The errors of rewards.encoding.vectors: the file is missing or broken.
     """
     vectors = read_vectors(path, words=set(vocabulary_words))
     found = [(row, vectors.index[word]) for row, word in enumerate(vocabulary_words) if word in vectors.index]

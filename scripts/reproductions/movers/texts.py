@@ -10,7 +10,7 @@ import numpy as np
 from reproductions.movers.data import ESSAYS, SUMMARIES
 from reproductions.published import ABSENT
 from reproductions.study import Study
-from rewards.mover.vectors import VectorSource, load_once
+from rewards.encoding.vectors import VectorSource, load_once
 from rewards.text.sentences import content_words, sentences
 from rlsum.judgments.asap import by_punctuation
 from rlsum.judgments.collection import Judgments

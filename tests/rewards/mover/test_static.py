@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rewards
+from rewards.encoding.vectors import StaticVectors, read_vectors
 from rewards.mover import static as movers
 from rewards.mover.items import items_of
 from rewards.mover.static import WordSpace, score_sentences
-from rewards.mover.vectors import StaticVectors, read_vectors
 from rewards.text.sentences import Split, content_words
 
 KINDS = {"wms": "words", "sms": "sentences", "s+wms": "both"}

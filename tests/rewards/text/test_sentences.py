@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rewards.encoding.vectors import read_vectors
 from rewards.errors import RewardError
-from rewards.mover.vectors import read_vectors
 from rewards.text import sentences as text
 
 

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from rewards.mover.vectors import read_vectors
+from rewards.encoding.vectors import read_vectors
 from rlsum.simulation.grammar import SYNONYMS
 from rlsum.simulation.stories import stories, write_corpus
 from rlsum.simulation.word_vectors import TooLittleText, synonym_margin, train_from_corpus, train_vectors, write_vectors

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rewards.encoding.vectors import VectorSource, load_once, read_vectors, read_width
 from rewards.errors import RewardError
-from rewards.mover.vectors import VectorSource, load_once, read_vectors, read_width
 
 BODY = "cat 1 2 3\ndog 4 5 6\n. . . 7 8 9\n"
 
