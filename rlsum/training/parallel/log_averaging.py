@@ -50,14 +50,13 @@ class TrainingLog:
 def averaged(parts: Sequence[Part]) -> dict[str, float]:
     """Means over the articles of all parts, or over tokens or samples; numbers undefined in all parts are left out.
 
-    ``tokens`` are added up. A part without articles does not count. Means of means are slightly off for
-    ``ranked_right``, whose pairs are not counted, and where rewards are undefined.
+    ``tokens`` are added up. Means of means are slightly off for ``ranked_right``, whose pairs are not counted, and
+    where rewards are undefined.
     """
-    counted = [part for part in parts if part[0]]
-    if len(counted) == 1:  # without rounding
-        return {name: value for name, value in counted[0][1].items() if not math.isnan(value)}
-    names = dict.fromkeys(name for _, log in counted for name in log)
-    means = {name: _average(name, [part for part in counted if _is_defined(part[1], name)]) for name in names}
+    if len(parts) == 1:  # without rounding
+        return {name: value for name, value in parts[0][1].items() if not math.isnan(value)}
+    names = dict.fromkeys(name for _, log in parts for name in log)
+    means = {name: _average(name, [part for part in parts if _is_defined(part[1], name)]) for name in names}
     return {name: value for name, value in means.items() if not math.isnan(value)}
 
 

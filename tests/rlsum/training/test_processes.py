@@ -21,6 +21,7 @@ from rlsum.training.monitor import MACHINE
 ROOT = Path(__file__).resolve().parents[3]
 SUPPORT = ROOT / "tests" / "support"
 MIXED = {"kind": "mixed", "reward": "rouge-1", "gamma": 0.6, "samples": 2}
+SHARED = {**MIXED, "estimator": "rloo", "clip": 0.2, "updates_per_sample": 2}
 KILLED = -9
 
 
@@ -122,6 +123,8 @@ def done(tmp_path_factory):
             ("mixed-1", 1, {"data": "nine", "objective": MIXED}),
             ("mixed-2", 2, {"data": "nine", "objective": MIXED}),
             ("killed", 2, {"data": "nine", "objective": MIXED}),
+            ("shared-1", 1, {"data": "nine", "objective": SHARED, "validate_every": 2}),
+            ("shared-2", 2, {"data": "nine", "objective": SHARED, "validate_every": 2, "decode_batch": 1}),
         ]
     }
     articles(folder / "many.jsonl", tiny.stories(70, 200))
@@ -135,6 +138,8 @@ def done(tmp_path_factory):
         "mle-2": (2, train["mle-2"], None),
         "mixed-1": (1, train["mixed-1"], None),
         "mixed-2": (2, train["mixed-2"], None),
+        "shared-1": (1, train["shared-1"], None),
+        "shared-2": (2, train["shared-2"], None),
         "killed": (2, train["killed"], (1, "update", 5)),
         "resumed": (2, ["train", "--resume", folder / "killed"], None),
         "again": (2, train["mle-2"], None),
@@ -161,7 +166,7 @@ def test_what_one_process_refuses_ends_all_of_them(done):
     assert len(log_of(folder / "mle-2")) == 9
 
 
-@pytest.mark.parametrize("name", ["mle", "mixed"])
+@pytest.mark.parametrize("name", ["mle", "mixed", "shared"])
 def test_two_processes_equal_one_with_the_double_batch(done, name):
     folder, *_ = done
     assert_equal(folder / f"{name}-1", folder / f"{name}-2")
@@ -183,7 +188,7 @@ def test_two_processes_generate_the_file_that_one_does_also_after_a_kill(done):
     assert [output.id for output in read_outputs(folder / "one.jsonl")] == [str(i) for i in range(70)]
     assert (folder / "two.jsonl").read_bytes() == whole
     assert (folder / "cut.jsonl").read_bytes() == whole
-    assert "give the same command again" in told
+    assert "the same command again" in told
     assert f"{folder / 'cut.jsonl'}: 70 summaries by s, 20 of them by an earlier job" in told
     assert "cut.jsonl.partial" not in {path.name for path in folder.iterdir()}
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from rlsum.training.parallel.log_averaging import averaged
+from rlsum.training.parallel.log_averaging import TrainingLog, averaged
 
 
 def test_one_part_is_left_as_it_is_but_for_what_is_undefined():
@@ -33,7 +33,25 @@ def test_the_spread_of_advantages_is_that_of_all_of_them():
     assert found["undefined_rewards"] == 0.25
 
 
-def test_what_no_part_knows_is_left_out_and_a_part_without_articles_counts_nothing():
-    parts = [(2, {"reward": math.nan, "loss": 1.0}), (2, {"reward": 0.5, "loss": 3.0}), (0, {"reward": 9.0, "loss": 9})]
+def test_numbers_that_are_undefined_in_all_parts_are_left_out():
+    parts = [(2, {"reward": math.nan, "loss": 1.0}), (2, {"reward": 0.5, "loss": 3.0})]
     assert averaged(parts) == {"reward": 0.5, "loss": 2.0}
     assert averaged([(1, {"reward": math.nan}), (1, {"reward": math.nan})]) == {}
+
+
+def test_a_line_of_the_log_is_the_mean_of_its_updates_over_all_processes():
+    log = TrainingLog(OneOfTwo())
+    log.add([(2, {"loss": 1.0, "tokens": 5})], {"learning_rate": 0.1})
+    log.add([(1, {"loss": 4.0, "tokens": 5})], {"learning_rate": 0.3})
+    line = log.flush()
+    assert line["loss"] == pytest.approx(((2 * 1.0 + 2 * 3.0) / 4 + 4.0) / 2)  # the other had no articles in the second
+    assert line["learning_rate"] == pytest.approx(0.2)
+    assert line["tokens_per_second"] == pytest.approx(18 / 2 * line["updates_per_second"])
+    assert "tokens" not in line
+
+
+class OneOfTwo:
+    """The first of two processes."""
+
+    def gather_all(self, updates):
+        return [updates, [[(2, {"loss": 3.0, "tokens": 8, "learning_rate": 0.1})], []]]
