@@ -58,7 +58,7 @@ def test_the_signature_follows_the_weights_and_the_metric(folder: Path, tiny_enc
 
 
 def test_an_encoder_is_saved_as_it_is(tiny_encoder: Path, tmp_path: Path) -> None:
-    """Used, so that its tokenizer has been told to cut; with the layers that it uses, so that others can load it."""
+    """After use, which sets the truncation of its tokenizer; without unused layers, so that others can load it."""
     from transformers import AutoModel
 
     source = EncoderSource(str(tiny_encoder), 2)
@@ -115,7 +115,7 @@ def test_it_can_be_rescaled(tiny_encoder: Path, tmp_path: Path) -> None:
 def test_folders_that_hold_no_metric(tiny_encoder: Path, tmp_path: Path) -> None:
     with pytest.raises(rewards.RewardError, match=r"holds no metric\.json; give a folder written by rlsum fit-metric"):
         rewards.load("learned", path=str(tiny_encoder))
-    for place, (content, told) in enumerate(
+    for number, (content, part) in enumerate(
         [
             ("{", "cannot be read"),
             ("[]", "cannot be read"),
@@ -125,21 +125,21 @@ def test_folders_that_hold_no_metric(tiny_encoder: Path, tmp_path: Path) -> None
             ('{"metric": {"name": "moverscore"}}', "no gradient"),
         ]
     ):
-        broken = shutil.copytree(tiny_encoder, tmp_path / str(place))
+        broken = shutil.copytree(tiny_encoder, tmp_path / str(number))
         (broken / "metric.json").write_text(content)
-        with pytest.raises(rewards.RewardError, match=told):
+        with pytest.raises(rewards.RewardError, match=part):
             rewards.load("learned", path=str(broken))
 
 
 @pytest.mark.parametrize(
-    ("inside", "told"),
+    ("inside", "part"),
     [
         ("centering=corpus", r"train with centering=batch.*learned\(path=..., corpus=FILE\)"),
         ("rescale=b.tsv", "rescale does not go with training"),
     ],
 )
-def test_what_would_have_to_be_fitted_anew_is_refused(tiny_encoder: Path, inside: str, told: str) -> None:
-    with pytest.raises(rewards.RewardError, match=told):
+def test_what_would_have_to_be_fitted_anew_is_refused(tiny_encoder: Path, inside: str, part: str) -> None:
+    with pytest.raises(rewards.RewardError, match=part):
         check_learnable(as_spec(f"twmd(encoder={tiny_encoder}, {inside})"))
 
 

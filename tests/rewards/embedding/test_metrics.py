@@ -84,7 +84,7 @@ def test_bertscore_equals_bert_score(tiny_encoder: Path, idf: bool) -> None:
     scorer = oracle.BERTScorer(
         model_type=str(tiny_encoder), num_layers=2, idf=idf, idf_sents=flat, nthreads=0, use_fast_tokenizer=True
     )
-    # A pair at a time: beside a longer text, padding has a cosine of 0 there, which may be the best of a token.
+    # One pair at a time: in a batch with a longer text its padding has a cosine of 0, which may be the best of a token.
     expected = [
         [max(each) for each in zip(*(map(float, scorer.score([text], [other])) for other in texts), strict=True)]
         for text, texts in zip(candidates, references, strict=True)

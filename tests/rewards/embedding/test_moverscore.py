@@ -103,7 +103,7 @@ def test_the_floor_identity_and_what_has_no_weight(tiny_encoder: Path, variant: 
     assert scores[[0, 4]] == pytest.approx([1.0, 1.0], abs=1e-12)
     assert scores[1] == floor
     assert np.isnan(scores[2])
-    assert floor < scores[3] < 1.0  # punctuation alone: the special tokens stand for it
+    assert floor < scores[3] < 1.0  # punctuation alone: its special tokens are compared
     one_idf = rewards.load("moverscore", variant=variant, encoder=str(tiny_encoder), idf="references")
     assert one_idf(["the cat"], [["the cat"]])[0] == pytest.approx(1.0, abs=1e-12)  # every weight 0: even
 

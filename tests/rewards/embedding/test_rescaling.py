@@ -62,7 +62,7 @@ def test_rescaling_equals_bert_score(tiny_encoder: Path, published: Path) -> Non
         baseline_path=str(published),
         use_fast_tokenizer=True,
     )
-    # A pair at a time: beside a longer text, padding has a cosine of 0 there, which may be the best of a token.
+    # One pair at a time: in a batch with a longer text its padding has a cosine of 0, which may be the best of a token.
     each = [map(float, scorer.score(PAIR[0], [other])) for other in PAIR[1][0]]
     for direction, wanted in zip(("precision", "recall", "f1"), map(max, zip(*each, strict=True)), strict=True):
         found = scores(tiny_encoder, direction=direction, rescale=str(published))

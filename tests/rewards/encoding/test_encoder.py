@@ -67,7 +67,7 @@ def test_long_texts_are_read_in_windows_and_keep_every_token(encoder: Encoder) -
     short, long = encoder(["cat " * 18, LONG])
     assert (short.words, long.words) == (18, 60)
     assert (long.before, long.after) == (1, 1)
-    # The second window starts 13 tokens in and is kept from its third word: token 13 + 2 of the text stands there.
+    # The second window starts at token 13 and is kept from its third word, token 13 + 2 of the text.
     second = " ".join(LONG.split()[13 : 13 + 18])
     torch.testing.assert_close(long.vectors[1 + 15], encoder([second])[0].vectors[1 + 2], atol=1e-5, rtol=1e-4)
     first = encoder([" ".join(LONG.split()[:18])])[0]

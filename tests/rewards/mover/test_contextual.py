@@ -81,7 +81,7 @@ def test_what_is_read_at_once(plain: str) -> None:
 
 
 def test_each_occurrence_is_a_point_or_their_mean(plain: str) -> None:
-    # dogs: (5, 2) alone and (5, 4) beside cats (1, 4).
+    # dogs: (5, 2) alone and (5, 4) with cats (1, 4).
     text = "dogs\ncats dogs"
     assert score("wms", text, "dogs", encoder=plain) == pytest.approx((0 + np.hypot(4, 2) + 2) / 3)
     averaged = {"encoder": plain, "occurrences": "averaged"}  # dogs twice at (5, 3), cats at (1, 4)
@@ -167,7 +167,7 @@ def test_equals_a_linear_program_on_vectors_read_by_transformers_alone(minilm: P
         found = reward(CANDIDATES, [[text] for text in REFERENCES])
         np.testing.assert_allclose(found, expected, rtol=2e-4)
         assert found[1] == 1.0
-        reward.source.load().forget()  # type: ignore[attr-defined] # nothing remembered: other lengths share the batch
+        reward.source.load().forget()  # type: ignore[attr-defined] # empty the cache: other lengths share the batch
         alone = [reward([text], [[other]])[0] for text, other in zip(CANDIDATES, REFERENCES, strict=True)]
         np.testing.assert_allclose(alone, found, rtol=2e-4)
 

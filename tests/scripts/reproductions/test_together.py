@@ -89,12 +89,12 @@ def test_nothing_to_score(tiny_encoder: Path) -> None:
 
 def test_what_cannot_be_scored_together_is_refused(tiny_encoder: Path) -> None:
     place = str(tiny_encoder)
-    for reward, told in (
+    for reward, part in (
         (rewards.load("rouge-l"), "rouge-l is not of the family"),
         (rewards.load("moverscore", variant="v2", encoder=place), "moverscore is not of the family"),
         (rewards.load("bertscore", idf="references", encoder=place), "idf=references"),
     ):
-        with pytest.raises(RewardError, match=told):
+        with pytest.raises(RewardError, match=part):
             score_together([reward], ["cat"], ["dog"])
     with pytest.raises(RewardError, match="1 candidates and 2 references"):
         score_together([rewards.load("cka", encoder=place)], ["cat"], ["dog", "cat"])
