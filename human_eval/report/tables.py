@@ -1,4 +1,4 @@
-"""The tables of a verdict card, built once for every form it takes. Shares are in percent."""
+"""The tables of a verdict card. Shares are in percent."""
 
 from __future__ import annotations
 
@@ -21,51 +21,51 @@ AGREEMENTS = {
 
 
 def verdict_table(analysis: Analysis) -> Table:
-    """One row a criterion and pair: who is preferred, by how much, how surely."""
+    """One row a criterion and pair: the preferred system, its share with interval, and p."""
     alpha = analysis.settings.alpha
     rows = tuple(
         (
-            Cell(each.criterion),
-            Cell(versus(each.pair)),
-            Cell(_verdict(each, alpha), mark=each.preferred(alpha) is not None),
-            share_cell(each.half),
-            Cell(p_text(each.p_holm), f"raw {p_text(each.half.p)}"),
-            Cell(f"{each.half.items:,}"),
-            Cell(f"{each.half.first:,} / {each.half.tied:,} / {each.half.second:,}"),
+            Cell(outcome.criterion),
+            Cell(versus(outcome.pair)),
+            Cell(_verdict(outcome, alpha), mark=outcome.preferred(alpha) is not None),
+            share_cell(outcome.half),
+            Cell(p_text(outcome.p_holm), f"raw {p_text(outcome.half.p)}"),
+            Cell(f"{outcome.half.items:,}"),
+            Cell(f"{outcome.half.first:,} / {outcome.half.tied:,} / {outcome.half.second:,}"),
         )
-        for each in analysis.outcomes
+        for outcome in analysis.outcomes
     )
     header = ("criterion", "first / second", "preferred", "share of the second, %", "p (Holm)", "items")
     return Table("Verdict", (*header, "votes: first / neither / second"), rows)
 
 
 def sensitivity_table(analysis: Analysis) -> Table:
-    """The same under other choices: ties dropped, nobody left out, and the naive test that nobody should make."""
-    everyone = analysis.everyone or analysis.outcomes
+    """The verdict under other choices: ties dropped, no exclusions, and the naive test."""
+    without_exclusions = analysis.everyone or analysis.outcomes
     rows = tuple(
         (
-            Cell(each.criterion),
-            Cell(versus(each.pair)),
-            share_cell(each.half),
-            Cell(p_text(each.half.p)),
-            share_cell(each.dropped),
-            Cell(p_text(each.dropped.p)),
+            Cell(outcome.criterion),
+            Cell(versus(outcome.pair)),
+            share_cell(outcome.half),
+            Cell(p_text(outcome.half.p)),
+            share_cell(outcome.dropped),
+            Cell(p_text(outcome.dropped.p)),
             share_cell(full.half),
             Cell(p_text(full.half.p)),
-            Cell("< 0.0001" if each.half.naive_p < 1e-4 else p_text(each.half.naive_p)),
+            Cell("< 0.0001" if outcome.half.naive_p < 1e-4 else p_text(outcome.half.naive_p)),
         )
-        for each, full in zip(analysis.outcomes, everyone, strict=True)
+        for outcome, full in zip(analysis.outcomes, without_exclusions, strict=True)
     )
     header = ("criterion", "first / second", "ties half, %", "p", "ties dropped, %", "p", "all judges, %", "p")
     notes = (
-        "p before Holm's correction. Naive: the binomial test on pooled untied votes, as if votes on one item were "
-        "independent; it calls equal systems different too often and is shown for comparison only.",
+        "p before Holm's correction. Naive: the binomial test on pooled untied votes. It assumes independent votes, "
+        "rejects equality too often and is shown for comparison only.",
     )
     return Table("Under other choices", (*header, "p, naive"), rows, notes)
 
 
 def agreement_table(analysis: Analysis) -> Table:
-    """Criteria and pairs against measures of agreement."""
+    """One row a criterion and pair, one column a measure of agreement."""
     rows = tuple(
         (
             Cell(criterion),
@@ -86,22 +86,22 @@ def agreement_table(analysis: Analysis) -> Table:
 
 
 def ranking_table(criterion: str, ranking: Ranking) -> Table:
-    """Systems from strongest to weakest."""
+    """One row a system, from strongest to weakest."""
     rows = tuple(
         (
-            Cell(each.system),
-            Cell(f"{each.strength:+.2f}", _span(each.low, each.high, "+.2f", " to ")),
-            Cell(f"{100 * each.share:.1f}"),
-            Cell("" if math.isnan(each.rank_low) else _span(each.rank_low, each.rank_high, ".0f", DASH)),
+            Cell(row.system),
+            Cell(f"{row.strength:+.2f}", _span(row.low, row.high, "+.2f", " to ")),
+            Cell(f"{100 * row.share:.1f}"),
+            Cell("" if math.isnan(row.rank_low) else _span(row.rank_low, row.rank_high, ".0f", DASH)),
         )
-        for each in ranking.systems
+        for row in ranking.systems
     )
     header = ("system", "log-strength", "expected to win, %", "rank, 95%")
     return Table(f"Ranking (Bradley-Terry): {criterion}", header, rows, (ranking.reason,) if ranking.reason else ())
 
 
 def effects_table(analysis: Analysis) -> Table:
-    """The left text and the longer text, by criterion."""
+    """Votes for the left text and for the longer text, one row a criterion."""
     rows = tuple(
         (
             Cell(criterion),
@@ -112,80 +112,78 @@ def effects_table(analysis: Analysis) -> Table:
         )
         for criterion, order in analysis.order.items()
     )
-    note = "50% is no effect. The better system may be the longer one: the right half is an association, not a cause."
+    note = "50% is no effect. Length is an association, not a cause: the better system may write longer texts."
     header = ("criterion", "text on the left chosen, %", "p", "longer text chosen, %", "p")
     return Table("Sides and length", header, rows, (note,))
 
 
 def judges_table(analysis: Analysis) -> Table:
-    """Every judge against the rest."""
-    out = {each.judge: each.reason for each in analysis.excluded}
+    """One row a judge."""
+    out = {row.judge: row.reason for row in analysis.excluded}
     pairs = analysis.votes.pairs
     rows = tuple(
         (
-            Cell(each.judge, f"left out: {out[each.judge]}" if each.judge in out else ""),
-            Cell(f"{each.tasks:,}"),
-            Cell(_number(100 * each.agreement, ".0f")),
-            Cell(_number(100 * each.left, ".0f")),
-            Cell(_number(100 * each.tied, ".0f")),
-            Cell(_number(each.seconds, ".0f")),
-            Cell(f"{each.failed} of {each.checks}"),
-            *(Cell(_number(100 * each.without[pair], ".1f")) for pair in pairs),
+            Cell(audit.judge, f"left out: {out[audit.judge]}" if audit.judge in out else ""),
+            Cell(f"{audit.tasks:,}"),
+            Cell(_number(100 * audit.agreement, ".0f")),
+            Cell(_number(100 * audit.left, ".0f")),
+            Cell(_number(100 * audit.tied, ".0f")),
+            Cell(_number(audit.seconds, ".0f")),
+            Cell(f"{audit.failed} of {audit.checks}"),
+            *(Cell(_number(100 * audit.without[pair], ".1f")) for pair in pairs),
         )
-        for each in analysis.judges
+        for audit in analysis.judges
     )
     shares = tuple(f"{analysis.shown}: {pair[1]} without this judge, %" for pair in pairs)
-    header = ("judge", "judgments", "agrees with the rest, %", "left, %", "neither, %", "seconds", "checks failed")
+    header = ("judge", "judgments", "agrees with the others, %", "left, %", "neither, %", "seconds", "checks failed")
     return Table("Judges", (*header, *shares), rows)
 
 
 def metrics_table(analysis: Analysis) -> Table:
-    """Names against criteria: how often each chooses as people do."""
+    """How often each metric chooses as people do: one row a metric, one column a criterion."""
     criteria = list(analysis.metrics)
     names = list(dict.fromkeys(name for found in analysis.metrics.values() for name in found))
     rows = tuple(
         (Cell(name), *(_accuracy(analysis.metrics[criterion][name]) for criterion in criteria)) for name in names
     )
     notes = (
-        "50% is chance. Comparisons on which the mean vote is a tie are left out; a metric's tie counts half. A judge "
-        "is held against the mean of the others, one judge fewer than the metrics are.",
+        "50% is chance. Comparisons in which the mean vote is a tie are left out; a tie of the metric counts half. A "
+        "judge is compared with the mean of the others, which has one judge fewer.",
     )
     return Table("Do metrics choose as people do? Accuracy, %", ("", *criteria), rows, notes)
 
 
 def controls_table(analysis: Analysis) -> Table:
-    """Preferences with the help of each metric."""
+    """Preferences with each metric as control variate."""
     rows = tuple(
         (
             Cell(criterion),
             Cell(versus(pair)),
             Cell(metric),
-            Cell(UNDEFINED, each.reason) if each.reason else _share(each.share, each.low, each.high),
-            Cell(_number(100 * (1 - each.width), "+.1f")),
-            Cell(_number(100 * (each.width**-2 - 1), "+.0f")),
-            Cell(_number(each.correlation, ".2f")),
-            Cell(f"{each.judged:,} + {each.others:,}", f"{each.undefined:,} undefined" if each.undefined else ""),
+            Cell(UNDEFINED, control.reason) if control.reason else _share(control.share, control.low, control.high),
+            Cell(_number(100 * (1 - control.width), "+.1f")),
+            Cell(_number(100 * (control.width**-2 - 1), "+.0f")),
+            Cell(_number(control.correlation, ".2f")),
+            Cell(
+                f"{control.judged:,} + {control.others:,}",
+                f"{control.undefined:,} undefined" if control.undefined else "",
+            ),
         )
         for (criterion, pair), controls in analysis.controls.items()
-        for metric, each in controls.items()
+        for metric, control in controls.items()
     )
-    header = (
-        "criterion",
-        "first / second",
-        "metric",
-        "share of the second, %",
-        "narrower by, %",
-        "as with more items, %",
-    )
+    header = ("criterion", "first / second", "metric", "share of the second, %", "narrower by, %")
     notes = (
-        "Control variates (Chaganty et al. 2018): the judged items' luck in a metric, known from the items that were "
-        "scored only, is taken out. No metric can bias this; a useless one does not narrow it.",
+        "Control variates (Chaganty et al. 2018), with the metric's scores on unjudged items. No metric biases the "
+        "estimate; an uninformative one does not narrow the interval.",
     )
-    return Table("With the help of metrics", (*header, "r", "judged + scored only"), rows, notes)
+    return Table(
+        "With the help of metrics", (*header, "as with more items, %", "r", "judged + scored only"), rows, notes
+    )
 
 
 def share_cell(found: Preference) -> Cell:
-    """A share with its interval, marked where that excludes one half."""
+    """A share with its interval, marked if the interval excludes one half."""
     if math.isnan(found.share):
         return Cell(UNDEFINED, found.reason)
     return _share(found.share, found.low, found.high)
@@ -223,8 +221,8 @@ def _number(value: float, digits: str) -> str:
 
 
 def all_tables(analysis: Analysis) -> Sequence[Table]:
-    """Every table but the verdict, in the order of the card; those without rows are left out."""
-    found = (
+    """All tables except the verdict, in the order of the card, without empty ones."""
+    tables = (
         sensitivity_table(analysis),
         *(ranking_table(criterion, ranking) for criterion, ranking in analysis.rankings.items()),
         agreement_table(analysis),
@@ -233,4 +231,4 @@ def all_tables(analysis: Analysis) -> Sequence[Table]:
         effects_table(analysis),
         judges_table(analysis),
     )
-    return [table for table in found if table.rows]
+    return [table for table in tables if table.rows]

@@ -19,45 +19,34 @@ SIDES = (-1.0, 0.0, 1.0)
 
 
 def agreements(
-    votes: ArrayLike,
-    *,
-    items: Ids | None = None,
-    level: float = LEVEL,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
+    votes: ArrayLike, *, items: Ids | None = None, resamples: int = RESAMPLES, seed: int = 0
 ) -> dict[str, Agreement]:
     """Name -> agreement of ``votes``: alpha (ordinal: a tie is between the two), kappa, pairwise, correlation."""
-    chosen = {"items": items, "level": level, "resamples": resamples, "seed": seed}
+    measures = {"kappa": fleiss_kappa, "pairwise": pairwise_agreement, "correlation": intraitem_correlation}
     return {
-        "alpha": krippendorff_alpha(
-            votes, scale="ordinal", inputs=items, confidence=level, resamples=resamples, seed=seed
-        ),
-        "kappa": fleiss_kappa(votes, **chosen),  # type: ignore[arg-type]
-        "pairwise": pairwise_agreement(votes, **chosen),  # type: ignore[arg-type]
-        "correlation": intraitem_correlation(votes, **chosen),  # type: ignore[arg-type]
+        "alpha": krippendorff_alpha(votes, scale="ordinal", inputs=items, resamples=resamples, seed=seed),
+        **{name: measure(votes, items=items, resamples=resamples, seed=seed) for name, measure in measures.items()},
     }
 
 
-def fleiss_kappa(
-    votes: ArrayLike, *, items: Ids | None = None, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
-) -> Agreement:
+def fleiss_kappa(votes: ArrayLike, *, items: Ids | None = None, resamples: int = RESAMPLES, seed: int = 0) -> Agreement:
     """Fleiss' kappa of ``votes``: pairwise agreement beyond chance, 1 is perfect, 0 is chance (Fleiss 1971).
 
     ``(P - P_e) / (1 - P_e)``: P as in `pairwise_agreement`, ``P_e`` the sum of squared shares of the three answers over
     all votes. Comparisons may have different numbers of judges. NaN if all votes are equal.
     """
-    return _of_pairs(votes, items, level, resamples, seed, beyond_chance=True)
+    return _of_pairs(votes, items, resamples, seed, beyond_chance=True)
 
 
 def pairwise_agreement(
-    votes: ArrayLike, *, items: Ids | None = None, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
+    votes: ArrayLike, *, items: Ids | None = None, resamples: int = RESAMPLES, seed: int = 0
 ) -> Agreement:
     """The share of pairs of judges with the same answer, averaged over comparisons with two judges or more."""
-    return _of_pairs(votes, items, level, resamples, seed, beyond_chance=False)
+    return _of_pairs(votes, items, resamples, seed, beyond_chance=False)
 
 
 def intraitem_correlation(
-    votes: ArrayLike, *, items: Ids | None = None, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
+    votes: ArrayLike, *, items: Ids | None = None, resamples: int = RESAMPLES, seed: int = 0
 ) -> Agreement:
     """The correlation of two votes on one item, coded -1, 0, 1, as a plan assumes it.
 
@@ -65,9 +54,9 @@ def intraitem_correlation(
     groups. It may be slightly negative. NaN if no item has two votes, or all votes are equal.
     """
     matrix, unit, units = pairable(votes, items)
-    found = Agreement(np.nan, np.nan, np.nan, len(matrix), int((~np.isnan(matrix)).sum()))
-    if reason := _undefined(matrix):
-        return replace(found, reason=reason)
+    result = _without_value(matrix)
+    if result.reason:
+        return result
     given = ~np.isnan(matrix)
     filled = np.where(given, matrix, 0.0)
     size, sums, squares = (np.bincount(unit, part.sum(1), units) for part in (given, filled, filled**2))
@@ -82,17 +71,14 @@ def intraitem_correlation(
             above, below = between / (groups - 1), (weights @ within) / (number - groups)
             return (above - below) / (above + (typical - 1) * below)
 
-    return with_interval(found, value, unit, units, level, resamples, seed)
+    return with_interval(result, value, unit, units, LEVEL, resamples, seed)
 
 
-def _of_pairs(
-    votes: ArrayLike, items: Ids | None, level: float, resamples: int, seed: int, *, beyond_chance: bool
-) -> Agreement:
+def _of_pairs(votes: ArrayLike, items: Ids | None, resamples: int, seed: int, *, beyond_chance: bool) -> Agreement:
     matrix, unit, units = pairable(votes, items)
-    found = Agreement(np.nan, np.nan, np.nan, len(matrix), int((~np.isnan(matrix)).sum()))
-    reason = _undefined(matrix)
-    if reason and (beyond_chance or not len(matrix)):
-        return replace(found, reason=reason)
+    result = _without_value(matrix)
+    if result.reason and (beyond_chance or not len(matrix)):
+        return result
     counts = np.stack([(matrix == side).sum(1) for side in SIDES], axis=1).astype(np.float64)
     size = counts.sum(1)
     agreed = ((counts**2).sum(1) - size) / (size * (size - 1))
@@ -109,11 +95,14 @@ def _of_pairs(
             chance = ((total / total.sum(1, keepdims=True)) ** 2).sum(1)
             return np.where(chance < 1, (share - chance) / (1 - chance), np.nan)
 
-    return with_interval(found, value, unit, units, level, resamples, seed)
+    return with_interval(replace(result, reason=""), value, unit, units, LEVEL, resamples, seed)
 
 
-def _undefined(matrix: Floats) -> str:
-    """Why agreement beyond chance is undefined; "" if it is defined."""
+def _without_value(matrix: Floats) -> Agreement:
+    """The sizes, and the reason why agreement beyond chance is undefined, if it is."""
+    reason = ""
     if not len(matrix):
-        return "no item has two judgments"
-    return "all judgments are the same" if np.nanmin(matrix) == np.nanmax(matrix) else ""
+        reason = "no item has two judgments"
+    elif np.nanmin(matrix) == np.nanmax(matrix):
+        reason = "all judgments are the same"
+    return Agreement(np.nan, np.nan, np.nan, len(matrix), int((~np.isnan(matrix)).sum()), reason)

@@ -38,13 +38,7 @@ class ControlVariate:
 
 
 def control_variate(
-    means: ArrayLike,
-    judged: ArrayLike,
-    others: ArrayLike,
-    *,
-    level: float = LEVEL,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
+    means: ArrayLike, judged: ArrayLike, others: ArrayLike, *, resamples: int = RESAMPLES, seed: int = 0
 ) -> ControlVariate:
     """The mean of ``means`` (n,), item preferences in [-1, 1], with a metric as control variate, as a share in [0, 1].
 
@@ -72,9 +66,9 @@ def control_variate(
     kept = len(others) / (len(judged) + len(others))
     slopes = kept * slopes_without(means, judged)
     corrected = means - slopes * (judged - others.mean())
-    plain = item_interval(means, level=level, resamples=resamples, seed=seed)
-    estimate = item_interval(corrected, level=level, resamples=resamples, seed=seed)
-    slack = abs(float(slopes.mean())) * _halfwidth(others, level, resamples, seed + 1)
+    plain = item_interval(means, resamples=resamples, seed=seed)
+    estimate = item_interval(corrected, resamples=resamples, seed=seed)
+    slack = abs(float(slopes.mean())) * _halfwidth(others, resamples, seed + 1)
     mean = estimate.mean
     low, high = (mean - np.hypot(mean - estimate.low, slack), mean + np.hypot(estimate.high - mean, slack))
     width = float((high - low) / (plain.high - plain.low))
@@ -91,11 +85,11 @@ def slopes_without(means: Floats, judged: Floats) -> Floats:
     return np.divide(product - x * y / n, spread, out=np.zeros(len(means)), where=spread > 1e-12 * (judged**2).sum())
 
 
-def _halfwidth(values: Floats, level: float, resamples: int, seed: int) -> float:
+def _halfwidth(values: Floats, resamples: int, seed: int) -> float:
     """Half the width of the interval of a mean; 0 if all values are equal."""
     if len(values) < 2 or np.ptp(values) == 0:
         return 0.0
-    interval = bootstrap_interval(values, level=level, resamples=min(resamples, 1_000), seed=seed)
+    interval = bootstrap_interval(values, level=LEVEL, resamples=min(resamples, 1_000), seed=seed)
     return (interval.high - interval.low) / 2
 
 

@@ -55,7 +55,6 @@ def preference(
     items: Ids | None = None,
     same: int = 0,
     ties: Ties = "half",
-    level: float = LEVEL,
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Preference:
@@ -77,7 +76,7 @@ def preference(
         nan = float("nan")
         reason = "no votes" if not len(given) else "every vote is a tie"
         return Preference(nan, nan, nan, nan, 0, first, tied, second, naive, reason)
-    interval = item_interval(means, level=level, resamples=resamples, seed=seed)
+    interval = item_interval(means, resamples=resamples, seed=seed)
     p = paired_permutation(means, np.zeros(len(means)), resamples=resamples, seed=seed)
     low, high = (1 + interval.low) / 2, (1 + interval.high) / 2
     reason = f"no interval: fewer than {FEWEST} items" if len(means) < FEWEST else ""
@@ -95,18 +94,18 @@ def item_means(votes: Floats, items: Ids | None = None) -> Floats:
     return sums[counts > 0] / counts[counts > 0]
 
 
-def item_interval(means: Floats, *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0) -> Interval:
-    """Bootstrap interval of the mean of ``means`` (n,) in [-1, 1] that keeps its level for few items.
+def item_interval(means: Floats, *, resamples: int = RESAMPLES, seed: int = 0) -> Interval:
+    """95% bootstrap interval of the mean of ``means`` (n,) in [-1, 1] that keeps its level for few items.
 
     Percentiles are expanded by the ratio of Student's t to the normal quantile and by sqrt(n / (n - 1)), since plain
     percentiles are too narrow (Hesterberg 2015, section 3.3). If all means are equal, the bootstrap interval would have
-    no width; its ends are then the means under which n equal items have probability (1 - level) / 2, with the other
+    no width; its ends are then the means under which n equal items have probability 2.5%, with the other
     items at -1 or 1 (Clopper and Pearson 1934). NaN ends below five items.
     """
     n = len(means)
     if n < FEWEST:
         return Interval(float(means.mean()), float("nan"), float("nan"), n)
-    tail = (1 - level) / 2
+    tail = (1 - LEVEL) / 2
     if np.ptp(means) < 1e-12:
         kept = tail ** (1 / n)
         value = float(means[0])

@@ -48,7 +48,6 @@ def bradley_terry(
     systems: Sequence[str],
     *,
     same: Sequence[tuple[Pair, str]] = (),
-    level: float = LEVEL,
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Ranking:
@@ -74,8 +73,8 @@ def bradley_terry(
     ranks = np.where(np.isnan(drawn), np.nan, rankdata(-drawn, axis=1))
     rows = []
     for index in np.argsort(-fitted, kind="stable"):
-        low, high, why = percentiles(drawn[:, index], level)
-        best, worst, _ = percentiles(ranks[:, index], level)
+        low, high, why = percentiles(drawn[:, index], LEVEL)
+        best, worst, _ = percentiles(ranks[:, index], LEVEL)
         reason = reason or why
         share = float(np.mean([expected(fitted[index] - other) for other in np.delete(fitted, index)]))
         rows.append(Strength(systems[index], float(fitted[index]), low, high, share, best, worst))
