@@ -41,6 +41,15 @@ def _left_to_right(name: str) -> str:
     return f"{LEFT_TO_RIGHT}{name}{LEFT_TO_RIGHT}" if reverses else name
 
 
+def is_unicode(text: str) -> bool:
+    """False for a lone surrogate, which JSON and command lines can hold but UTF-8 cannot."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def csv_text(rows: Iterable[Sequence[Any]]) -> str:
     """CSV of rows, header included. Texts that a spreadsheet would evaluate are escaped; numbers stay numbers."""
     file = io.StringIO()

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from human_eval.files import checked
+from human_eval.formatting import is_unicode
 from human_eval.study import Answer, Study, StudyError
 from rlsum.files import replacing
 from rlsum.readers import jsonl
@@ -108,7 +109,7 @@ def fault(response: Response, study: Study) -> str:
         return f"unknown task: {response.task[:40]!r}"
     if not response.judge.strip():
         return "no judge"
-    if not _encodable(response.judge + response.comment):
+    if not is_unicode(response.judge + response.comment):
         return "judge or comment is not valid Unicode"
     if response.origin not in ORIGINS:
         return f"unknown origin: {str(response.origin)[:40]!r}, expected {', '.join(ORIGINS)}"
@@ -131,15 +132,6 @@ def _answers_fault(answers: Mapping[str, Any], study: Study) -> str:
         if answers[name] not in tuple(Answer):
             return f"unknown answer: {str(answers[name])[:40]!r} for {name}, expected {', '.join(Answer)}"
     return ""
-
-
-def _encodable(text: str) -> bool:
-    """False for a lone surrogate, which JSON can hold but UTF-8 cannot."""
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _is_number(value: Any) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from human_eval.formatting import counted
+from human_eval.formatting import counted, is_unicode
 from human_eval.study import StudyError
 from rlsum.records import Output, read_outputs
 
@@ -77,8 +77,6 @@ def _letters(text: str) -> str:
 
 
 def check_unicode(what: str, text: str) -> None:
-    """Raise StudyError for a lone surrogate, which JSON and command lines can hold but UTF-8 cannot."""
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise StudyError(f"{what} is not valid Unicode ({error.reason}); repair the text") from error
+    """Raise StudyError for text that is not valid Unicode."""
+    if not is_unicode(text):
+        raise StudyError(f"{what} is not valid Unicode; repair the text")

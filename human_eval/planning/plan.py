@@ -107,8 +107,8 @@ def plan(
             f"{counted(design.judges, 'judge')} per item has a power of {max(chosen.power):.0%} at {ITEMS[-1]} items; "
             "give a larger preference, more judges or less power, or set --items"
         )
-    simulated = rejections(assumptions, items, design.judges, alpha=alpha, draws=draws, seed=seed)
-    return StudyPlan(replace(design, items=items), assumptions, source, curves, simulated.sign_flip, draws, seed)
+    power = rejections(assumptions, items, design.judges, alpha=alpha, draws=draws, seed=seed).sign_flip
+    return StudyPlan(replace(design, items=items), assumptions, source, curves, power, draws, seed)
 
 
 def with_scenarios(plan: StudyPlan, scenarios: Sequence[Scenario]) -> StudyPlan:
@@ -120,8 +120,8 @@ def with_scenarios(plan: StudyPlan, scenarios: Sequence[Scenario]) -> StudyPlan:
     for scenario in scenarios:
         assumptions, judges = scenario.assumptions, scenario.judges
         curve = power_curve(assumptions, judges, alpha=alpha, draws=draws, seed=seed)
-        simulated = rejections(assumptions, design.items, judges, alpha=alpha, draws=draws, seed=seed)
-        outlooks.append(ScenarioPower(scenario, curve, simulated.sign_flip))
+        power = rejections(assumptions, design.items, judges, alpha=alpha, draws=draws, seed=seed).sign_flip
+        outlooks.append(ScenarioPower(scenario, curve, power))
     return replace(plan, outlooks=tuple(outlooks))
 
 

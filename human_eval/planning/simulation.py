@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -34,14 +34,9 @@ class Assumptions:
         return np.array([decided * (1 - self.preference), self.ties, decided * self.preference])
 
 
-@dataclass(frozen=True)
-class RejectionRates:
-    """The share of ``draws`` simulated studies in which each test rejects equality at level ``alpha``."""
+class RejectionRates(NamedTuple):
+    """The share of simulated studies in which each test rejects equality."""
 
-    assumptions: Assumptions
-    items: int
-    judges: int
-    draws: int
     sign_flip: float
     naive: float
 
@@ -62,14 +57,12 @@ def rejections(
     """
     generator = np.random.default_rng(seed)
     counts = np.zeros(2)
-    for size in _blocks(draws):
-        votes = draw_votes(assumptions, items, judges, size, generator)
-        p_values = (
-            sign_flip_p((votes[..., 2] - votes[..., 0]) / judges, flips, generator),
-            pooled_p(votes.sum(1)),
-        )
+    for start in range(0, draws, BLOCK):
+        votes = draw_votes(assumptions, items, judges, min(BLOCK, draws - start), generator)
+        means = (votes[..., 2] - votes[..., 0]) / judges
+        p_values = sign_flip_p(means, flips, generator), pooled_p(votes.sum(1))
         counts += [(p <= alpha + 1e-12).sum() for p in p_values]
-    return RejectionRates(assumptions, items, judges, draws, *(float(share) for share in counts / draws))
+    return RejectionRates(*(float(share) for share in counts / draws))
 
 
 def draw_votes(assumptions: Assumptions, items: int, judges: int, draws: int, generator: Generator) -> Floats:
@@ -106,8 +99,3 @@ def pooled_p(counts: Floats) -> Floats:
     """P-values (draws,) of the exact binomial test on pooled votes (draws, 3), ties dropped: the naive test."""
     fewer = np.minimum(counts[:, 0], counts[:, 2])
     return np.minimum(1.0, 2 * binom.cdf(fewer, counts[:, 0] + counts[:, 2], 0.5))
-
-
-def _blocks(draws: int) -> Iterator[int]:
-    for start in range(0, draws, BLOCK):
-        yield min(BLOCK, draws - start)

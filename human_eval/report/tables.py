@@ -164,22 +164,18 @@ def controls_table(analysis: Analysis) -> Table:
             Cell(_number(100 * (1 - control.width), "+.1f")),
             Cell(_number(100 * (control.width**-2 - 1), "+.0f")),
             Cell(_number(control.correlation, ".2f")),
-            Cell(
-                f"{control.judged:,} + {control.others:,}",
-                f"{control.undefined:,} undefined" if control.undefined else "",
-            ),
+            Cell(f"{control.judged:,} + {control.others:,}", _undefined(control.undefined)),
         )
         for (criterion, pair), controls in analysis.controls.items()
         for metric, control in controls.items()
     )
     header = ("criterion", "first / second", "metric", "share of the second, %", "narrower by, %")
+    columns = (*header, "as with more items, %", "r", "judged + scored only")
     notes = (
         "Control variates (Chaganty et al. 2018), with the metric's scores on unjudged items. No metric biases the "
         "estimate; an uninformative one does not narrow the interval.",
     )
-    return Table(
-        "With the help of metrics", (*header, "as with more items, %", "r", "judged + scored only"), rows, notes
-    )
+    return Table("With the help of metrics", columns, rows, notes)
 
 
 def share_cell(found: Preference) -> Cell:
@@ -210,6 +206,10 @@ def _verdict(outcome: Outcome, alpha: float) -> str:
     if math.isnan(outcome.half.share):
         return UNDEFINED
     return outcome.preferred(alpha) or "no difference detected"
+
+
+def _undefined(items: int) -> str:
+    return f"{items:,} undefined" if items else ""
 
 
 def _span(low: float, high: float, digits: str, between: str) -> str:

@@ -27,9 +27,8 @@ class ExclusionRules:
     def in_words(self) -> str:
         """The rules as a phrase."""
         slow = f", and judges with a median time below {self.min_seconds:g} s per task" if self.min_seconds else ""
-        return (
-            f"judges who failed more than {self.max_failed:.0%} of {self.min_checks} or more checks are left out{slow}"
-        )
+        failed = f"judges who failed more than {self.max_failed:.0%} of {self.min_checks} or more checks"
+        return f"{failed}{slow} are left out"
 
 
 @dataclass(frozen=True)
