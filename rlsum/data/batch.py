@@ -89,16 +89,18 @@ def collate(rows: dict[str, list[Any]], vocabulary: Vocabulary) -> Batch:
         src_lengths=torch.tensor([len(ids) for ids in extended]),
         target=pad(targets),
         unknown=tuple(unknown),
-        ids=tuple(rows["id"]),
-        sources=tuple(rows["source"]),
-        references=tuple(tuple(texts) for texts in rows["references"]),
-        columns=further_columns(rows),
+        **batch_texts(rows),
     )
 
 
-def further_columns(rows: dict[str, list[Any]]) -> tuple[Mapping[str, Any], ...]:
-    """The further columns of each row, none without ``data.columns``."""
-    return tuple(map(json.loads, rows["columns"])) if "columns" in rows else ({},) * len(rows["id"])
+def batch_texts(rows: dict[str, list[Any]]) -> dict[str, Any]:
+    """The fields of a Batch for rewards: ids, sources, references, and the further columns of ``data.columns``."""
+    return {
+        "ids": tuple(rows["id"]),
+        "sources": tuple(rows["source"]),
+        "references": tuple(tuple(texts) for texts in rows["references"]),
+        "columns": tuple(map(json.loads, rows["columns"])) if "columns" in rows else ({},) * len(rows["id"]),
+    }
 
 
 def pad(rows: Sequence[Sequence[int]], with_id: int = PAD) -> Tensor:

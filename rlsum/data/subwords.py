@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from rlsum.data.batch import Batch, further_columns, pad
+from rlsum.data.batch import Batch, batch_texts, pad
 
 if TYPE_CHECKING:
     import datasets
@@ -80,10 +80,7 @@ class Subwords:
             src_lengths=torch.tensor([len(ids) for ids in rows["src_tokens"]]),
             target=pad(rows["tgt_tokens"], IGNORED),
             unknown=((),) * len(src),
-            ids=tuple(rows["id"]),
-            sources=tuple(rows["source"]),
-            references=tuple(tuple(texts) for texts in rows["references"]),
-            columns=further_columns(rows),
+            **batch_texts(rows),
             pad=IGNORED,
             ends=ends,
         )

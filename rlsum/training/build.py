@@ -28,17 +28,8 @@ from rlsum.training.start.origin import Origin, Start, keeps_start, start_scorer
 from rlsum.training.steps import training_step
 from rlsum.training.trainer import Trainer
 
-READING = (
-    "id_column",
-    "source_column",
-    "reference_column",
-    "tokenizer",
-    "lowercase",
-    "max_source",
-    "max_target",
-    "num_proc",
-    "columns",
-)
+COLUMNS = ("id_column", "source_column", "reference_column", "columns")
+READING = (*COLUMNS, "tokenizer", "lowercase", "max_source", "max_target", "num_proc")
 
 
 def trainer(config: Config, init: Path | None = None, resume: bool = False) -> Trainer:
