@@ -16,8 +16,10 @@ def test_four_times_two_accumulated_is_eight(tmp_path, kind):
     def weights(size, accumulate):
         run = tmp_path / f"{size}x{accumulate}"
         config = tiny.config(run, kind, batch_size=size, accumulate=accumulate, steps=3, learning_rate=1e-3)
-        trainer = tiny.trainer(config, train=tiny.stories(8), reward=lambda c, r=None, s=None: np.zeros(len(c)))
-        trainer.metrics = {"reward": lambda c, r=None, s=None: np.zeros(len(c))}
+        trainer = tiny.trainer(
+            config, train=tiny.stories(8), reward=lambda c, r=None, s=None, columns=None: np.zeros(len(c))
+        )
+        trainer.metrics = {"reward": lambda c, r=None, s=None, columns=None: np.zeros(len(c))}
         tiny.calm(trainer)
         trainer.fit()
         return trainer.model.state_dict()

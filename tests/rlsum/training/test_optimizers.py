@@ -59,5 +59,5 @@ def test_weights_decay_beside_the_moments():
 
 
 def test_adam_has_no_decay():
-    with pytest.raises(ValueError, match=r"weight_decay=0.1: optimizer=adam has none; use optimizer=adamw"):
+    with pytest.raises(ValueError, match=r"weight_decay=0.1: not with optimizer=adam; use optimizer=adamw"):
         Training(steps=1, weight_decay=0.1)
