@@ -1,4 +1,4 @@
-"""The blocks that reports are made of.
+"""The blocks of reports.
 
 A report is a pure function from its data to a list of blocks. `terminal.show`, `page.to_html`, `markdown.to_markdown`
 and `latex.to_latex` render such a list.

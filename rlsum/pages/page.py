@@ -38,7 +38,7 @@ def render(template: str, values: Mapping[str, Any], package: str = "rlsum") -> 
 
 
 def write(folder: Path, texts: Mapping[str, str], blocks: Iterable[Block]) -> None:
-    """Write the texts (file name -> text) into ``folder``, made if need be, and the pictures of the blocks as PNG."""
+    """Write the texts (file name -> text) and the pictures of the blocks, as PNG, into ``folder``; creates it."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")

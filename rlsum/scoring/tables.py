@@ -51,7 +51,7 @@ def property_table(rows: Mapping[str, Mapping[str, Interval]], caption: str, not
 
 
 def difference_table(comparisons: Sequence[Comparison], caption: str, notes: Iterable[str] = ()) -> Table:
-    """One row a comparison with one baseline: difference and interval, p and Holm-adjusted p, items it rests on."""
+    """One row a comparison: difference with interval, p, Holm-adjusted p, and the number of items."""
     cells = tuple(
         (
             Cell(item.system),
