@@ -9,8 +9,8 @@ let seen = null; // when the task on the screen was last timed; null while it is
 function kept() {
   const fresh = { judge: "", position: 0, shortcuts: true, tasks: {} };
   try {
-    const found = JSON.parse(localStorage.getItem(storageKey) || "null");
-    return found && found.tasks && typeof found.tasks === "object" ? { ...fresh, ...found } : fresh;
+    const stored = JSON.parse(localStorage.getItem(storageKey) || "null");
+    return stored && stored.tasks && typeof stored.tasks === "object" ? { ...fresh, ...stored } : fresh;
   } catch {
     return fresh;
   }

@@ -34,7 +34,7 @@ class Assumptions:
         return np.array([decided * (1 - self.preference), self.ties, decided * self.preference])
 
 
-class RejectionRates(NamedTuple):
+class SimulatedPower(NamedTuple):
     """The share of simulated studies in which each test rejects equality."""
 
     sign_flip: float
@@ -50,7 +50,7 @@ def rejections(
     draws: int = 2_000,
     flips: int = FLIPS,
     seed: int = 0,
-) -> RejectionRates:
+) -> SimulatedPower:
     """Simulate ``draws`` studies and test each. With preference .5 rejections are false alarms, otherwise power.
 
     A block of studies shares its random sign flips. Seeded.
@@ -62,7 +62,7 @@ def rejections(
         means = (votes[..., 2] - votes[..., 0]) / judges
         p_values = sign_flip_p(means, flips, generator), pooled_p(votes.sum(1))
         counts += [(p <= alpha + 1e-12).sum() for p in p_values]
-    return RejectionRates(*(float(share) for share in counts / draws))
+    return SimulatedPower(*(float(share) for share in counts / draws))
 
 
 def draw_votes(assumptions: Assumptions, items: int, judges: int, draws: int, generator: Generator) -> Floats:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from human_eval.formatting import versus
 from human_eval.statistics.analysis import Analysis, Outcome
 from human_eval.statistics.preference import Preference
-from human_eval.statistics.ranking import Ranking
+from human_eval.statistics.ranking import SystemRanking
 from rlsum.evaluation.agreement import Agreement
 from rlsum.pages.table import DASH, UNDEFINED, Cell, Table, p_text
 
@@ -70,22 +70,22 @@ def agreement_table(analysis: Analysis) -> Table:
         (
             Cell(criterion),
             Cell(versus(pair)),
-            *(agreement_cell(found[name], 100 if name == "pairwise" else 1) for name in AGREEMENTS),
-            Cell(f"{found['alpha'].n:,}"),
+            *(agreement_cell(measures[name], 100 if name == "pairwise" else 1) for name in AGREEMENTS),
+            Cell(f"{measures['alpha'].n:,}"),
         )
-        for (criterion, pair), found in analysis.agreement.items()
+        for (criterion, pair), measures in analysis.agreement.items()
     )
     notes = dict.fromkeys(
-        f"{criterion}, {' and '.join(pair)}: {each.reason}"
-        for (criterion, pair), found in analysis.agreement.items()
-        for each in found.values()
-        if each.reason
+        f"{criterion}, {' and '.join(pair)}: {measure.reason}"
+        for (criterion, pair), measures in analysis.agreement.items()
+        for measure in measures.values()
+        if measure.reason
     )
     header = ("criterion", "first / second", *AGREEMENTS.values(), "comparisons")
     return Table("Do the judges agree?", header, rows, tuple(notes))
 
 
-def ranking_table(criterion: str, ranking: Ranking) -> Table:
+def ranking_table(criterion: str, ranking: SystemRanking) -> Table:
     """One row a system, from strongest to weakest."""
     rows = tuple(
         (
@@ -142,7 +142,7 @@ def judges_table(analysis: Analysis) -> Table:
 def metrics_table(analysis: Analysis) -> Table:
     """How often each metric chooses as people do: one row a metric, one column a criterion."""
     criteria = list(analysis.metrics)
-    names = list(dict.fromkeys(name for found in analysis.metrics.values() for name in found))
+    names = list(dict.fromkeys(name for metrics in analysis.metrics.values() for name in metrics))
     rows = tuple(
         (Cell(name), *(_accuracy(analysis.metrics[criterion][name]) for criterion in criteria)) for name in names
     )
@@ -178,28 +178,32 @@ def controls_table(analysis: Analysis) -> Table:
     return Table("With the help of metrics", columns, rows, notes)
 
 
-def share_cell(found: Preference) -> Cell:
+def share_cell(preference: Preference) -> Cell:
     """A share with its interval, marked if the interval excludes one half."""
-    if math.isnan(found.share):
-        return Cell(UNDEFINED, found.reason)
-    return _share(found.share, found.low, found.high)
+    if math.isnan(preference.share):
+        return Cell(UNDEFINED, preference.reason)
+    return _share(preference.share, preference.low, preference.high)
 
 
-def agreement_cell(found: Agreement, scale: float) -> Cell:
+def agreement_cell(agreement: Agreement, scale: float) -> Cell:
     """An agreement with its interval."""
-    if math.isnan(found.value):
+    if math.isnan(agreement.value):
         return Cell(UNDEFINED)
     digits = ".0f" if scale == 100 else ".2f"
-    return Cell(f"{scale * found.value:{digits}}", _span(scale * found.low, scale * found.high, digits, " to "))
+    return Cell(
+        f"{scale * agreement.value:{digits}}", _span(scale * agreement.low, scale * agreement.high, digits, " to ")
+    )
 
 
 def _share(share: float, low: float, high: float) -> Cell:
     return Cell(f"{100 * share:.1f}", _span(100 * low, 100 * high, ".1f", DASH), low > 0.5 or high < 0.5)
 
 
-def _accuracy(found: Preference) -> Cell:
-    cell = share_cell(found)
-    return Cell(cell.text, f"{cell.detail}; n {found.first + found.tied + found.second:,}".lstrip("; "), cell.mark)
+def _accuracy(accuracy: Preference) -> Cell:
+    cell = share_cell(accuracy)
+    return Cell(
+        cell.text, f"{cell.detail}; n {accuracy.first + accuracy.tied + accuracy.second:,}".lstrip("; "), cell.mark
+    )
 
 
 def _verdict(outcome: Outcome, alpha: float) -> str:

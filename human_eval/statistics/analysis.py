@@ -14,7 +14,7 @@ from human_eval.statistics.control_variate import ControlVariate, control_variat
 from human_eval.statistics.exclusion import ExcludedJudge, ExclusionRules, excluded
 from human_eval.statistics.metrics import MetricScores, difference, metric_agreements, scored_items
 from human_eval.statistics.preference import Preference, item_means, preference
-from human_eval.statistics.ranking import Ranking, bradley_terry
+from human_eval.statistics.ranking import SystemRanking, bradley_terry
 from human_eval.statistics.votes import Pair, Votes, matrix
 from rlsum.errors import UserError
 from rlsum.evaluation.agreement import Agreement
@@ -71,7 +71,7 @@ class Analysis:
     outcomes: tuple[Outcome, ...]
     everyone: tuple[Outcome, ...]
     agreement: dict[tuple[str, Pair], dict[str, Agreement]]
-    rankings: dict[str, Ranking]
+    rankings: dict[str, SystemRanking]
     order: dict[str, Preference]
     length: dict[str, Preference]
     judges: tuple[JudgeAudit, ...]

@@ -36,7 +36,7 @@ class Strength:
 
 
 @dataclass(frozen=True)
-class Ranking:
+class SystemRanking:
     """Systems from strongest to weakest, empty if undefined. ``reason`` explains that, or missing intervals."""
 
     systems: tuple[Strength, ...] = ()
@@ -50,7 +50,7 @@ def bradley_terry(
     same: Sequence[tuple[Pair, str]] = (),
     resamples: int = RESAMPLES,
     seed: int = 0,
-) -> Ranking:
+) -> SystemRanking:
     """Maximum likelihood strengths of ``systems`` from votes on one criterion (Bradley and Terry 1952).
 
     ``P(i beats j) = 1 / (1 + exp(s_j - s_i))``; a tie is half a win for each. Each item counts once for each pair, as
@@ -60,7 +60,7 @@ def bradley_terry(
     wins = item_wins(votes, systems, same)
     total = wins.sum(0)
     if reason := _refused(total, systems):
-        return Ranking(reason=reason)
+        return SystemRanking(reason=reason)
     fitted = strengths(total)
 
     def value(weights: Floats) -> Floats:
@@ -78,7 +78,7 @@ def bradley_terry(
         reason = reason or why
         share = float(np.mean([expected(fitted[index] - other) for other in np.delete(fitted, index)]))
         rows.append(Strength(systems[index], float(fitted[index]), low, high, share, best, worst))
-    return Ranking(tuple(rows), reason)
+    return SystemRanking(tuple(rows), reason)
 
 
 def item_wins(votes: Sequence[Vote], systems: Sequence[str], same: Sequence[tuple[Pair, str]] = ()) -> Floats:

@@ -22,7 +22,7 @@ let current = Math.max(0, questions.findIndex((question) => !isAnswered(question
 
 function mark(index) {
   current = index;
-  questions.forEach((question, place) => question.classList.toggle("current", place === index));
+  questions.forEach((question, number) => question.classList.toggle("current", number === index));
 }
 
 function go(index) {
@@ -74,23 +74,23 @@ const field = $("search-field");
 const text = $("article-text");
 const whole = text.textContent;
 let marks = [];
-let place = -1;
+let shown = -1;
 
 function search() {
   const wanted = field.value.trim();
   const pieces = [];
   marks = [];
-  place = -1;
+  shown = -1;
   if (wanted) {
     const pattern = new RegExp(wanted.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/\s+/g, "\\s+"), "giu");
     let end = 0;
-    for (const found of whole.matchAll(pattern)) {
+    for (const match of whole.matchAll(pattern)) {
       if (marks.length === LIMIT) break;
       const mark = document.createElement("mark");
-      mark.textContent = found[0];
-      pieces.push(whole.slice(end, found.index), mark);
+      mark.textContent = match[0];
+      pieces.push(whole.slice(end, match.index), mark);
       marks.push(mark);
-      end = found.index + found[0].length;
+      end = match.index + match[0].length;
     }
     pieces.push(whole.slice(end));
   } else {
@@ -103,20 +103,20 @@ function search() {
 
 function show(index) {
   if (!marks.length) return;
-  if (marks[place]) marks[place].classList.remove("here");
-  place = (index + marks.length) % marks.length;
-  marks[place].classList.add("here");
-  const top = marks[place].getBoundingClientRect().top - text.getBoundingClientRect().top;
+  if (marks[shown]) marks[shown].classList.remove("here");
+  shown = (index + marks.length) % marks.length;
+  marks[shown].classList.add("here");
+  const top = marks[shown].getBoundingClientRect().top - text.getBoundingClientRect().top;
   text.scrollTop += top - text.clientHeight / 3; // scrolls the article, not the page
-  $("search-count").textContent = `${place + 1} of ${marks.length}${marks.length === LIMIT ? "+" : ""}`;
+  $("search-count").textContent = `${shown + 1} of ${marks.length}${marks.length === LIMIT ? "+" : ""}`;
 }
 
 $("search").hidden = false;
 field.addEventListener("input", search);
-$("search-next").addEventListener("click", () => show(place + 1));
-$("search-previous").addEventListener("click", () => show(place - 1));
+$("search-next").addEventListener("click", () => show(shown + 1));
+$("search-previous").addEventListener("click", () => show(shown - 1));
 field.addEventListener("keydown", (event) => {
-  if (event.key === "Enter") { event.preventDefault(); show(place + (event.shiftKey ? -1 : 1)); }
+  if (event.key === "Enter") { event.preventDefault(); show(shown + (event.shiftKey ? -1 : 1)); }
   if (event.key === "Escape") { field.value = ""; search(); go(current); }
 });
 
