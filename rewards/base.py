@@ -1,4 +1,4 @@
-"""The Reward protocol, and how a name becomes one: the lazy table, entry points and ``module:attribute``."""
+"""The Reward protocol, and the lookup of rewards by name: the lazy table, entry points and ``module:attribute``."""
 
 from __future__ import annotations
 
@@ -93,24 +93,24 @@ class Reward(Protocol):
 def load(name: str, **options: Any) -> Reward:
     """``load("sms", vectors="v.txt.gz", normalize="unit")`` -> a reward.
 
-    Options and the existence of files are checked at once; models and vectors load at the first call or signature.
+    Options and the existence of files are checked at once. Models and vectors load at the first call or signature.
     ``name`` is one of ``names()`` or ``module:attribute``: a class or function that builds a reward, a reward, or a
-    plain function with the call signature of ``Reward``. Raises RewardError.
+    plain function whose first parameter is ``candidates`` (see ``Plain``). Raises RewardError.
     """
     return from_spec(with_parts(name, options))
 
 
 def from_spec(spec: str | Mapping[str, Any] | Spec) -> Reward:
     """A reward from its text ``'sms(vectors=v.txt.gz)'`` or mapping ``{"name": "sms", "vectors": "v.txt.gz"}``."""
-    written = as_spec(spec)
-    found = resolve(written.name)
-    if is_reward(found):
-        bind(written.name, _no_options, written.options)
-        return complete(found) if _has_protocol(found) else Plain(written.name, found)
-    reward = found(**bind(written.name, found, written.options))
+    spec = as_spec(spec)
+    target = resolve(spec.name)
+    if is_reward(target):
+        bind(spec.name, _no_options, spec.options)
+        return complete(target) if _has_protocol(target) else Plain(spec.name, target)
+    reward = target(**bind(spec.name, target, spec.options))
     if not _has_protocol(reward):
         needed = "name, signature, undefined() and __call__()"
-        raise RewardError(f"reward {written.name!r} built a {type(reward).__name__}, which lacks one of {needed}")
+        raise RewardError(f"reward {spec.name!r} built a {type(reward).__name__}, which lacks one of {needed}")
     return complete(reward)
 
 
@@ -125,40 +125,40 @@ def complete(reward: Any) -> Reward:
 
 
 def from_specs(specs: str | Sequence[str | Mapping[str, Any]]) -> dict[str, Reward]:
-    """Several rewards in order, by label: the name, or the whole spec where two share a name.
+    """Several rewards in order, by label: the name, or the whole spec if two share a name.
 
     ``specs`` is ``'rouge-l,sms(vectors=v.txt.gz)'`` or a list of texts and mappings.
     """
-    written = [as_spec(spec) for spec in (split_specs(specs) if isinstance(specs, str) else specs)]
-    names = [spec.name for spec in written]
-    labels = [spec.name if names.count(spec.name) == 1 else str(spec) for spec in written]
-    twice = [label for label in labels if labels.count(label) > 1]
-    if twice:
-        raise RewardError(f"the reward {twice[0]!r} is given twice; leave one out")
-    return {label: from_spec(spec) for label, spec in zip(labels, written, strict=True)}
+    parsed = [as_spec(spec) for spec in (split_specs(specs) if isinstance(specs, str) else specs)]
+    names = [spec.name for spec in parsed]
+    labels = [spec.name if names.count(spec.name) == 1 else str(spec) for spec in parsed]
+    repeated = [label for label in labels if labels.count(label) > 1]
+    if repeated:
+        raise RewardError(f"the reward {repeated[0]!r} is given twice; leave one out")
+    return {label: from_spec(spec) for label, spec in zip(labels, parsed, strict=True)}
 
 
 def check_spec(spec: str | Mapping[str, Any] | Spec) -> None:
-    """Raise RewardError unless name and options are valid. Loads no model, reads no file: cheap."""
-    written = as_spec(spec)
-    found = resolve(written.name)
-    build = _no_options if is_reward(found) else found
-    arguments = inspect.signature(build).bind(**bind(written.name, build, written.options))
-    check = getattr(found, "check_options", None)  # what an annotation cannot say, such as the parts of a sum
+    """Raise RewardError unless name and options are valid. Cheap: loads no model and reads no file."""
+    spec = as_spec(spec)
+    target = resolve(spec.name)
+    build = _no_options if is_reward(target) else target
+    arguments = inspect.signature(build).bind(**bind(spec.name, build, spec.options))
+    check = getattr(target, "check_options", None)  # what an annotation cannot say, such as the parts of a sum
     if check is not None:
         arguments.apply_defaults()
         check(arguments.arguments)
 
 
 def names() -> list[str]:
-    """Every name that ``load`` knows: ours, then those of installed plug-ins."""
+    """Every name that ``load`` knows: those of this package, then those of installed plug-ins."""
     return [*TABLE, *sorted(point.name for point in entry_points(group=ENTRY_POINTS) if point.name not in TABLE)]
 
 
 def resolve(name: str) -> Any:
-    """The class, function or object behind a name; imports its module and nothing heavy.
+    """The class, function or object of a name; imports its module, which loads nothing heavy.
 
-    Raises RewardError for an unknown name (with the nearest one) and for a module or attribute that is not there.
+    Raises RewardError for an unknown name (with the most similar one) and for a missing module or attribute.
     """
     if name in TABLE:
         return _attribute(name, TABLE[name])
@@ -170,34 +170,35 @@ def resolve(name: str) -> Any:
     raise RewardError(f"unknown reward {name!r}{nearest(name, known)}; known: {', '.join(known)}, or module:attribute")
 
 
-def _attribute(name: str, place: str) -> Any:
-    module_name, _, path = place.partition(":")
+def _attribute(name: str, location: str) -> Any:
+    module_name, _, path = location.partition(":")
     try:
-        found: Any = importlib.import_module(module_name)
+        target: Any = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
-        own = ":" in name and error.name == module_name.partition(".")[0]
-        hint = "; where it lies in this folder, set PYTHONPATH=. before the command" if own else ""
+        is_missing = ":" in name and error.name == module_name.partition(".")[0]
+        hint = "; if it is in this folder, set PYTHONPATH=. before the command" if is_missing else ""
         raise RewardError(f"reward {name!r}: cannot import {module_name!r} ({error}){hint}") from error
     for part in path.split("."):
-        if not hasattr(found, part):
-            raise RewardError(f"reward {name!r}: {module_name} has no {path!r}{nearest(part, dir(found))}")
-        found = getattr(found, part)
-    if not callable(found):
-        raise RewardError(f"reward {name!r}: {place} is a {type(found).__name__}, not a reward or a callable")
-    return found
+        if not hasattr(target, part):
+            raise RewardError(f"reward {name!r}: {module_name} has no {path!r}{nearest(part, dir(target))}")
+        target = getattr(target, part)
+    if not callable(target):
+        raise RewardError(f"reward {name!r}: {location} is a {type(target).__name__}, not a reward or a callable")
+    return target
 
 
-def is_reward(found: Any) -> bool:
-    """A reward itself, or a plain function of candidates; anything else builds one."""
-    if inspect.isclass(found):
+def is_reward(target: Any) -> bool:
+    """Whether ``target`` is a reward or a plain function of candidates; anything else builds a reward."""
+    if inspect.isclass(target):
         return False
-    return _has_protocol(found) or next(iter(inspect.signature(found).parameters), None) == "candidates"
+    return _has_protocol(target) or next(iter(inspect.signature(target).parameters), None) == "candidates"
 
 
-def _has_protocol(found: Any) -> bool:
-    """Whether it has the parts of a Reward; isinstance would ask for the signature, which loads models."""
-    return all(hasattr(type(found), part) for part in ("__call__", "signature", "undefined")) and hasattr(found, "name")
+def _has_protocol(target: Any) -> bool:
+    """Whether it has the parts of a Reward. isinstance would read the signature, which loads models."""
+    parts = ("__call__", "signature", "undefined")
+    return all(hasattr(type(target), part) for part in parts) and hasattr(target, "name")
 
 
 def _no_options() -> None:
-    """A reward that is ready made takes none."""
+    """The options of a reward that is already built."""

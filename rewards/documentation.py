@@ -1,8 +1,8 @@
-"""What a reward is, read from its docstrings: the one place where formula, range, paper and options are written.
+"""The description of a reward, read from its docstrings: formula, range, paper and options.
 
-A docstring explains an option as ``option``: meaning, to the end of the paragraph or the next option. It is that of the
-reward, or that of its dataclass of options (see ``rewards.options.takes``). Options that several families share are
-explained in ``SHARED``.
+A docstring explains an option as ``option``: meaning, up to the end of the paragraph or the next option. It is the
+docstring of the reward or of its dataclass of options (see ``rewards.options.takes``). ``SHARED`` explains the options
+that several families share.
 """
 
 from __future__ import annotations
@@ -42,26 +42,26 @@ SHARED = {
     "max_ngram_order": "the longest n-grams that count",
     "lowercase": "ignore letter case",
     "zero_order": "an order of n-grams without a match makes the score 0 (as printed), or ends the product (stop)",
-    "clip": "count an n-gram no more often than the reference has it",
+    "clip": "count an n-gram at most as often as it occurs in the reference",
     "stages": "how words are matched",
     "alpha": "weight of recall against precision",
     "beta": "exponent of the penalty for fragments",
     "gamma": "the largest penalty for fragments",
     # BLEU Neighbors
     "examples": "judged texts: JSONL rows of text and score",
-    "kernel": "the reward that says how alike two texts are",
-    "tau": "the least likeness of a neighbour",
+    "kernel": "the reward that measures the similarity of two texts",
+    "tau": "the lowest similarity of a neighbour",
     "a": "the fewest neighbours for a score",
     "b": "the largest share of the examples that may be neighbours",
-    "leave_one_out": "a candidate that is itself an example is not its own neighbour",
-    "subsample": "use so many examples, drawn at random",
+    "leave_one_out": "exclude examples with the candidate's own text",
+    "subsample": "use a random sample of this many examples",
     # combination
     "parts": "rewards with their weights, written reward=weight",
-    "reward": "the reward inside",
-    "seed": "of what is drawn at random",
+    "reward": "the inner reward",
+    "seed": "of the random numbers",
 }
 
-# How a reward is written where its required options alone do not show it.
+# Examples of rewards whose required options do not make an example.
 WRITTEN = {
     **{name: f"{name}(vectors=...)" for name in ("wms", "sms", "s+wms")},  # or encoder=...
     "weighted": "weighted(rouge-l=0.7, rouge-2=0.3)",
@@ -74,7 +74,7 @@ WRITTEN = {
 
 @dataclass(frozen=True)
 class Option:
-    """One option: ``default`` as written (``...``: must be given), its ``choices`` if it has some, what it means."""
+    """An option: its ``default`` as written (``...``: required), its ``choices`` if there are any, its ``meaning``."""
 
     default: str
     choices: tuple[str, ...]
@@ -83,10 +83,10 @@ class Option:
 
 @dataclass(frozen=True)
 class Description:
-    """A reward and its options as ``name=default`` (``name=...`` where one must be given).
+    """A reward and its ``options`` with their defaults (``...``: required).
 
-    ``text`` is what it computes, ``scores`` what a call returns (range, empty candidate, NaN), ``source`` where it
-    comes from; ``explained`` has each option in full. ``written`` is it with the least it needs, ... for a value.
+    ``text``: what it computes. ``scores``: what a call returns (range, empty candidate, NaN). ``source``: the paper or
+    code. ``explained``: each option in full. ``written``: an example with the required options, ``...`` for a value.
     """
 
     name: str
@@ -100,7 +100,7 @@ class Description:
 
 
 def describe(name: str) -> Description:
-    """What a reward is and which options it takes, for ``rlsum rewards``; imports its module, loads no model."""
+    """The description of a reward for ``rlsum rewards``. Imports its module and loads no model."""
     found = resolve(name)
     documentation = inspect.getdoc(found) or ""
     fields = {} if is_reward(found) else parameters(name, found)
@@ -135,14 +135,14 @@ def _option(name: str, field: inspect.Parameter, texts: Sequence[str]) -> Option
 
 
 def _shared(name: str, choices: tuple[str, ...]) -> str:
-    """What ``SHARED`` says, without the parts about choices that this reward does not have."""
+    """The meaning in ``SHARED``, without choices that this reward does not have."""
     parts = SHARED.get(name, "").split("; ")
     about = [re.match(r"([\w-]+): ", part) for part in parts]
     return "; ".join(part for part, of in zip(parts, about, strict=True) if not (choices and of) or of[1] in choices)
 
 
 def _written(name: str, explained: dict[str, Option]) -> str:
-    required = ", ".join(f"{option}=..." for option, told in explained.items() if told.default == "...")
+    required = ", ".join(f"{name}=..." for name, option in explained.items() if option.default == "...")
     return f"{name}({required})" if required else name
 
 
@@ -151,7 +151,7 @@ def _is_literal(annotation: Any) -> bool:
 
 
 def _without_options(documentation: str, options: dict[str, inspect.Parameter]) -> str:
-    """The paragraphs that do not begin with an option; those are in the list of options."""
+    """The paragraphs that do not begin with an option, which the list of options shows."""
     starts = tuple(f"``{name}``: " for name in options)
     paragraphs = re.split(r"\n\s*\n", documentation)
     return flowing("\n\n".join(paragraph for paragraph in paragraphs if not starts or not paragraph.startswith(starts)))

@@ -1,4 +1,4 @@
-"""Why a score is what it is: what moves where (movers), or what resembles what (contextual metrics), as plain data."""
+"""Explanations of scores as plain data: the transport plan of a mover, or the cosines of a contextual metric."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ Form = Literal["flow", "similarity"]
 
 @dataclass(frozen=True)
 class Item:
-    """A word, sentence or token as shown, and its share of the text's weight.
+    """A word, sentence or token, and its share of the text's weight.
 
-    ``sentence`` numbers the sentence where it first stands; ``place`` orders words by where they do.
+    ``sentence`` is the number of the first sentence that contains it. ``place`` orders words by first occurrence.
     """
 
     text: str
@@ -39,9 +39,8 @@ class Item:
 class Explanation:
     """One pair under one metric: ``m`` items of the candidate, ``n`` of the reference.
 
-    ``form=flow``: ``values`` ``(m, n)`` are distances, of the kind that ``measured`` says, and ``plan`` ``(m, n)`` is
-    the weight moved, summing to 1.
-    ``form=similarity``: ``values`` are cosines and there is no plan.
+    ``form=flow``: ``values`` ``(m, n)`` are distances, named by ``measured``, and ``plan`` ``(m, n)`` is the weight
+    moved, which sums to 1. ``form=similarity``: ``values`` are cosines and there is no plan.
     """
 
     metric: str
@@ -55,14 +54,14 @@ class Explanation:
     measured: str = "Euclidean distance"
 
     def flows(self) -> list[tuple[int, int, float, float]]:
-        """What moves: (candidate's item, reference's item, weight, distance), the heaviest first."""
+        """The moves: (candidate's item, reference's item, weight, distance), the heaviest first."""
         if self.plan is None:
             return []
-        found = [(int(i), int(j), float(self.plan[i, j]), float(self.values[i, j])) for i, j in np.argwhere(self.plan)]
-        return sorted(found, key=lambda flow: (-flow[2], flow[0], flow[1]))
+        flows = [(int(i), int(j), float(self.plan[i, j]), float(self.values[i, j])) for i, j in np.argwhere(self.plan)]
+        return sorted(flows, key=lambda flow: (-flow[2], flow[0], flow[1]))
 
     def as_json(self) -> dict[str, Any]:
-        """Everything as plain numbers and texts."""
+        """All fields as numbers and texts."""
         data = {key: getattr(self, key) for key in ("metric", "signature", "score", "form")}
         data |= {side: [asdict(item) for item in getattr(self, side)] for side in ("candidate", "reference")}
         if self.form == "similarity":
@@ -81,7 +80,7 @@ def explain(reward: Reward, candidate: str, reference: str) -> Explanation:
     reason = reward.undefined(candidate, [reference])
     if reason is not None:
         raise RewardError(f"{reward.name}: there is nothing to show, {reason}")
-    if reward.undefined(candidate, [candidate]) is not None:  # a reference as it is could not be scored
+    if reward.undefined(candidate, [candidate]) is not None:  # as a reference, it could not be scored
         raise RewardError(f"{reward.name}: there is nothing to show, the candidate has nothing to score")
     return explained(reward, candidate, reference, float(reward([candidate], [[reference]])[0]))
 
@@ -110,27 +109,27 @@ def _flow(reward: Any, candidate: str, reference: str, score: float) -> Explanat
 
 
 def _items(document: Document, weights: NDArray[np.float64], kind: ItemKind) -> tuple[Item, ...]:
-    """The items in the order of ``items_of``: rows as they are numbered, which is as they are first said, sentences."""
+    """The items in the order of ``items_of``: words by first occurrence, then sentences."""
     words: dict[int, list[str]] = {}
     first_in: dict[int, int] = {}
-    said: dict[tuple[int, ...], str] = {}  # a sentence said again is the same item
+    distinct: dict[tuple[int, ...], str] = {}  # a repeated sentence is one item
     for rows, texts, sentence in zip(document.rows, document.words, document.sentences, strict=True):
-        said.setdefault(rows, sentence)
+        distinct.setdefault(rows, sentence)
         for row, word in zip(rows, texts, strict=True):
             words.setdefault(row, []).append(word)
-            first_in.setdefault(row, list(said).index(rows))
+            first_in.setdefault(row, list(distinct).index(rows))
     names: list[tuple[str, Kind, int, int]] = []
     if kind != "sentences":
-        for row, found in words.items():
-            label = ", ".join(dict.fromkeys(found))
+        for row, forms in words.items():
+            label = ", ".join(dict.fromkeys(forms))
             names.append((f"no vector: {label}" if row == document.unknown else label, "word", first_in[row], row))
     if kind != "words":
-        names += [(sentence, "sentence", number, number) for number, sentence in enumerate(said.values())]
+        names += [(sentence, "sentence", number, number) for number, sentence in enumerate(distinct.values())]
     return tuple(Item(*name, float(weight)) for name, weight in zip(names, weights, strict=True))
 
 
 def _zhao(reward: Any, candidate: str, reference: str, score: float) -> Explanation:
-    """MoverScore v1 or v2: tokens or n-grams of them travel; v1 measures squared distances."""
+    """MoverScore v1 or v2: tokens or n-grams move; v1 has squared distances."""
     space = reward.space.for_call([candidate], [reference])
     encoded = space.encode([candidate, reference])
     first, second = space.tokens(encoded[candidate], space.candidate_idf), space.tokens(encoded[reference], space.idf)

@@ -25,16 +25,16 @@ def bind(name: str, build: Callable[..., Any], options: Mapping[str, Any]) -> di
 
     Returns the arguments to call ``build`` with. Raises RewardError for an unknown, missing or wrong option.
     """
-    wanted = parameters(name, build)
-    unknown = [option for option in options if option not in wanted]
+    accepted = parameters(name, build)
+    unknown = [option for option in options if option not in accepted]
     if unknown:
-        known = f"its options are {', '.join(wanted)}" if wanted else "it takes none"
-        raise RewardError(f"{name}: unknown option {unknown[0]!r}{nearest(unknown[0], wanted)}; {known}")
-    missing = [key for key, field in wanted.items() if field.default is field.empty and key not in options]
+        known = f"its options are {', '.join(accepted)}" if accepted else "it takes none"
+        raise RewardError(f"{name}: unknown option {unknown[0]!r}{nearest(unknown[0], accepted)}; {known}")
+    missing = [key for key, field in accepted.items() if field.default is field.empty and key not in options]
     if missing:
-        itself = "; if it is a reward itself, its first argument must be named candidates" if ":" in name else ""
-        raise RewardError(f"{name}: option {missing[0]!r} is required; write {name}({missing[0]}=...){itself}")
-    return {key: coerce(f"{name}: {key}", value, wanted[key].annotation) for key, value in options.items()}
+        hint = "; if it is a reward itself, its first argument must be named candidates" if ":" in name else ""
+        raise RewardError(f"{name}: option {missing[0]!r} is required; write {name}({missing[0]}=...){hint}")
+    return {key: coerce(f"{name}: {key}", value, accepted[key].annotation) for key, value in options.items()}
 
 
 def takes(options: Callable[Arguments, Options]) -> Callable[[Callable[[Options], Built]], Callable[Arguments, Built]]:
@@ -61,23 +61,23 @@ def takes(options: Callable[Arguments, Options]) -> Callable[[Callable[[Options]
 def parameters(name: str, build: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     """The options that ``build`` takes, annotations evaluated."""
     try:
-        found = inspect.signature(build, eval_str=True).parameters
+        fields = inspect.signature(build, eval_str=True).parameters
     except NameError as error:
         raise RewardError(
             f"{name}: its annotations cannot be read ({error}); import their names at run time"
         ) from error
-    return {key: field for key, field in found.items() if field.kind not in (field.VAR_KEYWORD, field.VAR_POSITIONAL)}
+    return {key: field for key, field in fields.items() if field.kind not in (field.VAR_KEYWORD, field.VAR_POSITIONAL)}
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """``"; did you mean 'x'?"``, or nothing where no known word is near."""
+    """``"; did you mean 'x'?"``, or "" if no known word is similar."""
     close = difflib.get_close_matches(word.lower(), list(known), n=1, cutoff=0.5)
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def coerce(label: str, value: Any, annotation: Any) -> Any:
     """``value`` as ``annotation`` asks (int, float, bool, str, Literal, optional ones); other types pass unchanged."""
-    if get_origin(annotation) is Annotated:  # what stands beside the type looks at the value and may raise RewardError
+    if get_origin(annotation) is Annotated:  # its checks get the value and may raise RewardError
         value = coerce(label, value, get_args(annotation)[0])
         for check in get_args(annotation)[1:]:
             check(value)
@@ -123,13 +123,13 @@ def _boolean(label: str, value: Any) -> bool:
 
 
 def _number(label: str, value: Any, kind: type[int] | type[float]) -> int | float:
-    wanted = "a whole number" if kind is int else "a finite number"
+    expected = "a whole number" if kind is int else "a finite number"
     if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise RewardError(f"{label} must be {wanted}, not {value!r}")
+        raise RewardError(f"{label} must be {expected}, not {value!r}")
     try:
         number = float(value)
     except ValueError as error:
-        raise RewardError(f"{label} must be {wanted}, not {value!r}") from error
+        raise RewardError(f"{label} must be {expected}, not {value!r}") from error
     if not math.isfinite(number) or (kind is int and number != int(number)):
-        raise RewardError(f"{label} must be {wanted}, not {value!r}")
+        raise RewardError(f"{label} must be {expected}, not {value!r}")
     return kind(number)

@@ -1,4 +1,4 @@
-"""Rewards that others wrote without the base class: plain functions, and classes of the protocol without columns."""
+"""Adapters to the Reward protocol: plain functions, and classes of the earlier protocol, which has no columns."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ VARIADIC = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 class Plain(BaseReward):
     """A plain function as a reward: ``function(candidates, references, sources, column, ...)``.
 
-    The function names what it reads: ``references`` and ``sources`` if it reads them, and any column of the dataset.
-    It needs a column whose parameter has no default. Its signature is its name and the hash of its source.
+    Each parameter names what the function reads: ``references``, ``sources``, or a column of the dataset, which is
+    optional if the parameter has a default. The signature is the function's name and the hash of its source.
     """
 
     def __init__(self, name: str, function: Callable[..., Any]) -> None:
@@ -62,12 +62,12 @@ class Plain(BaseReward):
         return signature(place, source=hashlib.sha256(source.encode()).hexdigest()[:12])
 
     def reason(self, item: Item) -> str | None:
-        """Only the function knows: its NaN comes without a reason."""
+        """A function gives no reason for its NaN."""
         (score,) = self(*item.inputs())
         return f"{self.name} returned NaN" if score != score else None
 
     def _arguments(self, inputs: Inputs) -> BoundArguments:
-        """The inputs that the function's parameters name."""
+        """The inputs that the parameters name."""
         called = inspect.signature(self.function)
         given = {**(inputs.columns or {}), **dict(zip(TEXTS, inputs, strict=False))}
         arguments: dict[str, Any] = {}
@@ -87,21 +87,21 @@ class WithoutColumns(BaseReward):
         self.name = reward.name
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
-        """The reward's own."""
+        """``(n,)`` float64, the scores of the inner reward."""
         scores: NDArray[np.float64] = self.reward(inputs.candidates, inputs.references, inputs.sources)
         return scores
 
     @property
     def signature(self) -> str:
-        """The reward's own."""
+        """The signature of the inner reward."""
         return str(self.reward.signature)
 
     def reason(self, item: Item) -> str | None:
-        """The reward's own."""
+        """The reason of the inner reward."""
         reason: str | None = self.reward.undefined(item.candidate, item.references)
         return reason
 
 
 def _field(parameter: Parameter) -> str:
-    """What a parameter reads: an underscore before it says only that the function does not use it."""
+    """What a parameter reads. A leading underscore marks an unused parameter."""
     return parameter.name.lstrip("_")

@@ -1,6 +1,6 @@
-"""Written rewards: ``'sms(vectors=v.txt.gz, normalize=unit)'`` or a mapping with the same keys -> name and options.
+"""Specs of rewards: ``'sms(vectors=v.txt.gz, normalize=unit)'`` or a mapping with the same keys -> name and options.
 
-Nothing is looked up or loaded here; ``rewards.base`` gives the names and the options their meaning.
+This module parses only. ``rewards.base`` looks the names up.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from rewards.errors import RewardError
 
 CLOSING = {"(": ")", "[": "]"}
 QUOTES = "'\""
-SUM = "weighted"  # the one name whose keys are rewards and whose values are weights
+SUM = "weighted"  # its keys are rewards, its values weights
 
 
 @dataclass(frozen=True)
 class Spec:
-    """A reward as written: its name and its options, values not yet interpreted."""
+    """The name and the options of a reward, values as written."""
 
     name: str
     options: dict[str, Any]
@@ -35,7 +35,7 @@ def as_spec(spec: str | Mapping[str, Any] | Spec) -> Spec:
     """Read one reward, written as text or as a mapping ``{name: sms, vectors: v.txt.gz}``.
 
     A weighted sum is ``weighted(rouge-l=0.7, sms(vectors=v.txt)=0.3)``, ``{name: weighted, rouge-l: 0.7, ...}`` or
-    ``{name: weighted, parts: [[spec, weight], ...]}``; all three come out as the option ``parts``.
+    ``{name: weighted, parts: [[spec, weight], ...]}``. All three become the option ``parts``.
 
     Raises RewardError for anything else.
     """
@@ -51,7 +51,7 @@ def as_spec(spec: str | Mapping[str, Any] | Spec) -> Spec:
 
 
 def with_parts(name: str, options: Mapping[str, Any]) -> Spec:
-    """A spec from a name and options; the keys of a weighted sum are gathered into its one option ``parts``."""
+    """A spec from a name and options. The keys of a weighted sum become its one option ``parts``."""
     if name != SUM:
         return Spec(name, dict(options))
     parts = _pairs(options["parts"]) if "parts" in options else []
@@ -74,7 +74,7 @@ def _parse(text: str) -> Spec:
     name, opened, rest = text.partition("(")
     name = name.strip()
     if len(split_specs(text)) > 1:
-        raise RewardError(f"{text!r} is more than one reward; a single one is expected here")
+        raise RewardError(f"{text!r} is more than one reward; one reward is expected")
     if not name or any(sign in name for sign in " =)"):
         raise RewardError(f"{text!r} is not a reward; write name or name(option=value, ...)")
     if not opened:
@@ -101,7 +101,7 @@ def _item(name: str, text: str) -> tuple[str, str]:
 
 
 def _split(text: str, separator: str) -> list[str]:
-    """Split at separators that stand outside parentheses, brackets and quotes."""
+    """Split at separators outside parentheses, brackets and quotes."""
     cuts = [position for position, depth, sign in _scan(text) if depth == 0 and sign == separator]
     starts, ends = [0, *(cut + 1 for cut in cuts)], [*cuts, len(text)]
     return [text[start:end] for start, end in zip(starts, ends, strict=True)]
@@ -114,7 +114,7 @@ def _scan(text: str) -> Iterator[tuple[int, int, str]]:
     for position, sign in enumerate(text):
         if quote:
             quote = "" if sign == quote else quote
-        elif sign in QUOTES and previous in ("=", ""):  # an apostrophe inside a word is no quotation
+        elif sign in QUOTES and previous in ("=", ""):  # an apostrophe inside a word is not a quotation mark
             quote = sign
         else:
             if sign in CLOSING:
@@ -134,7 +134,7 @@ def _unquoted(value: str) -> str:
 
 
 def _written(value: Any) -> str:
-    """A value as it would be written in a spec."""
+    """A value as text in a spec."""
     if isinstance(value, Mapping | Spec):
         return str(as_spec(value))
     text = "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,1 +1,1 @@
-"""Rewards in other libraries' clothes; each file imports its library only when it is used."""
+"""Rewards for other libraries. Each file imports its library only when it is used."""

@@ -10,8 +10,13 @@ from rewards.scoring import check_columns, columns_for
 from rewards.wrappers.parts import Part, made
 
 
-class Scored:
-    """A function of a batch of columns for ``Dataset.map(..., batched=True)``; picklable, so ``num_proc`` works."""
+class ScoredColumns:
+    """A reward (a spec, or a reward) as a function of a batch of columns for ``Dataset.map(..., batched=True)``.
+
+    ``references`` names a column that holds a text or a list of texts per row; None for a reward without. A reward
+    finds other columns by their own names. ``name`` is the name of the new column, by default that of the reward. The
+    signature of the scores is ``.reward.signature``. Can be pickled, so ``num_proc`` works.
+    """
 
     def __init__(
         self,
@@ -26,7 +31,7 @@ class Scored:
         self.name = self.reward.name if name is None else name
 
     def __call__(self, columns: Mapping[str, Sequence[Any]]) -> dict[str, list[float | None]]:
-        """One new column: the scores, None (null) where undefined. Raises RewardError for a missing column."""
+        """One new column: the scores, None (null) if undefined. Raises RewardError for a missing column."""
         check_columns(self.reward, columns)
         for name in (self.candidates, self.references, self.sources):
             if name is not None and name not in columns:
@@ -40,22 +45,9 @@ class Scored:
         return {self.name: [None if score != score else float(score) for score in scores]}
 
 
-def scored(
-    reward: Part,
-    candidates: str = "candidate",
-    references: str | None = "references",
-    sources: str | None = None,
-    name: str | None = None,
-) -> Scored:
-    """A reward (a spec, or one already made) over columns of texts.
-
-    ``references`` holds a text or a list of texts a row, None for a reward without. A reward finds other columns by
-    their own names. ``name`` is the new column's, by default the reward's. The signature of the scores is
-    ``.reward.signature``.
-    """
-    return Scored(reward, candidates, references, sources, name)
+scored = ScoredColumns
 
 
 def as_lists(references: Sequence[Any]) -> list[list[str]]:
-    """A list of references a row, where a row may also be one text."""
+    """A list of references per row; a row may also be a single text."""
     return [[row] if isinstance(row, str) else list(row) for row in references]

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class TextReward(Metric):
-    """The mean of a reward over everything it was updated with, undefined scores left out.
+    """The mean of a reward over all updates, without undefined scores.
 
-    States: ``total`` (float64), ``defined`` and ``undefined`` (int64), all scalars, added up over processes.
+    States: ``total`` (float64), ``defined`` and ``undefined`` (int64), scalars that are summed over processes.
     """
 
     is_differentiable = False
@@ -28,7 +28,7 @@ class TextReward(Metric):
     defined: Tensor
     undefined: Tensor
 
-    def __init__(self, reward: Part, **settings: Any) -> None:  # torchmetrics' own: dist_sync_on_step and its kin
+    def __init__(self, reward: Part, **settings: Any) -> None:  # of torchmetrics, such as dist_sync_on_step
         super().__init__(**settings)
         self.reward = made(reward)
         self.add_state("total", torch.tensor(0.0, dtype=torch.float64), dist_reduce_fx="sum")
@@ -54,10 +54,10 @@ class TextReward(Metric):
         self.undefined += (~known).sum().to(self.undefined.device)
 
     def compute(self) -> Tensor:
-        """The mean, a float64 scalar; NaN where no score is defined."""
+        """The mean, a float64 scalar; NaN if no score is defined."""
         return self.total / self.defined
 
     @property
     def signature(self) -> str:
-        """The reward's."""
+        """The signature of the reward."""
         return self.reward.signature

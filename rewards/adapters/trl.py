@@ -12,7 +12,12 @@ from rewards.wrappers.parts import Part, made
 
 
 class RewardFunction:
-    """What TRL calls with prompts, completions and the columns of its dataset; picklable, named after the reward."""
+    """A reward (a spec, or a reward) for TRL's ``reward_funcs``, named after the reward. Can be pickled.
+
+    ``references`` names the column of references, a text or a list of texts per row; None for a reward without.
+    ``sources`` names the column of sources, for rewards that read them. A reward finds other columns by their own
+    names.
+    """
 
     def __init__(self, reward: Part, references: str | None = "reference", sources: str | None = None) -> None:
         self.reward = made(reward)
@@ -22,10 +27,10 @@ class RewardFunction:
     def __call__(
         self, prompts: Sequence[Any], completions: Sequence[Any], **columns: Sequence[Any]
     ) -> list[float | None]:
-        """A score for each completion; None, which TRL leaves out of its sums, where it is undefined.
+        """A score for each completion; None if it is undefined, which TRL leaves out of its sums.
 
-        A completion is a text, or in a conversation a list of messages, whose contents count. TRL hands over every
-        column as a keyword. Raises RewardError for a column that is not there.
+        A completion is a text or, in a conversation, a list of messages, whose contents count. TRL passes every column
+        as a keyword. Raises RewardError for a missing column.
         """
         references = None if self.references is None else as_lists(self._column(columns, self.references))
         sources = None if self.sources is None else [_text(source) for source in self._column(columns, self.sources)]
@@ -36,23 +41,16 @@ class RewardFunction:
 
     def _column(self, columns: dict[str, Sequence[Any]], name: str) -> Sequence[Any]:
         if name not in columns:
-            found = ", ".join(sorted(columns)) or "none"
-            raise RewardError(f"{self.__name__}: the dataset has no column {name!r} (columns: {found}); name it")
+            names = ", ".join(sorted(columns)) or "none"
+            raise RewardError(f"{self.__name__}: the dataset has no column {name!r} (columns: {names}); name it")
         return columns[name]
 
 
-def reward_function(reward: Part, references: str | None = "reference", sources: str | None = None) -> RewardFunction:
-    """A reward (a spec, or one already made) for TRL's ``reward_funcs``.
-
-    ``references`` names the column of references, a text or a list of texts a row; None for a reward without.
-    ``sources`` names the column of sources, for rewards that read them. A reward finds other columns by their
-    own names.
-    """
-    return RewardFunction(reward, references, sources)
+reward_function = RewardFunction
 
 
 def _text(value: Any) -> str:
-    """A text, or the contents of a conversation's messages, one below the other."""
+    """A text, or the contents of a conversation's messages, joined by line breaks."""
     if isinstance(value, str):
         return value
     return "\n".join(message["content"] for message in value if isinstance(message.get("content"), str))

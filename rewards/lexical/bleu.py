@@ -24,7 +24,7 @@ ORDERS = 4
 
 
 class Bleu(ReferenceReward):
-    """BLEU of each text by itself, as sacrebleu computes it, divided by 100. Range [0, 1]."""
+    """Sentence BLEU as computed by sacrebleu, divided by 100. Range [0, 1]."""
 
     name = "bleu"
 
@@ -38,24 +38,24 @@ class Bleu(ReferenceReward):
         lowercase: bool = False,
     ) -> None:
         if smooth_value is not None and (smooth_method not in ("floor", "add-k") or smooth_value <= 0):
-            raise RewardError(f"bleu: smooth_value={smooth_value} must be above 0 and goes with floor or add-k alone")
+            raise RewardError(f"bleu: smooth_value={smooth_value} must be above 0, and smooth_method floor or add-k")
         if max_ngram_order < 1:
             raise RewardError(f"bleu: max_ngram_order={max_ngram_order} must be 1 or more")
         self.options = (tokenize, smooth_method, smooth_value, effective_order, max_ngram_order, lowercase)
-        _sacrebleu(*self.options)  # a tokenizer may need a package that is not installed: say so now
+        _sacrebleu(*self.options)  # raises now if the tokenizer needs a package that is not installed
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
-        """``(n,)`` float64 in [0, 1]; 0 for an empty candidate, NaN where no reference has a token.
+        """``(n,)`` float64 in [0, 1]; 0 for an empty candidate, NaN if no reference has a token.
 
-        Several references count together, as in sacrebleu: an n-gram as often as in the reference that holds it most
-        often, the length of the reference nearest in length.
+        Several references count together, as in sacrebleu: each n-gram counts as often as in the reference with most of
+        it, and the length is that of the reference closest in length.
         """
         references = references_of(self.name, inputs)
         return score_items(inputs.candidates, references, self._unscorable, self._score, floor=0.0)
 
     @property
     def signature(self) -> str:
-        """sacrebleu's own signature, which names its version, and the n-gram order it leaves out."""
+        """The signature of sacrebleu, which names its version, and the n-gram order, which it does not name."""
         order, value = self.options[4], self.options[2]
         theirs = _sacrebleu(*self.options)[1]
         smooth = "default" if value is None else f"{value!r}"  # sacrebleu shows two decimals
@@ -107,9 +107,10 @@ def bleu_star(
 ) -> NDArray[np.float64]:
     """BLEU* of one candidate of ``length`` words (at least 1) with ``m`` other texts of ``lengths`` words, ``(m,)``.
 
-    ``hits (4, m)``: how many of its 1- to 4-grams each text holds. ``exp(min(0, 1 - lengths / length))`` times the
-    third root of the product of the shares of its 2-, 3- and 4-grams that are hits. An order without a hit makes the
-    product 0 (``zero``, as printed), or the product ends before it (``stop``). 0 without a common word. In [0, 1].
+    ``hits (4, m)``: how many of its 1- to 4-grams each text contains. The score, in [0, 1], is the third root of the
+    product of the shares of its 2-, 3- and 4-grams that are hits, times ``exp(min(0, 1 - lengths / length))``. If an
+    order has no hit, the product is 0 (``zero``, as printed) or leaves out this order and higher ones (``stop``). 0
+    without a common word.
     """
     product, going = np.ones(lengths.shape), np.ones(lengths.shape, dtype=bool)
     for n in range(2, ORDERS + 1):
@@ -135,14 +136,14 @@ class BleuStar(ReferenceReward):
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64 in [0, 1], the best of several references; 0 for an empty candidate.
 
-        NaN where no reference can be met: none has a word or, with ``zero_order=zero``, four words.
+        NaN if no reference has enough words: one or, with ``zero_order=zero``, four.
         """
         references = references_of(self.name, inputs)
         return score_items(inputs.candidates, references, self._unscorable, self._best, floor=0.0)
 
     @property
     def signature(self) -> str:
-        """The reading of orders without a match, clipping and the words."""
+        """The treatment of orders without a match, clipping and the tokenizer."""
         fields = {"zero_order": self.zero_order, "clip": self.clip, "tokenizer": self.tokenizer}
         return signature(self.name, **fields)
 

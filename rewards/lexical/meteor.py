@@ -1,8 +1,8 @@
 """METEOR (Banerjee and Lavie 2005; parameters of Lavie and Agarwal 2007), equal to NLTK's, with or without WordNet.
 
-NLTK's alignment is the common one in use and not the paper's. The paper takes, of the largest alignments, the one with
-the fewest crossings; NLTK goes from the last word to the first and takes the last equal word still free, so that
-repeated words can cost it chunks. NLTK also looks up synonyms of stems, not of words.
+The alignment is that of NLTK, which is in common use, not that of the paper. The paper chooses the alignment with the
+fewest crossings among the largest. NLTK goes from the last word to the first and takes the last equal word that is
+free, so repeated words can give more chunks. NLTK also looks up synonyms of stems, not of words.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 Stages = Literal["exact", "exact-stem", "exact-stem-synonym"]
 
 
-Units = dict[int, str]  # place -> word or stem, in order of places
-Names = Callable[[str], Collection[str]]  # a word or stem -> what it may be matched with
+Units = dict[int, str]  # position -> word or stem, in order
+Names = Callable[[str], Collection[str]]  # a word or stem -> the words or stems that match it
 
 
 def meteor(
@@ -49,11 +49,11 @@ def meteor(
 
 
 def align(candidate: Sequence[str], reference: Sequence[str], stages: Stages) -> list[tuple[int, int]]:
-    """Pairs of places ``(in candidate, in reference)``, in order; each stage matches what the one before left."""
+    """Pairs of positions ``(in candidate, in reference)``, in order. Each stage matches what earlier stages left."""
     left, right = dict(enumerate(candidate)), dict(enumerate(reference))
     pairs = _matches(left, right, _itself)
     if stages != "exact":
-        left, right = ({place: stem(word) for place, word in units.items()} for units in (left, right))
+        left, right = ({position: stem(word) for position, word in units.items()} for units in (left, right))
         pairs += _matches(left, right, _itself)
     if stages == "exact-stem-synonym":
         pairs += _matches(left, right, _synonyms)
@@ -61,22 +61,22 @@ def align(candidate: Sequence[str], reference: Sequence[str], stages: Stages) ->
 
 
 def chunks(pairs: Sequence[tuple[int, int]]) -> int:
-    """The number of runs of neighbours on both sides; ``pairs`` is in order and not empty."""
-    return 1 + sum(after != (place + 1, other + 1) for (place, other), after in pairwise(pairs))
+    """The number of runs that are contiguous on both sides; ``pairs`` is in order and not empty."""
+    return 1 + sum(after != (first + 1, second + 1) for (first, second), after in pairwise(pairs))
 
 
 def _matches(left: Units, right: Units, names: Names) -> list[tuple[int, int]]:
-    """Match greedily from the last place to the first and take what is matched out of both."""
+    """Match greedily from the last position to the first; removes the matches from both sides."""
     free: dict[str, list[int]] = {}
-    for place, unit in right.items():
-        free.setdefault(unit, []).append(place)
+    for position, unit in right.items():
+        free.setdefault(unit, []).append(position)
     pairs = []
-    for place in reversed(left):
-        found = [free[name] for name in names(left[place]) if free.get(name)]
-        if found:
-            pairs.append((place, max(found, key=itemgetter(-1)).pop()))
-    for place, other in pairs:
-        del left[place], right[other]
+    for position in reversed(left):
+        matches = [free[name] for name in names(left[position]) if free.get(name)]
+        if matches:
+            pairs.append((position, max(matches, key=itemgetter(-1)).pop()))
+    for first, second in pairs:
+        del left[first], right[second]
     return pairs
 
 
@@ -104,11 +104,11 @@ class Meteor(ReferenceReward):
     ) -> None:
         for option, value in (("alpha", alpha), ("gamma", gamma)):
             if not 0 <= value <= 1:
-                raise RewardError(f"meteor: {option}={value} must lie between 0 and 1")
+                raise RewardError(f"meteor: {option}={value} must be between 0 and 1")
         if beta <= 0:
             raise RewardError(f"meteor: beta={beta} must be above 0")
         if stages == "exact-stem-synonym":
-            _wordnet()  # its data may be missing: say so now
+            _wordnet()  # raises now if its data are missing
         self.name = "meteor" if stages == "exact-stem-synonym" else f"meteor-{stages}"
         self.stages: Stages = stages
         self.tokenizer: Words = tokenizer
@@ -117,8 +117,8 @@ class Meteor(ReferenceReward):
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64 in [0, 1], the best of several references.
 
-        0 for a candidate without a word, NaN where no reference has one. A text of m words with itself scores
-        ``1 - gamma / m**beta``, the most that reference can give.
+        0 for a candidate without a word, NaN if no reference has one. A text of m words scores
+        ``1 - gamma / m**beta`` with itself, the highest score for that reference.
         """
         references = references_of(self.name, inputs)
         return score_items(inputs.candidates, references, self._unscorable, self._best, floor=0.0)
@@ -133,7 +133,7 @@ class Meteor(ReferenceReward):
         return signature(self.name, **fields)
 
     def units(self, text: str) -> Sequence[Hashable] | None:
-        """What two texts must have in common to score above 0: stems. None where synonyms match as well."""
+        """The stems (or words) of a text: without a common one, two texts score 0. None if synonyms match, too."""
         if self.stages == "exact-stem-synonym":
             return None
         return [word if self.stages == "exact" else stem(word) for word in self._words(text)]

@@ -1,6 +1,6 @@
-"""BLEU Neighbors (Ethayarajh and Sadigh 2020): the quality of a text from judged texts that resemble it.
+"""BLEU Neighbors (Ethayarajh and Sadigh 2020): the quality of a text, estimated from similar judged texts.
 
-No references: the reward holds examples with known scores, and a candidate gets the mean score of its neighbours.
+It reads no references. A candidate gets the mean score of its neighbours among examples with known scores.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ TAU |= dict.fromkeys(("rouge-1", "rouge-2", "rouge-3", "rouge-l", "rouge-lsum"),
 
 
 def estimate(near: NDArray[np.bool_], scores: NDArray[np.float64], size: ArrayLike, a: int, b: float) -> Scores:
-    """The mean of ``scores (m,)`` where ``near (n, m)``, if ``a`` to ``b * size`` examples are near; NaN otherwise.
+    """``(n,)``: the mean of ``scores (m,)`` where ``near (n, m)``; NaN unless ``a`` to ``b * size`` examples are near.
 
-    ``size (n,)``, or one number for all: how many examples each text could have had as neighbours. ``(n,)``.
+    ``size``, ``(n,)`` or one number: how many examples are possible neighbours of each text.
     """
-    found = near.sum(axis=-1)
-    enough = (found >= a) & (found <= _most(b, size))
-    return np.where(enough, near @ scores / np.maximum(found, 1), np.nan)
+    counts = near.sum(axis=-1)
+    enough = (counts >= a) & (counts <= _most(b, size))
+    return np.where(enough, near @ scores / np.maximum(counts, 1), np.nan)
 
 
 def _most(b: float, size: ArrayLike) -> Scores:
-    return np.floor(b * np.asarray(size) + 1e-9)  # .29 of 100 is 29, which floating point has as 28.999...
+    return np.floor(b * np.asarray(size) + 1e-9)  # 0.29 * 100 is 28.999... in floating point
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class _Options:
 
 
 class BleuNeighbors(BaseReward):
-    """BLEU Neighbors: the mean score of the judged examples that resemble a text; needs no references."""
+    """BLEU Neighbors: the mean score of the judged examples that are similar to a text. Needs no references."""
 
     name = NAME
 
@@ -121,8 +121,8 @@ class BleuNeighbors(BaseReward):
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64 in [lowest, highest score of the examples]; references are not read.
 
-        NaN where a candidate has fewer than ``a`` neighbours or more than ``b`` of the examples; an empty candidate
-        gets the lowest score of all.
+        NaN if a candidate has fewer than ``a`` neighbours or more than the share ``b`` of the examples. An empty
+        candidate gets the lowest score of the examples.
         """
         return np.array([self._score(candidate) for candidate in inputs.candidates], dtype=np.float64)
 
@@ -138,11 +138,11 @@ class BleuNeighbors(BaseReward):
         if not item.candidate.strip():
             return None
         near, size = self._near(item.candidate)
-        found, most = int(near.sum()), _most(self.b, size)
-        if found < self.a:
-            return f"it has {found} neighbours at tau={self.tau:g}, fewer than a={self.a}"
-        if found > most:
-            return f"it has {found} neighbours at tau={self.tau:g}, more than b={self.b:g} of {size} examples"
+        count, most = int(near.sum()), _most(self.b, size)
+        if count < self.a:
+            return f"it has {count} neighbours at tau={self.tau:g}, fewer than a={self.a}"
+        if count > most:
+            return f"it has {count} neighbours at tau={self.tau:g}, more than b={self.b:g} of {size} examples"
         return None
 
     def coverage(self, candidates: Sequence[str]) -> float:
@@ -150,16 +150,16 @@ class BleuNeighbors(BaseReward):
         return float(1 - np.isnan(self(candidates)).mean()) if len(candidates) else math.nan
 
     def similarities(self, candidate: str) -> NDArray[np.float64]:
-        """The kernel of a candidate with every example: ``(m,)``; NaN where it is undefined.
+        """The kernel of a candidate with every example, ``(m,)``; NaN where it is undefined.
 
-        0 where the two share too little for the kernel to reach ``tau``.
+        0 where the two have too little in common for the kernel to reach ``tau``.
         """
         if isinstance(self.kernel, BleuStar):
             return self._bleu_star(self.kernel, candidate)
         possible = self._possible(candidate)
         scores = np.zeros(len(self.examples.texts))
         if possible.size:
-            references = [[self.examples.texts[place]] for place in possible]
+            references = [[self.examples.texts[row]] for row in possible]
             scores[possible] = self.kernel([candidate] * len(references), references)
         return scores
 
@@ -170,15 +170,15 @@ class BleuNeighbors(BaseReward):
         return float(estimate(near, self.examples.scores, size, self.a, self.b))
 
     def _near(self, candidate: str) -> tuple[NDArray[np.bool_], int]:
-        """Which examples are neighbours, and out of how many; leaving one out leaves out all copies of its text."""
-        near = self.similarities(candidate) >= self.tau  # an undefined kernel is no neighbour
+        """Which examples are neighbours, of how many. ``leave_one_out`` excludes all copies of the candidate."""
+        near = self.similarities(candidate) >= self.tau  # False where the kernel is undefined
         if not self.leave_one_out:
             return near, near.size
         others = np.array([text != candidate for text in self.examples.texts])
         return near & others, int(others.sum())
 
     def _bleu_star(self, kernel: BleuStar, candidate: str) -> NDArray[np.float64]:
-        """All at once: the n-grams of the candidate are looked up in one inverted index an order."""
+        """All examples at once: looks the n-grams of the candidate up in an inverted index per order."""
         words = kernel.words(candidate)
         if not words:
             return np.zeros(len(self.examples.texts))
@@ -186,12 +186,12 @@ class BleuNeighbors(BaseReward):
         return bleu_star(hits, len(words), self._index[0].sizes, kernel.zero_order)
 
     def _possible(self, candidate: str) -> NDArray[np.intp]:
-        """The examples that may be neighbours: of a lexical kernel those that share enough, of another all."""
+        """The examples that may reach ``tau``: with a lexical kernel those that share enough, otherwise all."""
         kernel, every = self.kernel, np.arange(len(self.examples.texts))
         if not isinstance(kernel, Rouge | Meteor):
             return every
         units = kernel.units(candidate)
-        if units is None:  # synonyms share nothing
+        if units is None:  # synonyms match without a common unit
             return every
         if not units:
             return every[:0]
@@ -201,7 +201,7 @@ class BleuNeighbors(BaseReward):
 
     @cached_property
     def _index(self) -> list[Postings]:
-        """For BLEU* one index an order of n-grams; for another lexical kernel one of its units."""
+        """For BLEU* an index per order of n-grams; for another lexical kernel one index of its units."""
         texts = self.examples.texts
         if isinstance(self.kernel, BleuStar):
             words = [self.kernel.words(text) for text in texts]
@@ -213,7 +213,7 @@ class BleuNeighbors(BaseReward):
 
 
 def _kernel_spec(kernel: str | Mapping[str, Any], zero_order: ZeroOrder | None) -> Spec:
-    """The kernel as written, ``zero_order`` put in: ``stop`` for BLEU* where neither place says otherwise."""
+    """The spec of the kernel with ``zero_order``, which is ``stop`` for BLEU* unless it is given."""
     spec = as_spec(kernel)
     if spec.name != "bleu-star":
         if zero_order is not None:
@@ -225,10 +225,10 @@ def _kernel_spec(kernel: str | Mapping[str, Any], zero_order: ZeroOrder | None) 
 
 
 def _threshold(kernel: Kernel) -> float:
-    """The paper's threshold for a kernel. Raises RewardError where it has none."""
+    """The paper's threshold for a kernel. Raises RewardError if there is none."""
     spec = as_spec(kernel) if isinstance(kernel, str | Mapping) else Spec(kernel.name, {})
     if spec.name not in TAU:
-        raise RewardError(f"{NAME}: kernel={spec.name} has no threshold of its own; give tau=...")
+        raise RewardError(f"{NAME}: kernel={spec.name} has no default threshold; give tau=...")
     if spec.name == "bertscore" and str(spec.options.get("rescale", "none")).lower() in (*NONE, *FALSE):
         raise RewardError(f"{NAME}: the threshold of bertscore is for rescaled scores; give rescale= or tau=...")
     return TAU[spec.name]

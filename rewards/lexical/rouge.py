@@ -146,7 +146,7 @@ class Words:
 
 
 class Variant(ABC):
-    """What two texts have in common; ``shortest`` is the fewest tokens of a reference that can be compared."""
+    """How two texts are compared. A reference needs at least ``shortest`` tokens."""
 
     shortest: int = 1
 
@@ -155,7 +155,7 @@ class Variant(ABC):
         """Precision, recall and F1 of two texts."""
 
     def units(self, text: str, words: Words) -> Sequence[Hashable]:
-        """What two texts must have in common to score above 0: tokens."""
+        """The tokens of a text: without a common one, two texts score 0."""
         return words(text)
 
     def fields(self) -> dict[str, Any]:
@@ -204,7 +204,7 @@ class SentenceSubsequences(Variant):
 
 @lru_cache(maxsize=REMEMBERED)
 def sentences_of(text: str, split: Split, words: Words) -> Sentences:
-    """The tokens of each sentence, sentences without a token left out."""
+    """The tokens of each sentence that has any."""
     lines = text.split("\n") if split == "lines" else texts.sentences(text)
     return tuple(tokens for tokens in map(words, lines) if tokens)
 
@@ -232,7 +232,7 @@ class Rouge(ReferenceReward):
         return signature(self.name, direction=self.direction, **self.words.fields(), **self.variant.fields())
 
     def units(self, text: str) -> Sequence[Hashable]:
-        """What two texts must have in common to score above 0."""
+        """The units of a text: without a common one, two texts score 0."""
         return self.variant.units(text, self.words)
 
     def ceiling(self, common: Counts, candidate: int, reference: Counts) -> Counts:

@@ -1,4 +1,4 @@
-"""What counts as a word for the rewards that compare words, and the stems of words."""
+"""Tokens, stems and n-grams for the rewards that compare words."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ WORD = re.compile(r"[^\W_]+")
 def tokenizer_of(kind: Words | Literal["official"], stemmer: bool = False) -> Callable[[str], tuple[str, ...]]:
     """Text -> lower-cased tokens, words over three letters Porter-stemmed if asked. Remembers texts and stems.
 
-    ``official`` is rouge-score's, at four times its speed: runs of a-z and 0-9, so text in another script has no token;
-    ``unicode`` keeps letters and digits of every script; ``spacy`` has punctuation marks as tokens of their own.
+    ``official`` is that of rouge-score, four times as fast: runs of a-z and 0-9, so text in another script has no
+    token. ``unicode`` keeps letters and digits of every script. ``spacy`` has punctuation marks as tokens, too.
     """
 
     def shorten(words: Sequence[str]) -> tuple[str, ...]:

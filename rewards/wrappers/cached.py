@@ -1,4 +1,4 @@
-"""A reward that remembers: scores by the content of candidate, references and source, in memory and in a file."""
+"""A cache of scores by the content of candidate, references, source and columns, in memory and in a file."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BUSY = 60.0  # seconds to wait while another process writes to the file
-ASKED = 500  # keys in one query
+KEYS = 500  # in one query
 
 
 def content_key(texts: Iterable[str]) -> bytes:
-    """A hash of texts in their order, each with its length, so that no two run together."""
+    """A hash of texts in order. Lengths are hashed too, so that ("ab", "c") differs from ("a", "bc")."""
     content = hashlib.blake2b(digest_size=16)
     for text in texts:
         encoded = text.encode("utf-8", "surrogatepass")
@@ -47,13 +47,13 @@ def item_key(prefix: str, item: Item) -> bytes:
 
 
 class Cached(Wrapper):
-    """Another reward's scores, computed once for the same texts: for rewards dearer than looking a text up.
+    """A cache of another reward's scores, for rewards that cost more than a look-up.
 
-    Range, floor and signature are those of the reward inside. Several processes and several rewards may share a file:
-    an entry belongs to one signature, so a changed option never meets an old score.
+    Range, floor and signature are those of the inner reward. Several processes and several rewards may share a file:
+    its keys contain the signature, so a changed option never finds an old score.
 
-    ``reward``: the reward whose scores are kept. ``size``: how many are kept; the least recently used leave.
-    ``file``: an SQLite file that keeps them beyond this run; none is memory only.
+    ``reward``: the reward whose scores are cached. ``size``: how many scores are kept; the least recently used are
+    dropped. ``file``: an SQLite file that keeps them after this run; none: memory only.
     """
 
     name = "cached"
@@ -63,7 +63,7 @@ class Cached(Wrapper):
         if size < 1:
             raise RewardError(f"cached: size={size} must be at least 1")
         if file is not None and not Path(file).absolute().parent.is_dir():
-            raise RewardError(f"cached: file={file!r} lies in no folder; make the folder first")
+            raise RewardError(f"cached: file={file!r} its folder does not exist; make it first")
         super().__init__(reward)
         self.file = file
         self._kept: OrderedDict[bytes, float] = OrderedDict()
@@ -73,8 +73,8 @@ class Cached(Wrapper):
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64, equal to the inner reward's, the floor for an empty candidate included.
 
-        NaN is not kept but asked for again, so that its reason is always a fresh one. Raises RewardError for a reward
-        whose scores depend on batch mates.
+        NaN is not cached, so its reason is always current. Raises RewardError for a reward whose scores depend on the
+        rest of the batch.
         """
         if inputs.references is not None:
             references_of(self.name, inputs)
@@ -90,7 +90,7 @@ class Cached(Wrapper):
 
     @property
     def signature(self) -> str:
-        """The inner reward's own: keeping a score does not change it."""
+        """The signature of the inner reward: a cache does not change a score."""
         return self.reward.signature
 
     def reason(self, item: Item) -> str | None:
@@ -98,7 +98,7 @@ class Cached(Wrapper):
         return self.reward.undefined(*item)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What travels to another process: options, no scores and no open file."""
+        """For pickling: options, without scores and the open file."""
         return {**self.__dict__, "_kept": OrderedDict(), "_store": None}
 
     def _key(self, item: Item) -> bytes:
@@ -129,7 +129,7 @@ class Cached(Wrapper):
             self._kept.popitem(last=False)
 
     def _open(self) -> Store:
-        """The file, opened in this very process: SQLite's connections must not cross a fork."""
+        """The file, opened by this process: an SQLite connection must not be used after a fork."""
         if self._store is None or self._store.process != os.getpid():
             assert self.file is not None
             self._store = Store(self.file, self.size)
@@ -137,40 +137,40 @@ class Cached(Wrapper):
 
 
 class Store:
-    """An SQLite file, key -> score: the oldest entries leave when it holds more than ``size``.
+    """An SQLite file, key -> score, that drops the oldest entries when it holds more than ``size``.
 
-    Safe against kills and among processes that write at once. Raises RewardError for a file that is none or cannot be
-    read or written.
+    Safe if a process is killed or several write at once. Raises RewardError for a file that is not a database, or that
+    cannot be read or written.
     """
 
     def __init__(self, file: str, size: int) -> None:
         self.file, self.size, self.process = file, size, os.getpid()
-        with self._told():
+        with self._reported():
             self.connection = sqlite3.connect(file, timeout=BUSY, check_same_thread=False)
             self.connection.execute("PRAGMA journal_mode=WAL")  # readers do not wait for a writer
             self.connection.execute("PRAGMA synchronous=NORMAL")
             self.connection.execute("CREATE TABLE IF NOT EXISTS scores (key BLOB UNIQUE, score REAL NOT NULL)")
 
     def get(self, keys: list[bytes]) -> dict[bytes, float]:
-        """The scores of those keys that are there."""
+        """The scores of those keys that the file holds."""
         found: dict[bytes, float] = {}
-        for start in range(0, len(keys), ASKED):
-            some = keys[start : start + ASKED]
+        for start in range(0, len(keys), KEYS):
+            some = keys[start : start + KEYS]
             query = f"SELECT key, score FROM scores WHERE key IN ({','.join('?' * len(some))})"
-            with self._told():
+            with self._reported():
                 found |= dict(self.connection.execute(query, some).fetchall())
         return found
 
     def put(self, found: dict[bytes, float]) -> None:
-        """Add scores, all of them or none; a key that is there keeps its score."""
-        with self._told(), self.connection:  # one transaction
+        """Add all scores or none; an existing key keeps its score."""
+        with self._reported(), self.connection:  # one transaction
             self.connection.executemany("INSERT OR IGNORE INTO scores VALUES (?, ?)", found.items())
             (held,) = self.connection.execute("SELECT COUNT(*) FROM scores").fetchone()
             oldest = "DELETE FROM scores WHERE rowid IN (SELECT rowid FROM scores ORDER BY rowid LIMIT ?)"
             self.connection.execute(oldest, [max(0, held - self.size)])
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _reported(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.DatabaseError as error:

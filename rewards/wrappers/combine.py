@@ -34,9 +34,9 @@ class Weighted(BaseReward):
             check_part(part)
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
-        """``(n,)`` float64: the sum of weight times score; NaN where any part is undefined.
+        """``(n,)`` float64: the sum of weight times score; NaN if any part is undefined.
 
-        An empty candidate scores the weighted sum of the parts' floors.
+        An empty candidate gets the weighted sum of the parts' floors.
         """
         return np.sum([weight * part(*inputs) for part, weight in self.parts], axis=0)
 
@@ -55,10 +55,10 @@ class Weighted(BaseReward):
 
 
 class Shuffled(Wrapper):
-    """A control: a reward's scores handed round within each call, so that none goes to the text that earned it.
+    """A control: permutes a reward's scores within each call, so that no text keeps its own score.
 
-    Keeps the distribution of the reward and destroys its meaning: what training gains from it, the reward did not
-    cause. The order depends on ``seed`` and on the candidates alone, so a resumed run repeats it.
+    The distribution of the scores stays and their meaning is lost, so a gain of training on them is not due to the
+    reward. The permutation depends on ``seed`` and the candidates only, so a resumed run repeats it.
     """
 
     name = "shuffled"
@@ -77,7 +77,7 @@ class Shuffled(Wrapper):
         content = zlib.crc32("\n".join(inputs.candidates).encode("utf-8", "surrogatepass"))
         cycle = np.random.default_rng([self.seed, content]).permutation(len(scores))
         shuffled = np.empty_like(scores)
-        shuffled[cycle] = scores[np.roll(cycle, 1)]  # along one cycle through all items: nobody keeps its own
+        shuffled[cycle] = scores[np.roll(cycle, 1)]  # one cycle through all items: none keeps its score
         return shuffled
 
     @property
@@ -86,8 +86,8 @@ class Shuffled(Wrapper):
         return signature(self.name, seed=self.seed, reward=f"[{self.reward.signature}]")
 
     def reason(self, item: Item) -> str | None:
-        """An item alone has nobody to exchange scores with."""
-        return "it is alone, and shuffled exchanges scores within a batch"
+        """A single item has no other to exchange scores with."""
+        return "it is alone in its batch, and shuffled exchanges scores within a batch"
 
 
 def _weight(part: Part, weight: Any) -> float:

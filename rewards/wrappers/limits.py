@@ -1,4 +1,4 @@
-"""A time limit on every candidate: scoring in worker processes that can be killed, so that no text stalls a run."""
+"""A time limit for every candidate: worker processes score and are killed if a text takes too long."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ORPHAN = 10.0  # seconds beyond its limit after which a worker whose parent is g
 
 @dataclass(frozen=True)
 class _Answer:
-    """A score, with the reason where it is NaN; or what the reward raised."""
+    """A score, with its reason if it is NaN, or the error that the reward raised."""
 
     score: float = float("nan")
     reason: str | None = None
@@ -43,13 +43,13 @@ class _Answer:
 
 
 class Limited(Wrapper):
-    """Another reward with a time limit on each candidate; a candidate over it is NaN, with that reason.
+    """A reward with a time limit per candidate; a candidate that exceeds it is NaN, with that reason.
 
-    Range and floor are those of the reward inside. Each candidate is scored alone, in other processes. A script needs
-    the usual ``if __name__ == "__main__":``, because workers are spawned.
+    Range and floor are those of the inner reward. Worker processes score the candidates one by one. A script needs
+    ``if __name__ == "__main__":``, because workers are spawned.
 
-    ``reward``: the reward that scores. ``seconds``: the limit, of the clock and of one candidate with all its
-    references; loading models does not count. ``workers``: how many processes score.
+    ``reward``: the reward that scores. ``seconds``: the limit in wall-clock time for one candidate with all its
+    references, without the loading of models. ``workers``: the number of processes.
     """
 
     name = "limited"
@@ -66,8 +66,8 @@ class Limited(Wrapper):
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64: the inner reward's scores, its floor for an empty candidate included.
 
-        NaN where the inner reward says so, where the time is over, and where scoring ended its process twice. What the
-        inner reward raises is raised here. Raises RewardError for a reward whose scores depend on batch mates.
+        NaN if the inner reward is undefined, the time limit is exceeded, or scoring ended its process twice. Raises
+        what the inner reward raises, and RewardError for a reward whose scores depend on the rest of the batch.
         """
         if inputs.references is not None:
             references_of(self.name, inputs)
@@ -85,11 +85,11 @@ class Limited(Wrapper):
 
     @property
     def signature(self) -> str:
-        """The limit, which can turn a score into NaN, and the whole inner signature."""
+        """The limit, because it can make a score NaN, and the whole inner signature."""
         return signature(self.name, seconds=f"{self.seconds!r}", reward=f"[{self.reward.signature}]")
 
     def reason(self, item: Item) -> str | None:
-        """Why the score is NaN: over its time, or the inner reward's reason. Scores a text it does not remember."""
+        """The time limit or the inner reward's reason. Scores the item again if its reason is no longer remembered."""
         key = item_key("", item)
         if key not in self._reasons:
             (score,) = self(*item.inputs())
@@ -98,11 +98,11 @@ class Limited(Wrapper):
         return self._reasons[key]
 
     def close(self) -> None:
-        """End the workers; the next call starts new ones. Also happens when the reward is no longer used."""
+        """End the workers; the next call starts new ones. Also runs when the reward is garbage-collected."""
         self._pool.stop()
 
     def __getstate__(self) -> dict[str, Any]:
-        """What travels to another process: options and no workers."""
+        """For pickling: options without workers."""
         return {key: value for key, value in self.__dict__.items() if not key.startswith("_")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -114,7 +114,7 @@ class Limited(Wrapper):
 
 
 class _Worker:
-    """One process and what it is busy with: starting up, an item until a deadline, or nothing."""
+    """A process that is starting, scoring an item until its deadline, or idle."""
 
     def __init__(self, reward: Reward, seconds: float) -> None:
         self.connection, theirs = CONTEXT.Pipe()
@@ -135,7 +135,7 @@ class _Worker:
         return self.started and self.item is None
 
     def give(self, item: int, content: Item) -> None:
-        """Send an item; where the process has ended meanwhile, the next read tells."""
+        """Send an item. If the process has ended, the next read raises."""
         self.item, self.deadline = item, time.monotonic() + self.seconds
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             self.connection.send(content)
@@ -147,7 +147,7 @@ class _Worker:
 
 
 class _Pool:
-    """Workers that come when there is work, and are replaced when they die."""
+    """Workers, started when there is work and replaced when they die."""
 
     def __init__(self, reward: Reward, seconds: float, size: int) -> None:
         self.reward, self.seconds, self.size = reward, seconds, size
@@ -155,7 +155,7 @@ class _Pool:
         self.workers: list[_Worker] = []
 
     def stop(self) -> None:
-        """Kill all workers; in a fork of the process that owns them, nothing."""
+        """Kill all workers, unless this is a fork of the process that owns them."""
         while self.process == os.getpid() and self.workers:
             self.workers.pop().stop()
 
@@ -166,16 +166,16 @@ class _Pool:
         deaths: Counter[int] = Counter()
         try:
             while len(found) < len(items):
-                self._hand_out(waiting, items)
-                wait([worker.connection for worker in self.workers], self._patience())
+                self._assign(waiting, items)
+                wait([worker.connection for worker in self.workers], self._timeout())
                 for worker in list(self.workers):
-                    self._listen(worker, found, waiting, deaths)
+                    self._receive(worker, found, waiting, deaths)
         except BaseException:  # also an interrupt: workers in the middle of an item would answer the next call
             self.stop()
             raise
         return [found[place] for place in range(len(items))]
 
-    def _hand_out(self, waiting: deque[int], items: Sequence[Item]) -> None:
+    def _assign(self, waiting: deque[int], items: Sequence[Item]) -> None:
         busy = sum(worker.item is not None for worker in self.workers)
         while len(self.workers) < min(self.size, busy + len(waiting)):
             self.workers.append(_Worker(self.reward, self.seconds))
@@ -184,17 +184,17 @@ class _Pool:
                 place = waiting.popleft()
                 worker.give(place, items[place])
 
-    def _patience(self) -> float | None:
+    def _timeout(self) -> float | None:
         nearest = min(worker.deadline for worker in self.workers)
         return None if nearest == float("inf") else max(0.0, nearest - time.monotonic())
 
-    def _listen(self, worker: _Worker, found: dict[int, _Answer], waiting: deque[int], deaths: Counter[int]) -> None:
-        """Take what a worker says; one that is over its time, or ended by itself, is put away."""
+    def _receive(self, worker: _Worker, found: dict[int, _Answer], waiting: deque[int], deaths: Counter[int]) -> None:
+        """Receive an answer; remove a worker that has ended or exceeded its time limit."""
         place = worker.item
         try:
             answer = worker.connection.recv() if worker.connection.poll() else None
         except (EOFError, ConnectionResetError):
-            self._put_away(worker)
+            self._remove(worker)
             self._after_death(worker, place, found, waiting, deaths)
             return
         if answer is not None and answer.error is not None:
@@ -204,7 +204,7 @@ class _Pool:
         elif answer is not None and place is not None:
             found[place], worker.item, worker.deadline = answer, None, float("inf")
         elif place is not None and time.monotonic() >= worker.deadline:
-            self._put_away(worker)
+            self._remove(worker)
             found[place] = _Answer(reason=f"scoring it took more than {self.seconds:g} seconds")
 
     def _after_death(
@@ -215,7 +215,7 @@ class _Pool:
         waiting: deque[int],
         deaths: Counter[int],
     ) -> None:
-        """One more try for the item, since a process may be ended by something else than its text."""
+        """Try the item once more, because something other than its text may have ended the process."""
         code = worker.process.exitcode
         if not worker.started:
             main = 'a script that starts it needs `if __name__ == "__main__":`, and its reward must be importable'
@@ -228,13 +228,13 @@ class _Pool:
         else:
             found[place] = _Answer(reason=f"scoring it ended the process that did, twice (exit code {code})")
 
-    def _put_away(self, worker: _Worker) -> None:
+    def _remove(self, worker: _Worker) -> None:
         self.workers.remove(worker)
         worker.stop()
 
 
 def _serve(connection: Connection, reward: Reward, seconds: float) -> None:
-    """A worker's life: load and warm up, which no item has to pay for; then score what comes until the pipe closes."""
+    """The loop of a worker: load and warm up outside the time limit, then score items until the pipe closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole group; the parent decides
     connection.send(_attempt(_warm, reward))
     while True:
@@ -250,7 +250,7 @@ def _serve(connection: Connection, reward: Reward, seconds: float) -> None:
 
 def _warm(reward: Reward) -> _Answer:
     check_alone(Limited.name, reward)
-    if not reward.columns:  # nobody knows what their values are
+    if not reward.columns:  # no valid values of columns are known
         reward(["a text"], [["a text"]], ["a text"])
     return _Answer()
 
@@ -263,7 +263,7 @@ def _score(reward: Reward, item: Item) -> _Answer:
 
 
 def _attempt(action: Callable[..., _Answer], *arguments: Any) -> _Answer:
-    """The answer, or the error to be raised in the parent; foreign errors as text, since not all can travel."""
+    """The answer, or the error to raise in the parent; other errors as text, because not all can be pickled."""
     try:
         return action(*arguments)
     except RewardError as error:
@@ -273,6 +273,6 @@ def _attempt(action: Callable[..., _Answer], *arguments: Any) -> _Answer:
 
 
 def _alarm(seconds: float) -> None:
-    """Let the system end this process after ``seconds``, where it can: a lone worker must not run for ever."""
+    """Have the system end this process after ``seconds``, if it can: a worker without a parent must not run forever."""
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, seconds)

@@ -1,4 +1,4 @@
-"""A reward as an option of another one: made from its spec, and checked without loading anything."""
+"""A reward as an option of another one: built from its spec, or checked without loading anything."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rewards.base import Reward, check_spec, complete, from_spec
 from rewards.errors import RewardError
 from rewards.scoring import BaseReward, columns_read
 
-Part = Any  # a spec (text or mapping) or a reward already made
+Part = Any  # a spec (text or mapping) or a reward
 
 
 def made(part: Part) -> Reward:
@@ -37,16 +37,16 @@ def check_part(part: Part) -> None:
 
 
 def check_alone(name: str, reward: Reward) -> None:
-    """Raise RewardError where the score of a text depends on its batch mates, which ``name`` would take from it.
+    """Raise RewardError if the score of a text depends on the rest of its batch: ``name`` scores texts apart.
 
-    The signature says so, whatever the reward is wrapped in; reading it loads the reward's models.
+    Reads the signature, which loads the reward's models.
     """
     if mark := depends_on_batch(reward):
-        why = f"depend on the batch ({mark}), so they cannot be had text by text"
+        why = f"depend on the batch ({mark}), but texts are scored one by one"
         raise RewardError(f"{name}: the scores of {reward.name} {why}; use another reward or centering")
 
 
 def depends_on_batch(reward: Reward) -> str:
-    """What in its signature makes the score of a text depend on its batch mates; "" where they change nothing."""
+    """The part of the signature that makes a score depend on the rest of the batch; "" if it does not."""
     marks = ("shuffled|", "centering:batch", "idf:references")
     return next((mark.rstrip("|") for mark in marks if mark in reward.signature), "")

@@ -1,7 +1,7 @@
-"""Shaping: what a text is like, as rewards to be weighed beside those that say what it tells.
+"""Rewards for surface properties, to combine with content rewards.
 
-``weighted(sms(vectors=v.txt)=1, length(high=60)=0.2, repetition=0.3)``: each is 1 for a text with nothing to object to,
-and falls to 0. Words are what white space separates, letter case ignored, as in the properties that validation logs.
+``weighted(sms(vectors=v.txt)=1, length(high=60)=0.2, repetition=0.3)``: each is 1 for a text without fault and falls to
+0. Words are separated by white space and compared without letter case, as in the properties that validation logs.
 """
 
 from __future__ import annotations
@@ -28,20 +28,19 @@ def within(length: float, low: float, high: float) -> float:
 
 
 def fresh_share(words: Sequence[str], n: int) -> float:
-    """The share of the n-grams of ``words`` that do not repeat an earlier one; 1 where there is no n-gram."""
+    """The share of the n-grams of ``words`` that do not repeat an earlier one; 1 if there is none."""
     grams = [tuple(words[start : start + n]) for start in range(len(words) - n + 1)]
     return len(set(grams)) / len(grams) if grams else 1.0
 
 
 class Length(BaseReward):
-    """Length shaping: 1 for a candidate of ``low`` to ``high`` words, less the further it is outside.
+    """Length shaping: 1 for a candidate of ``low`` to ``high`` words, less outside this range.
 
-    With n words the score is ``n / low`` below the range and ``max(0, 2 - n / high)`` above it: a text of twice the
-    most words has nothing left. Range [0, 1]. Not from a paper.
+    The score of n words is ``n / low`` below the range and ``max(0, 2 - n / high)`` above it, so 0 from ``2 high``
+    words on. Range [0, 1]. Not from a paper.
 
-    ``low``: the fewest words that are not too few. ``high``: the most words that are not too many; none is no limit.
-    ``unit``: words counts words, reference counts in lengths of the reference, so that low=0.8 and high=1.2 are the
-    reference's length give or take a fifth.
+    ``low``: the lower end of the range. ``high``: the upper end; none: no limit. ``unit``: words, or reference: the
+    length of the reference, so that low=0.8 and high=1.2 allow a fifth less and a fifth more.
     """
 
     name = "length"
@@ -59,10 +58,10 @@ class Length(BaseReward):
             )
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
-        """``(n,)`` float64 in [0, 1]; 0 for an empty candidate, so that saying nothing is never a way out.
+        """``(n,)`` float64 in [0, 1]; 0 for an empty candidate.
 
-        ``unit=words`` needs no references and is always defined; ``unit=reference`` is NaN where no reference has a
-        word, and of several references takes the best.
+        ``unit=words`` needs no references and is always defined. ``unit=reference`` takes the best of several
+        references and is NaN if no reference has a word.
         """
         if self.unit == "words":
             return np.array([self._score(text, 1) for text in inputs.candidates], dtype=np.float64)
@@ -76,7 +75,7 @@ class Length(BaseReward):
         return signature(self.name, low=f"{self.low!r}", high=f"{self.high!r}", unit=self.unit)
 
     def reason(self, item: Item) -> str | None:
-        """Why the score is NaN: there is no reference whose length could be the unit."""
+        """No reference has a word, so the unit is 0."""
         if self.unit == "words" or _lengths(item.references or ()):
             return None
         return "its reference is empty" if item.references else "it has no reference"
@@ -87,12 +86,12 @@ class Length(BaseReward):
 
 
 class Repetition(BaseReward):
-    """Repetition shaping: the share of the candidate's n-grams that were not said before.
+    """Repetition shaping: the share of the candidate's n-grams that do not repeat an earlier one.
 
-    1 for a text that repeats none, also for one too short to; with n = 3 it is 1 minus the repetition that validation
-    logs. Range [0, 1]. Compares with nothing. Not from a paper.
+    1 for a text that repeats none or has none. With n = 3 it is 1 minus the repetition that validation logs. Range
+    [0, 1]. Reads no references. Not from a paper.
 
-    ``n``: the words of an n-gram.
+    ``n``: words in an n-gram.
     """
 
     name = "repetition"
@@ -114,5 +113,5 @@ class Repetition(BaseReward):
 
 
 def _lengths(texts: Sequence[str]) -> list[int]:
-    """The words of each text that has any."""
+    """The number of words of each text that has any."""
     return [words for words in (len(text.split()) for text in texts) if words]

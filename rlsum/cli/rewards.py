@@ -1,4 +1,4 @@
-"""``rlsum rewards``: which rewards there are, and how one is written."""
+"""``rlsum rewards``: the list of rewards, and the options of one."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 def rewards(
-    name: Annotated[str | None, typer.Argument(help="A reward, to see its options, defaults and source.")] = None,
+    name: Annotated[str | None, typer.Argument(help="A reward: show its options, defaults and source.")] = None,
 ) -> None:
-    """List the rewards, or explain one. Every reward is also a metric.
+    """List the rewards, or describe one. Every reward is also a metric.
 
     **Examples**
 
@@ -27,7 +27,7 @@ def rewards(
 
 
 def _overview() -> RenderableType:
-    """One row a reward. A plug-in that cannot be imported keeps its row, which says so."""
+    """One row per reward. The row of a plug-in that cannot be imported says so."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
@@ -41,12 +41,12 @@ def _overview() -> RenderableType:
         except registry.RewardError as error:
             summary = f"not available: {error}"
         table.add_row(Text(name, style="bold", no_wrap=True), Text(summary))
-    written = "Written as name(option=value, ...), several separated by commas; `rlsum rewards NAME` lists the options."
-    return Group(table, Text(f"\n{written}", style="dim"))
+    usage = "Write name(option=value, ...), and commas between rewards. `rlsum rewards NAME` lists the options."
+    return Group(table, Text(f"\n{usage}", style="dim"))
 
 
 def _explanation(name: str) -> RenderableType:
-    """What it computes, what a call returns, its options, where it comes from, and how it is written."""
+    """What the reward computes, what a call returns, its options, its source, and an example."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
@@ -56,10 +56,10 @@ def _explanation(name: str) -> RenderableType:
 
     described = registry.describe(name)
     table = Table.grid(padding=(0, 2, 0, 2))
-    for option, told in described.explained.items():
-        default = "required" if told.default == "..." else f"default {told.default}"
-        choices = f"{' | '.join(told.choices)}; " if told.choices else ""
-        table.add_row(Text(option, style="bold"), Text(default, no_wrap=True), Text(choices + told.meaning))
+    for key, option in described.explained.items():
+        default = "required" if option.default == "..." else f"default {option.default}"
+        choices = f"{' | '.join(option.choices)}; " if option.choices else ""
+        table.add_row(Text(key, style="bold"), Text(default, no_wrap=True), Text(choices + option.meaning))
     parts: list[RenderableType] = [Text(name, style="bold"), Text(described.text or "(no description)")]
     if described.scores:
         parts += [Text("\nScores", style="bold"), Text(described.scores)]

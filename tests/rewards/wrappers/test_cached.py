@@ -95,7 +95,7 @@ def test_processes_share_a_file(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_none_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(rewards.RewardError, match="no folder"):
+    with pytest.raises(rewards.RewardError, match="nowhere"):
         cached(Counting(), file=str(tmp_path / "nowhere" / "x.sqlite"))
     (tmp_path / "text").write_text("no database " * 1000)
     with pytest.raises(rewards.RewardError, match="cannot be used"):
