@@ -3,7 +3,8 @@
     python scripts/measure_structure.py
     python scripts/measure_structure.py --folder ../an-older-clone
 
-A room is a folder below `rewards`, `rlsum` or `human_eval`; a module directly in one of the three is a room by itself.
+A room is a folder of `rewards`, `rlsum` or `human_eval` with its sub-folders; a module directly in one of the three is
+a room by itself.
 Imports under TYPE_CHECKING and inside functions count. A circle is listed once, by the names in it.
 """
 
@@ -27,7 +28,7 @@ def main() -> None:
     sys.path.insert(0, str(folder))
     files = {file: len(file.read_text(encoding="utf-8").splitlines()) for file in _sources(folder)}
     imports = imports_of(grimp.build_graph(*PACKAGES, cache_dir=None))
-    rooms = {module: room(folder, module) for module in imports}
+    rooms = {module: room(module) for module in imports}
     between = Counter((rooms[a], rooms[b]) for a, targets in imports.items() for b in targets if rooms[a] != rooms[b])
     neighbours: dict[str, set[str]] = {name: set() for name in rooms.values()}
     for a, b in between:
@@ -35,7 +36,7 @@ def main() -> None:
 
     print(f"{'room':32} {'files':>5} {'lines':>6}  imports from rooms")
     for name in sorted(neighbours):
-        own = [lines for file, lines in files.items() if room(folder, _module(folder, file)) == name]
+        own = [lines for file, lines in files.items() if room(_module(folder, file)) == name]
         print(f"{name:32} {len(own):5} {sum(own):6}  {len(neighbours[name])}")
     print(f"\nproduct: {sum(files.values()):,} lines of Python in {len(files)} files, {len(neighbours)} rooms")
     for package in PACKAGES:
@@ -52,10 +53,9 @@ def imports_of(graph: grimp.ImportGraph) -> dict[str, set[str]]:
     return {module: graph.find_modules_directly_imported_by(module) for module in sorted(graph.modules)}
 
 
-def room(folder: Path, module: str) -> str:
-    """The room of a module: its folder, or itself where that is a top-level package."""
-    is_package = folder.joinpath(*module.split("."), "__init__.py").is_file()
-    return module if is_package or module.count(".") == 1 else module.rpartition(".")[0]
+def room(module: str) -> str:
+    """The first two parts of a module's name."""
+    return ".".join(module.split(".")[:2])
 
 
 def circles(imports: Mapping[str, Iterable[str]]) -> list[list[str]]:
