@@ -1,9 +1,9 @@
-"""The head-to-head judgments of Zhang et al. 2023, analysed as `rlsum human-eval analyse` analyses a study.
+"""Analyse the head-to-head judgments of Zhang et al. (2023) like a study in `rlsum human-eval analyse`.
 
     OMP_NUM_THREADS=1 python scripts/analyse_zhang2023.py zhang2023_pairwise.json.gz -o zhang2023
 
-A writer's summary against a model's. The item is the article: some have summaries by several writers, which are
-judged against the same text of the model. Who stood on which side was not published.
+A writer's summary is compared with a model's. The item is the article; some articles have summaries by several writers,
+which are compared with the same summary of the model. The sides of the summaries are not published.
 """
 
 from __future__ import annotations

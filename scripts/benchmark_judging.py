@@ -1,9 +1,9 @@
-"""Many judges at once on one server that is killed meanwhile: response times, and whether anything is lost or doubled.
+"""Many judges on one server that is killed several times: response times, and lost or duplicate judgments.
 
 python scripts/benchmark_judging.py --judges 20 --seconds 60 --kills 3
 
-Every judge is a thread with a connection of its own who fetches an item, thinks, answers, and asks again after an
-error, as the reload of a browser would. Response times are those of answered requests, measured at the judge.
+Every judge is a thread with its own connection that fetches an item, waits, answers, and repeats a failed request, like
+the reload of a browser. Response times are those of answered requests, measured by the judge.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Speed of the rewards beside their peers: CPU seconds of one process with one thread, medians over rounds.
+"""Speed of the rewards and of their peers: CPU seconds of one process with one thread, medians over rounds.
 
     OMP_NUM_THREADS=1 python scripts/benchmark_rewards.py outputs.jsonl --vectors vectors.txt.gz
 
-``outputs.jsonl`` holds a candidate and its references a line, as ``rlsum data outputs`` writes them. Peers are gensim,
-POT and bert-score (``pip install 'rlsum[bench]'``). Each round measures ours and theirs in turn, after a warm-up on
-other pairs. Raw texts are new for each measurement, so that no cache of ours knows them; single words of them may be
-known. What is printed as "wall" is wall-clock time.
+``outputs.jsonl`` has one candidate with its references per line, as written by ``rlsum data outputs``. Peers are
+gensim, POT and bert-score (``pip install 'rlsum[bench]'``). Each round measures ours and theirs in turn, after a
+warm-up on other pairs. Raw texts are new for each measurement, so that no cache contains them; single words may be
+cached. "wall" is wall-clock time.
 """
 
 from __future__ import annotations
@@ -25,8 +25,6 @@ from typing import Literal
 
 import numpy as np
 import torch
-from bert_score import BERTScorer
-from gensim.models import KeyedVectors
 from ot.lp.emd_wrap import emd_c
 
 import rewards
@@ -110,13 +108,15 @@ def seconds(work: Callable[..., object], *arguments: object, clock: Callable[[],
 
 
 def mover_goals(fresh: Callable[[int], Pairs], options: argparse.Namespace) -> list[Goal]:
-    """WMS and SMS, from raw texts and from ready tokens, beside gensim's ``wmdistance``; both drop unknown words."""
+    """WMS and SMS from raw texts and from tokens, and gensim's ``wmdistance``; both drop unknown words."""
+    from gensim.models import KeyedVectors
+
     wms, sms = (rewards.load(name, vectors=options.vectors, normalize="unit", oov="drop") for name in ("wms", "sms"))
     space = WordSpace.of(read_vectors(options.vectors), "unit", "drop")
     peer = KeyedVectors.load_word2vec_format(options.vectors)
     peer.fill_norms()
     raw = Goal("WMS from raw text", "a second >=", 2500)
-    beside = Goal("WMS from raw text; gensim behind our tokeniser", "peer / ours >=", 2)
+    tokenised = Goal("WMS from raw text; gensim behind our tokeniser", "peer / ours >=", 2)
     ready = Goal("WMS from ready tokens; gensim", "peer / ours >=", 4)
     sentences = Goal("SMS from raw text", "a second >=", 3500)
 
@@ -139,16 +139,18 @@ def mover_goals(fresh: Callable[[int], Pairs], options: argparse.Namespace) -> l
         pairs, size = fresh(options.pairs), options.pairs
         ours = seconds(wms, *pairs)
         raw.add(size, ours)
-        beside.add(size, ours, seconds(gensim_from_raw, *fresh(size)))
+        tokenised.add(size, ours, seconds(gensim_from_raw, *fresh(size)))
         sentences.add(size, seconds(sms, *fresh(size)))
         tokens = [content_words(text) for text in pairs[0]], [content_words(text) for (text,) in pairs[1]]
         ready.add(size, seconds(ours_from_tokens, *tokens), seconds(gensim_from_tokens, *tokens))
         np.testing.assert_allclose(ours_from_tokens(*tokens), np.exp(-np.array(gensim_from_tokens(*tokens))), atol=1e-6)
-    return [raw, beside, ready, sentences]
+    return [raw, tokenised, ready, sentences]
 
 
 def contextual_goals(fresh: Callable[[int], Pairs], options: argparse.Namespace) -> list[Goal]:
-    """The family beside bert-score and beside the encoder alone, and exact transport beside POT's solver."""
+    """The family compared with bert-score and with the encoder alone, and exact transport with POT's solver."""
+    from bert_score import BERTScorer
+
     metrics = {name: rewards.load(name, encoder=options.encoder) for name in FAMILY}
     encoder = EncoderSource(locate(options.encoder), None).load()
     peer = BERTScorer(model_type=locate(options.encoder), num_layers=encoder.layers.last, nthreads=0)

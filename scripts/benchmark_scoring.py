@@ -1,11 +1,11 @@
-"""`rlsum score` on very many pairs, killed on the way: time, memory, and whether every row is there once, and right.
+"""Measure `rlsum score` on many pairs with kills: time, memory, and whether every row is there once and correct.
 
     OMP_NUM_THREADS=1 python scripts/benchmark_scoring.py articles.jsonl --vectors vectors.txt.gz
 
-Of each article in the file (``article`` and ``highlights``, as scripts/prepare_cnndm.py writes them) every sentence is
-a candidate, each time with another of its highlights as reference, until there are enough pairs. The scoring is
-started, killed with SIGKILL when so many rows are written (``--kills``), and started again by the same command until it
-ends. A finished OUT is kept and only verified again. Memory and time are those of the process and its workers.
+Every sentence of an article (``article`` and ``highlights``, as written by scripts/prepare_cnndm.py) is a candidate,
+with one highlight after another as reference, until there are enough pairs. The command is started, killed with SIGKILL
+at the numbers of rows in ``--kills``, and started again until it ends. A finished OUT is only verified. Memory and time
+are those of the process and its workers.
 Needs psutil (``pip install 'rlsum[bench]'``).
 """
 

@@ -3,11 +3,11 @@
     OMP_NUM_THREADS=1 python scripts/benchmark_step.py
 
 Batch 8, 400 source and 100 target tokens, vocabulary 50,000, hidden 256, embedding 128, nothing stops early. A step is
-loss, backward pass, clipping and Adam. Beside ours stand figures published for other implementations at this size (see
-docs/results/speed.md for their source and the machine); compare machines only by a run of each on the same one.
+loss, backward pass, clipping and Adam. The table also shows numbers published for other implementations at this size
+(see docs/results/speed.md for their source and the machine); compare implementations only on the same machine.
 
-The steps are rewarded by ROUGE-L. Of every reward, the seconds it takes for the 16 texts of a step are printed too.
-Its texts have 100 words in five sentences, each word with a random vector; none has been seen before.
+The reward of the steps is ROUGE-L. For every reward, the seconds for the 16 texts of a step are printed, too. These
+texts have 100 words in five sentences, each word with a random vector; none is cached.
 """
 
 from __future__ import annotations

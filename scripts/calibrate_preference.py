@@ -1,9 +1,9 @@
-"""Does the test of `rlsum human-eval analyse` keep its level? False alarms, coverage and power in simulated studies.
+"""Calibrate the test of `rlsum human-eval analyse`: false alarms, coverage and power in simulated studies.
 
     OMP_NUM_THREADS=1 python scripts/calibrate_preference.py
 
-Prints four Markdown tables: how often the sign-flip test and the naive pooled test call two equal systems different at
-the 5% level; how often the 95% interval holds the truth; the power at 60/40; and what a control variate does.
+Prints four Markdown tables: how often the sign-flip test and the naive pooled test reject for two equal systems at the
+5% level; how often the 95% interval contains the true value; the power at 60/40; and the effect of a control variate.
 """
 
 from __future__ import annotations

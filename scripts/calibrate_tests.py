@@ -1,9 +1,9 @@
-"""Are the tests between two metrics calibrated? Their false alarms and their power in simulated data.
+"""Calibrate the tests between two metrics: false alarms and power on simulated data.
 
     OMP_NUM_THREADS=1 python scripts/calibrate_tests.py --picture docs/pictures/power.png
 
-Prints two Markdown tables: how often each test calls two equally good metrics different at the 5% level, and how often
-it finds a real difference; the second is drawn too.
+Prints two Markdown tables: how often each test rejects for two equally good metrics at the 5% level, and how often it
+detects a real difference, which is also drawn.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Half precision beside float32: tokens a second, memory, hours and loss of one training, by precision.
+"""Compare half precision with float32: tokens per second, memory, hours and loss of one training.
 
     python scripts/compare_precisions.py configs/cnndm/mle.yaml -o runs/precisions --updates 500
     python scripts/compare_precisions.py configs/demo/mle.yaml -o runs/precisions --updates 200
 
-Trains the configuration anew for some updates in each precision, same seed and articles, and prints a table in
-Markdown. fp16 is left out, and said to be, where there is no GPU. What the runs left in the folder before is refused.
+Trains the configuration for some updates in each precision, with the same seed and articles, and prints a table in
+Markdown. fp16 needs a GPU and is otherwise marked as missing. A folder with runs is refused.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""A whole study in a real browser: build, serve, scripted judges with known preferences and noise, collect, analyse.
+"""A complete study in a real browser: build, serve, scripted judges with known preferences, collect, analyse.
 
 python scripts/complete_study.py baseline.jsonl better.jsonl --items 100 --judges 3 --out runs/study
 
-The judges are programs that know which system wrote which summary, and choose the second system's with the planted
-probabilities; what the analysis finds is printed beside what was planted. The server is told nothing of it.
+The judges are programs that know which system wrote each summary and choose the second system's with given
+probabilities. The results of the analysis are printed with these probabilities, which the server does not know.
 """
 
 from __future__ import annotations

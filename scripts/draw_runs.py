@@ -1,4 +1,4 @@
-"""The curves of any trainings as PNG: likelihood, validation, rewards.
+"""Draw the curves of training runs as PNG: likelihood, validation, rewards.
 
 python scripts/draw_runs.py runs/cnndm/laptop-sms runs/cnndm/laptop-none --metrics rouge-1,rouge-l --out pictures
 """
@@ -15,9 +15,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="folder of a training run")
     parser.add_argument("--metrics", default="rouge-l", help="validation scores to draw, separated by commas")
-    parser.add_argument("--start", help="name of the run the others went on from: it gets panels of its own")
-    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where the pictures go")
-    parser.add_argument("--prefix", default="", help="what their names begin with")
+    parser.add_argument("--start", help="name of the run that the others start from; drawn in separate panels")
+    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="folder of the pictures")
+    parser.add_argument("--prefix", default="", help="prefix of the file names")
     options = parser.parse_args()
 
     pictures = draw_runs(

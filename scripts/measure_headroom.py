@@ -1,9 +1,9 @@
-"""What the simulated corpus leaves to gain: untrained policies under every reward, on held-out stories.
+"""Measure the headroom of the simulated corpus: untrained policies under every reward, on held-out stories.
 
     python scripts/measure_headroom.py --stories 500
 
-Prints the corpus' size, whether planted synonyms are neighbours among its word vectors, each policy's mean score (with
-half the 95% interval), and the paired gain of each reward's best policy over the likelihood mode.
+Prints the size of the corpus, the similarity of synonyms in its word vectors, the mean score of each policy (with half
+the 95% interval), and the paired gain of the best policy of each reward over the likelihood mode.
 """
 
 from __future__ import annotations

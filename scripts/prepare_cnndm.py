@@ -1,11 +1,11 @@
-"""Make a training folder of real CNN/DailyMail stories: a realistic CNN share, seeded samples, other systems' outputs.
+"""Write a training folder of real CNN/DailyMail stories: original CNN share, seeded samples, other systems' outputs.
 
     python scripts/prepare_cnndm.py ../shared/data/cnndm --out runs/cnndm/data --systems
 
-The source folder holds ``train``, ``val`` and ``test`` as ``.jsonl.gz`` with id, article, highlights and source (cnn or
-dailymail), and for ``--systems`` also ``systems_test_outputs.jsonl.gz`` (id, reference, one column a system). Written:
-``train.jsonl``, ``valid.jsonl``, ``test.jsonl`` in seeded random order, and with ``--systems`` the records of See et
-al.'s (2017) outputs and of the first three sentences (lead-3) on the very test articles.
+The source folder has ``train``, ``val`` and ``test`` as ``.jsonl.gz`` with id, article, highlights and source (cnn or
+dailymail), and for ``--systems`` ``systems_test_outputs.jsonl.gz`` (id, reference, one column per system). Writes
+``train.jsonl``, ``valid.jsonl``, ``test.jsonl`` in seeded random order and, with ``--systems``, the records of See et
+al.'s (2017) outputs and of the first three sentences (lead-3) of the same test articles.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def main() -> None:
     held_out = {row["highlights"] for name in ("val", "test") for row in splits[name]}
     train = [row for row in splits["train"] if row["highlights"] not in held_out]
     print(f"train: {len(splits['train']) - len(train)} rows dropped because val or test has the same summary")
-    print(f"test: {sum(_ambiguous(splits['test']))} rows dropped because their summary does not tell them apart")
+    print(f"test: {sum(_ambiguous(splits['test']))} rows dropped because their summary is not unique")
     test = [row for row, ambiguous in zip(splits["test"], _ambiguous(splits["test"]), strict=True) if not ambiguous]
 
     chosen = {

@@ -1,11 +1,11 @@
-"""Clark, Celikyilmaz and Smith 2019, made anew: sentence mover's similarity against people, on summaries and essays.
+"""Reproduce Clark, Celikyilmaz and Smith (2019): sentence mover's similarity and people, on summaries and essays.
 
     OMP_NUM_THREADS=1 python scripts/reproduce_movers.py --data ../shared/data/human --out runs/movers
 
-Prints each table and says which of the paper's findings hold; writes CSV, Markdown and PNG into the folder. The paper's
-numbers are not at hand: it is its text that the measured ones are compared with. Data that are not there are skipped
-with a line. Scores are remembered in OUT/scores: a study that was stopped goes on, and a second run takes seconds.
-table3 writes texts of the data into OUT: they belong to their publishers.
+Prints each table and the verdict on each finding of the paper; writes CSV, Markdown and PNG to OUT. The published
+tables are not available; measured numbers are compared with the text of the paper. Tables without data are skipped.
+Scores are cached in OUT/scores, so that a stopped run continues and a second run takes seconds.
+table3 writes texts of the data to OUT; they belong to their publishers.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from reproductions.movers import data
 from reproductions.movers.correlations import Measured, measure
 from reproductions.movers.differences import differences
 from reproductions.movers.examples import table3
-from reproductions.movers.metrics import Setting
+from reproductions.movers.metrics import MoverSetup
 from reproductions.movers.references import references
 from reproductions.movers.table2 import table2
 from reproductions.movers.texts import table7
-from reproductions.study import Study, tell, write
+from reproductions.reproduction import Reproduction, print_reproduction, write
 
 from rewards.errors import RewardError
 from rlsum.errors import UserError
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     wanted = STUDIES if ALL in options.studies else tuple(dict.fromkeys(options.studies))
     try:
         options.out.mkdir(parents=True, exist_ok=True)
-        setting = Setting(
+        setup = MoverSetup(
             None if options.vectors == "none" else Path(options.vectors),
             None if options.encoder == "none" else options.encoder,
             options.resamples,
@@ -55,17 +55,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
             scores_file(options.out / "scores"),
         )
         texts = judged(options)
-        print(f"{'; '.join(setting.rewards)}\n{setting.description}; {options.resamples:,} resamples", flush=True)
-        made = studies(setting, texts, essays_by_reference(options, texts) if "references" in wanted else {}, options)
+        print(f"{'; '.join(setup.rewards)}\n{setup.description}; {options.resamples:,} resamples", flush=True)
+        runs = studies(setup, texts, essays_by_reference(options, texts) if "references" in wanted else {}, options)
         for name in wanted:
-            if name not in made:
-                print(f"\n{name}: skipped, it needs essays")
+            if name not in runs:
+                print(f"\n{name}: skipped, needs essays")
                 continue
             before = time.process_time()
-            study = made[name]()
+            reproduction = runs[name]()
             print(flush=True)
-            tell(study)
-            written = ", ".join(str(each) for each in write(study, options.out))
+            print_reproduction(reproduction)
+            written = ", ".join(str(path) for path in write(reproduction, options.out))
             print(f"{name}: {time.process_time() - before:.0f} CPU seconds; {written}", flush=True)
     except (UserError, RecordError, RewardError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
@@ -75,47 +75,47 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def studies(
-    setting: Setting, texts: Sequence[Judgments], essays: Mapping[str, Judgments], options: argparse.Namespace
-) -> dict[str, Callable[[], Study]]:
-    """What can be made of ``texts`` and of ``essays`` by reference."""
+    setup: MoverSetup, texts: Sequence[Judgments], essays: Mapping[str, Judgments], options: argparse.Namespace
+) -> dict[str, Callable[[], Reproduction]]:
+    """The reproductions by name, on ``texts`` and on ``essays`` by reference."""
 
     @cache
     def measured() -> list[Measured]:
-        return [measure(setting, each, options.seed + number) for number, each in enumerate(texts)]
+        return [measure(setup, judgments, options.seed + number) for number, judgments in enumerate(texts)]
 
     return {
-        "table7": lambda: table7(texts, setting.vectors),
-        "table2": lambda: table2(setting, measured()),
-        "differences": lambda: differences(setting, measured()),
-        "table3": lambda: table3(setting, measured(), options.examples),
-        **({"references": lambda: references(setting, essays, options.seed)} if essays else {}),
+        "table7": lambda: table7(texts, setup.vectors),
+        "table2": lambda: table2(setup, measured()),
+        "differences": lambda: differences(setup, measured()),
+        "table3": lambda: table3(setup, measured(), options.examples),
+        **({"references": lambda: references(setup, essays, options.seed)} if essays else {}),
     }
 
 
 def judged(options: argparse.Namespace) -> list[Judgments]:
-    """The texts that are there. Raises UserError where none are, or where a path that was asked for leads nowhere."""
-    found = []
+    """The available texts. Raises UserError if there are none, or for a given path that does not exist."""
+    texts = []
     for name in data.FILES:
-        path = place(options, name)
+        path = path_of(options, name)
         if not path.exists() and getattr(options, name) is None:
             print(f"{name}: skipped, no {path} (--{name} PATH)")
             continue
-        found.append(data.summaries(path) if name == data.SUMMARIES else data.essays(path, options.essay))
-    if not found:
+        texts.append(data.summaries(path) if name == data.SUMMARIES else data.essays(path, options.essay))
+    if not texts:
         raise UserError(f"no judged texts in {options.data}; give --data, --summaries or --essays")
-    return found
+    return texts
 
 
 def essays_by_reference(options: argparse.Namespace, texts: Sequence[Judgments]) -> dict[str, Judgments]:
-    """The essays against each of several references; empty where there are no essays."""
-    if data.ESSAYS not in {each.name for each in texts}:
+    """The essays compared with each of several references; empty without essays."""
+    if data.ESSAYS not in {judgments.name for judgments in texts}:
         return {}
-    path = place(options, data.ESSAYS)
+    path = path_of(options, data.ESSAYS)
     return data.against_each(path, data.best_essays(path, options.references, options.seed))
 
 
-def place(options: argparse.Namespace, name: str) -> Path:
-    """Where summaries or essays are, whether or not they are there."""
+def path_of(options: argparse.Namespace, name: str) -> Path:
+    """The path of summaries or essays, which may not exist."""
     given: Path | None = getattr(options, name)
     return given or options.data / data.FILES[name]
 
@@ -130,12 +130,12 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--essay", default="", metavar="ID", help="the reference essay (default: the longest best-scored)"
     )
-    parser.add_argument("--vectors", default=str(VECTORS), metavar="FILE", help="word vectors; none leaves them out")
-    parser.add_argument("--encoder", default="minilm", help="minilm, a directory, a hub name; none leaves it out")
+    parser.add_argument("--vectors", default=str(VECTORS), metavar="FILE", help="word vectors, or none")
+    parser.add_argument("--encoder", default="minilm", help="minilm, a directory, a hub name, or none")
     parser.add_argument("--out", type=Path, default=Path("runs/movers"), help="folder for CSV, Markdown and PNG")
     parser.add_argument("--references", type=int, default=10, help="best-scored essays to try as the reference")
-    parser.add_argument("--examples", type=int, default=2, help="of each kind of disagreement in table3")
-    parser.add_argument("--resamples", type=int, default=RESAMPLES, help="of every interval")
+    parser.add_argument("--examples", type=int, default=2, help="examples of each kind of disagreement in table3")
+    parser.add_argument("--resamples", type=int, default=RESAMPLES, help="resamples per interval")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
     for name, least in (("references", 1), ("examples", 0), ("resamples", 1)):

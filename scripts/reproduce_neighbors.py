@@ -1,10 +1,11 @@
-"""BLEU Neighbors (Ethayarajh and Sadigh 2020), every table and figure, measured beside published.
+"""Reproduce every table and figure of Ethayarajh and Sadigh (2020), BLEU Neighbors, with the published numbers.
 
     OMP_NUM_THREADS=1 python scripts/reproduce_neighbors.py --data ../shared/data/human --out runs/neighbors
 
-The folder holds huse/huse_summarization.jsonl, asap_sas/ and asap_aes_set3/ (their public layouts). HUSE's dialogue and
-open-ended generation are not public: give them as DATA, in any form that `rlsum judgments` reads, with scores overall
-in [0, 1] and one raw score a judge. Kernel values are kept in OUT/kernels, so a second run takes seconds.
+The data folder has huse/huse_summarization.jsonl, asap_sas/ and asap_aes_set3/ in their public layouts. The dialogue
+and open-ended tasks of HUSE are not public: give them as DATA in any form that `rlsum data judgments` reads, with
+scores overall in [0, 1] and one raw score per judge. Kernel values are cached in OUT/kernels, so that a second run
+takes seconds.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ import sys
 import time
 from pathlib import Path
 
-from reproductions.neighbors.data import TASKS, Places
-from reproductions.neighbors.report import STUDIES, Plan, run
+from reproductions.neighbors.data import TASKS, DataPaths
+from reproductions.neighbors.report import STUDIES, ReproductionPlan, run
 from reproductions.neighbors.studies import Budget
 
 from rewards.errors import RewardError
@@ -27,8 +28,8 @@ def main() -> None:
     options = parser().parse_args()
     vectors = options.vectors or options.data.parent / "vectors" / "cnndm_word2vec_300d_30k.txt.gz"
     wmt = options.data / "wmt_da" / "wmt17_da_seg.tsv.gz"
-    plan = Plan(
-        places=Places(options.data, options.dialogue, options.open_ended),
+    plan = ReproductionPlan(
+        paths=DataPaths(options.data, options.dialogue, options.open_ended),
         folder=options.out,
         studies=tuple(options.studies),
         tasks=tuple(options.tasks),
@@ -51,15 +52,15 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--data", type=Path, default=shared / "data" / "human", help="folder of the public data")
     parser.add_argument("--out", type=Path, default=Path("runs/neighbors"), help="tables (CSV), figures, kernel values")
     parser.add_argument("--studies", nargs="+", choices=STUDIES, default=STUDIES)
-    parser.add_argument("--tasks", nargs="+", choices=TASKS, default=TASKS, help="of all studies but table3")
+    parser.add_argument("--tasks", nargs="+", choices=TASKS, default=TASKS, help="tasks of all studies except table3")
     parser.add_argument("--dialogue", metavar="DATA", help="judgments of HUSE's dialogue task")
     parser.add_argument("--open-ended", metavar="DATA", help="judgments of HUSE's open-ended generation")
-    parser.add_argument("--encoder", default="minilm", help="of the BERTScore kernel; none leaves it out")
-    parser.add_argument("--baseline", type=Path, help="what BERTScore is rescaled by; made of random pairs otherwise")
-    parser.add_argument("--baseline-texts", metavar="DATA", help="whose references those pairs are of (default: WMT17)")
-    parser.add_argument("--vectors", type=Path, help="of the words, for WMS, SMS and S+WMS in Table 3")
-    parser.add_argument("--pairs", type=int, default=Budget.pairs, help="texts a kernel compares in Table 1, at most")
-    parser.add_argument("--resamples", type=int, default=Budget.resamples, help="of every interval")
+    parser.add_argument("--encoder", default="minilm", help="encoder of the BERTScore kernel, or none")
+    parser.add_argument("--baseline", type=Path, help="rescaling baseline of BERTScore (default: from random pairs)")
+    parser.add_argument("--baseline-texts", metavar="DATA", help="judgments with references for it (default: WMT17)")
+    parser.add_argument("--vectors", type=Path, help="word vectors for WMS, SMS and S+WMS in table3")
+    parser.add_argument("--pairs", type=int, default=Budget.pairs, help="maximum pairs of texts per kernel in table1")
+    parser.add_argument("--resamples", type=int, default=Budget.resamples, help="resamples per interval")
     parser.add_argument("--seed", type=int, default=Budget.seed)
     return parser
 

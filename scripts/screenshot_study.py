@@ -1,4 +1,4 @@
-"""Pictures of the judging app for the documentation, of a study on simulated stories.
+"""Draw the pictures of the judging app in the documentation, from a study on simulated stories.
 
 python scripts/screenshot_study.py --out docs/pictures
 """
@@ -31,7 +31,7 @@ DESK, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where the pictures go")
+    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="folder of the pictures")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
 

@@ -1,10 +1,10 @@
-"""A small T5 with random weights, and a tokenizer trained on one's own articles: a start for `rlsum train`.
+"""Write a small T5 with random weights and a tokenizer trained on given articles, as a start for `rlsum train`.
 
     python scripts/small_transformer.py runs/demo/data/train.jsonl -o runs/transformer/start
 
-The folder is one of transformers; `model: {kind: seq2seq, pretrained: runs/transformer/start}` takes it. Same seed,
-same bytes. Words that are rare, such as names, come out in pieces, which the model can learn to copy: soon, where its
-attention begins in the shape it has in trained models (`--attention mimetic`), late where it begins as noise (`t5`).
+The folder has the format of transformers: `model: {kind: seq2seq, pretrained: runs/transformer/start}` loads it. The
+same seed gives the same bytes. Rare words, such as names, are split into pieces, which the model can learn to copy:
+early if its attention starts in the shape of trained models (`--attention mimetic`), late if it starts as noise (`t5`).
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ def main() -> None:
     parser.add_argument("articles", type=Path, help="JSONL with article and highlights")
     parser.add_argument("-o", "--out", type=Path, required=True, help="folder to write")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--vocabulary", type=int, default=2500, help="pieces of words")
+    parser.add_argument("--vocabulary", type=int, default=2500, help="size of the vocabulary")
     parser.add_argument("--width", type=int, default=128, help="a multiple of 4, the number of heads")
-    parser.add_argument("--layers", type=int, default=2, help="of the encoder, and of the decoder")
-    parser.add_argument("--attention", choices=("mimetic", "t5"), default="mimetic", help="what its weights begin as")
+    parser.add_argument("--layers", type=int, default=2, help="layers of the encoder, and of the decoder")
+    parser.add_argument("--attention", choices=("mimetic", "t5"), default="mimetic", help="initial attention weights")
     options = parser.parse_args()
     if options.out.exists():
-        parser.error(f"{options.out} is there already; choose another folder")
+        parser.error(f"{options.out} exists; give another folder")
     if not options.articles.is_file():
         parser.error(f"{options.articles}: no such file; `rlsum data simulate FOLDER` writes a train.jsonl")
     if options.width < HEADS or options.width % HEADS:

@@ -1,1 +1,1 @@
-"""The tables, figures and findings of published papers, measured anew and set beside the published numbers."""
+"""Reproductions of published tables, figures and findings, with the published numbers for comparison."""

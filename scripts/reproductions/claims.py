@@ -1,7 +1,7 @@
-"""A paper's findings as functions of what was measured: does one hold, does it not, or can it not be said?
+"""A paper's findings as functions of measured numbers: a finding holds, does not hold, or cannot be said.
 
-A verdict rests on 95% intervals or on a test. A finding about several numbers holds where all of them say so, it does
-not where one says the contrary, and otherwise the data cannot tell.
+A verdict depends on 95% intervals or a test. A finding about several numbers holds if it holds for all of them, does
+not hold if one contradicts it, and otherwise cannot be said.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SURE = 0.05
 
 @dataclass(frozen=True)
 class Claim:
-    """A finding in words, whether it holds here, and the numbers behind that."""
+    """A finding in words, its verdict, and the numbers behind it."""
 
     text: str
     verdict: Verdict
@@ -34,57 +34,55 @@ class Claim:
 
 
 def within(
-    text: str, found: Mapping[str, Estimate], low: float = -math.inf, high: float = math.inf, scale: float = 100
+    text: str, estimates: Mapping[str, Estimate], low: float = -math.inf, high: float = math.inf, scale: float = 100
 ) -> Claim:
-    """The finding that every one of ``found`` lies between ``low`` and ``high``; numbers are told times ``scale``."""
-    verdicts = [_verdict(each, low, high) for each in found.values()]
-    told = "; ".join(f"{name} {_told(each, scale)}" for name, each in found.items())
-    return Claim(text, all_of(verdicts), told)
+    """The finding that all ``estimates`` lie between ``low`` and ``high``; numbers are shown times ``scale``."""
+    verdicts = [_verdict(estimate, low, high) for estimate in estimates.values()]
+    return Claim(text, all_of(verdicts), _numbers(estimates, scale))
 
 
-def undetected(text: str, found: Mapping[str, Estimate], scale: float = 100) -> Claim:
-    """The finding that none of ``found`` differs significantly from 0: each interval holds 0. None need be 0."""
-    intervals = [each.interval for each in found.values()]
-    told = "; ".join(f"{name} {_told(each, scale)}" for name, each in found.items())
+def undetected(text: str, estimates: Mapping[str, Estimate], scale: float = 100) -> Claim:
+    """The finding that no estimate differs significantly from 0: each interval contains 0."""
+    intervals, numbers = [estimate.interval for estimate in estimates.values()], _numbers(estimates, scale)
     if any(low > 0 or high < 0 for low, high in intervals):
-        return Claim(text, "does not hold", told)
-    return Claim(text, "holds" if intervals and not np.isnan(intervals).any() else "cannot be said", told)
+        return Claim(text, "does not hold", numbers)
+    return Claim(text, "holds" if intervals and not np.isnan(intervals).any() else "cannot be said", numbers)
 
 
 def both(text: str, *claims: Claim) -> Claim:
-    """The finding that all of these hold."""
-    told = "; ".join(f"{each.text}: {each.verdict} ({each.numbers})" for each in claims)
-    return Claim(text, all_of([each.verdict for each in claims]), told)
+    """The finding that all ``claims`` hold."""
+    numbers = "; ".join(f"{claim.text}: {claim.verdict} ({claim.numbers})" for claim in claims)
+    return Claim(text, all_of([claim.verdict for claim in claims]), numbers)
 
 
 def against(text: str, claim: Claim) -> Claim:
-    """The finding that this one does not hold."""
+    """The finding that ``claim`` does not hold."""
     return Claim(text, OPPOSITE[claim.verdict], f"{claim.text}: {claim.verdict} ({claim.numbers})")
 
 
 def by_sign(difference: float, p: float) -> Verdict:
-    """Of a finding that a difference is above 0, by its sign and its two-tailed p; undefined is "cannot be said"."""
+    """The verdict that a difference is above 0, by its sign and two-tailed p; "cannot be said" if undefined."""
     if not p < SURE:
         return "cannot be said"
     return "holds" if difference > 0 else "does not hold"
 
 
 def above(low: float, high: float, bound: float = 0.0) -> Verdict:
-    """Of a finding that a value is above ``bound``, by its interval; undefined is "cannot be said"."""
+    """The verdict that a value is above ``bound``, by its interval; "cannot be said" if undefined."""
     if low > bound:
         return "holds"
     return "does not hold" if high <= bound else "cannot be said"
 
 
 def all_of(verdicts: Sequence[Verdict]) -> Verdict:
-    """Of a finding about all of several things: one failure refutes it, one doubt leaves it open."""
+    """The verdict of a finding about all of several numbers."""
     if "does not hold" in verdicts:
         return "does not hold"
     return "holds" if verdicts and set(verdicts) == {"holds"} else "cannot be said"
 
 
-def _verdict(found: Estimate, low: float, high: float) -> Verdict:
-    least, most = found.interval
+def _verdict(estimate: Estimate, low: float, high: float) -> Verdict:
+    least, most = estimate.interval
     if math.isnan(least) or math.isnan(most):
         return "cannot be said"
     if low <= least and most <= high:
@@ -92,6 +90,9 @@ def _verdict(found: Estimate, low: float, high: float) -> Verdict:
     return "does not hold" if most < low or least > high else "cannot be said"
 
 
-def _told(found: Estimate, scale: float) -> str:
-    low, high = (scale * end for end in found.interval)
-    return f"{scale * found.value:+.2f} ({low:+.2f} to {high:+.2f})"
+def _numbers(estimates: Mapping[str, Estimate], scale: float) -> str:
+    parts = []
+    for name, estimate in estimates.items():
+        low, high = (scale * end for end in estimate.interval)
+        parts.append(f"{name} {scale * estimate.value:+.2f} ({low:+.2f} to {high:+.2f})")
+    return "; ".join(parts)

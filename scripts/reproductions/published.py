@@ -1,4 +1,4 @@
-"""Published numbers, read from a file of the user's: they are data, not code."""
+"""Published numbers, read from a CSV file that the user provides."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ABSENT = "not available"
 
 @dataclass(frozen=True)
 class Entry:
-    """Which number of a paper: of ``table1``, say, what RoBERTa-base gets on ``STS12-16``."""
+    """The key of a number: for example, in ``table1``, that of RoBERTa-base on ``STS12-16``."""
 
     table: str
     dataset: str
@@ -28,26 +28,26 @@ class Entry:
 
 @dataclass(frozen=True)
 class Published:
-    """Numbers times 100, as papers print them."""
+    """Published numbers, times 100."""
 
     numbers: Mapping[Entry, float] = field(default_factory=dict)
 
     def get(self, entry: Entry) -> float:
-        """The number, NaN where it is not at hand."""
+        """The number, NaN if it is not in the file."""
         return self.numbers.get(entry, math.nan)
 
     @property
     def encoders(self) -> list[str]:
-        """The encoders that have numbers."""
+        """The encoders with numbers."""
         return sorted({entry.encoder for entry in self.numbers})
 
 
 def read_published(path: Path) -> Published:
     """The numbers of a CSV file with a column for each field of ``Entry`` and ``value_x100``.
 
-    Raises UserError for a file that cannot be read, lacks a column, has a value that is no number, or one twice.
+    Raises UserError for an unreadable file, a missing column, a value that is not a number, and a duplicate.
     """
-    names = [each.name for each in fields(Entry)]
+    names = [field.name for field in fields(Entry)]
     numbers: dict[Entry, float] = {}
     try:
         with path.open(encoding="utf-8", newline="") as file:
@@ -58,7 +58,7 @@ def read_published(path: Path) -> Published:
             for line, row in enumerate(rows, 2):
                 entry = Entry(*(row[name] for name in names))
                 if entry in numbers:
-                    raise UserError(f"{path}:{line}: {entry} is there twice")
+                    raise UserError(f"{path}:{line}: {entry} is a duplicate; remove one")
                 numbers[entry] = _number(row[VALUE], f"{path}:{line}")
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UserError(f"{path}: cannot be read ({error})") from error
@@ -66,7 +66,7 @@ def read_published(path: Path) -> Published:
 
 
 def shown(value: float) -> str:
-    """A number of a paper with its one decimal, or that there is none."""
+    """A published number with one decimal, or "not available"."""
     return ABSENT if math.isnan(value) else f"{value:.1f}"
 
 
@@ -74,4 +74,4 @@ def _number(text: str, where: str) -> float:
     try:
         return float(text)
     except (TypeError, ValueError) as error:
-        raise UserError(f"{where}: {VALUE} {text!r} is no number") from error
+        raise UserError(f"{where}: {VALUE} {text!r} is not a number") from error

@@ -1,4 +1,4 @@
-"""BERTScore rescaling (Zhang et al. 2020): scores of random and of judged pairs, and a matrix, before and after."""
+"""Reproduces BERTScore rescaling (Zhang et al. 2020): scores of random and judged pairs, and a matrix of cosines."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from reproductions.claims import within
 from reproductions.estimate import Estimate, estimate
 from reproductions.published import ABSENT
-from reproductions.study import Study
+from reproductions.reproduction import Reproduction
 from reproductions.together import score_together
 from reproductions.twmd.metrics import TOKENS
-from reproductions.twmd.pairs import Pairs
+from reproductions.twmd.pairs import SentencePairs
 from rewards.embedding.metrics import bertscore
 from rewards.embedding.rescaling import PUBLISHED, random_pairs
 from rewards.embedding.reward import EmbeddingReward, rescaled
@@ -37,19 +37,19 @@ ROUNDING = 1e-9
 
 
 def rescaling(
-    pairs: Pairs,
+    pairs: SentencePairs,
     count: int,
     example: tuple[str, str],
     encoder: str = "minilm",
     layer: Layer = None,
     baselines: Path | None = None,
     seed: int = 0,
-) -> Study:
-    """A baseline from ``count`` random pairs of the references, and what it does to scores, correlations, a matrix.
+) -> Reproduction:
+    """A baseline from ``count`` random pairs of references, and its effect on scores, correlations and a matrix.
 
-    ``baselines``: the folder of bert-score's files for English, where the encoder may have a published baseline.
+    ``baselines``: the folder of bert-score's English files, which may have a published baseline for the encoder.
     """
-    metrics = [bertscore(encoder=encoder, layer=layer, direction=each) for each in TOKENS]
+    metrics = [bertscore(encoder=encoder, layer=layer, direction=direction) for direction in TOKENS]
     drawn = random_pairs(pairs.references, count, seed)
     random = score_together(metrics, [one for one, _ in drawn], [other for _, other in drawn])
     judged = score_together(metrics, pairs.candidates, pairs.references)
@@ -57,7 +57,7 @@ def rescaling(
     loaded = metrics[0].space.source.load()
     short = Path(encoder).name
     what = f"BERTScore, {encoder} ({loaded.name}), layer {loaded.layers}"
-    published = [_published(baselines, encoder, str(loaded.layers), each) for each in TOKENS]
+    published = [_published(baselines, encoder, str(loaded.layers), direction) for direction in TOKENS]
     caption = f"{what}; {count:,} random pairs and {len(pairs):,} judged pairs of {pairs.name}"
     table = _table(caption, random, judged, base, published)
     changes: dict[str, Estimate] = {
@@ -65,7 +65,7 @@ def rescaling(
         - estimate(pairs.human, rescaled(scores, b), pairs.inputs, "pearson", 200)
         for direction, scores, b in zip(TOKENS, judged, base, strict=True)
     }
-    claim = within("Rescaling leaves correlations as they are", changes, -ROUNDING, ROUNDING)
+    claim = within("Rescaling does not change correlations", changes, -ROUNDING, ROUNDING)
     f1 = list(TOKENS).index("f1")
     panels = [
         _densities(f"{short}, before", random[f1], judged[f1]),
@@ -75,14 +75,16 @@ def rescaling(
         picture("rescaling-distribution", "Rescaling", "Densities of BERTScore F1 before and after rescaling", panels),
         *_matrices(metrics[f1], float(base[f1]), example),
     )
-    return Study("rescaling", (table,), _records(loaded.name, random, judged, base, published), drawings, (claim,))
+    return Reproduction(
+        "rescaling", (table,), _records(loaded.name, random, judged, base, published), drawings, (claim,)
+    )
 
 
 def _table(caption: str, random: Floats, judged: Floats, base: Floats, published: Sequence[float]) -> Table:
     header = ("direction", "baseline", "published", "random pairs", "after", "judged pairs", "after")
     rows = []
     for direction, b, known, one, other in zip(TOKENS, base, published, random, judged, strict=True):
-        spreads = [_spread(each) for scores in (one, other) for each in (scores, rescaled(scores, float(b)))]
+        spreads = [_spread(values) for scores in (one, other) for values in (scores, rescaled(scores, float(b)))]
         rows.append((direction, f"{b:.4f}", ABSENT if math.isnan(known) else f"{known:.4f}", *spreads))
     return Table(f"{caption}; mean and deviation", header, tuple(tuple(map(Cell, row)) for row in rows))
 
@@ -126,14 +128,14 @@ def _matrices(metric: EmbeddingReward, base: float, example: tuple[str, str]) ->
     return [
         Picture(
             f"rescaling-matrix-{when}", "Matrix", f"Cosines between two sentences {when} rescaling", 600,
-            png(each, "light")[0], png(each, "dark")[0],
+            png(matrix, "light")[0], png(matrix, "dark")[0],
         )
-        for when, each in (("before", before), ("after", after))
+        for when, matrix in (("before", before), ("after", after))
     ]  # fmt: skip
 
 
 def _published(folder: Path | None, encoder: str, layer: str, direction: str) -> float:
-    """bert-score's baseline for an encoder, NaN where its folder has none."""
+    """The baseline of bert-score for an encoder, NaN if ``folder`` has none."""
     path = None if folder is None else folder / f"{encoder}.tsv"
     if path is None or not path.is_file():
         return math.nan
@@ -142,4 +144,4 @@ def _published(folder: Path | None, encoder: str, layer: str, direction: str) ->
     try:
         return float(rows[layer][PUBLISHED[direction]]) if layer in rows else math.nan
     except (KeyError, TypeError, ValueError) as error:
-        raise UserError(f"{path}: layer {layer} has no number for {error}") from error
+        raise UserError(f"{path}: layer {layer} has no number {error}") from error

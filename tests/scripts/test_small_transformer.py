@@ -63,7 +63,7 @@ def test_attention_begins_as_a_copier_or_as_t5_has_it(make, articles, tmp_path):
 
 def test_nothing_is_replaced_and_a_missing_file_is_told(make, articles, tmp_path, capsys):
     for arguments, told in (
-        ((articles, "-o", tmp_path), "is there already"),
+        ((articles, "-o", tmp_path), "exists; give another folder"),
         (("no.jsonl", "-o", tmp_path / "x"), "no such file"),
     ):
         with pytest.raises(SystemExit):

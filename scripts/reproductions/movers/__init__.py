@@ -1,1 +1,1 @@
-"""Clark, Celikyilmaz and Smith 2019: sentence mover's similarity."""
+"""Reproduces Clark, Celikyilmaz and Smith (2019): sentence mover's similarity."""

@@ -1,4 +1,4 @@
-"""Every metric against people on one set of judged texts: correlations, and tests between any two."""
+"""Correlations of every metric with people on one set of judged texts, and tests between metrics."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from reproductions.estimate import Estimate, estimate
-from reproductions.movers.metrics import Setting
+from reproductions.movers.metrics import MoverSetup
 from rlsum.evaluation.weighted import Statistic
 from rlsum.judgments.collection import Judgments
 from rlsum.meta_evaluation.evaluation import Choices, Result, evaluate
@@ -18,7 +18,7 @@ STATISTIC: Statistic = "spearman"  # "all correlations are Spearman correlations
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """A set of texts, how each column of ``table`` agrees with people, and that again with its draws."""
+    """A set of texts, the statistics of each column of ``table``, and the correlations with their draws."""
 
     judgments: Judgments
     table: ScoreTable
@@ -27,23 +27,23 @@ class Measured:
 
     @property
     def name(self) -> str:
-        """Of the texts: summaries, essays."""
+        """The name of the texts: summaries, essays."""
         return self.judgments.name
 
     def rank(self, label: str) -> float:
-        """The correlation of a column, the lowest where it is undefined."""
+        """The correlation of a column, minus infinity if undefined."""
         value = self.estimates[label].value
         return -math.inf if math.isnan(value) else value
 
     def ahead(self, one: str, other: str) -> Estimate:
-        """By how much the correlation of a column is above that of another."""
+        """The difference of the correlations of two columns."""
         return self.estimates[one] - self.estimates[other]
 
 
-def measure(setting: Setting, judgments: Judgments, seed: int) -> Measured:
+def measure(setup: MoverSetup, judgments: Judgments, seed: int) -> Measured:
     """Score the texts and correlate."""
-    table = scored(judgments, setting.rewards, cache=setting.kept)
-    return correlated(judgments, table, setting.resamples, seed)
+    table = scored(judgments, setup.rewards, cache=setup.cache)
+    return correlated(judgments, table, setup.resamples, seed)
 
 
 def correlated(judgments: Judgments, table: ScoreTable, resamples: int, seed: int) -> Measured:
@@ -53,7 +53,7 @@ def correlated(judgments: Judgments, table: ScoreTable, resamples: int, seed: in
 
 
 def estimates(table: ScoreTable, resamples: int, seed: int) -> dict[str, Estimate]:
-    """Every column's correlation with its draws, which are of the same inputs for all columns."""
+    """The correlation of every column with its draws; all columns draw the same inputs."""
     return {
         label: estimate(table.human, column.scores, table.inputs, STATISTIC, resamples, seed)
         for label, column in table.columns.items()

@@ -1,4 +1,4 @@
-"""Which differences of Table 2 are real: the paper's Williams test beside the permutation test that fits the data."""
+"""The significance of the differences in Table 2: Williams' test of the paper, and a suitable permutation test."""
 
 from __future__ import annotations
 
@@ -9,37 +9,37 @@ from typing import Any
 
 from reproductions.claims import SURE
 from reproductions.movers.correlations import Measured
-from reproductions.movers.metrics import LENGTH, MOVERS, RECALL, ROUGE_L, Kind, Setting, named
-from reproductions.study import Study
+from reproductions.movers.metrics import LENGTH, MOVERS, RECALL, ROUGE_L, MoverSetup, VectorKind, named
+from reproductions.reproduction import Reproduction
 from rlsum.evaluation.significance import MetricTest
 from rlsum.pages.table import UNDEFINED, Cell, Table, p_text
 
 
-def differences(setting: Setting, measured: Sequence[Measured]) -> Study:
-    """The paper's comparisons as a table for each set of texts; the rows are all pairs of metrics."""
-    return Study(
+def differences(setup: MoverSetup, measured: Sequence[Measured]) -> Reproduction:
+    """A table of the paper's comparisons for each set of texts; the CSV rows are all pairs of metrics."""
+    return Reproduction(
         "differences",
-        tuple(_table(each, setting.kinds) for each in measured),
-        tuple(_row(each, one) for each in measured for one in each.result.tests),
+        tuple(_table(texts, setup.kinds) for texts in measured),
+        tuple(_row(texts, test) for texts in measured for test in texts.result.tests),
     )
 
 
-def compared(kinds: Sequence[Kind]) -> list[tuple[str, str]]:
+def compared(kinds: Sequence[VectorKind]) -> list[tuple[str, str]]:
     """Movers with ROUGE-L and with each other, contextual vectors with static ones, and all metrics with length."""
     pairs = []
     for kind in kinds:
         words, sentences, both = (named(mover, kind) for mover in MOVERS)
-        pairs += [(each, ROUGE_L) for each in (words, sentences, both)]
+        pairs += [(mover, ROUGE_L) for mover in (words, sentences, both)]
         pairs += [(sentences, words), (both, words), (both, sentences)]
     if len(kinds) == 2:
         pairs += [(named(mover, kinds[1]), named(mover, kinds[0])) for mover in MOVERS]
     metrics = [ROUGE_L, RECALL, *(named(mover, kind) for kind in kinds for mover in MOVERS)]
-    return pairs + [(each, LENGTH) for each in metrics]
+    return pairs + [(metric, LENGTH) for metric in metrics]
 
 
-def turned(found: Sequence[MetricTest], one: str, other: str) -> MetricTest:
-    """The test of two metrics, with ``one`` as its ``a``. Raises KeyError where they were not compared."""
-    for test in found:
+def turned(tests: Sequence[MetricTest], one: str, other: str) -> MetricTest:
+    """The test of two metrics, with ``one`` as its ``a``. Raises KeyError if they were not compared."""
+    for test in tests:
         if (test.a, test.b) == (one, other):
             return test
         if (test.a, test.b) == (other, one):
@@ -47,14 +47,14 @@ def turned(found: Sequence[MetricTest], one: str, other: str) -> MetricTest:
     raise KeyError((one, other))
 
 
-def _table(measured: Measured, kinds: Sequence[Kind]) -> Table:
+def _table(measured: Measured, kinds: Sequence[VectorKind]) -> Table:
     header = (f"on {measured.name}", "difference x 100", "p", "p (Holm)", "Williams' p, one-tailed")
-    made = measured.result.tests
-    how = "; ".join(dict.fromkeys(f"{test.test}: {test.why}" for test in made))
+    tests = measured.result.tests
+    how = "; ".join(dict.fromkeys(f"{test.test}: {test.why}" for test in tests))
     doubts = dict.fromkeys(text for test in measured.result.williams for text in test.warnings)
     notes = (
-        f"p: two-tailed, {how}. Holm: over all {len(made)} pairs of columns. Bold: p < {SURE} after Holm.",
-        f"Williams' test, the paper's: {'; '.join(doubts) or 'no doubts'}.",
+        f"p: two-tailed, {how}. Holm: over all {len(tests)} pairs of columns. Bold: p < {SURE} after Holm.",
+        f"Williams' test, the paper's: {'; '.join(doubts) or 'no violated assumption'}.",
     )
     rows = tuple(_line(measured, *pair) for pair in compared(kinds))
     return Table(f"Which differences in Spearman's rho are real? {measured.name}", header, rows, notes)
@@ -77,7 +77,7 @@ def _line(measured: Measured, one: str, other: str) -> tuple[Cell, ...]:
 
 
 def _small(p: float) -> str:
-    """A p-value that no resampling bounds from below."""
+    """A p-value that is not limited by a number of resamples."""
     return "< 0.0001" if p < 0.0001 else p_text(p)
 
 

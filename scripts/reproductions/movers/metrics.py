@@ -1,4 +1,4 @@
-"""The paper's metrics by its own names, and what a run of the studies is set to."""
+"""The metrics by their names in the paper, and the settings shared by all reproductions."""
 
 from __future__ import annotations
 
@@ -13,57 +13,57 @@ from rewards.encoding.loading import EncoderSource, locate
 from rlsum.errors import UserError
 from rlsum.evaluation.correlation import RESAMPLES
 
-Kind = Literal["static", "contextual"]  # of vectors: the paper's GloVe and ELMo
+VectorKind = Literal["static", "contextual"]  # in the paper: GloVe and ELMo
 
 ROUGE_L, RECALL = "ROUGE-L F1", "ROUGE-L recall"
 WMS, SMS, S_WMS = "WMS", "SMS", "S+WMS"
 MOVERS = (WMS, SMS, S_WMS)
-LENGTH = "length (letters)"  # the column that stands beside every table of scores
+LENGTH = "length (letters)"  # the column of lengths in every table of scores
 
 
-def named(mover: str, kind: Kind) -> str:
+def named(mover: str, kind: VectorKind) -> str:
     """``SMS, static``."""
     return f"{mover}, {kind}"
 
 
 @dataclass(frozen=True)
-class Setting:
-    """What all studies share. ``vectors`` None leaves the static movers out, ``encoder`` None the contextual ones.
+class MoverSetup:
+    """Shared settings. ``vectors`` None omits the static movers, ``encoder`` None the contextual ones.
 
-    ``kept`` is the file of remembered scores (`meta_evaluation.cache.scores_file`); None remembers nothing.
+    ``cache`` is a file of scores from `meta_evaluation.cache.scores_file`; None caches nothing.
     """
 
     vectors: Path | None = None
     encoder: str | None = None
     resamples: int = RESAMPLES
     seed: int = 0
-    kept: Path | None = None
+    cache: Path | None = None
 
     @property
-    def kinds(self) -> tuple[Kind, ...]:
-        """The kinds of vectors that the movers travel on."""
-        found: dict[Kind, bool] = {"static": self.vectors is not None, "contextual": self.encoder is not None}
-        return tuple(kind for kind, there in found.items() if there)
+    def kinds(self) -> tuple[VectorKind, ...]:
+        """The kinds of vectors of the movers."""
+        given: dict[VectorKind, bool] = {"static": self.vectors is not None, "contextual": self.encoder is not None}
+        return tuple(kind for kind, is_given in given.items() if is_given)
 
     @cached_property
     def rewards(self) -> dict[str, Reward]:
-        """Label -> metric, in the order of the tables. Static vectors are made of unit length, contextual ones are not.
+        """Label -> metric, in the order of the tables. Static vectors have unit length, contextual ones do not.
 
-        Raises UserError without vectors and encoder, RewardError where either cannot be used.
+        Raises UserError without vectors and encoder, RewardError for invalid ones.
         """
         if not self.kinds:
-            raise UserError("neither word vectors nor an encoder: the movers need one of them")
-        found: dict[str, Reward] = {ROUGE_L: load("rouge-l"), RECALL: load("rouge-l", direction="recall")}
+            raise UserError("no word vectors and no encoder: the movers need one of them")
+        metrics: dict[str, Reward] = {ROUGE_L: load("rouge-l"), RECALL: load("rouge-l", direction="recall")}
         if self.vectors is not None:
             options = {"vectors": str(self.vectors), "normalize": "unit"}
-            found |= {named(name, "static"): load(name.lower(), **options) for name in MOVERS}
+            metrics |= {named(name, "static"): load(name.lower(), **options) for name in MOVERS}
         if self.encoder is not None:
-            found |= {named(name, "contextual"): load(name.lower(), encoder=self.encoder) for name in MOVERS}
-        return found
+            metrics |= {named(name, "contextual"): load(name.lower(), encoder=self.encoder) for name in MOVERS}
+        return metrics
 
     @property
     def description(self) -> str:
-        """Which vectors, for captions."""
+        """The vectors, for captions."""
         parts = []
         if self.vectors is not None:
             parts.append(f"static: {self.vectors.name} at unit length, zero for unknown words")

@@ -1,4 +1,4 @@
-"""Every metric's correlation with people as a dot with its interval."""
+"""The correlation of every metric with people, as a dot with its interval."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-PANEL, LINE, REST = 4.2, 0.27, 1.1  # inches: width of a panel, height of a line, and of all else
+PANEL, LINE, REST = 4.2, 0.27, 1.1  # inches: width of a panel, height of a line, height of the rest
 
 
 def intervals(measured: Sequence[Measured]) -> Picture:
-    """A panel a set of texts, a line a metric, and a dashed line at what length alone reaches."""
+    """A panel per set of texts with a line per metric, and a dashed line at the correlation of length."""
     lines = len(measured[0].table.columns)
 
     def draw(figure: Figure, mode: Mode) -> None:
-        every = figure.subplots(1, len(measured), sharey=True, squeeze=False)[0]
-        for axes, each in zip(every, measured, strict=True):
-            _draw(axes, each, mode)
+        panels = figure.subplots(1, len(measured), sharey=True, squeeze=False)[0]
+        for axes, texts in zip(panels, measured, strict=True):
+            _draw(axes, texts, mode)
 
-    description = "Spearman's rho with people and its 95% interval; dashed: what length alone reaches"
+    description = "Spearman's rho with people and its 95% interval; dashed: length alone"
     size = (PANEL * len(measured) + 1.2, LINE * lines + REST)
     return drawn("table2", "Metrics against people", description, size, draw)
 
 
 def _draw(axes: Axes, measured: Measured, mode: Mode) -> None:
     labels = list(measured.table.columns)
-    for place, label in enumerate(labels):
-        found = measured.result.correlations[label].average
-        if np.isnan(found.value):
+    for line, label in enumerate(labels):
+        correlation = measured.result.correlations[label].average
+        if np.isnan(correlation.value):
             continue
         colour = COLOURS[_family(label)]
-        axes.plot([found.low, found.high], [place, place], color=colour, solid_capstyle="round")
-        axes.plot([found.value], [place], marker="o", markersize=5, color=colour)
+        axes.plot([correlation.low, correlation.high], [line, line], color=colour, solid_capstyle="round")
+        axes.plot([correlation.value], [line], marker="o", markersize=5, color=colour)
     axes.axvline(measured.estimates[LENGTH].value, color=INKS[mode], linestyle="--", linewidth=1, alpha=0.6)
     axes.set_yticks(range(len(labels)), labels)
     axes.set_ylim(len(labels) - 0.5, -0.5)  # the first on top
@@ -50,7 +50,7 @@ def _draw(axes: Axes, measured: Measured, mode: Mode) -> None:
 
 
 def _family(label: str) -> int:
-    """Which colour: static movers, contextual movers, ROUGE-L, length."""
+    """The colour: static movers, contextual movers, ROUGE-L, length."""
     if label == LENGTH:
         return 6
     return 0 if label.endswith("static") else 1 if label.endswith("contextual") else 2

@@ -1,4 +1,4 @@
-"""Table 7: how many texts there are, how long they are, and how they were judged."""
+"""Table 7: the number of texts, their lengths and their judgments."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from reproductions.movers.data import ESSAYS, SUMMARIES
 from reproductions.published import ABSENT
-from reproductions.study import Study
+from reproductions.reproduction import Reproduction
 from rewards.encoding.vectors import VectorSource, load_once
 from rewards.text.sentences import content_words, sentences
 from rlsum.judgments.asap import by_punctuation
@@ -17,29 +17,29 @@ from rlsum.judgments.collection import Judgments
 from rlsum.judgments.records import Judgment
 from rlsum.pages.table import UNDEFINED, Cell, Table
 
-LENGTH_IN_SENTENCES = "sentences of a text, mean"  # ended by white space behind punctuation
+LENGTH_IN_SENTENCES = "sentences of a text, mean"  # sentences end at white space after punctuation
 PAPER = {SUMMARIES: "3.4", ESSAYS: "7.5"}  # mean sentences, by the paper's abstract
 
 
-def table7(texts: Sequence[Judgments], vectors: Path | None) -> Study:
-    """A column a set of texts."""
-    facts = {each.name: _facts(each, vectors) for each in texts}
+def table7(texts: Sequence[Judgments], vectors: Path | None) -> Reproduction:
+    """One column per set of texts."""
+    facts = {judgments.name: _facts(judgments, vectors) for judgments in texts}
     names = list(facts[texts[0].name])
-    rows = tuple((Cell(name), *(Cell(facts[each.name][name]) for each in texts)) for name in names)
-    told = "; ".join(f"{PAPER[each.name]} sentences in {each.name}" for each in texts)
-    caption = f"Table 7. The texts. Published: the abstract says {told}; the table itself is {ABSENT}."
+    rows = tuple((Cell(name), *(Cell(facts[judgments.name][name]) for judgments in texts)) for name in names)
+    published = "; ".join(f"{PAPER[judgments.name]} sentences in {judgments.name}" for judgments in texts)
+    caption = f"Table 7. The texts. Published: the abstract says {published}; the table itself is {ABSENT}."
     records = tuple(
         {
-            "texts": each.name,
+            "texts": judgments.name,
             "statistic": name,
-            "measured": facts[each.name][name],
-            "published": PAPER[each.name] if name == LENGTH_IN_SENTENCES else ABSENT,
+            "measured": facts[judgments.name][name],
+            "published": PAPER[judgments.name] if name == LENGTH_IN_SENTENCES else ABSENT,
         }
-        for each in texts
+        for judgments in texts
         for name in names
     )
-    notes = tuple(f"{each.name}: {'; '.join(each.notes)}." for each in texts if each.notes)
-    return Study("table7", (Table(caption, ("", *facts), rows),), records, notes=notes)
+    notes = tuple(f"{judgments.name}: {'; '.join(judgments.notes)}." for judgments in texts if judgments.notes)
+    return Reproduction("table7", (Table(caption, ("", *facts), rows),), records, notes=notes)
 
 
 def _facts(texts: Judgments, vectors: Path | None) -> dict[str, str]:
@@ -69,7 +69,7 @@ def _facts(texts: Judgments, vectors: Path | None) -> dict[str, str]:
 
 
 def _systems(rows: Sequence[Judgment]) -> set[str]:
-    """Texts judged twice or of two systems count as of the systems they name."""
+    """The systems by name; a text judged twice or by two systems adds no new name."""
     return {system.removesuffix(" (2)") for row in rows for system in row.system.split(";")}
 
 
@@ -82,11 +82,11 @@ def _weighed(text: str) -> int:
 
 
 def _unknown(texts: Sequence[str], vectors: Path | None) -> str:
-    """The share of the weighed words that the static movers do not know."""
+    """The percentage of weighed words without a static vector."""
     if vectors is None:
         return UNDEFINED
     known = load_once(VectorSource.of(str(vectors))).index
-    words = [word for text in texts for said in content_words(text) for word in said]
+    words = [word for text in texts for sentence in content_words(text) for word in sentence]
     return f"{100 * np.mean([word not in known for word in words]):.1f}" if words else UNDEFINED
 
 

@@ -1,1 +1,1 @@
-"""BLEU Neighbors (Ethayarajh and Sadigh 2020): judged texts -> kernel values -> studies -> tables, claims, figures."""
+"""Reproduces Ethayarajh and Sadigh (2020), BLEU Neighbors: judged texts -> kernel values -> tables, claims, figures."""

@@ -1,4 +1,4 @@
-"""How well single annotators predict the mean of all, and whether what a model covers is easier for them."""
+"""The errors of single annotators against the mean of all, and whether the texts a model covers are easier for them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reproductions.neighbors.predictions import Mean, bootstrap_mean
-from reproductions.neighbors.tasks import Judged
+from reproductions.neighbors.tasks import JudgedTexts
 from rlsum.evaluation.coefficients import spearman
 
 Floats = NDArray[np.float64]
 
-FEWEST = 5  # texts of an annotator: a rank correlation of fewer says nothing
+FEWEST = 5  # texts per annotator, for a rank correlation
 
 
 @dataclass(frozen=True)
@@ -28,19 +28,19 @@ class Annotators:
     def average(self, values: Floats) -> Mean:
         """The mean of ``values (judges,)`` over those with enough texts, with an interval that draws annotators."""
         kept = self.texts >= FEWEST
-        return bootstrap_mean(values[kept], tuple(str(place) for place in np.flatnonzero(kept)))
+        return bootstrap_mean(values[kept], tuple(str(judge) for judge in np.flatnonzero(kept)))
 
     @property
     def best(self) -> tuple[float, float]:
-        """The lowest error and the highest correlation of any, not of the same one; NaN where nobody has one."""
+        """The lowest error and the highest correlation, not necessarily of one annotator; NaN if undefined."""
         return -_highest(-self.errors), _highest(self.correlations)
 
 
-def annotators(judged: Judged, own: bool = True) -> Annotators:
-    """Every annotator against the mean score, or with ``own=False`` against the mean of the others alone.
+def annotators(judged: JudgedTexts, own: bool = True) -> Annotators:
+    """Every annotator against the mean score or, with ``own=False``, against the mean of the others.
 
-    The paper's is the former: the annotator's own vote is in the mean. NaN where an annotator judged fewer than 5
-    texts; a correlation also where their votes do not vary.
+    The paper uses the former, where the annotator's vote is in the mean. NaN for an annotator of fewer than 5 texts; a
+    correlation also for constant votes.
     """
     given = ~np.isnan(judged.judgments)
     truth = np.broadcast_to(judged.scores[:, None], given.shape) if own else _others(judged.judgments)
@@ -58,7 +58,7 @@ def annotators(judged: Judged, own: bool = True) -> Annotators:
 class Difficulty:
     """Annotators' mean squared error on the ``covered`` texts and on ``all`` of them, and the test of a difference.
 
-    ``p`` is two-tailed: how often as many texts drawn at random are as much easier or harder. NaN where all texts are
+    ``p`` is two-tailed: the share of random sets of as many texts whose error differs as much. NaN if all texts are
     covered, or none.
     """
 
@@ -68,20 +68,20 @@ class Difficulty:
     share: float
 
 
-def difficulty(judged: Judged, covered: NDArray[np.bool_], swaps: int = 10_000, seed: int = 0) -> Difficulty:
-    """Section 5.3: each annotator's mean squared error on their texts of a kind, averaged over annotators."""
+def difficulty(judged: JudgedTexts, covered: NDArray[np.bool_], swaps: int = 10_000, seed: int = 0) -> Difficulty:
+    """Section 5.3: the mean squared error of each annotator on covered texts and on all, averaged over annotators."""
     squared = (judged.judgments - judged.scores[:, None]) ** 2
     everything = float(_average(squared, np.ones((1, len(judged))))[0])
     share = float(covered.mean())
     if not 0 < share < 1:
         return Difficulty(everything if share else np.nan, everything, np.nan, share)
-    found = float(_average(squared, covered[None].astype(np.float64))[0])
-    gap = abs(found - everything)
+    on_covered = float(_average(squared, covered[None].astype(np.float64))[0])
+    gap = abs(on_covered - everything)
     extreme = sum(
         int((np.abs(_average(squared, drawn) - everything) >= gap - 1e-12).sum())
         for drawn in _shuffled(covered, swaps, seed)
     )
-    return Difficulty(found, everything, (extreme + 1) / (swaps + 1), share)
+    return Difficulty(on_covered, everything, (extreme + 1) / (swaps + 1), share)
 
 
 def _highest(values: Floats) -> float:
@@ -89,7 +89,7 @@ def _highest(values: Floats) -> float:
 
 
 def _average(squared: Floats, weights: Floats) -> Floats:
-    """``(r,)``: per row of weights ``(r, n)``, each annotator's mean of ``squared (n, judges)``, averaged over them."""
+    """``(r,)``: the mean of ``squared (n, judges)`` of each annotator under weights ``(r, n)``, averaged over them."""
     given = ~np.isnan(squared)
     counts = weights @ given
     sums = weights @ np.where(given, squared, 0.0)
@@ -107,7 +107,7 @@ def _shuffled(covered: NDArray[np.bool_], swaps: int, seed: int) -> Iterator[Flo
 
 
 def _others(judgments: Floats) -> Floats:
-    """For every judgment the mean of the other ones of its text; NaN where there is none."""
+    """For every judgment the mean of the other judgments of its text; NaN if there is none."""
     given = ~np.isnan(judgments)
     total, count = np.where(given, judgments, 0.0).sum(axis=1, keepdims=True), given.sum(axis=1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):

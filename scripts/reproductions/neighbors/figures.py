@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from reproductions.neighbors.studies import Point, Size
+from reproductions.neighbors.studies import Point, SizeResult
 from rlsum.pages.curves import Curve, Panel, picture
 from rlsum.pages.pictures import COLOURS
 
 PARAMETERS = {
-    "a": "a, the fewest neighbours",
-    "b": "b, the most neighbours (share of the examples)",
-    "tau": "tau, how alike a neighbour is",
+    "a": "a, minimum number of neighbours",
+    "b": "b, maximum share of neighbours",
+    "tau": "tau, similarity of a neighbour",
 }
 
 
@@ -32,16 +32,16 @@ def sweep_figure(points: Sequence[Point], kernel: str, people: Mapping[str, floa
     return picture("sweeps", "Thresholds", "", [*above, *below]).light
 
 
-def sizes_figure(found: Sequence[Size]) -> bytes:
-    """Figure 4 as PNG: a panel a task, rho and coverage by the number of examples, shaded by a standard deviation."""
+def sizes_figure(sizes: Sequence[SizeResult]) -> bytes:
+    """Figure 4 as PNG: a panel per task, rho and coverage by the number of examples, with standard deviations."""
     panels = []
-    for task in dict.fromkeys(each.task for each in found):
-        of_task = [each for each in found if each.task == task]
-        numbers = np.array([each.size for each in of_task], dtype=np.float64)
+    for task in dict.fromkeys(size.task for size in sizes):
+        of_task = [size for size in sizes if size.task == task]
+        numbers = np.array([size.size for size in of_task], dtype=np.float64)
         curves = []
         for name, colour in zip(("correlation", "coverage"), COLOURS, strict=False):
-            values = np.array([getattr(each, name) for each in of_task])
-            spread = np.array([getattr(each, f"{name}_sd") for each in of_task])
+            values = np.array([getattr(size, name) for size in of_task])
+            spread = np.array([getattr(size, f"{name}_sd") for size in of_task])
             label = "rho" if name == "correlation" else name
             curves.append(Curve(label, colour, numbers, values, band=(values - spread, values + spread)))
         panels.append(Panel(task, tuple(curves), "examples", (-0.4, 1.05)))
@@ -54,10 +54,10 @@ def _rho_curves(
     curves = []
     for task, colour in colours.items():
         chosen = [point for point in points if (point.task, point.parameter) == (task, parameter)]
-        found = [point.quality.correlation for point in chosen]
+        rho = [point.quality.correlation for point in chosen]
         values = np.array([point.value for point in chosen])
-        band = np.array([each.low for each in found]), np.array([each.high for each in found])
-        curves.append(Curve(task, colour, values, np.array([each.value for each in found]), band=band))
+        band = np.array([r.low for r in rho]), np.array([r.high for r in rho])
+        curves.append(Curve(task, colour, values, np.array([r.value for r in rho]), band=band))
         if task in people:
             level = np.full(len(values), people[task])
             curves.append(Curve(f"{task}: average annotator", colour, values, level, dashed=True))
@@ -74,4 +74,4 @@ def _coverage_curves(points: Sequence[Point], parameter: str, colours: Mapping[s
 
 
 def _colours(tasks: Sequence[str]) -> dict[str, str]:
-    return {task: COLOURS[place % len(COLOURS)] for place, task in enumerate(dict.fromkeys(tasks))}
+    return {task: COLOURS[index % len(COLOURS)] for index, task in enumerate(dict.fromkeys(tasks))}

@@ -1,4 +1,4 @@
-"""The claims of the paper's text, each beside what was measured. A claim without its data cannot be said."""
+"""The claims in the text of the paper, with the measured numbers; without data, a claim cannot be said."""
 
 from __future__ import annotations
 
@@ -11,90 +11,95 @@ from reproductions.neighbors import data
 from reproductions.neighbors.annotators import Annotators, Difficulty, annotators
 from reproductions.neighbors.predictions import Contrast, Mean, contrast
 from reproductions.neighbors.results import BEST_TOPIC_RHO, COVERAGE
-from reproductions.neighbors.studies import Budget, Crossing, Point, Scored, Size
+from reproductions.neighbors.studies import Budget, Crossing, ModelScores, Point, SizeResult
 from reproductions.neighbors.tables import number
 from rlsum.evaluation.statistics import holm
 
 BLEU, LENGTH = "BLEU*", "length alone"
-WEAK = 0.2  # a rho whose interval ends below: of no use
-SLIGHT = 1.5  # so many times the best annotator's MSE is still "slightly higher"
+WEAK = 0.2  # a rho is useless if its interval ends below this
+SLIGHT = 1.5  # up to this multiple of the best MSE, an MSE is "slightly higher"
 
 
-def kernel_claims(scored: Sequence[Scored], rivals: Sequence[str], budget: Budget) -> list[Claim]:
+def kernel_claims(scored: Sequence[ModelScores], rivals: Sequence[str], budget: Budget) -> list[Claim]:
     """Section 5.1: a higher rho than the same model with another kernel, on every task."""
     claims = []
-    for each in scored:
-        task, mine = each.task, (BLEU, each.predictions[BLEU])
-        there = [name for name in rivals if name in each.predictions]
-        found = [contrast(task, mine, (name, each.predictions[name]), budget.resamples) for name in there]
-        adjusted = holm([one.p for one in found])
-        verdicts = [by_sign(one.difference.value, p) for one, p in zip(found, adjusted, strict=True)]
-        told = "; ".join(_told(one, float(p)) for one, p in zip(found, adjusted, strict=True))
-        text = f"{task.name}: a higher rho than with {', '.join(there)} as the kernel"
-        claims.append(Claim(text, all_of(verdicts), told))
+    for models in scored:
+        task, mine = models.task, (BLEU, models.predictions[BLEU])
+        known = [name for name in rivals if name in models.predictions]
+        contrasts = [contrast(task, mine, (name, models.predictions[name]), budget.resamples) for name in known]
+        adjusted = holm([result.p for result in contrasts])
+        verdicts = [by_sign(result.difference.value, p) for result, p in zip(contrasts, adjusted, strict=True)]
+        numbers = "; ".join(_numbers(result, float(p)) for result, p in zip(contrasts, adjusted, strict=True))
+        text = f"{task.name}: a higher rho than with {', '.join(known)} as the kernel"
+        claims.append(Claim(text, all_of(verdicts), numbers))
     return claims
 
 
-def coverage_claims(scored: Sequence[Scored]) -> list[Claim]:
-    """How many texts get a score: the published share lies in the interval measured, or does not."""
+def coverage_claims(scored: Sequence[ModelScores]) -> list[Claim]:
+    """How many texts get a score: whether the measured interval contains the published share."""
     claims = []
-    for each in scored:
-        published = COVERAGE.get(each.task.name)
+    for models in scored:
+        published = COVERAGE.get(models.task.name)
         if published is None:
             continue
-        found, printed = each.qualities[BLEU].coverage, each.qualities["BLEU* as printed"].coverage
-        inside = found.low <= published <= found.high
-        verdict: Verdict = "cannot be said" if np.isnan(found.low) else "holds" if inside else "does not hold"
-        told = f"{_value(found)} with zero_order=stop, {_value(printed)} with the formula as printed"
-        claims.append(Claim(f"{each.task.name}: {published:.0%} are covered", verdict, told))
+        measured, printed = models.qualities[BLEU].coverage, models.qualities["BLEU* as printed"].coverage
+        inside = measured.low <= published <= measured.high
+        verdict: Verdict = "cannot be said" if np.isnan(measured.low) else "holds" if inside else "does not hold"
+        numbers = f"{_value(measured)} with zero_order=stop, {_value(printed)} with the formula as printed"
+        claims.append(Claim(f"{models.task.name}: {published:.0%} are covered", verdict, numbers))
     return claims
 
 
-def annotator_claims(scored: Sequence[Scored]) -> list[Claim]:
+def annotator_claims(scored: Sequence[ModelScores]) -> list[Claim]:
     """Sections 5.1: BLEU Neighbors against single annotators, and annotators against the mean."""
     claims = []
-    for each in scored:
-        judged, found = each.task.tested, each.qualities[BLEU]
+    for models in scored:
+        judged, result = models.task.tested, models.qualities[BLEU]
         people = annotators(judged)
-        if np.isnan(people.best).any():  # nobody told apart, or nobody with enough texts
+        if np.isnan(people.best).any():  # no named annotator with enough texts
             continue
         error, rho = people.average(people.errors), people.average(people.correlations)
-        ours = Mean(found.correlation.value, found.correlation.low, found.correlation.high)
-        claims += _against_average(each.task.name, ours, rho, found.error, error)
-        claims += _of_best(each, people, error, rho)
-        told = f"MSE of the mean {_value(found.baseline)}, less that of BLEU Neighbors {_value(found.gain)}"
-        text = f"{each.task.name}: a lower MSE than predicting the mean (not in the paper)"
-        claims.append(Claim(text, above(found.gain.low, found.gain.high), told))
+        ours = Mean(result.correlation.value, result.correlation.low, result.correlation.high)
+        claims += _against_average(models.task.name, ours, rho, result.error, error)
+        claims += _of_best(models, people, error, rho)
+        numbers = f"MSE of the mean {_value(result.baseline)}, less that of BLEU Neighbors {_value(result.gain)}"
+        text = f"{models.task.name}: a lower MSE than predicting the mean (not in the paper)"
+        claims.append(Claim(text, above(result.gain.low, result.gain.high), numbers))
     return claims
 
 
 def _against_average(task: str, rho: Mean, theirs: Mean, error: Mean, their_error: Mean) -> list[Claim]:
     """BLEU Neighbors beats the average annotator everywhere but, by rho, in summaries."""
-    told = f"rho {_value(rho)}, average annotator {_value(theirs)}"
+    numbers = f"rho {_value(rho)}, average annotator {_value(theirs)}"
     if task == data.SUMMARIES:
-        by_rho = Claim(f"{task}: the average annotator has a higher rho", above(*_apart(theirs, rho)), told)
+        by_rho = Claim(f"{task}: the average annotator has a higher rho", above(*_apart(theirs, rho)), numbers)
     else:
-        by_rho = Claim(f"{task}: a higher rho than the average annotator", above(*_apart(rho, theirs)), told)
-    told = f"MSE {_value(error)}, average annotator {_value(their_error)}"
-    return [by_rho, Claim(f"{task}: a lower MSE than the average annotator", above(*_apart(their_error, error)), told)]
+        by_rho = Claim(f"{task}: a higher rho than the average annotator", above(*_apart(rho, theirs)), numbers)
+    numbers = f"MSE {_value(error)}, average annotator {_value(their_error)}"
+    return [
+        by_rho,
+        Claim(f"{task}: a lower MSE than the average annotator", above(*_apart(their_error, error)), numbers),
+    ]
 
 
-def _of_best(scored: Scored, people: Annotators, error: Mean, rho: Mean) -> list[Claim]:
+def _of_best(scored: ModelScores, people: Annotators, error: Mean, rho: Mean) -> list[Claim]:
     """The best annotator is far ahead of the average one and of BLEU Neighbors, but by MSE not of the mean."""
     name, (least, highest) = scored.task.name, people.best
     mean = scored.qualities[BLEU].baseline.value
     ours = scored.qualities[BLEU].correlation
-    told = f"rho {number(highest)}, the best of {len(people.errors)}; BLEU Neighbors "
-    told += _value(Mean(ours.value, ours.low, ours.high))
-    behind = Claim(f"{name}: well behind the best annotator", above(-ours.high, -ours.low, -highest), told)
+    numbers = f"rho {number(highest)}, the best of {len(people.errors)}; BLEU Neighbors "
+    numbers += _value(Mean(ours.value, ours.low, ours.high))
+    behind = Claim(f"{name}: well behind the best annotator", above(-ours.high, -ours.low, -highest), numbers)
     times = error.value / least, highest / rho.value
-    told = f"MSE {number(least)} against {number(error.value)}, {times[0]:.1f} times; "
-    told += f"rho {number(highest)} against {number(rho.value)}, {times[1]:.1f} times"
+    numbers = f"MSE {number(least)} against {number(error.value)}, {times[0]:.1f} times; "
+    numbers += f"rho {number(highest)} against {number(rho.value)}, {times[1]:.1f} times"
     ahead: Verdict = "holds" if times[0] >= 3.5 and times[1] >= 1.5 else "does not hold"
-    four = Claim(f"{name}: the best annotator's MSE is 4 times and rho 2 times as good as the average's", ahead, told)
+    four = Claim(f"{name}: the best annotator's MSE is 4 times, rho 2 times as good as the average's", ahead, numbers)
     slight: Verdict = "holds" if mean < SLIGHT * least else "does not hold"
-    told = f"MSE of the mean {number(mean)}, of the best annotator {number(least)}"
-    little = Claim(f"{name}: predicting the mean is only slightly worse than the best annotator, by MSE", slight, told)
+    numbers = f"MSE of the mean {number(mean)}, of the best annotator {number(least)}"
+    little = Claim(
+        f"{name}: predicting the mean is only slightly worse than the best annotator, by MSE", slight, numbers
+    )
     return [behind, four, little] if name == data.SUMMARIES else [behind, little]
 
 
@@ -122,142 +127,149 @@ def sweep_claims(points: Sequence[Point]) -> list[Claim]:
 def _of_a(task: str, points: Sequence[Point]) -> Claim:
     default, peak = min(points, key=lambda point: abs(point.value - 5)), max(points, key=_rho)
     rho = peak.quality.correlation
-    told = f"rho {number(_rho(default))} at a = {default.value:g}; highest, {_rho_told(peak)}, at a = {peak.value:g}, "
-    told += f"where coverage is {peak.quality.coverage.value:.0%}"
+    numbers = (
+        f"rho {number(_rho(default))} at a = {default.value:g}; highest, {_rho_text(peak)}, at a = {peak.value:g}, "
+    )
+    numbers += f"where coverage is {peak.quality.coverage.value:.0%}"
     text = f"{task}: a larger a raises rho, up to 30 or 35"
-    return Claim(text, above(rho.low, rho.high, _rho(default)), told)
+    return Claim(text, above(rho.low, rho.high, _rho(default)), numbers)
 
 
 def _of_b(task: str, points: Sequence[Point]) -> Claim:
     """Whether no interval excludes the rho of the last b, which is 1; of open-ended generation the claim is turned."""
     last, values = _rho(points[-1]), [_rho(point) for point in points]
-    ends = [(each.low, each.high) for each in (point.quality.correlation for point in points[:-1])]
+    ends = [(rho.low, rho.high) for rho in (point.quality.correlation for point in points[:-1])]
     sure = [(low, high) for low, high in ends if not np.isnan(low)]
     steady = all(low <= last <= high for low, high in sure)
-    told = f"rho {number(min(values))} to {number(max(values))} over b of {points[0].value:g} to 1, "
-    told += f"{_rho_told(points[-1])} at b = 1"
-    turned = task == data.OPEN_ENDED
-    verdict: Verdict = "cannot be said" if not sure else "holds" if steady != turned else "does not hold"
-    return Claim(f"{task}: b matters{'' if turned else ' little'}", verdict, told)
+    numbers = f"rho {number(min(values))} to {number(max(values))} over b of {points[0].value:g} to 1, "
+    numbers += f"{_rho_text(points[-1])} at b = 1"
+    reversed_claim = task == data.OPEN_ENDED
+    verdict: Verdict = "cannot be said" if not sure else "holds" if steady != reversed_claim else "does not hold"
+    return Claim(f"{task}: b matters{'' if reversed_claim else ' little'}", verdict, numbers)
 
 
 def cross_claims(crossings: Sequence[Crossing]) -> list[Claim]:
     """Section 5.4: examples of another task are no use for summaries, of some use for dialogue and open-ended text."""
     claims = []
-    for each in crossings:
-        if each.tested == each.examples:
+    for crossing in crossings:
+        if crossing.tested == crossing.examples:
             continue
-        rho = each.quality.correlation
-        told = f"{_value(Mean(rho.value, rho.low, rho.high))}, coverage {each.quality.coverage.value:.0%}"
-        if each.tested == data.SUMMARIES:
-            text = f"{each.tested} by examples of {each.examples}: rho near zero"
-            claims.append(Claim(text, _near_zero(rho.low, rho.high), told))
-        elif each.tested in (data.DIALOGUE, data.OPEN_ENDED):
-            bound = 0.27 if each.tested == data.DIALOGUE else 0.09
-            text = f"{each.tested} by examples of {each.examples}: rho above {number(bound)}"
-            claims.append(Claim(text, above(rho.low, rho.high, bound), told))
+        rho = crossing.quality.correlation
+        numbers = f"{_value(Mean(rho.value, rho.low, rho.high))}, coverage {crossing.quality.coverage.value:.0%}"
+        if crossing.tested == data.SUMMARIES:
+            text = f"{crossing.tested} by examples of {crossing.examples}: rho near zero"
+            claims.append(Claim(text, _near_zero(rho.low, rho.high), numbers))
+        elif crossing.tested in (data.DIALOGUE, data.OPEN_ENDED):
+            bound = 0.27 if crossing.tested == data.DIALOGUE else 0.09
+            text = f"{crossing.tested} by examples of {crossing.examples}: rho above {number(bound)}"
+            claims.append(Claim(text, above(rho.low, rho.high, bound), numbers))
     return claims
 
 
-def size_claims(found: Sequence[Size]) -> list[Claim]:
+def size_claims(sizes: Sequence[SizeResult]) -> list[Claim]:
     """Section 5.5, of HUSE's tasks: more examples, more coverage and a higher rho; 75 do for a rho above .30."""
     claims = []
     for task in data.HUSE:
-        mine = [each for each in found if each.task == task]
+        mine = [size for size in sizes if size.task == task]
         if len(mine) < 3:
             continue
         first, middle, last = mine[0], mine[len(mine) // 2], mine[-1]
-        told = "; ".join(
-            f"{each.size:,}: rho {number(each.correlation)} (sd {number(each.correlation_sd)}), "
-            f"coverage {each.coverage:.0%}"
-            for each in (first, middle, last)
+        numbers = "; ".join(
+            f"{size.size:,}: rho {number(size.correlation)} (sd {number(size.correlation_sd)}), "
+            f"coverage {size.coverage:.0%}"
+            for size in (first, middle, last)
         )
         gain, error = last.correlation - first.correlation, _error(first)
         gained = above(gain - error, gain + error)
         more: Verdict = "holds" if last.coverage >= first.coverage else "does not hold"
         claims.append(
-            Claim(f"{task}: more examples bring a higher rho and more coverage", all_of([gained, more]), told)
+            Claim(f"{task}: more examples bring a higher rho and more coverage", all_of([gained, more]), numbers)
         )
-        of_75 = next((each for each in mine if each.size == 75), None)
+        of_75 = next((size for size in mine if size.size == 75), None)
         if of_75 and task != data.SUMMARIES:
             rho, error = of_75.correlation, _error(of_75)
-            told = f"{number(rho)} (sd {number(of_75.correlation_sd)}), coverage {of_75.coverage:.0%}"
+            numbers = f"{number(rho)} (sd {number(of_75.correlation_sd)}), coverage {of_75.coverage:.0%}"
             claims.append(
-                Claim(f"{task}: 75 examples bring rho above .30", above(rho - error, rho + error, 0.30), told)
+                Claim(f"{task}: 75 examples bring rho above .30", above(rho - error, rho + error, 0.30), numbers)
             )
     return claims
 
 
-def topic_claims(scored: Scored, budget: Budget) -> list[Claim]:
+def topic_claims(scored: ModelScores, budget: Budget) -> list[Claim]:
     """Section 5.6: topic 8 has the best examples for topic 3, topic 4 useless ones."""
     name, best = scored.task.name, f"topic {data.BEST}"
     rho = scored.qualities[best].correlation
-    told = _value(Mean(rho.value, rho.low, rho.high))
+    numbers = _value(Mean(rho.value, rho.low, rho.high))
     near: Verdict = "holds" if rho.low <= BEST_TOPIC_RHO <= rho.high else "does not hold"
     near = "cannot be said" if np.isnan(rho.low) else near
-    claims = [Claim(f"{name}: rho {number(BEST_TOPIC_RHO)} by examples of {best}", near, told)]
+    claims = [Claim(f"{name}: rho {number(BEST_TOPIC_RHO)} by examples of {best}", near, numbers)]
     others = [f"topic {topic}" for topic in data.TOPICS if topic not in (data.TESTED, data.BEST)]
     claims.append(_best_topic(scored, best, others, budget))
     worst = scored.qualities["topic 4"].correlation
     covered = scored.qualities["topic 4"].coverage.value
-    told = f"{_value(Mean(worst.value, worst.low, worst.high))}, coverage {covered:.0%}"
-    claims.append(Claim(f"{name}: examples of topic 4 are of no use", _near_zero(worst.low, worst.high), told))
+    numbers = f"{_value(Mean(worst.value, worst.low, worst.high))}, coverage {covered:.0%}"
+    claims.append(Claim(f"{name}: examples of topic 4 are of no use", _near_zero(worst.low, worst.high), numbers))
     rivals = [name for name in scored.predictions if not name.startswith(("topic", "all but"))]
     for rival in rivals:
         pair = (best, scored.predictions[best]), (rival, scored.predictions[rival])
         mine = contrast(scored.task, *pair, budget.resamples)
         text = f"{name}: examples of {best} do better than {rival}"
         text += " (not in the paper)" if rival == LENGTH else " against a reference essay"
-        claims.append(Claim(text, by_sign(mine.difference.value, mine.p), _told(mine, mine.p)))
+        claims.append(Claim(text, by_sign(mine.difference.value, mine.p), _numbers(mine, mine.p)))
     return [*claims, *_most_beaten(scored, [rival for rival in rivals if rival != LENGTH])]
 
 
-def _most_beaten(scored: Scored, rivals: Sequence[str]) -> list[Claim]:
+def _most_beaten(scored: ModelScores, rivals: Sequence[str]) -> list[Claim]:
     """Whether the examples of all other topics together do better than most metrics that have a reference essay."""
     together = f"all but {data.TESTED}"
     ours = scored.qualities[together].correlation.value
     theirs = {rival: scored.qualities[rival].correlation.value for rival in rivals}
     beaten = sum(ours > value for value in theirs.values())
-    told = f"rho {number(ours)}; " + ", ".join(f"{rival} {number(value)}" for rival, value in theirs.items())
+    numbers = f"rho {number(ours)}; " + ", ".join(f"{rival} {number(value)}" for rival, value in theirs.items())
     verdict: Verdict = "holds" if 2 * beaten > len(rivals) else "does not hold"
     text = f"{scored.task.name}: examples of all topics but {data.TESTED} do better than most metrics with a reference"
-    return [Claim(text, "cannot be said" if np.isnan(ours) else verdict, told)]
+    return [Claim(text, "cannot be said" if np.isnan(ours) else verdict, numbers)]
 
 
-def _best_topic(scored: Scored, best: str, others: Sequence[str], budget: Budget) -> Claim:
+def _best_topic(scored: ModelScores, best: str, others: Sequence[str], budget: Budget) -> Claim:
     mine = (best, scored.predictions[best])
-    found = [contrast(scored.task, mine, (name, scored.predictions[name]), budget.resamples) for name in others]
-    adjusted = holm([one.p for one in found])
-    verdict = all_of([by_sign(one.difference.value, p) for one, p in zip(found, adjusted, strict=True)])
+    contrasts = [contrast(scored.task, mine, (name, scored.predictions[name]), budget.resamples) for name in others]
+    adjusted = holm([result.p for result in contrasts])
+    verdict = all_of([by_sign(result.difference.value, p) for result, p in zip(contrasts, adjusted, strict=True)])
     values = {name: scored.qualities[name].correlation.value for name in (best, *others)}
     order = sorted((name for name in values if not np.isnan(values[name])), key=lambda name: -values[name])
-    told = ", ".join(f"{name.removeprefix('topic ')}: {number(values[name])}" for name in order)
-    beaten = sum(p < SURE and one.difference.value > 0 for one, p in zip(found, adjusted, strict=True))
-    worse = [one.second for one, p in zip(found, adjusted, strict=True) if p < SURE and one.difference.value < 0]
-    told = f"rho by topic {told}; better than {beaten} of {len(others)} (Holm)"
-    told += f", worse than {', '.join(worse)}" if worse else ""
-    return Claim(f"{scored.task.name}: {best} has the best examples of the other topics", verdict, told)
+    numbers = ", ".join(f"{name.removeprefix('topic ')}: {number(values[name])}" for name in order)
+    beaten = sum(p < SURE and result.difference.value > 0 for result, p in zip(contrasts, adjusted, strict=True))
+    worse = [
+        result.second for result, p in zip(contrasts, adjusted, strict=True) if p < SURE and result.difference.value < 0
+    ]
+    numbers = f"rho by topic {numbers}; better than {beaten} of {len(others)} (Holm)"
+    numbers += f", worse than {', '.join(worse)}" if worse else ""
+    return Claim(f"{scored.task.name}: {best} has the best examples of the other topics", verdict, numbers)
 
 
-def difficulty_claims(found: Mapping[tuple[str, str], Difficulty]) -> list[Claim]:
+def difficulty_claims(difficulties: Mapping[tuple[str, str], Difficulty]) -> list[Claim]:
     """Section 5.3: only in dialogue are covered texts easier for annotators."""
     claims = []
-    for (task, kernel), each in found.items():
+    for (task, kernel), difficulty in difficulties.items():
         if kernel != BLEU:
             continue
-        told = f"MSE {number(each.covered)} on the {each.share:.1%} covered, {number(each.all)} on all, "
-        told += "no test: all or none are covered" if np.isnan(each.p) else f"p {number(each.p)}"
+        numbers = f"MSE {number(difficulty.covered)} on the {difficulty.share:.1%} covered, "
+        numbers += f"{number(difficulty.all)} on all, "
+        numbers += "no test: all or none are covered" if np.isnan(difficulty.p) else f"p {number(difficulty.p)}"
         if task == data.DIALOGUE:
-            easier = by_sign(each.all - each.covered, each.p)
-            claims.append(Claim(f"{task}: annotators err less on covered texts", easier, told))
+            easier = by_sign(difficulty.all - difficulty.covered, difficulty.p)
+            claims.append(Claim(f"{task}: annotators err less on covered texts", easier, numbers))
         else:
-            same: Verdict = "cannot be said" if np.isnan(each.p) else "does not hold" if each.p < SURE else "holds"
-            claims.append(Claim(f"{task}: no significant difference of annotators on covered texts", same, told))
+            same: Verdict = (
+                "cannot be said" if np.isnan(difficulty.p) else "does not hold" if difficulty.p < SURE else "holds"
+            )
+            claims.append(Claim(f"{task}: no significant difference of annotators on covered texts", same, numbers))
     return claims
 
 
 def missing_claims(tasks: Sequence[str]) -> list[Claim]:
-    """What cannot be said because the data are not there."""
+    """Claims without data."""
     text = "a higher rho and a lower MSE than the average annotator; the highest rho of all kernels"
     return [
         Claim(f"{name}: {text}", "cannot be said", data.NOT_PUBLIC)
@@ -279,12 +291,12 @@ def _rho(point: Point) -> float:
     return point.quality.correlation.value
 
 
-def _rho_told(point: Point) -> str:
+def _rho_text(point: Point) -> str:
     rho = point.quality.correlation
     return _value(Mean(rho.value, rho.low, rho.high))
 
 
-def _error(size: Size) -> float:
+def _error(size: SizeResult) -> float:
     """Twice the standard error of the mean rho over draws."""
     return 2 * size.correlation_sd / float(np.sqrt(max(size.defined, 1)))
 
@@ -295,7 +307,7 @@ def _value(mean: Mean) -> str:
     return f"{number(mean.value)} ({number(mean.low)} to {number(mean.high)})"
 
 
-def _told(found: Contrast, p: float) -> str:
-    if found.test.reason:
-        return f"{found.second}: {found.test.reason}"
-    return f"{found.second}: {_value(found.difference)}, p {number(p)}, {found.n:,} texts"
+def _numbers(contrast: Contrast, p: float) -> str:
+    if contrast.test.reason:
+        return f"{contrast.second}: {contrast.test.reason}"
+    return f"{contrast.second}: {_value(contrast.difference)}, p {number(p)}, {contrast.n:,} texts"

@@ -1,4 +1,4 @@
-"""How alike two texts are: the paper's kernels, and their values between all texts of a task, kept on disk."""
+"""The kernels of the paper, which measure the similarity of two texts, and a cache of their values on disk."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from rewards.lexical.neighbors import TAU, BleuNeighbors
 Floats = NDArray[np.float64]
 Progress = Callable[[str], None]
 
-LEAST = 1e-9  # a threshold below every value a kernel can have, so that none is skipped
+LEAST = 1e-9  # a threshold below all values of a kernel, so that none is skipped
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A reward that compares two texts, and the threshold from which on they are neighbours."""
+    """A reward that compares two texts, and the threshold above which they are neighbours."""
 
     name: str
     spec: str
@@ -37,13 +37,13 @@ LEXICAL = (BLEU, AS_PRINTED, Kernel("ROUGE", "rouge-l", TAU["rouge-l"]), Kernel(
 
 
 def bertscore(encoder: str, baseline: Path) -> Kernel:
-    """BERTScore on an encoder, rescaled by a baseline, which the paper's threshold presumes."""
+    """BERTScore with a rescaling baseline, which the paper's threshold assumes."""
     spec = f"bertscore(encoder={json.dumps(encoder)}, rescale={json.dumps(str(baseline))})"
     return Kernel("BERTScore", spec, TAU["bertscore"])
 
 
 def similarities(kernel: Reward, texts: Sequence[str], examples: Sequence[str]) -> Floats:
-    """The kernel of every text with every example ``(n, m)``, as the reward bleu-neighbors sees it; NaN is undefined.
+    """The kernel of every text with every example ``(n, m)``, as in the reward bleu-neighbors; NaN is undefined.
 
     The text is the candidate, the example its reference.
     """
@@ -53,7 +53,7 @@ def similarities(kernel: Reward, texts: Sequence[str], examples: Sequence[str]) 
 
 @dataclass(frozen=True)
 class Matrices:
-    """Kernel values, computed once: kept in ``folder`` by the kernel's signature and a hash of the texts."""
+    """Kernel values, cached in ``folder`` by the kernel's signature and a hash of the texts."""
 
     folder: Path
     say: Progress = lambda line: None
@@ -72,5 +72,5 @@ class Matrices:
         partial = path.with_suffix(f".{os.getpid()}.partial")
         with partial.open("wb") as file:
             np.save(file, values)
-        partial.replace(path)  # whole or not at all
+        partial.replace(path)  # complete or not at all
         return values

@@ -1,4 +1,4 @@
-"""From kernel values to predicted scores, and from those to the paper's figures; pure."""
+"""Kernel values -> predicted scores -> the numbers of the paper; pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from reproductions.neighbors.tasks import Task
+from reproductions.neighbors.tasks import NeighborTask
 from rewards.lexical.neighbors import estimate
 from rlsum.evaluation.correlation import Correlation, bootstrap_values, correlate, percentiles
 from rlsum.evaluation.rows import numbered, paired_rows
@@ -22,7 +22,7 @@ RESAMPLES = 2_000
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Neighbours are at least ``tau`` alike; ``a`` of them, and at most the share ``b`` of the examples."""
+    """Neighbours have a similarity of at least ``tau``; at least ``a``, and at most the share ``b`` of the examples."""
 
     tau: float
     a: int = 5
@@ -31,7 +31,7 @@ class Thresholds:
 
 @dataclass(frozen=True)
 class Mean:
-    """A mean with its bootstrap interval; NaN where undefined."""
+    """A mean with its bootstrap interval; NaN if undefined."""
 
     value: float
     low: float
@@ -40,10 +40,10 @@ class Mean:
 
 @dataclass(frozen=True)
 class Quality:
-    """How good predictions are, over the ``n`` texts that have one: the share ``coverage`` of all.
+    """The quality of predictions over the ``n`` texts that have one, the share ``coverage`` of all texts.
 
-    ``baseline`` is the squared error, over the same texts, of the mean score of the examples; ``gain`` is by how much
-    it is above ``error``.
+    ``baseline`` is the squared error of predicting the mean score of the examples for the same texts; ``gain`` is
+    ``baseline - error``.
     """
 
     error: Mean
@@ -54,29 +54,29 @@ class Quality:
     n: int
 
 
-def predict(similar: Floats, task: Task, limits: Thresholds) -> Floats:
+def predict(similar: Floats, task: NeighborTask, limits: Thresholds) -> Floats:
     """Predicted scores ``(n,)`` from kernel values ``similar (n, m)``: those of the reward bleu-neighbors.
 
-    NaN for too few neighbours or too many; the lowest score of the examples for a blank text, as the reward has it.
+    NaN for too few or too many neighbours; the lowest score of the examples for a blank text, as in the reward.
     """
     allowed = task.allowed
     near = (similar >= limits.tau) & allowed
-    found = estimate(near, task.examples.scores, allowed.sum(axis=1), limits.a, limits.b)
+    scores = estimate(near, task.examples.scores, allowed.sum(axis=1), limits.a, limits.b)
     blank = np.array([not text.strip() for text in task.tested.texts])
-    predicted: Floats = np.where(blank, task.examples.scores.min(), found)
-    return predicted.round(12)  # sums in another order differ in the last digits, which would break ties of ranks
+    predicted: Floats = np.where(blank, task.examples.scores.min(), scores)
+    return predicted.round(12)  # so that rounding does not break ties of ranks
 
 
-def mean_score(task: Task) -> Floats:
-    """The mean score of the examples that a text may be compared with ``(n,)``: what needs no text to predict."""
+def mean_score(task: NeighborTask) -> Floats:
+    """The mean score of the allowed examples ``(n,)``: a prediction that does not use the text."""
     allowed = task.allowed
     with np.errstate(invalid="ignore", divide="ignore"):
         means: Floats = (allowed @ task.examples.scores) / allowed.sum(axis=1)
     return means
 
 
-def quality(predicted: Floats, task: Task, resamples: int = RESAMPLES, seed: int = 0) -> Quality:
-    """The figures of predictions ``(n,)``, each with an interval that draws whole inputs."""
+def quality(predicted: Floats, task: NeighborTask, resamples: int = RESAMPLES, seed: int = 0) -> Quality:
+    """The quality of predictions ``(n,)``, with intervals that draw whole inputs."""
     human, inputs = task.tested.scores, task.tested.inputs
     error, baseline = (predicted - human) ** 2, (mean_score(task) - human) ** 2
     covered = ~np.isnan(predicted)
@@ -116,7 +116,7 @@ def bootstrap_mean(values: Floats, inputs: tuple[str, ...], resamples: int = RES
 
 @dataclass(frozen=True)
 class Contrast:
-    """Two predictions on the texts that both cover: Spearman's rho of the first less that of the second."""
+    """Spearman's rho of the first predictions less that of the second, on the texts that both cover."""
 
     first: str
     second: str
@@ -127,21 +127,21 @@ class Contrast:
 
 
 def contrast(
-    task: Task,
+    task: NeighborTask,
     first: tuple[str, Floats],
     second: tuple[str, Floats],
     resamples: int = RESAMPLES,
     swaps: int = 10_000,
     seed: int = 0,
 ) -> Contrast:
-    """Named predictions ``(n,)`` against each other: bootstrap interval and permutation test, clustered by input."""
+    """The contrast of named predictions ``(n,)``, with bootstrap interval and permutation test clustered by input."""
     human, inputs = task.tested.scores, task.tested.inputs
     (test,) = compare_all_metrics(human, dict((first, second)), inputs=inputs, resamples=swaps, seed=seed)
-    nothing = Contrast(first[0], second[0], Mean(test.difference, np.nan, np.nan), test.p, test.n, test)
+    result = Contrast(first[0], second[0], Mean(test.difference, np.nan, np.nan), test.p, test.n, test)
     if test.reason:
-        return nothing
+        return result
     rows = paired_rows(human, first[1], second[1], inputs)
-    one, other = (engine(each, "spearman", "pooled") for each in rows)
+    one, other = (engine(side, "spearman", "pooled") for side in rows)
     values = bootstrap_values(lambda weights: one(weights) - other(weights), rows[0].units, resamples, seed)
     low, high, _ = percentiles(values, LEVEL)
-    return replace(nothing, difference=Mean(test.difference, low, high))
+    return replace(result, difference=Mean(test.difference, low, high))

@@ -1,4 +1,4 @@
-"""Results as tables, measured beside published. The paper's tables are not at hand: what its text says is."""
+"""Results as tables, with the numbers in the text of the paper; its tables are not available."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from reproductions.neighbors import data
 from reproductions.neighbors.annotators import Annotators, Difficulty, annotators
 from reproductions.neighbors.kernels import Kernel
 from reproductions.neighbors.predictions import Mean, Quality
-from reproductions.neighbors.studies import Crossing, Point, Scored, Size
+from reproductions.neighbors.studies import Crossing, ModelScores, Point, SizeResult
 from reproductions.neighbors.tables import NOT_AVAILABLE, Results, Row, Value, number, within
-from reproductions.neighbors.tasks import Judged, Task
+from reproductions.neighbors.tasks import JudgedTexts, NeighborTask
 
 # Sections 5.2 and 5.6 of the paper's text, for BLEU Neighbors.
 COVERAGE = {data.SUMMARIES: 0.99, data.DIALOGUE: 0.76, data.OPEN_ENDED: 0.41, data.ESSAYS: 1.0}
@@ -23,43 +23,43 @@ BOTH_SETTINGS = "BLEU* ends at the first order without a match (zero_order=stop)
 INTERVALS = "95% bootstrap intervals, whole inputs drawn; rho is Spearman's, over the covered texts"
 
 
-def kernels_table(scored: Sequence[Scored], kernels: Sequence[Kernel]) -> Results:
+def kernels_table(scored: Sequence[ModelScores], kernels: Sequence[Kernel]) -> Results:
     """Table 1."""
     taus = {kernel.name: kernel.tau for kernel in kernels}
     rows: list[Row] = []
-    for each in scored:
-        for name, found in each.qualities.items():
-            coverage = COVERAGE.get(each.task.name) if name == "BLEU*" else None
+    for models in scored:
+        for name, quality in models.qualities.items():
+            coverage = COVERAGE.get(models.task.name) if name == "BLEU*" else None
             published = NOT_AVAILABLE if coverage is None else number(coverage)
-            rows.append({"task": each.task.name, "model": name, "tau": taus[name], **_figures(found, published)})
-        rows += _annotator_rows(each.task.tested)
+            rows.append({"task": models.task.name, "model": name, "tau": taus[name], **_figures(quality, published)})
+        rows += _annotator_rows(models.task.tested)
     notes = [
         BOTH_SETTINGS,
         INTERVALS,
-        "MSE of the mean: of predicting the mean score of the examples, over the same texts",
-        *(f"{each.task.name}: {each.task.note}" for each in scored if each.task.note),
-        *(f"{each.task.name}: no annotators who are told apart" for each in scored if not each.task.tested.has_judges),
+        "MSE of the mean: predicting the mean score of the examples for the same texts",
+        *(f"{models.task.name}: {models.task.note}" for models in scored if models.task.note),
+        *(f"{models.task.name}: annotators are anonymous" for models in scored if not models.task.tested.has_judges),
     ]
     return Results("table1", "Table 1: kernels, annotators", rows, notes)
 
 
-def _figures(found: Quality, published_coverage: str) -> dict[str, Value]:
-    rho = found.correlation
+def _figures(quality: Quality, published_coverage: str) -> dict[str, Value]:
+    rho = quality.correlation
     return {
-        "texts": found.n,
-        "MSE": found.error.value,
-        "MSE 95%": within(found.error.low, found.error.high),
+        "texts": quality.n,
+        "MSE": quality.error.value,
+        "MSE 95%": within(quality.error.low, quality.error.high),
         "MSE published": NOT_AVAILABLE,
-        "MSE of the mean": found.baseline.value,
+        "MSE of the mean": quality.baseline.value,
         "rho": rho.value,
         "rho 95%": within(rho.low, rho.high),
         "rho published": NOT_AVAILABLE,
-        "coverage": found.coverage.value,
+        "coverage": quality.coverage.value,
         "coverage published": published_coverage,
     }
 
 
-def _annotator_rows(judged: Judged) -> list[Row]:
+def _annotator_rows(judged: JudgedTexts) -> list[Row]:
     if not judged.has_judges:
         return []
     own, others = annotators(judged), annotators(judged, own=False)
@@ -77,12 +77,12 @@ def _annotator_rows(judged: Judged) -> list[Row]:
     ]
 
 
-def _annotator_row(judged: Judged, which: str, found: Annotators, error: Mean, rho: Mean) -> dict[str, Value]:
+def _annotator_row(judged: JudgedTexts, which: str, annotators: Annotators, error: Mean, rho: Mean) -> dict[str, Value]:
     return {
         "task": judged.name,
         "model": f"annotator, {which}",
         "tau": np.nan,
-        "texts": f"{int(found.texts.min())} to {int(found.texts.max())} each",
+        "texts": f"{int(annotators.texts.min())} to {int(annotators.texts.max())} each",
         "MSE": error.value,
         "MSE 95%": within(error.low, error.high),
         "MSE published": NOT_AVAILABLE,
@@ -117,87 +117,92 @@ def sweep_table(points: Sequence[Point]) -> Results:
 def cross_table(crossings: Mapping[str, Sequence[Crossing]]) -> Results:
     """Table 2, by kernel."""
     rows = [
-        {"kernel": kernel, "examples of": each.examples, "texts of": each.tested, **_figures(each.quality, "")}
-        for kernel, found in crossings.items()
-        for each in found
+        {
+            "kernel": kernel,
+            "examples of": crossing.examples,
+            "texts of": crossing.tested,
+            **_figures(crossing.quality, ""),
+        }
+        for kernel, items in crossings.items()
+        for crossing in items
     ]
     return Results("table2", "Table 2: examples of another task", _without(rows, "coverage published"), [INTERVALS])
 
 
-def sizes_table(found: Sequence[Size]) -> Results:
+def sizes_table(sizes: Sequence[SizeResult]) -> Results:
     """Figure 4."""
     rows: list[Row] = [
         {
-            "task": each.task,
-            "examples": each.size,
-            "draws": each.defined,
-            "rho": each.correlation,
-            "rho sd": each.correlation_sd,
-            "coverage": each.coverage,
-            "coverage sd": each.coverage_sd,
-            "MSE": each.error,
+            "task": size.task,
+            "examples": size.size,
+            "draws": size.defined,
+            "rho": size.correlation,
+            "rho sd": size.correlation_sd,
+            "coverage": size.coverage,
+            "coverage sd": size.coverage_sd,
+            "MSE": size.error,
         }
-        for each in found
+        for size in sizes
     ]
     notes = ["means and standard deviations over random sets of examples; the last size is all of them, once"]
     return Results("figure4", "Figure 4: fewer examples", rows, notes)
 
 
-def topics_table(scored: Mapping[str, Sequence[Scored]]) -> Results:
-    """Table 3, by kernel: rows are where the examples come from; MSE is none of a reference or of length."""
+def topics_table(scored: Mapping[str, Sequence[ModelScores]]) -> Results:
+    """Table 3, by kernel: a row per source of examples; no MSE for metrics and length."""
     rows: list[Row] = []
     for kernel, sets in scored.items():
-        for each in sets:
-            for name, found in each.qualities.items():
+        for models in sets:
+            for name, quality in models.qualities.items():
                 examples = name.startswith(("topic", "all but"))
                 if not examples and kernel != next(iter(scored)):
-                    continue  # the same whatever the kernel
-                rows.append(_topic_row(each.task, kernel if examples else "-", name, found, examples))
+                    continue  # independent of the kernel
+                rows.append(_topic_row(models.task, kernel if examples else "-", name, quality, examples))
     notes = [
         f"published: rho {number(BEST_TOPIC_RHO)} and full coverage by examples of topic 8; the other rows are not "
-        "at hand",
+        "available",
         "ROUGE-L, WMS, SMS and S+WMS have a reference: the longest essay that both raters gave the best score",
         BOTH_SETTINGS,
         INTERVALS,
     ]
-    return Results("table3", "Table 3: essays of topic 3 by examples of each topic", rows, notes)
+    return Results("table3", "Table 3: essays of topic 3 by examples of models topic", rows, notes)
 
 
-def _topic_row(task: Task, kernel: str, name: str, found: Quality, examples: bool) -> dict[str, Value]:
+def _topic_row(task: NeighborTask, kernel: str, name: str, quality: Quality, examples: bool) -> dict[str, Value]:
     published = number(BEST_TOPIC_RHO) if name == f"topic {data.BEST}" and task.name == data.ESSAYS else NOT_AVAILABLE
     return {
         "essays": task.name,
         "kernel": kernel,
         "examples": name,
-        "texts": found.n,
-        "rho": found.correlation.value,
-        "rho 95%": within(found.correlation.low, found.correlation.high),
+        "texts": quality.n,
+        "rho": quality.correlation.value,
+        "rho 95%": within(quality.correlation.low, quality.correlation.high),
         "rho published": published if kernel != "BLEU* as printed" else NOT_AVAILABLE,
-        "coverage": found.coverage.value,
-        "MSE": found.error.value if examples else float("nan"),
-        "MSE of the mean": found.baseline.value if examples else float("nan"),
+        "coverage": quality.coverage.value,
+        "MSE": quality.error.value if examples else float("nan"),
+        "MSE of the mean": quality.baseline.value if examples else float("nan"),
     }
 
 
-def difficulty_table(found: Mapping[tuple[str, str], Difficulty]) -> Results:
+def difficulty_table(difficulties: Mapping[tuple[str, str], Difficulty]) -> Results:
     """Section 5.3, by task and kernel."""
     rows: list[Row] = [
         {
             "task": task,
             "covered by": kernel,
-            "coverage": each.share,
-            "annotators' MSE, all texts": each.all,
-            "annotators' MSE, covered": each.covered,
-            "p": each.p,
+            "coverage": difficulty.share,
+            "annotators' MSE, all texts": difficulty.all,
+            "annotators' MSE, covered": difficulty.covered,
+            "p": difficulty.p,
         }
-        for (task, kernel), each in found.items()
+        for (task, kernel), difficulty in difficulties.items()
     ]
     notes = ["p: two-tailed, as many texts drawn at random, 10,000 times; a dash where all texts or none are covered"]
     return Results("section5.3", "Section 5.3: are covered texts easier for annotators?", rows, notes)
 
 
 def claims_table(claims: Sequence[Claim]) -> Results:
-    """The claims, one a row."""
+    """The claims, one per row."""
     rows: list[Row] = [{"claim": claim.text, "verdict": claim.verdict, "numbers": claim.numbers} for claim in claims]
     return Results("claims", "Claims of the paper", rows)
 

@@ -1,4 +1,4 @@
-"""The paper's experiments, each from tasks and kernel matrices to figures."""
+"""The experiments of the paper, from tasks and kernel matrices to numbers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from reproductions.neighbors.kernels import Kernel, Matrices
 from reproductions.neighbors.predictions import RESAMPLES, Quality, Thresholds, predict, quality
-from reproductions.neighbors.tasks import Judged, Task, drawn
+from reproductions.neighbors.tasks import JudgedTexts, NeighborTask, drawn
 from rlsum.evaluation.correlation import correlate
 
 Floats = NDArray[np.float64]
@@ -24,7 +24,7 @@ DRAWS = 20
 
 @dataclass(frozen=True)
 class Budget:
-    """``pairs`` of texts that a kernel compares in Table 1 at most, ``resamples`` of every interval, the ``seed``."""
+    """The maximum number of ``pairs`` per kernel in Table 1, the ``resamples`` per interval, the ``seed``."""
 
     pairs: int = 100_000
     resamples: int = RESAMPLES
@@ -32,16 +32,16 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Scored:
-    """A task with the predictions ``(n,)`` of several models, and how good each is."""
+class ModelScores:
+    """A task with the predictions ``(n,)`` of several models and their qualities."""
 
-    task: Task
+    task: NeighborTask
     predictions: Mapping[str, Floats]
     qualities: Mapping[str, Quality]
 
 
-def compare_kernels(task: Task, kernels: Sequence[Kernel], matrices: Matrices, budget: Budget) -> Scored:
-    """Table 1: every kernel with its own threshold on the same texts and examples."""
+def compare_kernels(task: NeighborTask, kernels: Sequence[Kernel], matrices: Matrices, budget: Budget) -> ModelScores:
+    """Table 1: every kernel, with its threshold, on the same texts and examples."""
     task = drawn(task, budget.pairs, budget.seed)
     predictions = {}
     for kernel in kernels:
@@ -52,7 +52,7 @@ def compare_kernels(task: Task, kernels: Sequence[Kernel], matrices: Matrices, b
 
 @dataclass(frozen=True)
 class Point:
-    """One setting of a sweep: ``parameter`` had this ``value``, the others their defaults."""
+    """One setting of a sweep: ``parameter`` has this ``value``, the others their defaults."""
 
     task: str
     kernel: str
@@ -61,7 +61,7 @@ class Point:
     quality: Quality
 
 
-def sweep(task: Task, kernel: Kernel, matrices: Matrices, budget: Budget) -> Iterator[Point]:
+def sweep(task: NeighborTask, kernel: Kernel, matrices: Matrices, budget: Budget) -> Iterator[Point]:
     """Figures 2 and 3: ``a``, ``b`` and ``tau`` in turn, the others held at the task's defaults."""
     similar = matrices(kernel, task.tested.texts, task.examples.texts)
     default = Thresholds(kernel.tau, b=task.b)
@@ -69,8 +69,8 @@ def sweep(task: Task, kernel: Kernel, matrices: Matrices, budget: Budget) -> Ite
     settings += [("b", b, replace(default, b=b)) for b in B_VALUES]
     settings += [("tau", tau, replace(default, tau=tau)) for tau in TAU_VALUES]
     for parameter, value, limits in settings:
-        found = quality(predict(similar, task, limits), task, budget.resamples, budget.seed)
-        yield Point(task.name, kernel.name, parameter, value, found)
+        result = quality(predict(similar, task, limits), task, budget.resamples, budget.seed)
+        yield Point(task.name, kernel.name, parameter, value, result)
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,8 @@ class Crossing:
     quality: Quality
 
 
-def cross(tasks: Sequence[Task], kernel: Kernel, matrices: Matrices, budget: Budget) -> Iterator[Crossing]:
-    """Table 2: the texts of every task by the examples of every task."""
+def cross(tasks: Sequence[NeighborTask], kernel: Kernel, matrices: Matrices, budget: Budget) -> Iterator[Crossing]:
+    """Table 2: the texts of every task scored by the examples of every task."""
     for task in tasks:
         for other in tasks:
             crossed = task if other is task else replace(task, examples=other.examples)
@@ -93,10 +93,10 @@ def cross(tasks: Sequence[Task], kernel: Kernel, matrices: Matrices, budget: Bud
 
 
 @dataclass(frozen=True)
-class Size:
+class SizeResult:
     """``DRAWS`` random sets of ``size`` examples: mean and standard deviation of rho, of coverage and of the MSE.
 
-    ``defined`` draws had a correlation; figures are over those.
+    ``defined`` counts the draws with a correlation, over which the numbers are taken.
     """
 
     task: str
@@ -109,8 +109,8 @@ class Size:
     error: float
 
 
-def sizes(task: Task, kernel: Kernel, matrices: Matrices, budget: Budget) -> Iterator[Size]:
-    """Figure 4: fewer examples, drawn anew 20 times; where they are the tested texts, these are drawn with them."""
+def sizes(task: NeighborTask, kernel: Kernel, matrices: Matrices, budget: Budget) -> Iterator[SizeResult]:
+    """Figure 4: fewer examples, drawn 20 times; if they are the tested texts, these are drawn, too."""
     similar = matrices(kernel, task.tested.texts, task.examples.texts)
     limits = Thresholds(kernel.tau, b=task.b)
     total = len(task.examples)
@@ -120,14 +120,16 @@ def sizes(task: Task, kernel: Kernel, matrices: Matrices, budget: Budget) -> Ite
             generator = np.random.default_rng([budget.seed, size, draw])
             kept = np.sort(generator.choice(total, size, replace=False))
             runs.append(_small(task, similar, kept, limits))
-        found = np.array([run for run in runs if not np.isnan(run[0])]).reshape(-1, 3)
-        if len(found):
-            (rho, coverage, error), (rho_sd, coverage_sd, _) = found.mean(axis=0), found.std(axis=0)
-            yield Size(task.name, size, len(found), *map(float, (rho, rho_sd, coverage, coverage_sd, error)))
+        defined = np.array([run for run in runs if not np.isnan(run[0])]).reshape(-1, 3)
+        if len(defined):
+            (rho, coverage, error), (rho_sd, coverage_sd, _) = defined.mean(axis=0), defined.std(axis=0)
+            yield SizeResult(task.name, size, len(defined), *map(float, (rho, rho_sd, coverage, coverage_sd, error)))
 
 
-def _small(task: Task, similar: Floats, kept: NDArray[np.intp], limits: Thresholds) -> tuple[float, float, float]:
-    """Rho, coverage and MSE with the examples at ``kept`` alone."""
+def _small(
+    task: NeighborTask, similar: Floats, kept: NDArray[np.intp], limits: Thresholds
+) -> tuple[float, float, float]:
+    """Rho, coverage and MSE with only the examples at ``kept``."""
     examples = task.examples.at(kept)
     part = replace(task, tested=examples if task.own else task.tested, examples=examples)
     predicted = predict(similar[np.ix_(kept, kept)] if task.own else similar[:, kept], part, limits)
@@ -139,27 +141,27 @@ def _small(task: Task, similar: Floats, kept: NDArray[np.intp], limits: Threshol
 
 
 def topics(
-    tested: Judged,
-    sources: Sequence[Judged],
+    tested: JudgedTexts,
+    sources: Sequence[JudgedTexts],
     kernel: Kernel,
     matrices: Matrices,
     budget: Budget,
     others: Mapping[str, Floats],
-) -> Scored:
-    """Table 3: the same essays by the examples of each topic, beside ``others``, scores made in another way."""
-    task = Task(tested.name, tested, tested, b=1.0)
+) -> ModelScores:
+    """Table 3: the same essays scored by the examples of each topic, and the scores of ``others``."""
+    task = NeighborTask(tested.name, tested, tested, b=1.0)
     predictions, qualities = {}, {}
     for source in sources:
         of_source = replace(task, examples=source)
         similar = matrices(kernel, tested.texts, source.texts)
         predictions[source.name] = predict(similar, of_source, Thresholds(kernel.tau, b=1.0))
         qualities[source.name] = quality(predictions[source.name], of_source, budget.resamples, budget.seed)
-    beside = _scored(task, others, budget)
-    return Scored(task, {**predictions, **others}, {**qualities, **beside.qualities})
+    rivals = _scored(task, others, budget)
+    return ModelScores(task, {**predictions, **others}, {**qualities, **rivals.qualities})
 
 
-def _scored(task: Task, predictions: Mapping[str, Floats], budget: Budget) -> Scored:
+def _scored(task: NeighborTask, predictions: Mapping[str, Floats], budget: Budget) -> ModelScores:
     qualities = {
         name: quality(predicted, task, budget.resamples, budget.seed) for name, predicted in predictions.items()
     }
-    return Scored(task, dict(predictions), qualities)
+    return ModelScores(task, dict(predictions), qualities)

@@ -1,4 +1,4 @@
-"""A table of results: rows of numbers in full for a CSV file, and rounded for reading."""
+"""A table of results, in full for a CSV file and rounded for reading."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Row = Mapping[str, Value]
 
 @dataclass(frozen=True)
 class Results:
-    """``rows`` all have the same columns, in the order in which they are shown; ``notes`` stand below."""
+    """``rows`` all have the same columns, in the order in which they are shown; ``notes`` follow the table."""
 
     name: str
     title: str
@@ -44,7 +44,7 @@ class Results:
 
 
 def shown(value: Value) -> str:
-    """A value as it is read: text as it is, ``.123``, ``-.500``, ``1,250``, a dash for NaN."""
+    """A value for reading: text unchanged, ``.123``, ``-.500``, ``1,250``, a dash for NaN."""
     if isinstance(value, str):
         return value
     if isinstance(value, int):
@@ -53,14 +53,14 @@ def shown(value: Value) -> str:
 
 
 def number(value: float) -> str:
-    """Three places, no zero before the point; values below a tenth have four."""
+    """Three decimals without a zero before the point; four below a tenth."""
     value = round(value, 4) + 0.0  # no negative zero
     digits = f"{value:.3f}" if abs(value) >= 0.0995 or value == 0 else f"{value:.4f}"
     return digits.replace("0.", ".", 1) if abs(value) < 1 else digits
 
 
 def within(low: float, high: float) -> str:
-    """An interval in words; empty where it is undefined."""
+    """An interval in words; "" if undefined."""
     return "" if math.isnan(low) else f"{number(low)} to {number(high)}"
 
 

@@ -1,4 +1,4 @@
-"""What is scored and by which examples: judged texts with scores in [0, 1], and tasks made of two sets of them."""
+"""Judged texts with scores in [0, 1], and tasks: texts to score and examples to score them by."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
-    """Texts that people judged. ``scores (n,)`` in [0, 1]; ``inputs`` name what rows of one source share.
+class JudgedTexts:
+    """Judged texts. ``scores (n,)`` in [0, 1]; rows of one source have the same name in ``inputs``.
 
-    ``judgments (n, judges)`` in [0, 1], NaN where a judge did not judge; ``(n, 0)`` where nobody knows them apart.
+    ``judgments (n, judges)`` in [0, 1], NaN where a judge did not judge; ``(n, 0)`` if judges are anonymous.
     """
 
     name: str
@@ -32,30 +32,30 @@ class Judged:
 
     @property
     def has_judges(self) -> bool:
-        """Whether judges are known apart."""
+        """Whether judges are named."""
         return self.judgments.shape[1] > 0
 
-    def at(self, places: NDArray[np.intp]) -> Judged:
-        """The texts at ``places``, in that order."""
+    def at(self, rows: NDArray[np.intp]) -> JudgedTexts:
+        """The texts of ``rows``, in that order."""
         return replace(
             self,
-            texts=tuple(self.texts[place] for place in places),
-            scores=self.scores[places],
-            inputs=tuple(self.inputs[place] for place in places),
-            judgments=self.judgments[places],
+            texts=tuple(self.texts[row] for row in rows),
+            scores=self.scores[rows],
+            inputs=tuple(self.inputs[row] for row in rows),
+            judgments=self.judgments[rows],
         )
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
-    """``tested`` texts are scored by their neighbours among ``examples``; where these are one, each is left out.
+class NeighborTask:
+    """``tested`` texts are scored by their neighbours among ``examples``; if both are the same, a text is not its own.
 
-    ``b`` is the largest share of the examples that may be neighbours. ``note`` says what was drawn.
+    ``b`` is the largest share of the examples that may be neighbours. ``note`` describes the examples drawn.
     """
 
     name: str
-    tested: Judged
-    examples: Judged
+    tested: JudgedTexts
+    examples: JudgedTexts
     b: float = 0.66
     note: str = ""
 
@@ -66,19 +66,19 @@ class Task:
 
     @property
     def allowed(self) -> NDArray[np.bool_]:
-        """Which examples may be neighbours of which texts ``(n, m)``: all but copies of the text itself, if own."""
+        """The examples that may be neighbours of each text ``(n, m)``: if own, all except copies of the text."""
         if not self.own:
             return np.ones((len(self.tested), len(self.examples)), dtype=bool)
-        number = {text: place for place, text in enumerate(dict.fromkeys(self.tested.texts))}
+        number = {text: index for index, text in enumerate(dict.fromkeys(self.tested.texts))}
         same = np.array([number[text] for text in self.tested.texts])
         return same[:, None] != same[None, :]
 
 
-def judged(judgments: Judgments, name: str) -> Judged:
-    """Rows with an overall score, brought to [0, 1] by its scale: ``(score - lowest) / (highest - lowest)``.
+def judged(judgments: Judgments, name: str) -> JudgedTexts:
+    """Rows with an overall score, scaled to [0, 1]: ``(score - lowest) / (highest - lowest)``.
 
-    Judges are told apart where every row names its own. Raises RecordError where no row has a score, or where the
-    scale is unknown and scores lie outside [0, 1].
+    Judges are those that the rows name. Raises RecordError if no row has a score, or if the scale is unknown and scores
+    lie outside [0, 1].
     """
     rows = [row for row in judgments.rows if row.scores.get("overall") is not None]
     if not rows:
@@ -86,30 +86,30 @@ def judged(judgments: Judgments, name: str) -> Judged:
     given = np.array([row.scores["overall"] for row in rows], dtype=np.float64)
     low, high = judgments.scales.get("overall", (0.0, 1.0))
     if given.min() < low or given.max() > high:
-        found = f"{given.min():g} to {given.max():g}"
-        raise RecordError(f"{name}: scores overall go from {found}; bring them to {low:g} to {high:g} first")
+        bounds = f"{given.min():g} to {given.max():g}"
+        raise RecordError(f"{name}: scores overall range from {bounds}; scale them to {low:g} to {high:g}")
     names = sorted({judge for row in rows for judge in row.judges})
-    column = {judge: place for place, judge in enumerate(names)}
+    column = {judge: number for number, judge in enumerate(names)}
     matrix = np.full((len(rows), len(names)), np.nan)
-    for place, row in enumerate(rows):
+    for index, row in enumerate(rows):
         for judge, value in zip(row.judges, row.raw_scores.get("overall", ()), strict=False):
             if value is not None:
-                matrix[place, column[judge]] = (value - low) / (high - low)
+                matrix[index, column[judge]] = (value - low) / (high - low)
     texts = tuple(row.candidate for row in rows)
     inputs = tuple(f"{row.group}\t{row.id}" for row in rows)
-    return Judged(name, texts, (given - low) / (high - low), inputs, matrix)
+    return JudgedTexts(name, texts, (given - low) / (high - low), inputs, matrix)
 
 
-def joined(parts: Sequence[Judged], name: str) -> Judged:
-    """Several sets as one; who judged is forgotten."""
+def joined(parts: Sequence[JudgedTexts], name: str) -> JudgedTexts:
+    """Several sets as one, without judges."""
     texts = tuple(text for part in parts for text in part.texts)
-    inputs = tuple(f"{part.name}\t{each}" for part in parts for each in part.inputs)
+    inputs = tuple(f"{part.name}\t{name}" for part in parts for name in part.inputs)
     scores = np.concatenate([part.scores for part in parts])
-    return Judged(name, texts, scores, inputs, np.empty((len(texts), 0)))
+    return JudgedTexts(name, texts, scores, inputs, np.empty((len(texts), 0)))
 
 
-def drawn(task: Task, pairs: int, seed: int) -> Task:
-    """The task with so few examples, drawn without repetition, that there are at most ``pairs`` pairs of texts."""
+def drawn(task: NeighborTask, pairs: int, seed: int) -> NeighborTask:
+    """The task with examples drawn without replacement, so that there are at most ``pairs`` pairs of texts."""
     tested, examples = task.tested, task.examples
     most = int(pairs**0.5) if task.own else pairs // len(tested)
     if most >= len(examples):
@@ -117,5 +117,5 @@ def drawn(task: Task, pairs: int, seed: int) -> Task:
     most = max(most, 2)
     kept = np.sort(np.random.default_rng(seed).choice(len(examples), most, replace=False))
     fewer = examples.at(kept)
-    note = f"{most:,} of {len(examples):,} examples drawn with seed {seed}, for every kernel alike"
+    note = f"{most:,} of {len(examples):,} examples drawn with seed {seed}, the same for every kernel"
     return replace(task, tested=fewer if task.own else tested, examples=fewer, note=note)

@@ -1,7 +1,7 @@
-"""Figures 1 and 2: how alike words are, layer by layer, before and after each way to centre their vectors.
+"""Figures 1 and 2: similarity of words at each layer, with each way to centre their vectors.
 
 Baseline: two random words; self-similarity: one word in two texts; intra-similarity: two words of one text. A word is
-a token of the encoder, special tokens left out (after Ethayarajh, 2019).
+a token of the encoder that is not special (after Ethayarajh, 2019).
 """
 
 from __future__ import annotations
@@ -10,116 +10,114 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reproductions.claims import Claim, against, both, within
 from reproductions.estimate import Estimate, mean_estimate
-from reproductions.study import Study
-from reproductions.twmd.metrics import Setting
+from reproductions.reproduction import Reproduction
+from reproductions.twmd.metrics import EncoderSetup
 from rewards.embedding.space import OFFICIAL_BATCH
 from rewards.encoding.encoder import Encoded
 from rewards.encoding.loading import EncoderSource, depth
 from rlsum.errors import UserError
+from rlsum.evaluation.rows import Floats, Ints
 from rlsum.pages.curves import Curve, Panel, picture
 from rlsum.pages.pictures import COLOURS
 from rlsum.pages.table import Cell, Table
 
-Floats = NDArray[np.float64]
-Places = NDArray[np.int64]
 Similarities = Mapping[str, Mapping[str, Sequence[Estimate]]]  # centering -> kind -> a mean cosine a layer
 
 CENTERINGS = ("none", "dimension", "sentence", "corpus", "batch")
 KINDS = {"baseline": "two random words", "self": "one word in two texts", "intra": "two words of one text"}
 TEXTS = 1_000
 DRAWN = 4_000  # pairs of words of each kind
-ZERO = 0.05  # what counts as no similarity between random words
+ZERO = 0.05  # mean cosines below this count as no similarity
 
 
 @dataclass(frozen=True, eq=False)
-class Tokens:
-    """The words of all texts in one row: ``text`` ``(n,)`` numbers the text of each, ``ids`` ``(n,)`` the word."""
+class WordOccurrences:
+    """The n words of all texts: ``text`` ``(n,)`` is the number of the text, ``ids`` ``(n,)`` the word."""
 
-    text: Places
-    ids: Places
+    text: Ints
+    ids: Ints
 
 
-def figures(setting: Setting, texts: Sequence[str], drawn: int = DRAWN) -> Study:
-    """Similarities at every layer, for five centerings, and whether each has the paper's three properties."""
-    layers = list(range(depth(setting.place) + 1))
-    found = similarities(setting, sample(setting, texts), layers, drawn)
+def figures(setup: EncoderSetup, texts: Sequence[str], drawn: int = DRAWN) -> Reproduction:
+    """Similarities at every layer for five centerings, and the three properties that the paper claims."""
+    layers = list(range(depth(setup.location) + 1))
+    cosines = similarities(setup, sample(setup, texts), layers, drawn)
     rows = [
-        (centering, KINDS[kind], *(f"{each.value:.3f}" for each in values))
-        for centering, kinds in found.items()
+        (centering, KINDS[kind], *(f"{estimate.value:.3f}" for estimate in values))
+        for centering, kinds in cosines.items()
         for kind, values in kinds.items()
     ]
     records = tuple(
         {
-            "encoder": setting.loaded.name,
+            "encoder": setup.loaded.name,
             "centering": centering,
             "similarity": kind,
             "layer": layer,
-            "mean_cosine": round(each.value, 5),
-            "low": round(each.interval[0], 5),
-            "high": round(each.interval[1], 5),
+            "mean_cosine": round(estimate.value, 5),
+            "low": round(estimate.interval[0], 5),
+            "high": round(estimate.interval[1], 5),
             "published": "not available",
         }
-        for centering, kinds in found.items()
+        for centering, kinds in cosines.items()
         for kind, values in kinds.items()
-        for layer, each in zip(layers, values, strict=True)
+        for layer, estimate in zip(layers, values, strict=True)
     )
-    caption = (
-        f"Figures 1 and 2. Mean cosines by layer; {setting.encoder} ({setting.loaded.name}). Published: no numbers."
-    )
+    caption = f"Figures 1 and 2. Mean cosines by layer; {setup.encoder} ({setup.loaded.name}). Published: no numbers."
     table = Table(
         caption,
-        ("centering", "between", *(f"layer {each}" for each in layers)),
+        ("centering", "between", *(f"layer {layer}" for layer in layers)),
         tuple(tuple(map(Cell, row)) for row in rows),
     )
-    panels = [_panel(setting.short, centering, found[centering], layers) for centering in found]
+    panels = [_panel(setup.short, centering, cosines[centering], layers) for centering in cosines]
     what = "Mean cosine of random words, of one word in two texts and of words of one text, by layer and centering"
     drawn_panels = picture("figures1-2", "Figures 1 and 2", what, panels)
-    return Study("figures1-2", (table,), records, (drawn_panels,), claims_of(found))
+    return Reproduction("figures1-2", (table,), records, (drawn_panels,), claims_of(cosines))
 
 
-def sample(setting: Setting, texts: Sequence[str]) -> list[str]:
-    """Distinct texts of two words at least, ``TEXTS`` at random. Raises UserError for fewer than two."""
+def sample(setup: EncoderSetup, texts: Sequence[str]) -> list[str]:
+    """``TEXTS`` random distinct texts of at least two words. Raises UserError for fewer than two."""
     distinct = list(dict.fromkeys(texts))
-    blank = len(setting.loaded.ids([""])[0])
-    kept = [text for text, ids in zip(distinct, setting.loaded.ids(distinct), strict=True) if len(ids) >= blank + 2]
+    blank = len(setup.loaded.ids([""])[0])
+    kept = [text for text, ids in zip(distinct, setup.loaded.ids(distinct), strict=True) if len(ids) >= blank + 2]
     if len(kept) < 2:
-        raise UserError(f"{len(kept)} texts of two words or more; a picture of similarities needs two")
-    chosen = np.random.default_rng(setting.seed).permutation(len(kept))[:TEXTS]
-    return [kept[place] for place in chosen]
+        raise UserError(f"{len(kept)} texts of two words or more; at least two are needed")
+    chosen = np.random.default_rng(setup.seed).permutation(len(kept))[:TEXTS]
+    return [kept[index] for index in chosen]
 
 
-def similarities(setting: Setting, texts: Sequence[str], layers: Sequence[int], drawn: int = DRAWN) -> Similarities:
-    """Mean cosines at each layer, always of the same pairs of words."""
-    found: dict[str, dict[str, list[Estimate]]] = {name: {kind: [] for kind in KINDS} for name in CENTERINGS}
-    pairs: dict[str, tuple[Places, Places]] = {}
+def similarities(setup: EncoderSetup, texts: Sequence[str], layers: Sequence[int], drawn: int = DRAWN) -> Similarities:
+    """Mean cosines at each layer, over the same pairs of words."""
+    means: dict[str, dict[str, list[Estimate]]] = {name: {kind: [] for kind in KINDS} for name in CENTERINGS}
+    pairs: dict[str, tuple[Ints, Ints]] = {}
     for layer in layers:
-        encoded = EncoderSource(setting.place, layer).load()(texts)
+        encoded = EncoderSource(setup.location, layer).load()(texts)
         tokens, vectors = flat(encoded)
-        pairs = pairs or drawn_pairs(tokens, drawn, setting.seed)
+        pairs = pairs or drawn_pairs(tokens, drawn, setup.seed)
         for centering in CENTERINGS:
             moved = centred(vectors, tokens.text, centering)
             moved = moved / np.linalg.norm(moved, axis=1, keepdims=True).clip(1e-12)
             for kind, (one, other) in pairs.items():
                 cosines = np.einsum("nd,nd->n", moved[one], moved[other])
-                found[centering][kind].append(mean_estimate(cosines, setting.resamples, setting.seed))
-    return found
+                means[centering][kind].append(mean_estimate(cosines, setup.resamples, setup.seed))
+    return means
 
 
-def flat(encoded: Sequence[Encoded]) -> tuple[Tokens, Floats]:
+def flat(encoded: Sequence[Encoded]) -> tuple[WordOccurrences, Floats]:
     """All words of the texts, and their vectors ``(n, d)`` float64."""
-    kept = [each.kept("none") for each in encoded]
-    vectors = [each.vectors[place].double().numpy() for each, place in zip(encoded, kept, strict=True)]
-    ids = [each.ids[place] for each, place in zip(encoded, kept, strict=True)]
-    text = np.repeat(np.arange(len(encoded)), [len(each) for each in ids])
-    return Tokens(text, np.concatenate([np.array(each, dtype=np.int64) for each in ids])), np.concatenate(vectors)
+    kept = [text.kept("none") for text in encoded]
+    vectors = [text.vectors[rows].double().numpy() for text, rows in zip(encoded, kept, strict=True)]
+    ids = [text.ids[rows] for text, rows in zip(encoded, kept, strict=True)]
+    numbers = np.repeat(np.arange(len(encoded)), [len(words) for words in ids])
+    return WordOccurrences(numbers, np.concatenate([np.array(words, dtype=np.int64) for words in ids])), np.concatenate(
+        vectors
+    )
 
 
-def centred(vectors: Floats, text: Places, centering: str) -> Floats:
-    """Vectors ``(n, d)`` of words less the mean that ``centering`` says; a batch is 32 texts in their order."""
+def centred(vectors: Floats, text: Ints, centering: str) -> Floats:
+    """Vectors ``(n, d)`` of words less the mean given by ``centering``; a batch is 32 consecutive texts."""
     if centering == "none":
         return vectors
     if centering == "dimension":
@@ -132,20 +130,22 @@ def centred(vectors: Floats, text: Places, centering: str) -> Floats:
     return vectors - sums[group] / np.bincount(group)[group][:, None]
 
 
-def drawn_pairs(tokens: Tokens, count: int, seed: int) -> dict[str, tuple[Places, Places]]:
-    """``count`` pairs of words of each kind, by their places; for self-similarity words are drawn, then occurrences."""
+def drawn_pairs(tokens: WordOccurrences, count: int, seed: int) -> dict[str, tuple[Ints, Ints]]:
+    """Indices of ``count`` pairs of words of each kind; for self-similarity, words are drawn, then occurrences."""
     random = np.random.default_rng(seed)
     n = len(tokens.ids)
     one = random.integers(n, size=count)
-    found = {"baseline": (one, (one + random.integers(1, n, size=count)) % n)}
-    found["self"] = _pairs_within(tokens.ids, tokens.text, count, random)
-    found["intra"] = _pairs_within(tokens.text, np.arange(n), count, random)
-    return found
+    pairs = {"baseline": (one, (one + random.integers(1, n, size=count)) % n)}
+    pairs["self"] = _pairs_within(tokens.ids, tokens.text, count, random)
+    pairs["intra"] = _pairs_within(tokens.text, np.arange(n), count, random)
+    return pairs
 
 
-def claims_of(found: Similarities) -> tuple[Claim, ...]:
-    """Whether each centering has the three properties that the paper finds, or misses, in it."""
-    zero, falling, rising = ({name: kind(found[name], name) for name in found} for kind in (_zero, _falling, _rising))
+def claims_of(cosines: Similarities) -> tuple[Claim, ...]:
+    """The claims about the three properties of each centering."""
+    zero, falling, rising = (
+        {name: kind(cosines[name], name) for name in cosines} for kind in (_zero, _falling, _rising)
+    )
     return (
         both("Corpus centering has all three properties", zero["corpus"], falling["corpus"], rising["corpus"]),
         both("So has batch centering", zero["batch"], falling["batch"], rising["batch"]),
@@ -158,13 +158,13 @@ def claims_of(found: Similarities) -> tuple[Claim, ...]:
         both(
             "Sentence centering has the first property and fails on the third",
             zero["sentence"],
-            _gone(found["sentence"]),
+            _gone(cosines["sentence"]),
         ),
     )
 
 
 def _zero(kinds: Mapping[str, Sequence[Estimate]], name: str) -> Claim:
-    layers = {f"layer {layer}": each for layer, each in enumerate(kinds["baseline"])}
+    layers = {f"layer {layer}": estimate for layer, estimate in enumerate(kinds["baseline"])}
     return within(f"random words have no similarity ({name})", layers, -ZERO, ZERO)
 
 
@@ -177,38 +177,41 @@ def _rising(kinds: Mapping[str, Sequence[Estimate]], name: str) -> Claim:
 
 
 def _gone(kinds: Mapping[str, Sequence[Estimate]]) -> Claim:
-    layers = {f"layer {layer}": each for layer, each in enumerate(kinds["intra"])}
+    layers = {f"layer {layer}": estimate for layer, estimate in enumerate(kinds["intra"])}
     return within("nothing is left of what words of one text share", layers, high=ZERO)
 
 
 def _slope(values: Sequence[Estimate]) -> Estimate:
-    """By least squares, a layer."""
+    """The least-squares slope per layer."""
     layers = np.arange(len(values)) - (len(values) - 1) / 2
     weights = layers / (layers**2).sum()
     return Estimate(
-        float(weights @ [each.value for each in values]), weights @ np.stack([each.draws for each in values])
+        float(weights @ [estimate.value for estimate in values]),
+        weights @ np.stack([estimate.draws for estimate in values]),
     )
 
 
-def _pairs_within(key: Places, other: Places, count: int, random: np.random.Generator) -> tuple[Places, Places]:
-    """Pairs of places that share ``key`` and differ in ``other``: a key at random, then two of its places."""
+def _pairs_within(key: Ints, other: Ints, count: int, random: np.random.Generator) -> tuple[Ints, Ints]:
+    """Pairs of indices with equal ``key`` and different ``other``: a random key, then two of its indices."""
     order = np.argsort(key, kind="stable")
     starts = np.flatnonzero(np.r_[True, np.diff(key[order]) > 0])
-    groups = [each for each in np.split(order, starts[1:]) if len(np.unique(other[each])) > 1]
+    groups = [group for group in np.split(order, starts[1:]) if len(np.unique(other[group])) > 1]
     if not groups:
-        raise UserError("no word stands in two texts; give more texts")
-    found = []
+        raise UserError("no word occurs in two texts; give more texts")
+    chosen_pairs = []
     for chosen in random.integers(len(groups), size=count):
         one = random.choice(groups[chosen])
-        apart = groups[chosen][other[groups[chosen]] != other[one]]
-        found.append((one, random.choice(apart)))
-    pairs = np.array(found)
+        partners = groups[chosen][other[groups[chosen]] != other[one]]
+        chosen_pairs.append((one, random.choice(partners)))
+    pairs = np.array(chosen_pairs)
     return pairs[:, 0], pairs[:, 1]
 
 
 def _panel(encoder: str, centering: str, kinds: Mapping[str, Sequence[Estimate]], layers: Sequence[int]) -> Panel:
     curves = tuple(
-        Curve(KINDS[kind], colour, np.array(layers, dtype=np.float64), np.array([each.value for each in values]))
+        Curve(
+            KINDS[kind], colour, np.array(layers, dtype=np.float64), np.array([estimate.value for estimate in values])
+        )
         for (kind, values), colour in zip(kinds.items(), COLOURS, strict=False)
     )
     title = "no centering" if centering == "none" else f"{centering} centering"

@@ -1,4 +1,4 @@
-"""Appendix A, the layers; and how near batch centering comes to the corpus mean that it estimates."""
+"""Appendix A, layers; and the distance of batch centering from centering by the corpus mean, which it estimates."""
 
 from __future__ import annotations
 
@@ -9,92 +9,103 @@ import numpy as np
 
 from reproductions.claims import both, within
 from reproductions.estimate import estimate
-from reproductions.study import Study
-from reproductions.twmd.metrics import REWARDS, Metric, Setting, fitted
-from reproductions.twmd.pairs import Pairs, correlations, measure, scores
-from reproductions.twmd.tables import NOTHING, Averages, average_of, averaged, best_of_all, over_groups, record
+from reproductions.reproduction import Reproduction
+from reproductions.twmd.metrics import REWARDS, EncoderSetup, Metric, fitted
+from reproductions.twmd.pairs import SentencePairs, correlations, measure, scores
+from reproductions.twmd.tables import NEGLIGIBLE, Averages, average_of, averaged, best_of_all, over_groups, record
 from rewards.encoding.loading import depth
 from rlsum.pages.curves import Curve, Panel, picture
 from rlsum.pages.pictures import COLOURS
 from rlsum.pages.table import Cell, Table
 
 
-def appendix_a(setting: Setting, pairs: Pairs) -> Study:
+def appendix_a(setup: EncoderSetup, pairs: SentencePairs) -> Reproduction:
     """Average Pearson correlations at every layer above the embeddings, with and without batch centering."""
-    metrics = setting.metrics(tuple(REWARDS), ("none", "batch"))
-    layers = list(range(1, depth(setting.place) + 1))
-    found: list[Averages] = [averaged(measure(setting, pairs, metrics, layer=layer), over_groups) for layer in layers]
-    champion = Metric("TWMD", "batch", setting.direction)
+    metrics = setup.metrics(tuple(REWARDS), ("none", "batch"))
+    layers = list(range(1, depth(setup.location) + 1))
+    by_layer: list[Averages] = [averaged(measure(setup, pairs, metrics, layer=layer), over_groups) for layer in layers]
+    champion = Metric("TWMD", "batch", setup.direction)
     claims = [
-        best_of_all(each, champion, f"{pairs.name} at layer {layer}") for layer, each in zip(layers, found, strict=True)
+        best_of_all(averages, champion, f"{pairs.name} at layer {layer}")
+        for layer, averages in zip(layers, by_layer, strict=True)
     ]
     rows = tuple(
-        (Cell(metric.label), *(Cell(f"{100 * average_of(each, metric).value:.1f}") for each in found))
+        (Cell(metric.label), *(Cell(f"{100 * average_of(averages, metric).value:.1f}") for averages in by_layer))
         for metric in metrics
     )
-    caption = f"Appendix A. {pairs.name}, average r x 100 by layer; {setting.encoder}. Published: not available."
+    caption = f"Appendix A. {pairs.name}, average r x 100 by layer; {setup.encoder}. Published: not available."
     records = [
         {
-            **record(setting, "appendix-a", f"{pairs.name} avg", metric, "pearson", average_of(each, metric)),
+            **record(setup, "appendix-a", f"{pairs.name} avg", metric, "pearson", average_of(averages, metric)),
             "layer": layer,
         }
-        for layer, each in zip(layers, found, strict=True)
+        for layer, averages in zip(layers, by_layer, strict=True)
         for metric in metrics
     ]
     panels = [
-        _panel(f"r, {setting.short}, {title}", centering, metrics, layers, found) for title, centering in PANELS.items()
+        _panel(f"r, {setup.short}, {title}", centering, metrics, layers, by_layer)
+        for title, centering in PANELS.items()
     ]
     drawn = picture("appendix-a", "Layers", f"Average Pearson correlation on {pairs.name} by layer", panels)
     table = Table(caption, ("metric", *(f"layer {layer}" for layer in layers)), rows)
-    return Study("appendix-a", (table,), tuple(records), (drawn,), (both("The layer changes no conclusion", *claims),))
+    return Reproduction(
+        "appendix-a", (table,), tuple(records), (drawn,), (both("The layer changes no conclusion", *claims),)
+    )
 
 
 PANELS = {"no centering": "none", "batch centering": "batch"}
 
 
 def _panel(
-    title: str, centering: str, metrics: Sequence[Metric], layers: Sequence[int], found: Sequence[Averages]
+    title: str, centering: str, metrics: Sequence[Metric], layers: Sequence[int], by_layer: Sequence[Averages]
 ) -> Panel:
     curves = tuple(
         Curve(
             metric.name,
             colour,
             np.array(layers, dtype=np.float64),
-            np.array([average_of(each, metric).value for each in found]),
+            np.array([average_of(averages, metric).value for averages in by_layer]),
         )
-        for metric, colour in zip([each for each in metrics if each.centering == centering], COLOURS, strict=False)
+        for metric, colour in zip([item for item in metrics if item.centering == centering], COLOURS, strict=False)
     )
-    every = [average_of(each, metric).value for each in found for metric in metrics]
-    return Panel(title, curves, "layer", (min(every) - 0.01, max(every) + 0.01))
+    values = [average_of(averages, metric).value for averages in by_layer for metric in metrics]
+    return Panel(title, curves, "layer", (min(values) - 0.01, max(values) + 0.01))
 
 
-def batch_against_corpus(setting: Setting, pairs: Pairs) -> Study:
-    """Scores and correlations with the means of batches, and with one mean of all texts of the data."""
-    metrics = setting.metrics(tuple(REWARDS), ("batch",))
-    others = [replace(each, centering="corpus") for each in metrics]
-    found = scores(
-        pairs, fitted(setting, [*metrics, *others], [*pairs.candidates, *pairs.references]), kept=setting.kept
+def batch_against_corpus(setup: EncoderSetup, pairs: SentencePairs) -> Reproduction:
+    """Scores and correlations with the means of batches and with the mean of all texts."""
+    metrics = setup.metrics(tuple(REWARDS), ("batch",))
+    others = [replace(metric, centering="corpus") for metric in metrics]
+    values = scores(
+        pairs, fitted(setup, [*metrics, *others], [*pairs.candidates, *pairs.references]), cache=setup.cache
     )
     rows, records, differences = [], [], {}
-    for metric, other, batch, corpus in zip(metrics, others, found[: len(metrics)], found[len(metrics) :], strict=True):
+    for metric, other, batch, corpus in zip(
+        metrics, others, values[: len(metrics)], values[len(metrics) :], strict=True
+    ):
         both_scores = estimate(batch, corpus, pairs.inputs, "pearson", 0).value
         agreement = [
-            over_groups(correlations(pairs, each, "pearson", setting.resamples, setting.seed))["avg"]
-            for each in (batch, corpus)
+            over_groups(correlations(pairs, row, "pearson", setup.resamples, setup.seed))["avg"]
+            for row in (batch, corpus)
         ]
         differences[metric.name] = agreement[0] - agreement[1]
-        apart = float(np.nanmean(np.abs(batch - corpus)))
+        distance = float(np.nanmean(np.abs(batch - corpus)))
         rows.append(
-            (metric.name, f"{both_scores:.4f}", f"{apart:.4f}", *(f"{100 * each.value:.1f}" for each in agreement))
+            (
+                metric.name,
+                f"{both_scores:.4f}",
+                f"{distance:.4f}",
+                *(f"{100 * average.value:.1f}" for average in agreement),
+            )
         )
-        for each, value in zip((metric, other), agreement, strict=True):
-            line = record(setting, "centering-values", f"{pairs.name} avg", each, "pearson", value)
-            records.append({**line, "r of scores": round(both_scores, 5), "mean difference": round(apart, 5)})
+        for item, value in zip((metric, other), agreement, strict=True):
+            line = record(setup, "centering-values", f"{pairs.name} avg", item, "pearson", value)
+            records.append({**line, "r of scores": round(both_scores, 5), "mean difference": round(distance, 5)})
     caption = (
-        f"Batch against corpus centering on {pairs.name}; {setting.description}. "
+        f"Batch against corpus centering on {pairs.name}; {setup.description}. "
         "Published: not available (the paper says that the values are very close)."
     )
     header = ("metric", "r of the two scores", "mean difference of a score", "average r x 100, batch", "corpus")
-    claim = within("Batch and corpus centering agree within half a point of r", differences, -NOTHING, NOTHING)
+    claim = within("Batch and corpus centering agree within half a point of r", differences, -NEGLIGIBLE, NEGLIGIBLE)
     table = Table(caption, header, tuple(tuple(map(Cell, row)) for row in rows))
-    return Study("centering-values", (table,), tuple(records), claims=(claim,))
+    return Reproduction("centering-values", (table,), tuple(records), claims=(claim,))

@@ -1,4 +1,4 @@
-"""The paper's metrics by its own names, and what a run of the studies is set to."""
+"""The metrics by their names in the paper, and the settings shared by all reproductions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TOKENS: dict[Direction, str] = {"precision": "candidate tokens", "recall": "refe
 
 @dataclass(frozen=True)
 class Metric:
-    """A row of the paper's tables; ``centering`` as there: none, batch, sent, dim, or corpus."""
+    """A row of the tables; ``centering`` as in the paper: none, batch, sent, dim or corpus."""
 
     name: str
     centering: str = "none"
@@ -45,11 +45,11 @@ class Metric:
         """``TWMD-batch``."""
         return self.name if self.centering == "none" else f"{self.name}-{self.centering}"
 
-    def reward(self, setting: Setting, special_tokens: str = "first", layer: Layer = None) -> EmbeddingReward:
-        """The reward behind it; ``layer`` instead of the setting's."""
+    def reward(self, setup: EncoderSetup, special_tokens: str = "first", layer: Layer = None) -> EmbeddingReward:
+        """The reward; ``layer`` overrides that of ``setup``."""
         options: dict[str, Any] = {
-            "encoder": setting.encoder,
-            "layer": setting.layer if layer is None else layer,
+            "encoder": setup.encoder,
+            "layer": setup.layer if layer is None else layer,
             "centering": CENTERINGS[self.centering],
             "special_tokens": special_tokens,
         }
@@ -63,21 +63,21 @@ class Metric:
 
 
 @dataclass(frozen=True)
-class Setting:
-    """What all studies share. ``direction``: the authors' code averages over candidate tokens and calls it recall.
+class EncoderSetup:
+    """Shared settings. ``direction``: the authors' code averages over candidate tokens, which it calls recall.
 
-    ``beside`` names the encoder whose published numbers stand beside the measured ones. ``kept``: the folder where
-    scores are remembered; none by default.
+    ``published_encoder`` names the encoder whose published numbers are shown. ``cache`` is a folder for scores; None
+    caches nothing.
     """
 
     encoder: str = "minilm"
     layer: Layer = None
     direction: Direction = "precision"
     published: Published = Published()  # noqa: RUF009  frozen
-    beside: str = "roberta-base"
+    published_encoder: str = "roberta-base"
     resamples: int = RESAMPLES
     seed: int = 0
-    kept: Path | None = None
+    cache: Path | None = None
 
     @cached_property
     def loaded(self) -> Encoder:
@@ -86,21 +86,21 @@ class Setting:
 
     @property
     def description(self) -> str:
-        """Which encoder and layer, for captions: ``minilm (bert-0123456789ab), layer 5``."""
+        """Encoder and layer for captions: ``minilm (bert-0123456789ab), layer 5``."""
         return f"{self.encoder} ({self.loaded.name}), layer {self.loaded.layers}"
 
     @property
     def short(self) -> str:
-        """The encoder's name without its folders, for pictures."""
+        """The encoder's name without folders, for pictures."""
         return Path(self.encoder).name
 
     @property
-    def place(self) -> str:
-        """Where the encoder is."""
+    def location(self) -> str:
+        """The path or hub name of the encoder."""
         return locate(self.encoder)
 
     def metrics(self, names: Sequence[str], centerings: Sequence[str]) -> list[Metric]:
-        """All combinations but SBERT with sentence centering, where all means vanish."""
+        """All combinations except SBERT with sentence centering, where all means are 0."""
         return [
             Metric(name, centering, self.direction)
             for name in names
@@ -109,13 +109,13 @@ class Setting:
         ]
 
 
-def fitted(setting: Setting, metrics: Sequence[Metric], texts: Sequence[str]) -> list[EmbeddingReward]:
-    """The rewards of ``metrics``; those with corpus centering share one mean, that of ``texts``."""
-    made = [metric.reward(setting) for metric in metrics]
-    space = next((each.space for each, metric in zip(made, metrics, strict=True) if metric.centering == "corpus"), None)
-    if space is not None:
+def fitted(setup: EncoderSetup, metrics: Sequence[Metric], texts: Sequence[str]) -> list[EmbeddingReward]:
+    """The rewards of ``metrics``; those with corpus centering share the mean of ``texts``."""
+    rewards = [metric.reward(setup) for metric in metrics]
+    corpus = [number for number, metric in enumerate(metrics) if metric.centering == "corpus"]
+    if corpus:
+        space = rewards[corpus[0]].space
         space.fit(texts)
-    return [
-        EmbeddingReward(each.name, space, each.measure) if space is not None and metric.centering == "corpus" else each
-        for each, metric in zip(made, metrics, strict=True)
-    ]
+        for number in corpus:
+            rewards[number] = EmbeddingReward(rewards[number].name, space, rewards[number].measure)
+    return rewards

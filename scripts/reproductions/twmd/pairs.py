@@ -1,4 +1,4 @@
-"""Judged pairs of sentences, scored by many metrics at once and correlated within their groups."""
+"""Judged pairs of sentences, scored by many metrics at once, and correlations within groups."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from reproductions.estimate import Estimate, estimate
 from reproductions.together import score_together
-from reproductions.twmd.metrics import Metric, Setting
+from reproductions.twmd.metrics import EncoderSetup, Metric
 from rewards.embedding.corpus_statistics import digest
 from rewards.embedding.reward import EmbeddingReward
 from rewards.encoding.encoder import Encoder
 from rewards.encoding.layers import Layer
 from rlsum.errors import UserError
+from rlsum.evaluation.rows import members
 from rlsum.evaluation.weighted import Statistic
 from rlsum.files import write_atomically
 from rlsum.judgments.collection import Judgments
@@ -29,8 +30,8 @@ SCORE = "overall"
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
-    """n pairs with a human score each, ``human`` ``(n,)``; ``groups`` are language pairs or subtasks."""
+class SentencePairs:
+    """n pairs of sentences with human scores ``human`` ``(n,)``; ``groups`` are language pairs or subtasks."""
 
     name: str
     candidates: tuple[str, ...]
@@ -42,19 +43,16 @@ class Pairs:
     def __len__(self) -> int:
         return len(self.candidates)
 
-    def places(self) -> dict[str, list[int]]:
-        """Where the pairs of each group are."""
-        found: dict[str, list[int]] = {}
-        for place, group in enumerate(self.groups):
-            found.setdefault(group, []).append(place)
-        return found
+    def group_rows(self) -> dict[str, list[int]]:
+        """The indices of the pairs of each group."""
+        return {group: rows.tolist() for group, rows in members(self.groups).items()}
 
 
-def pairs_of(judgments: Judgments, name: str, limit: int | None = None, yearly: bool = False) -> Pairs:
-    """The judgments that have a score, the first ``limit`` of each group; ``yearly`` groups are ``2016/cs-en``.
+def pairs_of(judgments: Judgments, name: str, limit: int | None = None, yearly: bool = False) -> SentencePairs:
+    """The judgments with a score, the first ``limit`` of each group; ``yearly`` groups are ``2016/cs-en``.
 
-    Within a group pairs come by the numbers of their segments, those of one segment in the file's order: the batches of
-    batch centering are consecutive pairs, and should not depend on how somebody ordered the systems of a table.
+    Pairs of a group are sorted by segment number, and those of one segment stay in the order of the file. Batch
+    centering uses consecutive pairs, which should not depend on the order of the systems in a table.
 
     Raises UserError for a judgment without exactly one reference.
     """
@@ -63,12 +61,12 @@ def pairs_of(judgments: Judgments, name: str, limit: int | None = None, yearly: 
         if row.scores.get(SCORE) is None:
             continue
         if len(row.references) != 1:
-            raise UserError(f"{judgments.name}: {row.id!r} has {len(row.references)} references; one is needed here")
+            raise UserError(f"{judgments.name}: {row.id!r} has {len(row.references)} references; one is needed")
         grouped.setdefault(f"{row.id.split('/')[0]}/{row.group}" if yearly else row.group, []).append(row)
     kept = [(row, group) for group, rows in grouped.items() for row in sorted(rows, key=_segment)[:limit]]
     if not kept:
         raise UserError(f"{judgments.name}: no judgment has a score {SCORE!r}")
-    return Pairs(
+    return SentencePairs(
         name,
         tuple(row.candidate for row, _ in kept),
         tuple(row.references[0] for row, _ in kept),
@@ -79,74 +77,77 @@ def pairs_of(judgments: Judgments, name: str, limit: int | None = None, yearly: 
 
 
 def _segment(row: Judgment) -> int:
-    """The number that ends ``2017/cs-en/33``; 0 where there is none, which keeps the file's order."""
+    """The number at the end of ``2017/cs-en/33``; 0 without one, which keeps the order of the file."""
     last = row.id.rsplit("/", 1)[-1]
     return int(last) if last.isdecimal() else 0
 
 
 def scores(
-    pairs: Pairs, rewards: Sequence[EmbeddingReward], by_length: Encoder | None = None, kept: Path | None = None
+    pairs: SentencePairs,
+    rewards: Sequence[EmbeddingReward],
+    by_length: Encoder | None = None,
+    cache: Path | None = None,
 ) -> Floats:
     """``(metrics, n)``. Batches of batch centering stay within a group.
 
-    With ``by_length`` a group is first sorted by the tokens of both sentences, so that batches hold pairs of like
-    length. In the folder ``kept`` the scores of each group are remembered, by the metric's signature and the texts.
+    With ``by_length`` each group is first sorted by the tokens of both sentences, so that batches hold pairs of similar
+    length. The folder ``cache`` keeps the scores of each group by the metric's signature and the texts.
     """
-    found = np.full((len(rewards), len(pairs)), np.nan)
-    for places in pairs.places().values():
+    values = np.full((len(rewards), len(pairs)), np.nan)
+    for rows in pairs.group_rows().values():
         if by_length is not None:
-            tokens = _tokens(by_length, [pairs.candidates[place] + " " + pairs.references[place] for place in places])
-            places = [places[number] for number in np.argsort(tokens, kind="stable")]
-        texts = [pairs.candidates[place] for place in places], [pairs.references[place] for place in places]
-        found[:, places] = score_together(rewards, *texts) if kept is None else _remembered(kept, rewards, *texts)
-    return found
+            tokens = _tokens(by_length, [pairs.candidates[row] + " " + pairs.references[row] for row in rows])
+            rows = [rows[index] for index in np.argsort(tokens, kind="stable")]
+        texts = [pairs.candidates[row] for row in rows], [pairs.references[row] for row in rows]
+        values[:, rows] = score_together(rewards, *texts) if cache is None else _cached(cache, rewards, *texts)
+    return values
 
 
-def _remembered(
+def _cached(
     folder: Path, rewards: Sequence[EmbeddingReward], candidates: Sequence[str], references: Sequence[str]
 ) -> Floats:
-    """What `score_together` gives, from a file a metric where it is there; written when it is not."""
-    files = [folder / f"{digest([each.signature, *candidates, *references])}.npy" for each in rewards]
-    new = [place for place, file in enumerate(files) if not file.exists()]
+    """`score_together` with one file per metric in ``folder``, which is read if it exists and else written."""
+    files = [folder / f"{digest([reward.signature, *candidates, *references])}.npy" for reward in rewards]
+    missing = [index for index, file in enumerate(files) if not file.exists()]
     folder.mkdir(parents=True, exist_ok=True)
-    for place, row in zip(new, score_together([rewards[place] for place in new], candidates, references), strict=True):
+    values = score_together([rewards[index] for index in missing], candidates, references)
+    for index, row in zip(missing, values, strict=True):
         content = io.BytesIO()
         np.save(content, row)
-        write_atomically(files[place], content.getvalue())
+        write_atomically(files[index], content.getvalue())
     return np.stack([np.load(file) for file in files])
 
 
 def correlations(
-    pairs: Pairs, scores: Floats, statistic: Statistic, resamples: int, seed: int = 0
+    pairs: SentencePairs, scores: Floats, statistic: Statistic, resamples: int, seed: int = 0
 ) -> dict[str, Estimate]:
-    """The correlation of ``scores`` ``(n,)`` with people in each group; inputs are drawn whole."""
+    """The correlation of ``scores`` ``(n,)`` with people in each group; the bootstrap draws whole inputs."""
     return {
         group: estimate(
-            pairs.human[places], scores[places], [pairs.inputs[each] for each in places], statistic, resamples,
-            seed + number,
+            pairs.human[rows], scores[rows], [pairs.inputs[row] for row in rows], statistic, resamples, seed + number
         )
-        for number, (group, places) in enumerate(pairs.places().items())
-    }  # fmt: skip
+        for number, (group, rows) in enumerate(pairs.group_rows().items())
+    }
 
 
 def measure(
-    setting: Setting,
-    pairs: Pairs,
+    setup: EncoderSetup,
+    pairs: SentencePairs,
     metrics: Sequence[Metric],
     statistics: Sequence[Statistic] = ("pearson",),
     special_tokens: str = "first",
     layer: Layer = None,
     by_length: Encoder | None = None,
 ) -> Measured:
-    """Every metric's correlations by group; Pearson's have draws."""
-    rewards = [metric.reward(setting, special_tokens, layer) for metric in metrics]
-    found = scores(pairs, rewards, by_length, setting.kept)
+    """The correlations of every metric by group; Pearson's have bootstrap draws."""
+    rewards = [metric.reward(setup, special_tokens, layer) for metric in metrics]
+    values = scores(pairs, rewards, by_length, setup.cache)
     return {
         metric: {
-            each: correlations(pairs, row, each, setting.resamples if each == "pearson" else 0, setting.seed)
-            for each in statistics
+            name: correlations(pairs, row, name, setup.resamples if name == "pearson" else 0, setup.seed)
+            for name in statistics
         }
-        for metric, row in zip(metrics, found, strict=True)
+        for metric, row in zip(metrics, values, strict=True)
     }
 
 

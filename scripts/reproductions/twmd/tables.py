@@ -1,4 +1,4 @@
-"""Tables 1 to 3 and appendix C: correlations with people, each beside the published one."""
+"""Tables 1 to 3 and appendix C: correlations with people and the published ones."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any, Literal
 from reproductions.claims import Claim, within
 from reproductions.estimate import Estimate, best, mean
 from reproductions.published import Entry, shown
-from reproductions.study import Study
-from reproductions.twmd.metrics import DIRECTED, REWARDS, TOKENS, Metric, Setting
-from reproductions.twmd.pairs import Measured, Pairs, measure
+from reproductions.reproduction import Reproduction
+from reproductions.twmd.metrics import DIRECTED, REWARDS, TOKENS, EncoderSetup, Metric
+from reproductions.twmd.pairs import Measured, SentencePairs, measure
 from rewards.embedding.similarity import Direction
 from rlsum.evaluation.weighted import Statistic
 from rlsum.pages.table import Cell, Table
@@ -25,53 +25,55 @@ SYMBOLS: dict[Statistic, str] = {"pearson": "r", "spearman": "rho", "kendall": "
 STS_NOTES: dict[Protocol, str] = {
     "official": "Protocol of the official code: both special tokens dropped, each subtask sorted by length before it "
     "is cut into batches of 32, subtasks weighted by size, then years averaged.",
-    "plain": "Protocol: the last special token dropped, subtasks in file order, each subtask counting once.",
+    "plain": "Protocol: the last special token dropped, subtasks in file order, subtasks weighted equally.",
 }
-NOTHING = 0.005  # a difference in r that no table would show as more than half a point
+NEGLIGIBLE = 0.005  # a difference in r of half a point
 
 
 @dataclass(frozen=True)
-class Columns:
-    """A table's columns by their names in the file of published numbers, and its two statistics."""
+class PublishedColumns:
+    """The columns of a table by their names in the file of published numbers, and its two statistics."""
 
     table: str
     datasets: Mapping[str, str]
     statistics: tuple[Statistic, Statistic]
 
 
-def table1(setting: Setting, pairs: Pairs, protocol: Protocol) -> Study:
+def table1(setup: EncoderSetup, pairs: SentencePairs, protocol: Protocol) -> Reproduction:
     """STS 2012-16 with four centerings; Pearson and Spearman."""
     official = protocol == "official"
-    metrics = setting.metrics(("SBERT", "CKA", "MoverScore", "BERTscore"), ("none", "batch", "sent", "dim"))
-    found = measure(
-        setting,
+    metrics = setup.metrics(("SBERT", "CKA", "MoverScore", "BERTscore"), ("none", "batch", "sent", "dim"))
+    measured = measure(
+        setup,
         pairs,
         metrics,
         ("pearson", "spearman"),
         special_tokens="none" if official else "first",
-        by_length=setting.loaded if official else None,
+        by_length=setup.loaded if official else None,
     )
-    sizes = {group: len(places) for group, places in pairs.places().items()}
-    averages = averaged(found, lambda groups: over_years(groups, sizes) if official else over_groups(groups))
-    columns = Columns("table1", {AVERAGE: "STS12-16"}, ("pearson", "spearman"))
+    sizes = {group: len(rows) for group, rows in pairs.group_rows().items()}
+    averages = averaged(measured, lambda groups: over_years(groups, sizes) if official else over_groups(groups))
+    columns = PublishedColumns("table1", {AVERAGE: "STS12-16"}, ("pearson", "spearman"))
     claims = (
         batch_helps(averages, "STS 2012-16"),
-        dimension_does_nothing(averages),
+        dimension_changes_nothing(averages),
     )
-    return study("table1", "Table 1. STS 2012-16", setting, averages, columns, claims, (STS_NOTES[protocol],))
+    return correlation_table("table1", "Table 1. STS 2012-16", setup, averages, columns, claims, (STS_NOTES[protocol],))
 
 
-def wmt_table(setting: Setting, pairs: Pairs, table: str, year: str) -> Study:
+def wmt_table(setup: EncoderSetup, pairs: SentencePairs, table: str, year: str) -> Reproduction:
     """Tables 2 (WMT17) and 3 (WMT18): all metrics, with and without batch centering; tau-b and Pearson."""
-    found = measure(setting, pairs, setting.metrics(tuple(REWARDS), ("none", "batch")), ("kendall", "pearson"))
-    averages = averaged(found, over_groups)
-    datasets = {name: f"{year} {name}" for name in (*pairs.places(), AVERAGE)}
-    claims = (batch_helps(averages, year), best_of_all(averages, Metric("TWMD", "batch", setting.direction), year))
+    measured = measure(setup, pairs, setup.metrics(tuple(REWARDS), ("none", "batch")), ("kendall", "pearson"))
+    averages = averaged(measured, over_groups)
+    datasets = {name: f"{year} {name}" for name in (*pairs.group_rows(), AVERAGE)}
+    claims = (batch_helps(averages, year), best_of_all(averages, Metric("TWMD", "batch", setup.direction), year))
     title = f"Table {table[-1]}. {year}, to English"
-    return study(table, title, setting, averages, Columns(table, datasets, ("kendall", "pearson")), claims)
+    return correlation_table(
+        table, title, setup, averages, PublishedColumns(table, datasets, ("kendall", "pearson")), claims
+    )
 
 
-def appendix_c(setting: Setting, pairs: Pairs) -> Study:
+def appendix_c(setup: EncoderSetup, pairs: SentencePairs) -> Reproduction:
     """Precision, recall and F1 on WMT17."""
     metrics = [
         Metric(name, centering, direction)
@@ -79,25 +81,26 @@ def appendix_c(setting: Setting, pairs: Pairs) -> Study:
         for centering in ("none", "batch")
         for direction in TOKENS
     ]
-    averages = averaged(measure(setting, pairs, metrics, ("kendall", "pearson")), over_groups)
-    datasets = {name: f"{pairs.name} {name}" for name in (*pairs.places(), AVERAGE)}
+    averages = averaged(measure(setup, pairs, metrics, ("kendall", "pearson")), over_groups)
+    datasets = {name: f"{pairs.name} {name}" for name in (*pairs.group_rows(), AVERAGE)}
     claims = (
         most_consistent(averages, "precision", "candidate tokens (what the authors' code calls recall)"),
         most_consistent(averages, "recall", "reference tokens (recall as BERTScore defines it)"),
     )
-    columns = Columns("appendix-c", datasets, ("kendall", "pearson"))
-    return study("appendix-c", f"Appendix C. {pairs.name}, directions", setting, averages, columns, claims)
+    columns = PublishedColumns("appendix-c", datasets, ("kendall", "pearson"))
+    return correlation_table("appendix-c", f"Appendix C. {pairs.name}, directions", setup, averages, columns, claims)
 
 
-def averaged(found: Measured, average: Callable[[Mapping[str, Estimate]], Mapping[str, Estimate]]) -> Averages:
-    """Every statistic by column instead of by group."""
+def averaged(measured: Measured, average: Callable[[Mapping[str, Estimate]], Mapping[str, Estimate]]) -> Averages:
+    """Every statistic by column of the table instead of by group."""
     return {
-        metric: {name: average(groups) for name, groups in statistics.items()} for metric, statistics in found.items()
+        metric: {name: average(groups) for name, groups in statistics.items()}
+        for metric, statistics in measured.items()
     }
 
 
 def over_groups(groups: Mapping[str, Estimate]) -> dict[str, Estimate]:
-    """The groups, and their mean, each counting once."""
+    """The groups and their mean with equal weights."""
     return {**groups, AVERAGE: mean(list(groups.values()))}
 
 
@@ -108,7 +111,7 @@ def over_years(groups: Mapping[str, Estimate], sizes: Mapping[str, int]) -> dict
         years.setdefault(group.split("/")[0], []).append(group)
     return over_groups(
         {
-            year: mean([groups[each] for each in members], [sizes[each] for each in members])
+            year: mean([groups[name] for name in members], [sizes[name] for name in members])
             for year, members in years.items()
         }
     )
@@ -125,10 +128,10 @@ def batch_helps(averages: Averages, where: str) -> Claim:
     return within(f"Batch centering helps every metric on {where}", gains, low=0.0)
 
 
-def dimension_does_nothing(averages: Averages) -> Claim:
-    """Dimension centering leaves every average where it is."""
+def dimension_changes_nothing(averages: Averages) -> Claim:
+    """Dimension centering changes no average."""
     gains = {metric.name: gain for metric, gain in _against_none(averages, "dim").items()}
-    return within("Dimension centering changes no metric by half a point", gains, -NOTHING, NOTHING)
+    return within("Dimension centering changes no metric by half a point", gains, -NEGLIGIBLE, NEGLIGIBLE)
 
 
 def best_of_all(averages: Averages, champion: Metric, where: str) -> Claim:
@@ -142,74 +145,78 @@ def best_of_all(averages: Averages, champion: Metric, where: str) -> Claim:
 
 
 def most_consistent(averages: Averages, direction: Direction, words: str) -> Claim:
-    """One direction falls least short of the best of the three, averaged over metrics and language pairs."""
-    short = {each: mean(_shortfalls(averages, each)) for each in TOKENS}
-    ahead = {f"less than {TOKENS[each]}": short[each] - short[direction] for each in TOKENS if each != direction}
+    """One direction is closest to the best of the three, averaged over metrics and language pairs."""
+    short = {name: mean(_shortfalls(averages, name)) for name in TOKENS}
+    ahead = {f"less than {TOKENS[name]}": short[name] - short[direction] for name in TOKENS if name != direction}
     text = f"Averaging over {words} falls least short of the best direction"
     return within(text, ahead, low=0.0)
 
 
-def study(
+def correlation_table(
     name: str,
     title: str,
-    setting: Setting,
+    setup: EncoderSetup,
     averages: Averages,
-    columns: Columns,
+    columns: PublishedColumns,
     claims: Sequence[Claim] = (),
     notes: Sequence[str] = (),
-) -> Study:
-    """Measured over published numbers, as a table and as rows."""
+) -> Reproduction:
+    """Measured numbers above published ones, as a table and as rows of the CSV file."""
     first, second = columns.statistics
-    kept = {
-        metric: [_cell(setting, columns, metric, averages, name) for name in columns.datasets] for metric in averages
-    }
-    header = ("metric", *(f"{each} {SYMBOLS[first]} / {SYMBOLS[second]}" for each in columns.datasets))
-    rows = tuple((Cell(_label(metric)), *cells) for metric, cells in kept.items())
-    known = any(entry.table == columns.table for entry in setting.published.numbers)
-    beside = f"Beneath, in brackets, what was published for {setting.beside}." if known else "Published: not available."
-    caption = f"{title}; {setting.description}; correlations x 100. {beside}"
+    header = ("metric", *(f"{name} {SYMBOLS[first]} / {SYMBOLS[second]}" for name in columns.datasets))
+    rows = tuple(
+        (Cell(_label(metric)), *(_cell(setup, columns, metric, averages, name) for name in columns.datasets))
+        for metric in averages
+    )
+    known = any(entry.table == columns.table for entry in setup.published.numbers)
+    beside = (
+        f"Beneath, in brackets, what was published for {setup.published_encoder}."
+        if known
+        else "Published: not available."
+    )
+    caption = f"{title}; {setup.description}; correlations x 100. {beside}"
     records = tuple(
-        record(setting, columns.table, dataset, metric, each, averages[metric][each][column])
+        record(setup, columns.table, dataset, metric, statistic, averages[metric][statistic][column])
         for metric in averages
         for column, dataset in columns.datasets.items()
-        for each in columns.statistics
+        for statistic in columns.statistics
     )
     if not known:
         rows = tuple(tuple(replace(cell, detail="") for cell in row) for row in rows)
-    return Study(name, (Table(caption, header, rows),), records, claims=tuple(claims), notes=tuple(notes))
+    return Reproduction(name, (Table(caption, header, rows),), records, claims=tuple(claims), notes=tuple(notes))
 
 
 def record(
-    setting: Setting, table: str, dataset: str, metric: Metric, statistic: Statistic, found: Estimate
+    setup: EncoderSetup, table: str, dataset: str, metric: Metric, statistic: Statistic, estimate: Estimate
 ) -> dict[str, Any]:
     """A line of the CSV file."""
-    low, high = found.interval
-    entry = Entry(table, dataset, setting.beside, metric.name, metric.centering, statistic)
+    low, high = estimate.interval
+    entry = Entry(table, dataset, setup.published_encoder, metric.name, metric.centering, statistic)
     return {
         "table": table,
         "dataset": dataset,
-        "encoder": setting.loaded.name,
-        "layer": str(setting.loaded.layers),
+        "encoder": setup.loaded.name,
+        "layer": str(setup.loaded.layers),
         "metric": metric.name,
         "centering": metric.centering,
         "averaged over": TOKENS[metric.direction] if metric.name in DIRECTED else "",
         "statistic": statistic,
-        "measured_x100": round(100 * found.value, 3),
+        "measured_x100": round(100 * estimate.value, 3),
         "low_x100": "" if math.isnan(low) else round(100 * low, 3),
         "high_x100": "" if math.isnan(high) else round(100 * high, 3),
-        "published_encoder": setting.beside,
-        "published_x100": shown(setting.published.get(entry)),
+        "published_encoder": setup.published_encoder,
+        "published_x100": shown(setup.published.get(entry)),
     }
 
 
-def _cell(setting: Setting, columns: Columns, metric: Metric, averages: Averages, column: str) -> Cell:
+def _cell(setup: EncoderSetup, columns: PublishedColumns, metric: Metric, averages: Averages, column: str) -> Cell:
     dataset = columns.datasets[column]
     entries = [
-        Entry(columns.table, dataset, setting.beside, metric.name, metric.centering, each)
-        for each in columns.statistics
+        Entry(columns.table, dataset, setup.published_encoder, metric.name, metric.centering, statistic)
+        for statistic in columns.statistics
     ]
-    published = dict.fromkeys(shown(setting.published.get(entry)) for entry in entries)
-    measured = [100 * averages[metric][each][column].value for each in columns.statistics]
+    published = dict.fromkeys(shown(setup.published.get(entry)) for entry in entries)
+    measured = [100 * averages[metric][name][column].value for name in columns.statistics]
     top = max(averages[other][columns.statistics[0]][column].value for other in averages)
     return Cell(
         " / ".join(f"{value:.1f}" for value in measured),
@@ -232,12 +239,12 @@ def _against_none(averages: Averages, centering: str) -> dict[Metric, Estimate]:
 
 
 def _shortfalls(averages: Averages, direction: Direction) -> list[Estimate]:
-    """How far a direction is below the best of the three, for each metric and group."""
-    found = []
+    """The distance of a direction from the best of the three, for each metric and group."""
+    shortfalls = []
     for metric, statistics in averages.items():
         if metric.direction == direction:
             for group in statistics["pearson"]:
                 if group != AVERAGE:
-                    three = [averages[Metric(metric.name, metric.centering, each)]["pearson"][group] for each in TOKENS]
-                    found.append(best(three) - statistics["pearson"][group])
-    return found
+                    three = [averages[Metric(metric.name, metric.centering, name)]["pearson"][group] for name in TOKENS]
+                    shortfalls.append(best(three) - statistics["pearson"][group])
+    return shortfalls

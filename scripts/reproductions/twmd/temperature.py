@@ -1,4 +1,4 @@
-"""Appendix B, temperatures chosen anew for the encoder at hand, and Figure 3, how much they matter."""
+"""Appendix B, the best temperatures for the encoder in use, and Figure 3, the dependence on temperature."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 
 from reproductions.claims import within
 from reproductions.estimate import Estimate, spread
-from reproductions.study import Study
-from reproductions.twmd.metrics import Metric, Setting
-from reproductions.twmd.pairs import Pairs, measure
+from reproductions.reproduction import Reproduction
+from reproductions.twmd.metrics import EncoderSetup, Metric
+from reproductions.twmd.pairs import SentencePairs, measure
 from reproductions.twmd.tables import Averages, average_of, averaged, over_groups, record
 from rlsum.pages.curves import Curve, Panel, picture
 from rlsum.pages.pictures import COLOURS
@@ -21,79 +21,87 @@ TEMPERATURES = (0.001, 0.005, 0.01, 0.02, 0.05, 0.10, 0.15)
 CHOSEN = {"TWMD": 0.02, "TRWMD": 0.02, "TWMD-batch": 0.10, "TRWMD-batch": 0.15}  # by the paper, for its encoders
 
 
-def appendix_b(setting: Setting, pairs: Pairs) -> Study:
+def appendix_b(setup: EncoderSetup, pairs: SentencePairs) -> Reproduction:
     """The best temperature of each metric on WMT15-16."""
-    found = _swept(setting, pairs)
-    caption = f"Appendix B. {pairs.name}, average tau / r x 100 by temperature; {setting.description}. Best r marked."
-    header = ("metric", *(f"T = {each:g}" for each in TEMPERATURES), "best r", "best tau", "the paper's choice")
+    averages = _swept(setup, pairs)
+    caption = f"Appendix B. {pairs.name}, average tau / r x 100 by temperature; {setup.description}. Best r marked."
+    header = (
+        "metric",
+        *(f"T = {temperature:g}" for temperature in TEMPERATURES),
+        "best r",
+        "best tau",
+        "the paper's choice",
+    )
     rows, records = [], []
-    for metric in _kinds(setting):
-        line = [replace(metric, temperature=each) for each in TEMPERATURES]
-        values = [(_kendall(found, each), average_of(found, each).value) for each in line]
-        tau, r = (int(np.argmax(each)) for each in zip(*values, strict=True))
+    for metric in _metrics(setup):
+        line = [replace(metric, temperature=temperature) for temperature in TEMPERATURES]
+        values = [(_kendall(averages, item), average_of(averages, item).value) for item in line]
+        tau, r = (int(np.argmax(column)) for column in zip(*values, strict=True))
         cells = [
-            Cell(f"{100 * value[0]:.1f} / {100 * value[1]:.1f}", mark=place == r) for place, value in enumerate(values)
+            Cell(f"{100 * value[0]:.1f} / {100 * value[1]:.1f}", mark=index == r) for index, value in enumerate(values)
         ]
-        choices = [f"{each:g}" for each in (TEMPERATURES[r], TEMPERATURES[tau], CHOSEN[metric.label])]
+        choices = [f"{temperature:g}" for temperature in (TEMPERATURES[r], TEMPERATURES[tau], CHOSEN[metric.label])]
         rows.append((Cell(metric.label), *cells, *map(Cell, choices)))
-        records += _records(setting, "appendix-b", pairs, line, found)
+        records += _records(setup, "appendix-b", pairs, line, averages)
     note = "The paper's table of this choice: not available; its choices, for BERT and RoBERTa, are the last column."
-    return Study("appendix-b", (Table(caption, header, tuple(rows)),), tuple(records), notes=(note,))
+    return Reproduction("appendix-b", (Table(caption, header, tuple(rows)),), tuple(records), notes=(note,))
 
 
-def figure3(setting: Setting, data: Sequence[Pairs]) -> Study:
-    """Pearson against temperature; with batch centering it should matter less."""
+def figure3(setup: EncoderSetup, data: Sequence[SentencePairs]) -> Reproduction:
+    """Pearson against temperature, which should matter less with batch centering."""
     rows, records, panels, claims = [], [], [], []
     for pairs in data:
-        found = _swept(setting, pairs)
+        averages = _swept(setup, pairs)
         ranges: dict[str, Estimate] = {}
         curves = []
-        for metric, colour in zip(_kinds(setting), COLOURS, strict=False):
-            line = [replace(metric, temperature=each) for each in TEMPERATURES]
-            values = [average_of(found, each) for each in line]
+        for metric, colour in zip(_metrics(setup), COLOURS, strict=False):
+            line = [replace(metric, temperature=temperature) for temperature in TEMPERATURES]
+            values = [average_of(averages, item) for item in line]
             ranges[metric.label] = spread(values)
             rows.append(
-                (pairs.name, metric.label, *(f"{100 * each.value:.1f}" for each in (*values, ranges[metric.label])))
+                (
+                    pairs.name,
+                    metric.label,
+                    *(f"{100 * estimate.value:.1f}" for estimate in (*values, ranges[metric.label])),
+                )
             )
-            records += _records(setting, "figure3", pairs, line, found)
+            records += _records(setup, "figure3", pairs, line, averages)
             curves.append(
-                Curve(metric.label, colour, np.array(TEMPERATURES), np.array([each.value for each in values]))
+                Curve(metric.label, colour, np.array(TEMPERATURES), np.array([estimate.value for estimate in values]))
             )
-        panels.append(
-            Panel(f"r, {setting.short}, {pairs.name}", tuple(curves), "temperature", scales=("log", "linear"))
-        )
+        panels.append(Panel(f"r, {setup.short}, {pairs.name}", tuple(curves), "temperature", scales=("log", "linear")))
         narrower = {name: ranges[name] - ranges[f"{name}-batch"] for name in ("TWMD", "TRWMD")}
         claims.append(
             within(
                 f"Batch-centred scores depend less on temperature ({pairs.name}: range of r over T)", narrower, low=0.0
             )
         )
-    caption = f"Figure 3. Average r x 100 by temperature; {setting.description}. Published: a figure without numbers."
-    header = ("data", "metric", *(f"T = {each:g}" for each in TEMPERATURES), "range")
+    caption = f"Figure 3. Average r x 100 by temperature; {setup.description}. Published: a figure without numbers."
+    header = ("data", "metric", *(f"T = {temperature:g}" for temperature in TEMPERATURES), "range")
     table = Table(caption, header, tuple(tuple(map(Cell, row)) for row in rows))
     drawn = picture("figure3", "Temperature", "Average Pearson correlation against the temperature", panels)
-    return Study("figure3", (table,), tuple(records), (drawn,), tuple(claims))
+    return Reproduction("figure3", (table,), tuple(records), (drawn,), tuple(claims))
 
 
-def _kinds(setting: Setting) -> list[Metric]:
-    return setting.metrics(("TWMD", "TRWMD"), ("none", "batch"))
+def _metrics(setup: EncoderSetup) -> list[Metric]:
+    return setup.metrics(("TWMD", "TRWMD"), ("none", "batch"))
 
 
-def _swept(setting: Setting, pairs: Pairs) -> Averages:
-    metrics = [replace(each, temperature=warmth) for each in _kinds(setting) for warmth in TEMPERATURES]
-    return averaged(measure(setting, pairs, metrics, ("kendall", "pearson")), over_groups)
+def _swept(setup: EncoderSetup, pairs: SentencePairs) -> Averages:
+    metrics = [replace(metric, temperature=temperature) for metric in _metrics(setup) for temperature in TEMPERATURES]
+    return averaged(measure(setup, pairs, metrics, ("kendall", "pearson")), over_groups)
 
 
-def _kendall(found: Averages, metric: Metric) -> float:
-    return found[metric]["kendall"]["avg"].value
+def _kendall(averages: Averages, metric: Metric) -> float:
+    return averages[metric]["kendall"]["avg"].value
 
 
 def _records(
-    setting: Setting, table: str, pairs: Pairs, line: Sequence[Metric], found: Averages
+    setup: EncoderSetup, table: str, pairs: SentencePairs, line: Sequence[Metric], averages: Averages
 ) -> list[Mapping[str, object]]:
     return [
         {
-            **record(setting, table, f"{pairs.name} avg", metric, statistic, found[metric][statistic]["avg"]),
+            **record(setup, table, f"{pairs.name} avg", metric, statistic, averages[metric][statistic]["avg"]),
             "temperature": metric.temperature,
         }
         for metric in line

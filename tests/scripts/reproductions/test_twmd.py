@@ -13,9 +13,9 @@ from encoders import WORDS
 from judged import judged
 from reproductions.together import both_ways
 from reproductions.twmd import geometry, tables
-from reproductions.twmd.geometry import Tokens, centred, drawn_pairs
-from reproductions.twmd.metrics import Metric, Setting
-from reproductions.twmd.pairs import Pairs, correlations, measure, pairs_of, scores
+from reproductions.twmd.geometry import WordOccurrences, centred, drawn_pairs
+from reproductions.twmd.metrics import EncoderSetup, Metric
+from reproductions.twmd.pairs import SentencePairs, correlations, measure, pairs_of, scores
 from reproductions.twmd.sinkhorn import column_errors
 
 from rewards.embedding.similarity import Points
@@ -37,12 +37,12 @@ def script(name: str) -> ModuleType:
 
 
 @pytest.fixture
-def setting(tiny_encoder: Path) -> Setting:
-    return Setting(str(tiny_encoder), resamples=50)
+def setup(tiny_encoder: Path) -> EncoderSetup:
+    return EncoderSetup(str(tiny_encoder), resamples=50)
 
 
 @pytest.fixture
-def pairs() -> Pairs:
+def pairs() -> SentencePairs:
     return pairs_of(Judgments("tiny", tuple(judged(40, groups=("cs-en", "de-en")))), "WMT17")
 
 
@@ -69,38 +69,40 @@ def data(tmp_path: Path) -> Path:
     return folder
 
 
-def test_groups_are_scored_apart(setting: Setting, pairs: Pairs) -> None:
-    reward = Metric("CKA", "batch").reward(setting)
+def test_groups_are_scored_apart(setup: EncoderSetup, pairs: SentencePairs) -> None:
+    reward = Metric("CKA", "batch").reward(setup)
     found = scores(pairs, [reward])[0]
-    for places in pairs.places().values():
+    for places in pairs.group_rows().values():
         alone = reward([pairs.candidates[each] for each in places], [[pairs.references[each]] for each in places])
         np.testing.assert_allclose(found[places], alone, rtol=1e-9)
 
 
-def test_scores_are_remembered_by_metric_and_texts(setting: Setting, pairs: Pairs, tmp_path: Path, monkeypatch) -> None:
-    rewards = [Metric(name, "batch").reward(setting) for name in ("CKA", "SBERT")]
-    once = scores(pairs, rewards[:1], kept=tmp_path)
+def test_scores_are_remembered_by_metric_and_texts(
+    setup: EncoderSetup, pairs: SentencePairs, tmp_path: Path, monkeypatch
+) -> None:
+    rewards = [Metric(name, "batch").reward(setup) for name in ("CKA", "SBERT")]
+    once = scores(pairs, rewards[:1], cache=tmp_path)
     assert len(list(tmp_path.iterdir())) == 2  # a file a group
-    again = scores(pairs, rewards, kept=tmp_path)
+    again = scores(pairs, rewards, cache=tmp_path)
     np.testing.assert_array_equal(again[:1], once)
     monkeypatch.setattr("reproductions.twmd.pairs.score_together", lambda rewards, *texts: np.ones((len(rewards), 0)))
-    np.testing.assert_array_equal(scores(pairs, rewards, kept=tmp_path), again)
+    np.testing.assert_array_equal(scores(pairs, rewards, cache=tmp_path), again)
 
 
-def test_sorting_by_length_changes_batches_only(setting: Setting, pairs: Pairs) -> None:
-    rewards = [Metric("CKA", centering).reward(setting) for centering in ("none", "batch")]
+def test_sorting_by_length_changes_batches_only(setup: EncoderSetup, pairs: SentencePairs) -> None:
+    rewards = [Metric("CKA", centering).reward(setup) for centering in ("none", "batch")]
     long = pairs_of(Judgments("long", tuple(judged(80))), "x")
-    plain, by_length = scores(long, rewards), scores(long, rewards, by_length=setting.loaded)
+    plain, by_length = scores(long, rewards), scores(long, rewards, by_length=setup.loaded)
     np.testing.assert_allclose(plain[0], by_length[0], rtol=1e-9)
     assert not np.isnan(by_length).any()
 
 
-def test_correlations_are_within_groups(pairs: Pairs) -> None:
+def test_correlations_are_within_groups(pairs: SentencePairs) -> None:
     found = correlations(pairs, pairs.human * 2, "pearson", 20)
     assert {group: each.value for group, each in found.items()} == pytest.approx({"cs-en": 1, "de-en": 1})
 
 
-def test_years_weigh_their_subtasks(pairs: Pairs) -> None:
+def test_years_weigh_their_subtasks(pairs: SentencePairs) -> None:
     found = correlations(pairs, pairs.human, "pearson", 0)
     groups = {"2012/a": found["cs-en"], "2012/b": found["cs-en"] - found["de-en"], "2013/a": found["cs-en"]}
     years = tables.over_years(groups, {"2012/a": 30, "2012/b": 10, "2013/a": 1})
@@ -134,9 +136,9 @@ def test_pairs_of_a_group_come_by_the_numbers_of_their_segments() -> None:
     assert pairs_of(Judgments("x", rows), "x", limit=1).candidates == ("text 2", "text 1")
 
 
-def test_the_best_metric_is_compared_with_all_others(setting: Setting, pairs: Pairs) -> None:
-    metrics = setting.metrics(("SBERT", "CKA"), ("none", "batch"))
-    found = tables.averaged(measure(setting, pairs, metrics), tables.over_groups)
+def test_the_best_metric_is_compared_with_all_others(setup: EncoderSetup, pairs: SentencePairs) -> None:
+    metrics = setup.metrics(("SBERT", "CKA"), ("none", "batch"))
+    found = tables.averaged(measure(setup, pairs, metrics), tables.over_groups)
     claim = tables.best_of_all(found, metrics[0], "here")
     assert [part.split(" ")[1] for part in claim.numbers.split("; ")] == ["SBERT-batch", "CKA", "CKA-batch"]
 
@@ -179,7 +181,7 @@ def test_centering_of_flat_vectors() -> None:
 
 
 def test_drawn_words_are_of_their_kind() -> None:
-    tokens = Tokens(np.array([0, 0, 0, 1, 1, 2]), np.array([7, 8, 7, 7, 9, 8]))
+    tokens = WordOccurrences(np.array([0, 0, 0, 1, 1, 2]), np.array([7, 8, 7, 7, 9, 8]))
     found = drawn_pairs(tokens, 200, 0)
     one, other = found["baseline"]
     assert (one != other).all()
@@ -194,14 +196,14 @@ def test_drawn_words_are_of_their_kind() -> None:
 
 
 def test_no_word_twice_is_told() -> None:
-    with pytest.raises(UserError, match="no word stands in two texts"):
-        drawn_pairs(Tokens(np.array([0, 1]), np.array([7, 8])), 3, 0)
+    with pytest.raises(UserError, match="no word occurs in two texts"):
+        drawn_pairs(WordOccurrences(np.array([0, 1]), np.array([7, 8])), 3, 0)
 
 
-def test_the_properties_are_read_off_the_curves(setting: Setting) -> None:
+def test_the_properties_are_read_off_the_curves(setup: EncoderSetup) -> None:
     draw = random.Random(1)
     texts = [" ".join(draw.choices(WORDS, k=6)) for _ in range(70)] + ["cat"]
-    study = geometry.figures(setting, texts, drawn=300)
+    study = geometry.figures(setup, texts, drawn=300)
     assert len(study.rows) == 5 * 3 * 4  # centerings, kinds, layers 0 to 3
     cosines = {(row["centering"], row["similarity"], row["layer"]): row["mean_cosine"] for row in study.rows}
     assert cosines["none", "baseline", 3] > 5 * abs(cosines["corpus", "baseline", 3])
@@ -255,7 +257,7 @@ def test_rescaling_from_twenty_pairs(data: Path, tiny_encoder: Path, tmp_path: P
     )
     said = capsys.readouterr()
     assert code == 0, said.err
-    assert "HOLDS: Rescaling leaves correlations as they are" in said.out
+    assert "HOLDS: Rescaling does not change correlations" in said.out
     rows = list(csv.DictReader((out / "rescaling.csv").open()))
     assert [row["direction"] for row in rows] == ["precision", "recall", "f1"]
     for row in rows:
@@ -283,8 +285,8 @@ def test_wmt17_with_minilm(shared: Path) -> None:
 
     pairs = pairs_of(load(f"wmt-da:{shared / 'data/human/wmt_da/wmt17_da_seg.tsv.gz'}"), "WMT17")
     assert len(pairs) == 3_920
-    setting = Setting(layer=5, resamples=0)
-    found = tables.averaged(measure(setting, pairs, list(ANCHORS)), tables.over_groups)
+    setup = EncoderSetup(layer=5, resamples=0)
+    found = tables.averaged(measure(setup, pairs, list(ANCHORS)), tables.over_groups)
     measured = {metric: 100 * tables.average_of(found, metric).value for metric in ANCHORS}
     for metric, wanted in ANCHORS.items():
         assert measured[metric] == pytest.approx(wanted, abs=0.2), metric

@@ -47,5 +47,5 @@ def test_every_reference_meets_the_same_essays(essay_file: Path) -> None:
 def test_the_best_essays_have_the_best_score_and_the_length(essay_file: Path) -> None:
     best = best_essays(essay_file, 7, seed=0)
     assert best == sorted(str(100 + place) for place in range(3, 30, 4))
-    with pytest.raises(UserError, match="7 best-scored essays of 5-15 sentences; 8 were asked for"):
+    with pytest.raises(UserError, match=r"7 best-scored essays of 5-15 sentences; .*not 8"):
         best_essays(essay_file, 8, seed=0)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from reproductions.movers.differences import compared, differences, turned
-from reproductions.movers.metrics import Setting
+from reproductions.movers.metrics import MoverSetup
 
 from rlsum.evaluation.williams import williams_test
 
@@ -41,7 +41,7 @@ def test_every_comparison_of_the_paper_is_there() -> None:
 
 
 def test_tests_are_those_of_the_statistics_room(static, tmp_path) -> None:
-    study = differences(Setting(tmp_path / "vectors"), [static])
+    study = differences(MoverSetup(tmp_path / "vectors"), [static])
     assert len(study.rows) == 15
     row = next(row for row in study.rows if (row["metric"], row["less"]) == ("WMS, static", "SMS, static"))
     scores = static.table.scores
@@ -58,7 +58,7 @@ def test_a_metric_that_says_nothing_is_undefined_not_0(measured, tmp_path) -> No
     draw = np.random.default_rng(1)
     columns = {label: draw.normal(size=30) for label in LABELS}
     columns["SMS, static"] = np.ones(30)
-    study = differences(Setting(tmp_path / "vectors"), [measured(draw.normal(size=30), columns)])
+    study = differences(MoverSetup(tmp_path / "vectors"), [measured(draw.normal(size=30), columns)])
     line = next(row for row in study.tables[0].rows if row[0].text == "SMS, static over ROUGE-L F1")
     assert line[1].text == "\N{EN DASH}"
     assert "constant" in line[1].detail
@@ -67,5 +67,5 @@ def test_a_metric_that_says_nothing_is_undefined_not_0(measured, tmp_path) -> No
 def test_real_differences_are_marked(static, tmp_path) -> None:
     tests = tuple(replace(test, p_holm=0.01 if test.b == "length (letters)" else 0.2) for test in static.result.tests)
     made = replace(static, result=replace(static.result, tests=tests))
-    rows = differences(Setting(tmp_path / "vectors"), [made]).tables[0].rows
+    rows = differences(MoverSetup(tmp_path / "vectors"), [made]).tables[0].rows
     assert [row[3].mark for row in rows] == [row[0].text.endswith("length (letters)") for row in rows]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from reproductions.movers.examples import disagreement, disagreements, quartiles, table3
-from reproductions.movers.metrics import Setting
+from reproductions.movers.metrics import MoverSetup
 
 UP = np.arange(8.0)
 
@@ -26,13 +26,13 @@ def test_quartiles_by_hand() -> None:
 
 def test_the_furthest_apart_come_first(opposed) -> None:
     found = disagreement(opposed, "static", ("SMS",), ("ROUGE-L F1",))
-    assert found.places == (7, 6)
+    assert found.rows == (7, 6)
     assert found.words == "top by SMS, bottom by ROUGE-L F1 (static)"
-    assert disagreement(opposed, "static", ("SMS",), ("WMS",)).places == ()
+    assert disagreement(opposed, "static", ("SMS",), ("WMS",)).rows == ()
 
 
 def test_both_directions_and_the_papers_two_kinds(opposed) -> None:
-    found = {(each.top, each.bottom): each.places for each in disagreements(opposed, "static")}
+    found = {(each.top, each.bottom): each.rows for each in disagreements(opposed, "static")}
     movers = ("WMS", "SMS", "S+WMS")
     assert found[movers, ("ROUGE-L F1",)] == (7, 6)
     assert found[("ROUGE-L F1",), movers[1:]] == (0, 1)
@@ -42,7 +42,7 @@ def test_both_directions_and_the_papers_two_kinds(opposed) -> None:
 
 
 def test_the_table_counts_and_shows(opposed, tmp_path) -> None:
-    study = table3(Setting(tmp_path / "vectors"), [opposed], shown=1)
+    study = table3(MoverSetup(tmp_path / "vectors"), [opposed], shown=1)
     counts = {row[0].text: (row[1].text, row[2].text) for row in study.tables[0].rows}
     assert counts["all summaries"] == ("8", "3.50")
     assert counts["summaries, top by SMS, bottom by ROUGE-L F1 (static)"] == ("2", "6.50")
@@ -57,7 +57,7 @@ def test_the_table_counts_and_shows(opposed, tmp_path) -> None:
 
 def test_where_metrics_agree_nothing_is_shown(measured, tmp_path) -> None:
     labels = ("ROUGE-L F1", "ROUGE-L recall", "WMS, static", "SMS, static", "S+WMS, static", "length (letters)")
-    study = table3(Setting(tmp_path / "vectors"), [measured(UP, dict.fromkeys(labels, UP))], shown=3)
+    study = table3(MoverSetup(tmp_path / "vectors"), [measured(UP, dict.fromkeys(labels, UP))], shown=3)
     assert len(study.tables) == 1
     assert study.rows == ()
     assert {row[2].text for row in study.tables[0].rows[1:]} == {"\N{EN DASH}"}

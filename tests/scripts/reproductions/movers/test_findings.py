@@ -39,7 +39,7 @@ def test_findings_follow_the_correlations() -> None:
         "S+WMS correlates best on essays (static vectors)": "holds",
         "Length alone is above every metric on essays (not in the paper)": "holds",
         "Every mover is above the recall of ROUGE-L on essays (not in the paper)": "holds",
-        "On essays the gains over ROUGE-L are smaller but there (static vectors)": "holds",
+        "On essays the gains over ROUGE-L are smaller but significant (static vectors)": "holds",
     }
 
 
@@ -50,7 +50,7 @@ def test_findings_can_fail() -> None:
     assert found["S+WMS correlates best on essays (static vectors)"] == "does not hold"
     assert found["Length alone is above every metric on summaries (not in the paper)"] == "does not hold"
     assert found["Every mover is above the recall of ROUGE-L on summaries (not in the paper)"] == "does not hold"
-    assert found["On essays the gains over ROUGE-L are smaller but there (contextual vectors)"] == "does not hold"
+    assert found["On essays the gains over ROUGE-L are smaller but significant (contextual vectors)"] == "does not hold"
 
 
 def test_what_the_data_cannot_tell() -> None:

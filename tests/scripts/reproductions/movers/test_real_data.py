@@ -8,7 +8,7 @@ import pytest
 from reproductions.movers.correlations import Measured, measure
 from reproductions.movers.data import FILES, essays, summaries
 from reproductions.movers.findings import findings
-from reproductions.movers.metrics import Setting
+from reproductions.movers.metrics import MoverSetup
 
 SUMMARIES = {
     "ROUGE-L F1": (0.122, 0.015),
@@ -25,9 +25,9 @@ def measured(shared: Path) -> list[Measured]:
     human = shared / "data" / "human"
     if not human.is_dir():
         pytest.skip(f"no human judgments at {human}")
-    setting = Setting(shared / "data" / "vectors" / "cnndm_word2vec_300d_30k.txt.gz", resamples=200)
+    setup = MoverSetup(shared / "data" / "vectors" / "cnndm_word2vec_300d_30k.txt.gz", resamples=200)
     texts = (summaries(human / FILES["summaries"]), essays(human / FILES["essays"]))
-    return [measure(setting, each, seed) for seed, each in enumerate(texts)]
+    return [measure(setup, each, seed) for seed, each in enumerate(texts)]
 
 
 @pytest.mark.slow

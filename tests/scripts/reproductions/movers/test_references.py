@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from reproductions.movers.data import against_each, best_essays
-from reproductions.movers.metrics import Setting
+from reproductions.movers.metrics import MoverSetup
 from reproductions.movers.references import references
 
 from rlsum.evaluation.correlation import correlate
@@ -14,12 +14,12 @@ from rlsum.evaluation.correlation import correlate
 def test_averages_over_references(human_data: Path, vectors: Path) -> None:
     path = human_data / "asap_aes_set3" / "asap_aes_set3.tsv"
     essays = against_each(path, best_essays(path, 3, seed=0))
-    setting = Setting(vectors, resamples=50)
-    study = references(setting, essays, seed=0)
+    setup = MoverSetup(vectors, resamples=50)
+    study = references(setup, essays, seed=0)
     values = [row["rho_x100"] for row in study.rows if row["metric"] == "SMS, static"]
     assert len(values) == 3
     rows = next(iter(essays.values())).rows
-    scores = setting.rewards["SMS, static"]([row.candidate for row in rows], [row.references for row in rows])
+    scores = setup.rewards["SMS, static"]([row.candidate for row in rows], [row.references for row in rows])
     alone = correlate([row.scores["overall"] for row in rows], scores, resamples=0)
     assert values[0] == pytest.approx(100 * alone.value, abs=1e-3)
     table = {row[0].text: [cell.text for cell in row[1:]] for row in study.tables[0].rows}

@@ -7,7 +7,7 @@ import random
 
 import numpy as np
 import pytest
-from reproductions.neighbors.tasks import Judged
+from reproductions.neighbors.tasks import JudgedTexts
 
 SUBJECTS = ("old dogs", "red foxes", "small cats", "mayors", "my sisters", "tall men")
 VERBS = ("run over", "look at", "walk through", "jump across", "wait for")
@@ -24,7 +24,7 @@ def make_judged(name, count=40, judges=4, seed=0):
     texts = tuple(sentence(generator) for _ in range(count))
     quality = np.array([(SUBJECTS.index(next(s for s in SUBJECTS if t.startswith(s))) + 0.5) / 6 for t in texts])
     votes = np.clip(quality[:, None] + np.random.default_rng(seed).normal(0, 0.1, (count, judges)), 0, 1)
-    return Judged(name, texts, votes.mean(axis=1), tuple(map(str, range(count))), votes)
+    return JudgedTexts(name, texts, votes.mean(axis=1), tuple(map(str, range(count))), votes)
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from reproductions.neighbors.annotators import annotators, difficulty
-from reproductions.neighbors.tasks import Judged
+from reproductions.neighbors.tasks import JudgedTexts
 
 NONE = np.nan
 
@@ -11,7 +11,7 @@ NONE = np.nan
 def judged(votes):
     votes = np.array(votes, dtype=np.float64)
     names = tuple(map(str, range(len(votes))))
-    return Judged("t", names, np.nanmean(votes, axis=1), names, votes)
+    return JudgedTexts("t", names, np.nanmean(votes, axis=1), names, votes)
 
 
 VOTES = [[0.0, 0.2, NONE], [0.2, 0.4, NONE], [0.4, 0.6, NONE], [0.6, 0.8, NONE], [0.8, 1.0, 0.0]]

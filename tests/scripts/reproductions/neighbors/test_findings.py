@@ -18,15 +18,15 @@ from reproductions.neighbors.findings import (
     topic_claims,
 )
 from reproductions.neighbors.predictions import quality
-from reproductions.neighbors.studies import Budget, Crossing, Point, Scored, Size
-from reproductions.neighbors.tasks import Task
+from reproductions.neighbors.studies import Budget, Crossing, ModelScores, Point, SizeResult
+from reproductions.neighbors.tasks import NeighborTask
 
 QUICK = Budget(resamples=200)
 
 
 def scored(texts, predictions, name=data.SUMMARIES):
-    task = Task(name, texts, texts)
-    return Scored(task, predictions, {key: quality(value, task, 200) for key, value in predictions.items()})
+    task = NeighborTask(name, texts, texts)
+    return ModelScores(task, predictions, {key: quality(value, task, 200) for key, value in predictions.items()})
 
 
 def noisy(texts, spread, seed=0):
@@ -118,7 +118,7 @@ def test_examples_of_another_task(judged_texts):
 
 
 def size(number, rho, coverage, task=data.SUMMARIES):
-    return Size(task, number, 20, rho, 0.1, coverage, 0.05, 0.02)
+    return SizeResult(task, number, 20, rho, 0.1, coverage, 0.05, 0.02)
 
 
 @pytest.mark.parametrize(

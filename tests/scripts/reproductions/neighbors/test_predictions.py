@@ -13,7 +13,7 @@ from reproductions.neighbors.predictions import (
     predict,
     quality,
 )
-from reproductions.neighbors.tasks import Judged, Task
+from reproductions.neighbors.tasks import JudgedTexts, NeighborTask
 
 import rewards
 
@@ -24,7 +24,7 @@ pairs = st.lists(st.tuples(texts, st.sampled_from([0.0, 0.25, 0.5, 1.0])), min_s
 def texts_of(found, name="t"):
     names = tuple(map(str, range(len(found))))
     scores = np.array([score for _, score in found], dtype=np.float64)
-    return Judged(name, tuple(text for text, _ in found), scores, names, np.empty((len(found), 0)))
+    return JudgedTexts(name, tuple(text for text, _ in found), scores, names, np.empty((len(found), 0)))
 
 
 HAND = np.array([[0.9, 0.5, 0.1], [0.2, 0.3, 0.4]])  # two texts, three examples of .0, .5 and 1
@@ -32,7 +32,7 @@ HAND = np.array([[0.9, 0.5, 0.1], [0.2, 0.3, 0.4]])  # two texts, three examples
 
 def by_hand():
     examples = texts_of([("x", 0.0), ("y", 0.5), ("z", 1.0)], "examples")
-    return Task("hand", texts_of([("p", 0.5), ("q", 0.25)]), examples)
+    return NeighborTask("hand", texts_of([("p", 0.5), ("q", 0.25)]), examples)
 
 
 def test_a_prediction_is_the_mean_score_of_the_neighbours():
@@ -67,7 +67,7 @@ def test_figures_by_hand():
 def test_equals_the_reward(kernel, own, judged, tested, tau, a, b):
     """The same numbers from a matrix made once as from the reward that looks up each text."""
     examples = texts_of(judged)
-    task = Task("t", examples if own else texts_of(tested), examples)
+    task = NeighborTask("t", examples if own else texts_of(tested), examples)
     reward = rewards.load("bleu-neighbors", examples=judged, kernel=kernel, tau=tau, a=a, b=b, leave_one_out=own)
     similar = similarities(rewards.from_spec(kernel), task.tested.texts, examples.texts)
     found = predict(similar, task, Thresholds(tau, a, b))
@@ -86,7 +86,7 @@ def test_intervals_draw_whole_inputs():
 
 def test_a_contrast_finds_the_better_prediction(judged_texts):
     texts = judged_texts("t", 60)
-    task, generator = Task("t", texts, texts), np.random.default_rng(0)
+    task, generator = NeighborTask("t", texts, texts), np.random.default_rng(0)
     good, noise = texts.scores + generator.normal(0, 0.05, 60), generator.normal(size=60)
     found = contrast(task, ("good", good), ("noise", noise), resamples=300, swaps=500)
     assert found.difference.low > 0.4

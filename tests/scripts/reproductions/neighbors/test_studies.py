@@ -16,7 +16,7 @@ from reproductions.neighbors.studies import (
     sweep,
     topics,
 )
-from reproductions.neighbors.tasks import Task
+from reproductions.neighbors.tasks import NeighborTask
 
 QUICK = Budget(resamples=20)
 
@@ -29,7 +29,7 @@ def matrices(tmp_path):
 @pytest.fixture
 def own(judged_texts):
     texts = judged_texts("own", 40)
-    return Task("own", texts, texts)
+    return NeighborTask("own", texts, texts)
 
 
 def test_every_kernel_sees_the_same_texts(own, matrices):
@@ -56,7 +56,7 @@ def test_coverage_falls_as_the_limits_narrow(own, matrices):
 
 
 def test_examples_of_another_task(own, judged_texts, matrices):
-    other = Task("other", judged_texts("tested", 20, seed=1), judged_texts("examples", 30, seed=2), b=1.0)
+    other = NeighborTask("other", judged_texts("tested", 20, seed=1), judged_texts("examples", 30, seed=2), b=1.0)
     found = {(each.tested, each.examples): each.quality for each in cross([own, other], BLEU, matrices, QUICK)}
     assert list(found) == [("own", "own"), ("own", "other"), ("other", "own"), ("other", "other")]
     crossed = replace(other, examples=own.examples)
@@ -66,7 +66,7 @@ def test_examples_of_another_task(own, judged_texts, matrices):
 
 
 def test_all_examples_are_the_last_size(own, judged_texts, matrices):
-    for task in (own, Task("apart", judged_texts("tested", 20, seed=1), own.examples, b=1.0)):
+    for task in (own, NeighborTask("apart", judged_texts("tested", 20, seed=1), own.examples, b=1.0)):
         found = list(sizes(task, BLEU, matrices, QUICK))
         assert [each.size for each in found] == [25, 40]
         whole = compare_kernels(task, [BLEU], matrices, QUICK).qualities["BLEU*"]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from reproductions.neighbors.tasks import Judged, Task, drawn, joined, judged
+from reproductions.neighbors.tasks import JudgedTexts, NeighborTask, drawn, joined, judged
 
 from rlsum.judgments.collection import Judgments
 from rlsum.judgments.records import Judgment
@@ -34,25 +34,25 @@ def test_without_a_scale_scores_must_lie_in_0_to_1():
 
 
 def test_every_copy_of_a_text_is_left_out_where_texts_are_their_own_examples():
-    texts = Judged("t", ("a", "b", "a"), np.zeros(3), ("1", "2", "3"), np.empty((3, 0)))
-    assert Task("t", texts, texts).allowed.tolist() == [
+    texts = JudgedTexts("t", ("a", "b", "a"), np.zeros(3), ("1", "2", "3"), np.empty((3, 0)))
+    assert NeighborTask("t", texts, texts).allowed.tolist() == [
         [False, True, False],
         [True, False, True],
         [False, True, False],
     ]
-    assert Task("t", texts, joined([texts, texts], "twice")).allowed.all()
+    assert NeighborTask("t", texts, joined([texts, texts], "twice")).allowed.all()
 
 
 def test_a_draw_keeps_pairs_down_and_says_so(judged_texts):
     own = judged_texts("own", 40)
-    task = Task("own", own, own)
+    task = NeighborTask("own", own, own)
     assert drawn(task, 1600, seed=0) is task
     fewer = drawn(task, 400, seed=0)
     assert fewer.own
     assert len(fewer.tested) == 20
     assert fewer.note == "20 of 40 examples drawn with seed 0, for every kernel alike"
     assert fewer.tested.texts == drawn(task, 400, seed=0).tested.texts != drawn(task, 400, seed=1).tested.texts
-    other = drawn(Task("other", own, judged_texts("more", 30, seed=5)), 400, seed=0)
+    other = drawn(NeighborTask("other", own, judged_texts("more", 30, seed=5)), 400, seed=0)
     assert (len(other.tested), len(other.examples)) == (40, 10)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from reproductions.claims import Claim
 from reproductions.published import Entry, Published, read_published, shown
-from reproductions.study import Study, tell, write
+from reproductions.reproduction import Reproduction, print_reproduction, write
 
 from rlsum.errors import UserError
 from rlsum.pages.curves import Curve, Panel, picture
@@ -30,8 +30,8 @@ def test_published_numbers_are_found_or_not_available(tmp_path: Path) -> None:
     ("text", "told"),
     [
         ("table,dataset\n", "no column encoder, metric"),
-        (HEAD + "table1,STS12-16,big,CKA,none,pearson,many\n", ":2: value_x100 'many' is no number"),
-        (HEAD + 2 * "table1,STS12-16,big,CKA,none,pearson,1\n", ":3: .* is there twice"),
+        (HEAD + "table1,STS12-16,big,CKA,none,pearson,many\n", ":2: value_x100 'many' is not a number"),
+        (HEAD + 2 * "table1,STS12-16,big,CKA,none,pearson,1\n", ":3: .* is a duplicate"),
     ],
 )
 def test_wrong_files_of_published_numbers(tmp_path: Path, text: str, told: str) -> None:
@@ -49,7 +49,7 @@ def test_a_missing_file_of_published_numbers(tmp_path: Path) -> None:
 def test_a_study_is_written_and_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     curve = Curve("a", "#2E86C9", np.array([0.01, 0.1, 1]), np.array([1.0, 2, 3]))
     drawn = picture("figure", "Figure", "a line", [Panel("r", (curve,), "T", (0, 4), ("log", "linear"))])
-    study = Study(
+    study = Reproduction(
         "tried",
         (Table("A table [x]", ("metric", "r"), ((Cell("CKA"), Cell("1.0", "not available")),)),),
         ({"metric": "CKA", "r": 1.0}, {"metric": "WMD", "r": float("nan")}),
@@ -64,7 +64,7 @@ def test_a_study_is_written_and_told(tmp_path: Path, capsys: pytest.CaptureFixtu
     text = written[2].read_text()
     for part in ("1.0 (not available)", "A note.", "![Figure](figure.png)", "| It helps | holds |"):
         assert part in text
-    tell(study)
+    print_reproduction(study)
     said = capsys.readouterr().out
     assert "A table [x]" in said
     assert "HOLDS: It helps" in said

@@ -1,0 +1,70 @@
+"""A reproduced table or figure: tables, numbers, pictures and claims, to print and to write into a folder."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from reproductions.claims import Claim
+from rlsum.pages import page
+from rlsum.pages.blocks import Block, Bullets, Paragraph
+from rlsum.pages.markdown import to_markdown
+from rlsum.pages.pictures import Picture
+from rlsum.pages.table import Cell, Table
+from rlsum.pages.terminal import show
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """A reproduced table or figure of a paper.
+
+    ``rows`` are those of the CSV file, all with the same columns; ``notes`` name choices and what is left out.
+    """
+
+    name: str
+    tables: tuple[Table, ...] = ()
+    rows: tuple[Mapping[str, Any], ...] = ()
+    pictures: tuple[Picture, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    notes: tuple[str, ...] = field(default=())
+
+
+def claims_table(claims: Sequence[Claim]) -> Table:
+    """One row per claim."""
+    rows = tuple((Cell(claim.text), Cell(claim.verdict), Cell(claim.numbers)) for claim in claims)
+    return Table("The paper's findings here", ("finding", "verdict", "difference x 100, 95% interval"), rows)
+
+
+def write(reproduction: Reproduction, folder: Path) -> list[Path]:
+    """Write ``NAME.csv``, ``NAME.md`` and a PNG per picture; NaN is an empty cell. Returns the paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    if reproduction.rows:
+        written.append(folder / f"{reproduction.name}.csv")
+        with written[-1].open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, list(reproduction.rows[0]))
+            writer.writeheader()
+            writer.writerows(
+                {name: "" if _missing(value) else value for name, value in row.items()} for row in reproduction.rows
+            )
+    claims = [claims_table(reproduction.claims)] if reproduction.claims else []
+    blocks: list[Block] = [*reproduction.tables, *map(Paragraph, reproduction.notes), *reproduction.pictures, *claims]
+    page.write(folder, {f"{reproduction.name}.md": to_markdown(blocks) + "\n"}, blocks)
+    names = [*(f"{picture.name}.png" for picture in reproduction.pictures), f"{reproduction.name}.md"]
+    return [*written, *(folder / name for name in names)]
+
+
+def _missing(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
+def print_reproduction(reproduction: Reproduction) -> None:
+    """Print tables, notes and claims."""
+    from rich.console import Console
+
+    claims = tuple(f"{claim.verdict.upper()}: {claim.text} ({claim.numbers})" for claim in reproduction.claims)
+    show([*reproduction.tables, *map(Paragraph, reproduction.notes), Bullets(claims)], Console(soft_wrap=True))
