@@ -94,7 +94,9 @@ def _of_best(scored: ModelScores, people: Annotators, error: Mean, rho: Mean) ->
     numbers = f"MSE {number(least)} against {number(error.value)}, {times[0]:.1f} times; "
     numbers += f"rho {number(highest)} against {number(rho.value)}, {times[1]:.1f} times"
     ahead: Verdict = "holds" if times[0] >= 3.5 and times[1] >= 1.5 else "does not hold"
-    four = Claim(f"{name}: the best annotator's MSE is 4 times, rho 2 times as good as the average's", ahead, numbers)
+    four = Claim(
+        f"{name}: the best annotator's MSE is 4 times and rho 2 times as good as the average's", ahead, numbers
+    )
     slight: Verdict = "holds" if mean < SLIGHT * least else "does not hold"
     numbers = f"MSE of the mean {number(mean)}, of the best annotator {number(least)}"
     little = Claim(

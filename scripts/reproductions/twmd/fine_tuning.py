@@ -57,8 +57,8 @@ def table4(
             for name in STATISTICS:
                 line = record(setup, "table4", f"{pairs.name} avg", metric, name, averages[1][name])
                 records.append({**line, "before_x100": round(100 * averages[0][name].value, 3)})
-    for name in OTHERS:
-        rows += [(name, pairs.name, "", "", _published(setup, pairs.name, name, "none")) for pairs in data]
+    for other in OTHERS:
+        rows += [(other, pairs.name, "", "", _published(setup, pairs.name, other, "none")) for pairs in data]
     caption = (
         f"Table 4. Trained on {len(train):,} judgments, {len(valid):,} held out, {options.epochs} epochs at most; "
         f"{setup.description}; average tau / r x 100"

@@ -40,7 +40,7 @@ def test_static_vectors_are_made_of_unit_length(vectors: Path, tmp_path: Path) -
 
 
 def test_nothing_to_travel_on(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="neither word vectors nor an encoder"):
+    with pytest.raises(UserError, match="no word vectors and no encoder"):
         _ = MoverSetup().rewards
     with pytest.raises(RewardError, match=r"none\.txt"):
         _ = MoverSetup(tmp_path / "none.txt").rewards

@@ -77,7 +77,7 @@ def test_what_is_not_there_is_skipped(script: ModuleType, arguments: list[str], 
     said = capsys.readouterr().out
     assert code == 0
     assert "essays: skipped, no " in said
-    assert "references: skipped, it needs essays" in said
+    assert "references: skipped, needs essays" in said
     assert {row["texts"] for row in rows(tmp_path / "out" / "table7.csv")} == {"summaries"}
 
 

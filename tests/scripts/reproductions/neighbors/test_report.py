@@ -35,7 +35,7 @@ def test_every_table_and_figure(public_data, tmp_path):
     assert {path.stem for path in out.glob("*.png")} == PICTURES
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in out.glob("*.png"))
     for line in (
-        "skipped: dialogue: its judgments are not public; it runs where they are given by --dialogue DATA",
+        "skipped: dialogue: its judgments are not public; they can be given by --dialogue DATA",
         "skipped: BERTScore as a kernel: no encoder given",
         "skipped: WMS, SMS and S+WMS in Table 3: no vectors given",
         "not available",

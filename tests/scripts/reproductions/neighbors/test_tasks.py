@@ -27,7 +27,7 @@ def test_scores_and_votes_are_brought_to_0_to_1_by_the_scale():
 
 def test_without_a_scale_scores_must_lie_in_0_to_1():
     assert judged(Judgments("d", (row("1", "one", 0.5),)), "x").scores.tolist() == [0.5]
-    with pytest.raises(RecordError, match=r"x: scores overall go from 0.5 to 4; bring them to 0 to 1 first"):
+    with pytest.raises(RecordError, match=r"x: scores overall range from 0.5 to 4; scale them to 0 to 1"):
         judged(Judgments("d", (row("1", "one", 0.5), row("2", "two", 4.0))), "x")
     with pytest.raises(RecordError, match="x: no judgment has a score overall"):
         judged(Judgments("d", (row("1", "one", None),)), "x")
@@ -50,7 +50,7 @@ def test_a_draw_keeps_pairs_down_and_says_so(judged_texts):
     fewer = drawn(task, 400, seed=0)
     assert fewer.own
     assert len(fewer.tested) == 20
-    assert fewer.note == "20 of 40 examples drawn with seed 0, for every kernel alike"
+    assert fewer.note == "20 of 40 examples drawn with seed 0, the same for every kernel"
     assert fewer.tested.texts == drawn(task, 400, seed=0).tested.texts != drawn(task, 400, seed=1).tested.texts
     other = drawn(NeighborTask("other", own, judged_texts("more", 30, seed=5)), 400, seed=0)
     assert (len(other.tested), len(other.examples)) == (40, 10)
