@@ -22,7 +22,7 @@ Form = Literal["flow", "similarity"]
 
 
 @dataclass(frozen=True)
-class Item:
+class ExplainedItem:
     """A word, sentence or token, and its share of the text's weight.
 
     ``sentence`` is the number of the first sentence that contains it. ``place`` orders words by first occurrence.
@@ -47,8 +47,8 @@ class Explanation:
     signature: str
     score: float
     form: Form
-    candidate: tuple[Item, ...]
-    reference: tuple[Item, ...]
+    candidate: tuple[ExplainedItem, ...]
+    reference: tuple[ExplainedItem, ...]
     values: NDArray[np.float64]
     plan: NDArray[np.float64] | None = None
     measured: str = "Euclidean distance"
@@ -108,7 +108,7 @@ def _flow(reward: Any, candidate: str, reference: str, score: float) -> Explanat
     return Explanation(reward.name, reward.signature, score, "flow", sides[0], sides[1], cost, plan)
 
 
-def _items(document: Document, weights: NDArray[np.float64], kind: ItemKind) -> tuple[Item, ...]:
+def _items(document: Document, weights: NDArray[np.float64], kind: ItemKind) -> tuple[ExplainedItem, ...]:
     """The items in the order of ``items_of``: words by first occurrence, then sentences."""
     words: dict[int, list[str]] = {}
     first_in: dict[int, int] = {}
@@ -125,7 +125,7 @@ def _items(document: Document, weights: NDArray[np.float64], kind: ItemKind) -> 
             names.append((f"no vector: {label}" if row == document.unknown else label, "word", first_in[row], row))
     if kind != "words":
         names += [(sentence, "sentence", number, number) for number, sentence in enumerate(distinct.values())]
-    return tuple(Item(*name, float(weight)) for name, weight in zip(names, weights, strict=True))
+    return tuple(ExplainedItem(*name, float(weight)) for name, weight in zip(names, weights, strict=True))
 
 
 def _zhao(reward: Any, candidate: str, reference: str, score: float) -> Explanation:
@@ -137,7 +137,7 @@ def _zhao(reward: Any, candidate: str, reference: str, score: float) -> Explanat
     plan = exact_plan(first.points.weights.numpy(), second.points.weights.numpy(), cost)
     sides = [
         tuple(
-            Item(label, "token", 0, place, float(weight))
+            ExplainedItem(label, "token", 0, place, float(weight))
             for place, (label, weight) in enumerate(zip(side.labels, side.points.weights, strict=True))
         )
         for side in (first, second)
@@ -154,7 +154,7 @@ def _similarity(reward: Any, candidate: str, reference: str, score: float) -> Ex
     encoder = space.source.load()
     sides = [
         tuple(
-            Item(piece, "token", 0, place, float(weight))
+            ExplainedItem(piece, "token", 0, place, float(weight))
             for place, (piece, weight) in enumerate(
                 zip(
                     encoder.strings(encoded[text].ids[encoded[text].kept(space.special)]),

@@ -33,7 +33,7 @@ from rewards.options import takes
 from rewards.text.sentences import StopWords
 
 SpecialTokens = Literal["official", "first", "none", "all"]
-Variant = Literal["wmd", "v1", "v2"]
+MoverScoreVariant = Literal["wmd", "v1", "v2"]
 
 # Chosen by Chen et al. on WMT15-16; a batch mean estimates the corpus mean.
 TWMD_TEMPERATURE = {"none": 0.02, "dimension": 0.02, "sentence": 0.02, "batch": 0.10, "corpus": 0.10}
@@ -96,7 +96,7 @@ class MoverScoreOptions(FamilyOptions):
     ``n_gram``: length of the n-grams that are compared (variant=v1)
     """
 
-    variant: Variant = "wmd"
+    variant: MoverScoreVariant = "wmd"
     idf: str | None = None
     stopwords: StopWords = "none"
     n_gram: int = 1

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 from rewards.embedding.corpus_statistics import FITTED, IdfOption, shares
 from rewards.embedding.similarity import Points, SelfNormalization
 from rewards.embedding.space import PointSpace, unit
-from rewards.encoding.encoder import Encoded
+from rewards.encoding.encoder import EncodedTexts
 from rewards.encoding.loading import EncoderSource
 from rewards.errors import RewardError
 from rewards.scoring import library
@@ -31,7 +31,7 @@ PUNCTUATION = frozenset(string.punctuation)
 
 
 @dataclass(frozen=True, eq=False)
-class Tokens:
+class ZhaoTokens:
     """The points of a text and their labels: tokens or n-grams."""
 
     points: Points
@@ -49,7 +49,7 @@ class ZhaoSpace(PointSpace):
             stop_words(stopwords)  # raises now if its data is missing
 
     def sides(
-        self, candidates: Sequence[str], references: Sequence[str], encoded: Mapping[str, Encoded]
+        self, candidates: Sequence[str], references: Sequence[str], encoded: Mapping[str, EncodedTexts]
     ) -> tuple[dict[str, Points], dict[str, Points]]:
         """Points of the texts of both sides that have a token; one of punctuation has its special tokens."""
         first, second = (
@@ -80,7 +80,7 @@ class ZhaoSpace(PointSpace):
             raise RewardError(f"fit is for idf=fitted; here idf={self.idf.option}")
         self.idf.fit(texts, self.source.load())
 
-    def tokens(self, encoded: Encoded, option: IdfOption) -> Tokens:
+    def tokens(self, encoded: EncodedTexts, option: IdfOption) -> ZhaoTokens:
         """The tokens or n-grams of a text that have weight."""
         encoder = self.source.load()
         dropped = stop_words(self.stopwords)
@@ -98,7 +98,7 @@ class ZhaoSpace(PointSpace):
             labels = [" ".join(labels[start : start + self.n_gram]) for start in range(len(weights))]
         heavy = [row for row, share in enumerate(shares(weights)) if share > 0]  # the solver needs positive masses
         points = Points(unit(vectors[heavy]), vectors.new_tensor(shares([weights[row] for row in heavy])))
-        return Tokens(points, tuple(labels[row] for row in heavy))
+        return ZhaoTokens(points, tuple(labels[row] for row in heavy))
 
 
 def grams(vectors: Tensor, weights: Sequence[float], n: int) -> tuple[Tensor, list[float]]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from rewards.embedding.similarity import Measure, Points, options
 from rewards.embedding.space import CHUNK, PointSpace
-from rewards.encoding.encoder import Encoded
+from rewards.encoding.encoder import EncodedTexts
 from rewards.scoring import Inputs, ReferenceReward, references_of, signature
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class EmbeddingReward(ReferenceReward):
         space: PointSpace,
         candidates: Sequence[str],
         references: Sequence[Sequence[str]],
-        encoded: Mapping[str, Encoded],
+        encoded: Mapping[str, EncodedTexts],
     ) -> NDArray[np.float64]:
         """Scores of items that share one centering."""
         flat = [text for texts in references for text in texts]

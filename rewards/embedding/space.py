@@ -26,7 +26,7 @@ from rewards.embedding.corpus_statistics import (
     shares,
 )
 from rewards.embedding.similarity import Points
-from rewards.encoding.encoder import Encoded, KeptTokens
+from rewards.encoding.encoder import EncodedTexts, KeptTokens
 from rewards.encoding.loading import EncoderSource
 from rewards.errors import RewardError
 from rewards.scoring import library
@@ -48,11 +48,11 @@ class PointSpace(ABC):
         """``group``: how many items are prepared together."""
         self.source, self.idf, self.group = source, IdfOption(idf), group
 
-    def encode(self, texts: Sequence[str]) -> dict[str, Encoded]:
+    def encode(self, texts: Sequence[str]) -> dict[str, EncodedTexts]:
         """Token vectors of all texts, each text once."""
         return dict(zip(texts, self.source.load()(texts), strict=True))
 
-    def unscorable(self, text: str, encoded: Encoded) -> str | None:
+    def unscorable(self, text: str, encoded: EncodedTexts) -> str | None:
         """Why a text cannot be scored, or None."""
         if encoded.words:
             return None
@@ -68,7 +68,7 @@ class PointSpace(ABC):
 
     @abstractmethod
     def sides(
-        self, candidates: Sequence[str], references: Sequence[str], encoded: Mapping[str, Encoded]
+        self, candidates: Sequence[str], references: Sequence[str], encoded: Mapping[str, EncodedTexts]
     ) -> tuple[dict[str, Points], dict[str, Points]]:
         """Points of the candidates and of the references that can be scored."""
 
@@ -100,14 +100,14 @@ class Space(PointSpace):
         if corpus is not None:
             check_file("corpus", corpus, "texts, one a line (.gz too), or a saved mean (.npz)")
 
-    def unscorable(self, text: str, encoded: Encoded) -> str | None:
+    def unscorable(self, text: str, encoded: EncodedTexts) -> str | None:
         """Why a text cannot be scored, or None."""
         if encoded.words == 1 and self.centering == "sentence":
             return "has one token, which sentence centering turns into zero"
         return super().unscorable(text, encoded)
 
     def sides(
-        self, candidates: Sequence[str], references: Sequence[str], encoded: Mapping[str, Encoded]
+        self, candidates: Sequence[str], references: Sequence[str], encoded: Mapping[str, EncodedTexts]
     ) -> tuple[dict[str, Points], dict[str, Points]]:
         """Points of the texts that can be scored; each side has its own batch mean."""
         return self._points(candidates, encoded), self._points(references, encoded)
@@ -144,7 +144,7 @@ class Space(PointSpace):
         """Write the fitted frequencies as ``.npz`` for ``idf=``."""
         self.idf.save(path, self.source.load())
 
-    def _points(self, texts: Sequence[str], encoded: Mapping[str, Encoded]) -> dict[str, Points]:
+    def _points(self, texts: Sequence[str], encoded: Mapping[str, EncodedTexts]) -> dict[str, Points]:
         # A list, not a set: in the official code a repeated text of the batch counts twice in its mean.
         usable = [text for text in texts if self.unscorable(text, encoded[text]) is None]
         if not usable:
@@ -168,10 +168,10 @@ class Space(PointSpace):
             moved = [rows - mean for rows in vectors]
         return [without_noise(after, before) for after, before in zip(moved, vectors, strict=True)]
 
-    def _vectors(self, encoded: Encoded) -> Tensor:
+    def _vectors(self, encoded: EncodedTexts) -> Tensor:
         return encoded.vectors[encoded.kept(self.special)].double()
 
-    def _weights(self, encoded: Encoded) -> list[float]:
+    def _weights(self, encoded: EncodedTexts) -> list[float]:
         """The share of each kept token, even or by IDF; special tokens that are only ``matched`` have none."""
         kept = encoded.kept(self.special)
         idf = self.idf.get(self.source.load())

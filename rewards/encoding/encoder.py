@@ -26,7 +26,7 @@ BATCH = {"cpu": 8, "cuda": 64}  # small length-sorted batches are the fastest on
 
 
 @dataclass(frozen=True, eq=False)
-class Encoded:
+class EncodedTexts:
     """A text's token vectors ``(t, d)`` float32 and their ids; the first ``before`` and last ``after`` are special."""
 
     vectors: Tensor
@@ -51,7 +51,7 @@ class Encoder:
     def __init__(self, model: Any, windows: Windows, layers: Layers, digest: str, device: Device) -> None:
         self.model, self.windows, self.layers, self.device = model, windows, layers, device
         self.name = f"{model.config.model_type}-{digest}"
-        self._cache: OrderedDict[str, Encoded] = OrderedDict()
+        self._cache: OrderedDict[str, EncodedTexts] = OrderedDict()
         self._bytes = 0
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
@@ -70,7 +70,7 @@ class Encoder:
         pieces: list[str] = self.windows.tokenizer.convert_ids_to_tokens(list(ids))
         return pieces
 
-    def __call__(self, texts: Sequence[str]) -> list[Encoded]:
+    def __call__(self, texts: Sequence[str]) -> list[EncodedTexts]:
         """The vectors of each text, in order. Cached texts are not encoded again, repeated ones once."""
         import torch
 
@@ -88,7 +88,7 @@ class Encoder:
         self._cache.clear()
         self._bytes = 0
 
-    def _remember(self, text: str, encoded: Encoded) -> None:
+    def _remember(self, text: str, encoded: EncodedTexts) -> None:
         if text in self._cache:
             self._cache.move_to_end(text)
             return
@@ -97,7 +97,7 @@ class Encoder:
         while self._bytes > CACHE_BYTES:
             self._bytes -= self._cache.popitem(last=False)[1].vectors.nbytes
 
-    def encode(self, texts: Sequence[str]) -> list[Encoded]:
+    def encode(self, texts: Sequence[str]) -> list[EncodedTexts]:
         """The vectors of each text, without the cache, and with a gradient where torch's mode keeps one.
 
         Raises RewardError where they are not finite.
@@ -134,9 +134,9 @@ class Encoder:
         return self.layers.join(output.hidden_states).cpu()
 
 
-def _joined(parts: Sequence[tuple[Window, Tensor]]) -> Encoded:
+def _joined(parts: Sequence[tuple[Window, Tensor]]) -> EncodedTexts:
     """The windows of one text with their vectors, joined."""
     import torch
 
     ids = tuple(number for window, _ in parts for number in window.ids[window.keep])
-    return Encoded(torch.cat([vectors for _, vectors in parts]), ids, parts[0][0].before, parts[-1][0].after)
+    return EncodedTexts(torch.cat([vectors for _, vectors in parts]), ids, parts[0][0].before, parts[-1][0].after)

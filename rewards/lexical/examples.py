@@ -23,7 +23,7 @@ NAME = "bleu-neighbors"
 
 
 @dataclass(frozen=True, eq=False)
-class Examples:
+class ScoredTexts:
     """Judged texts: ``scores`` ``(m,)`` float64, higher is better; ``digest`` is a hash of both (12 hex digits)."""
 
     texts: tuple[str, ...]
@@ -31,7 +31,7 @@ class Examples:
     digest: str
 
     @classmethod
-    def of(cls, pairs: Sequence[tuple[str, float]]) -> Examples:
+    def of(cls, pairs: Sequence[tuple[str, float]]) -> ScoredTexts:
         """Pairs of a text and a finite score, at least one. Raises RewardError."""
         for number, pair in enumerate(pairs):
             is_pair = isinstance(pair, Sequence) and not isinstance(pair, str) and len(pair) == 2
@@ -43,7 +43,7 @@ class Examples:
         return cls(texts, scores, hashlib.sha256(content.encode()).hexdigest()[:12])
 
     @classmethod
-    def read(cls, path: str | Path) -> Examples:
+    def read(cls, path: str | Path) -> ScoredTexts:
         """A JSONL file (gzip too) of objects with ``text`` and ``score``. Raises RewardError with the line's number."""
         if not Path(path).is_file():
             raise RewardError(f"{NAME}: examples={str(path)!r}: no such file; give a JSONL file of text and score")
@@ -58,14 +58,14 @@ class Examples:
             raise RewardError(f"{NAME}: examples={str(path)!r} cannot be read ({error}); check the file") from error
         return cls.of(pairs)
 
-    def drawn(self, number: int, seed: int) -> Examples:
+    def drawn(self, number: int, seed: int) -> ScoredTexts:
         """A random sample of ``number`` examples without repetition, in their order; ``seed`` determines it."""
         if not 1 <= number <= len(self.texts):
             raise RewardError(
                 f"{NAME}: subsample={number} must be 1 to {len(self.texts)}: there are {len(self.texts)} examples"
             )
         kept = np.sort(np.random.default_rng(seed).choice(len(self.texts), number, replace=False))
-        return Examples(tuple(self.texts[row] for row in kept), self.scores[kept], self.digest)
+        return ScoredTexts(tuple(self.texts[row] for row in kept), self.scores[kept], self.digest)
 
 
 def _check_pair(where: str, text: object, score: object) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from rewards.base import Reward, check_spec, complete, from_spec
 from rewards.errors import RewardError
 from rewards.lexical.bleu import ORDERS, BleuStar, ZeroOrder, bleu_star
-from rewards.lexical.examples import NAME, Examples
+from rewards.lexical.examples import NAME, ScoredTexts
 from rewards.lexical.meteor import Meteor
 from rewards.lexical.postings import Postings
 from rewards.lexical.rouge import Rouge
@@ -101,7 +101,7 @@ class BleuNeighbors(BaseReward):
         seed: int = 0,
     ) -> None:
         _Options(examples, kernel, tau, a, b, zero_order, leave_one_out, subsample, seed)
-        self.examples = Examples.read(examples) if isinstance(examples, str | Path) else Examples.of(examples)
+        self.examples = ScoredTexts.read(examples) if isinstance(examples, str | Path) else ScoredTexts.of(examples)
         if subsample is not None:
             self.examples = self.examples.drawn(subsample, seed)
         if isinstance(kernel, str | Mapping):

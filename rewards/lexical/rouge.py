@@ -145,7 +145,7 @@ class Words:
         return fields | ({"stems": library("nltk")} if self.stemmer else {})
 
 
-class Variant(ABC):
+class RougeVariant(ABC):
     """How two texts are compared. A reference needs at least ``shortest`` tokens."""
 
     shortest: int = 1
@@ -164,7 +164,7 @@ class Variant(ABC):
 
 
 @dataclass(frozen=True)
-class Ngrams(Variant):
+class Ngrams(RougeVariant):
     """Common runs of ``shortest`` words."""
 
     shortest: int
@@ -179,7 +179,7 @@ class Ngrams(Variant):
 
 
 @dataclass(frozen=True)
-class Subsequence(Variant):
+class Subsequence(RougeVariant):
     """The longest common subsequence of words over the whole text."""
 
     def compare(self, candidate: str, reference: str, words: Words) -> PRF:
@@ -188,7 +188,7 @@ class Subsequence(Variant):
 
 
 @dataclass(frozen=True)
-class SentenceSubsequences(Variant):
+class SentenceSubsequences(RougeVariant):
     """Longest common subsequences of each reference sentence with all sentences of the candidate."""
 
     split: Split
@@ -212,7 +212,7 @@ def sentences_of(text: str, split: Split, words: Words) -> Sentences:
 class Rouge(ReferenceReward):
     """One variant of ROUGE as a reward; see the functions below."""
 
-    def __init__(self, name: str, variant: Variant, direction: Direction, words: Words) -> None:
+    def __init__(self, name: str, variant: RougeVariant, direction: Direction, words: Words) -> None:
         self.name = name
         self.variant = variant
         self.direction = direction

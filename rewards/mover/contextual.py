@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from rewards.embedding.space import CHUNK
-from rewards.encoding.encoder import Encoded
+from rewards.encoding.encoder import EncodedTexts
 from rewards.encoding.loading import EncoderSource
 from rewards.mover.items import (
     Document,
@@ -123,11 +123,11 @@ class ContextualMover(Mover):
         encoded = self._encoded(word for words in words_of.values() for word in words)
         return {text: self.items_of(self._document(words, encoded)) for text, words in words_of.items()}
 
-    def _encoded(self, words: Iterable[Word]) -> Mapping[str, Encoded]:
+    def _encoded(self, words: Iterable[Word]) -> Mapping[str, EncodedTexts]:
         contexts = list(dict.fromkeys(word.context for word in words))
         return dict(zip(contexts, self.source.load()(contexts), strict=True))
 
-    def _document(self, words: Sequence[Word], encoded: Mapping[str, Encoded]) -> Document:
+    def _document(self, words: Sequence[Word], encoded: Mapping[str, EncodedTexts]) -> Document:
         """Rows and vectors; a sentence repeated in the same words and context has the same rows."""
         vectors: dict[Hashable, list[NDArray[np.float64]]] = {}
         numbers: dict[Hashable, int] = {}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from rlsum.data.corpus import Corpus
-    from rlsum.data.describe import Description, Lengths
+    from rlsum.data.describe import CorpusDescription, Lengths
 
 app = typer.Typer(
     help="Inspect or simulate a corpus, convert outputs of other systems and human judgments.",
@@ -125,7 +125,7 @@ def _rows_table(corpus: Corpus, title: str) -> Table:
     return table
 
 
-def _lengths_table(description: Description, max_source: int, max_target: int) -> Table:
+def _lengths_table(description: CorpusDescription, max_source: int, max_target: int) -> Table:
     from rich.table import Table
 
     from rlsum.data.describe import QUANTILES
@@ -142,7 +142,7 @@ def _lengths_table(description: Description, max_source: int, max_target: int) -
     return table
 
 
-def _words_table(description: Description) -> Table:
+def _words_table(description: CorpusDescription) -> Table:
     from rich.table import Table
 
     from rlsum.data.describe import LEAD_TOKENS

@@ -79,7 +79,7 @@ def generate(
     check_free("-o", out, overwrite)
     from rlsum.data.corpus import load_corpus
     from rlsum.generation import plain
-    from rlsum.generation.outputs import Task, check_device, check_ids, decoding_of, write_summaries
+    from rlsum.generation.outputs import SummaryTask, check_device, check_ids, decoding_of, write_summaries
     from rlsum.training import build
     from rlsum.training import checkpoint as checkpoints
     from rlsum.training.parallel.processes import launched
@@ -114,7 +114,7 @@ def generate(
     name = system or Path(config.run).name
     with Progress(disable=processes.rank > 0) as progress:
         bar = progress.add_task(name, total=len(rows))
-        task = Task(model, rows, decoding, name, batch_size)
+        task = SummaryTask(model, rows, decoding, name, batch_size)
         before = write_summaries(out, task, target, lambda done: progress.advance(bar, done), processes)
     if processes.rank == 0:
         earlier = f", {before:,} of them by an earlier job" if before else ""

@@ -81,7 +81,7 @@ def score(
         if out.suffix == ".gz":
             raise UserError(f"--out {out}: rows are written as plain text; leave .gz out of the name")
     identity = pairs.check(scorers.values())
-    columns = Columns()
+    columns = ScoredPairs()
     with Scoring(metrics, workers) as scoring:
         signatures = scoring.signatures()
         if out is None:
@@ -102,7 +102,7 @@ def score(
         typer.echo(signature + (f"  ({undefined:,} undefined)" if undefined else ""))
 
 
-class Columns:
+class ScoredPairs:
     """Scores by system and label, eight bytes each."""
 
     def __init__(self) -> None:
@@ -149,7 +149,7 @@ def _check_kept(changed: list[str], overwrite: bool) -> None:
         typer.echo(f"{problem}; they are replaced", err=True)
 
 
-def _run(pairs: Pairs, scoring: Scoring, columns: Columns, journal: Journal | None, total: int) -> None:
+def _run(pairs: Pairs, scoring: Scoring, columns: ScoredPairs, journal: Journal | None, total: int) -> None:
     """Score the rows that are not in the journal, with progress in a terminal."""
     import itertools
 
@@ -181,7 +181,7 @@ def _joined(row: Row, scores: dict[str, float | None], undefined: dict[str, str]
     return {**row, "scores": {**row.get("scores", {}), **scores}, "undefined": {**others, **undefined}}
 
 
-def _print(columns: Columns, signatures: dict[str, str], resamples: int, seed: int) -> None:
+def _print(columns: ScoredPairs, signatures: dict[str, str], resamples: int, seed: int) -> None:
     """One row a system: means with intervals."""
     import numpy as np
     from rich.console import Console

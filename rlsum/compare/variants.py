@@ -18,7 +18,7 @@ from rlsum.training.checkpoint import RESULT, STATE
 START, CONTROL = "MLE", "MLE continued"  # the likelihood model, and the same trained on without a reward
 
 Log = Callable[[str], None]
-Item = TypeVar("Item")
+T = TypeVar("T")
 Result = TypeVar("Result")
 
 _processes: set[subprocess.Popen[str]] = set()  # running commands of all threads
@@ -53,14 +53,14 @@ GREEDY = DecodingMethod("Greedy decoding", "greedy", ("--beam", "1", "--batch-si
 METHODS = (BEAM, GREEDY)
 
 
-def run_parallel(work: Callable[[Item], Result], items: Iterable[Item], jobs: int) -> list[Result]:
+def run_parallel(work: Callable[[T], Result], items: Iterable[T], jobs: int) -> list[Result]:
     """``work`` of every item, ``jobs`` at a time. After an error no item starts, and running ones finish.
 
     KeyboardInterrupt, which only the main thread receives, terminates the running commands.
     """
     failed = threading.Event()
 
-    def start(item: Item) -> Result:
+    def start(item: T) -> Result:
         if failed.is_set():
             raise CommandError("not started after an error")  # the caller sees the earlier error
         try:

@@ -24,7 +24,7 @@ class Lengths:
 
 
 @dataclass(frozen=True)
-class Description:
+class CorpusDescription:
     """Lengths of articles and first references (None without any), and shares in [0, 1]; the share of nothing is NaN.
 
     Shares are over tokens after cutting. ``oov_*``: outside the vocabulary. ``copied``: summary tokens that occur in
@@ -43,14 +43,14 @@ class Description:
     copied_lead: float
 
 
-def describe(corpus: Corpus, max_source: int, max_target: int, vocabulary_size: int) -> Description:
+def describe(corpus: Corpus, max_source: int, max_target: int, vocabulary_size: int) -> CorpusDescription:
     """Describe ``corpus``, loaded with the same limits; the vocabulary is its most frequent words."""
     texts = (tokens for pair in _token_pairs(corpus) for tokens in pair)
     words = frozenset(Vocabulary.build(texts, vocabulary_size).index)
     counts = sum((_counts(source, target, words) for source, target in _token_pairs(corpus)), start=np.zeros(7))
     source_tokens, source_oov, tokens, oov, oov_copyable, copied, copied_lead = counts.tolist()
     firsts = [references[0] for references in corpus.rows["references"] if references]
-    return Description(
+    return CorpusDescription(
         vocabulary=len(words),
         articles=_lengths(corpus.rows["source"], max_source),
         summaries=_lengths(firsts, max_target) if firsts else None,

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from rewards.explain import Explanation, Item
+from rewards.explain import ExplainedItem, Explanation
 
 FONT = 13.0
 ADVANCE = 0.6 * FONT  # mean width of a letter; wide letters (Chinese) take two
@@ -34,7 +34,7 @@ ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 class Node:
     """An item: its lines of text from ``y`` down, and a bar at ``x`` whose height is the item's weight."""
 
-    item: Item
+    item: ExplainedItem
     lines: tuple[str, ...]
     x: float
     y: float
@@ -188,7 +188,7 @@ def wrapped(text: str, width: float, max_lines: int) -> tuple[str, ...]:
     return (*lines[: max_lines - 1], last + ELLIPSIS)
 
 
-def _column(items: Sequence[Item], x: float, scale: float, spread: float) -> tuple[list[Node], float]:
+def _column(items: Sequence[ExplainedItem], x: float, scale: float, spread: float) -> tuple[list[Node], float]:
     """The nodes of one text in the order of its items, and the lower end of the column.
 
     The column goes sentence by sentence. ``spread`` is extra room between nodes: the shorter text fills its column.

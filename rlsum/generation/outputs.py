@@ -28,7 +28,7 @@ CHUNK_BATCHES = 20  # articles are sorted by length and written in chunks of thi
 
 
 @dataclass(frozen=True)
-class Task:
+class SummaryTask:
     """Summaries to decode: one for each of ``rows``, which ``model`` has read, as the outputs of ``system``."""
 
     model: Model
@@ -103,7 +103,7 @@ def check_ids(ids: Iterable[str], corpus: str) -> None:
         seen.add(identity)
 
 
-def summarize(task: Task, device: str, processes: Processes = ONE_PROCESS) -> Iterator[list[Output]]:
+def summarize(task: SummaryTask, device: str, processes: Processes = ONE_PROCESS) -> Iterator[list[Output]]:
     """Outputs for all rows, chunk by chunk, in the order of the rows.
 
     Several processes decode every chunk together, batch by batch in turn, and each returns all outputs.
@@ -125,7 +125,7 @@ def summarize(task: Task, device: str, processes: Processes = ONE_PROCESS) -> It
 
 def write_summaries(
     out: Path,
-    task: Task,
+    task: SummaryTask,
     device: str,
     advance: Callable[[int], None] = lambda done: None,
     processes: Processes = ONE_PROCESS,

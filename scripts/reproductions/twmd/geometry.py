@@ -16,7 +16,7 @@ from reproductions.estimate import Estimate, mean_estimate
 from reproductions.reproduction import Reproduction
 from reproductions.twmd.metrics import EncoderSetup
 from rewards.embedding.space import OFFICIAL_BATCH
-from rewards.encoding.encoder import Encoded
+from rewards.encoding.encoder import EncodedTexts
 from rewards.encoding.loading import EncoderSource, depth
 from rlsum.errors import UserError
 from rlsum.evaluation.rows import Floats, Ints
@@ -105,7 +105,7 @@ def similarities(setup: EncoderSetup, texts: Sequence[str], layers: Sequence[int
     return means
 
 
-def flat(encoded: Sequence[Encoded]) -> tuple[WordOccurrences, Floats]:
+def flat(encoded: Sequence[EncodedTexts]) -> tuple[WordOccurrences, Floats]:
     """All words of the texts, and their vectors ``(n, d)`` float64."""
     kept = [text.kept("none") for text in encoded]
     vectors = [text.vectors[rows].double().numpy() for text, rows in zip(encoded, kept, strict=True)]

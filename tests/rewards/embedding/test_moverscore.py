@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 
 import rewards
 from rewards.embedding.moverscore import grams
-from rewards.encoding.encoder import Encoded
+from rewards.encoding.encoder import EncodedTexts
 from rewards.encoding.loading import EncoderSource
 
 CANDIDATES = ["the cat sleeps .", "a red house falls", "mayor storm runs the river"]
@@ -28,7 +28,7 @@ def cost(first: np.ndarray, second: np.ndarray, costs: np.ndarray) -> float:
     return linprog(costs.ravel(), A_eq=sums, b_eq=np.concatenate([first, second])).fun
 
 
-def kept(text: str, encoded: Encoded, stop: tuple[str, ...] = ()) -> list[int]:
+def kept(text: str, encoded: EncodedTexts, stop: tuple[str, ...] = ()) -> list[int]:
     words = ["[CLS]", *text.split(), "[SEP]"]
     assert len(words) == len(encoded.ids)
     return [place for place, word in enumerate(words) if word not in string.punctuation and word not in stop]

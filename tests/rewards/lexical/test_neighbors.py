@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rewards
-from rewards.lexical.examples import Examples
+from rewards.lexical.examples import ScoredTexts
 from rewards.lexical.neighbors import estimate
 
 FIGURE = [("The dog was quick.", 0.8), ("It is the fox.", 0.6), ("Dogs are lazy.", 0.1)]
@@ -163,7 +163,7 @@ def test_a_wrong_line_is_named(tmp_path: Path, line: str, part: str) -> None:
     path = tmp_path / "judged.jsonl"
     path.write_text('{"text": "a", "score": 1}\n' + line + "\n", encoding="utf-8")
     with pytest.raises(rewards.RewardError) as caught:
-        Examples.read(path)
+        ScoredTexts.read(path)
     assert f"{path}, line 2" in str(caught.value)
     assert part in str(caught.value)
 

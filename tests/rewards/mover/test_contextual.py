@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import rewards
-from rewards.encoding.encoder import Encoded
+from rewards.encoding.encoder import EncodedTexts
 from rewards.encoding.loading import EncoderSource
 from rewards.mover.contextual import pieces_of
 
@@ -30,13 +30,13 @@ class Plain:
     def spans(self, texts: list[str]) -> list[list[tuple[int, int]]]:
         return [[(0, 0), *self._pieces(text), (0, 0)] for text in texts]
 
-    def __call__(self, texts: list[str]) -> list[Encoded]:
+    def __call__(self, texts: list[str]) -> list[EncodedTexts]:
         found = []
         for text in texts:
             pieces = self._pieces(text)
             rows = [[VALUES.get(text[a:b], -5.0), float(len(pieces))] for a, b in pieces]
             ids = tuple(range(len(pieces) + 2))
-            found.append(Encoded(torch.tensor([[50.0, 50.0], *rows, [60.0, 60.0]]), ids, 1, 1))
+            found.append(EncodedTexts(torch.tensor([[50.0, 50.0], *rows, [60.0, 60.0]]), ids, 1, 1))
         return found
 
     @staticmethod

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rewards.explain import Explanation, Item
+from rewards.explain import ExplainedItem, Explanation
 from rlsum.explain.layout import LABEL, LINE, cosine_text, flow_layout, matrix_layout, one_line, width_of, wrapped
 
 
@@ -19,7 +19,7 @@ def flow(seed: int, m: int, n: int) -> Explanation:
     plan /= plan.sum()
     sides = [
         tuple(
-            Item(f"text {place} " * 9, "sentence" if place < 2 else "word", place % 2, place, float(weight))
+            ExplainedItem(f"text {place} " * 9, "sentence" if place < 2 else "word", place % 2, place, float(weight))
             for place, weight in enumerate(weights)
         )
         for weights in (plan.sum(axis=1), plan.sum(axis=0))
@@ -76,7 +76,7 @@ def test_a_band_follows_its_curve() -> None:
 
 
 def test_a_matrix_frames_best_partners() -> None:
-    items = tuple(Item(text, "token", 0, place, 0.5) for place, text in enumerate(("a", "b")))
+    items = tuple(ExplainedItem(text, "token", 0, place, 0.5) for place, text in enumerate(("a", "b")))
     cosines = np.array([[0.9, 0.2], [0.8, -0.3]])
     found = matrix_layout(Explanation("twmd", "s", 1.0, "similarity", items, items, cosines))
     assert [cell.best for cell in found.cells] == [True, True, True, False]

@@ -9,7 +9,7 @@ import pytest
 import tiny
 
 from rlsum.generation import outputs as generation
-from rlsum.generation.outputs import Task, summarize, write_summaries
+from rlsum.generation.outputs import SummaryTask, summarize, write_summaries
 from rlsum.models.decoding import Decoding
 from rlsum.records import read_outputs
 
@@ -27,7 +27,7 @@ def small_chunks(monkeypatch):
 
 
 def outputs(batch_size, decoding=GREEDY, rows=None):
-    task = Task(tiny.copier(), rows or corpus(), decoding, "s", batch_size)
+    task = SummaryTask(tiny.copier(), rows or corpus(), decoding, "s", batch_size)
     return [output for chunk in summarize(task, "cpu") for output in chunk]
 
 
@@ -43,12 +43,12 @@ def test_outputs_come_in_the_corpus_order_and_do_not_depend_on_the_batch_size(de
 
 def test_dropout_is_off():
     model = tiny.copier(dropout=0.5).train()
-    task = Task(model, corpus(), GREEDY, "s", 4)
+    task = SummaryTask(model, corpus(), GREEDY, "s", 4)
     assert [output for chunk in summarize(task, "cpu") for output in chunk] == outputs(4)
 
 
 def write(out, model=None, rows=None, decoding=GREEDY, batch_size=3, **options):
-    task = Task(model or tiny.copier(), rows or corpus(), decoding, "s", batch_size)
+    task = SummaryTask(model or tiny.copier(), rows or corpus(), decoding, "s", batch_size)
     return write_summaries(out, task, "cpu", **options)
 
 
@@ -94,7 +94,7 @@ def test_a_line_cut_by_a_kill_is_written_again(tmp_path):
     write_partly = whole[: whole.index("日".encode(), len(whole) // 2) + 1]  # in the middle of a character
     partial = tmp_path / "p.jsonl.partial"
     partial.write_bytes(write_partly)
-    task = Task(tiny.copier(), corpus(pairs), GREEDY, "s", 3)
+    task = SummaryTask(tiny.copier(), corpus(pairs), GREEDY, "s", 3)
     (tmp_path / "p.jsonl.partial.task").write_text(task.key(), encoding="utf-8")
     assert write(tmp_path / "p.jsonl", rows=corpus(pairs)) > 0
     assert (tmp_path / "p.jsonl").read_bytes() == whole
