@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
+from simulated_metrics import DRAWS, GAINS, NULLS, POWERS, RejectionRates, power, rejections
 
-from rlsum.evaluation.calibration import DRAWS, GAINS, NULLS, POWERS, RejectionRates, power, rejections
 from rlsum.pages.curves import Curve, Panel, picture
 from rlsum.pages.pictures import COLOURS
 

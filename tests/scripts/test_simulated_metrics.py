@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from simulated_metrics import NULLS, POWERS, World, _permutation_p, power, rejections
 
-from rlsum.evaluation.calibration import NULLS, POWERS, World, _permutation_p, power, rejections
 from rlsum.evaluation.permutation import permutation_test
 from rlsum.evaluation.rows import paired_rows
 
