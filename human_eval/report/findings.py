@@ -11,6 +11,7 @@ from human_eval.statistics.analysis import Analysis, Outcome
 from human_eval.statistics.control_variate import ControlVariate
 from human_eval.statistics.metrics import JUDGE, LENGTH
 from human_eval.statistics.preference import Preference
+from rlsum.pages.table import p_words
 
 FEW_JUDGES = 3  # with fewer judges the verdict does not generalise to people
 CLEAR = 0.05  # p below which an effect of side or length is worth a warning
@@ -96,11 +97,6 @@ def percent(share: float) -> str:
 def between(estimate: Preference | ControlVariate) -> str:
     """An interval in percent."""
     return "no interval" if math.isnan(estimate.low) else f"{percent(estimate.low)} to {percent(estimate.high)}"
-
-
-def p_words(p: float) -> str:
-    """A p-value in running text."""
-    return "p < .001" if p < 0.001 else f"p = {p:.3f}"
 
 
 def _changed_by_exclusion(analysis: Analysis) -> Iterable[str]:

@@ -47,3 +47,8 @@ def interval_cell(interval: Interval, scale: float, digits: int, mark: bool = Fa
 def p_text(p: float) -> str:
     """A p-value with four digits, the resolution of 10,000 resamples."""
     return UNDEFINED if math.isnan(p) else f"{p:.4f}"
+
+
+def p_words(p: float) -> str:
+    """A p-value in running text."""
+    return "p < .001" if p < 0.001 else f"p = {p:.3f}"
