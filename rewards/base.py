@@ -53,7 +53,8 @@ class Reward(Protocol):
     """Scores texts. The same object is training reward, reported metric and command-line score.
 
     ``columns`` names the columns of a dataset that it needs, ``optional_columns`` those that it reads where they are
-    given; it is given no others. ``rewards.scoring.BaseReward`` implements the protocol.
+    given. A call may hold other columns, which must not change a score. ``rewards.scoring.BaseReward`` implements the
+    protocol and drops them.
     """
 
     name: str

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 TEXTS = ("candidates", "references", "sources")
+ALMOST = {  # names that would be columns by mistake
+    **dict.fromkeys(("ref", "refs", "reference"), "references"),
+    **dict.fromkeys(("src", "srcs", "source", "articles"), "sources"),
+}
 VARIADIC = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 
 
@@ -33,9 +37,14 @@ class Plain(BaseReward):
         if "columns" in named:
             example = f"def {name.rpartition(':')[2]}(candidates, references, sources, topic)"
             raise RewardError(f"{name}: a function has no argument 'columns'; it names each column it reads: {example}")
+        for field in named:
+            if field in ALMOST:
+                raise RewardError(f"{name}: the parameter {field!r} would be a column; name it {ALMOST[field]!r}")
         others = {field: parameter for field, parameter in named.items() if field not in TEXTS}
         self.columns = [field for field, parameter in others.items() if parameter.default is Parameter.empty]
         self.optional_columns = [field for field in others if field not in self.columns]
+        if others and any(p.kind is Parameter.VAR_POSITIONAL for p in inspect.signature(function).parameters.values()):
+            raise RewardError(f"{name}: a function that reads columns cannot take *args; name what it reads")
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """What the function returns, as ``(n,)`` float64. Raises RewardError where it is not one number a candidate."""

@@ -43,13 +43,16 @@ class Output:
 class ColumnCheck:
     """Checks row by row the fields that rewards read as columns.
 
-    Every row must have the columns that a reward needs. An optional one must be in every row or in none.
+    Every row must have the columns that a reward needs. An optional one must be in every row or in none. Raises
+    RecordError for a reward that reads a field which is no column.
     """
 
     def __init__(self, rewards: Iterable[ReadsColumns]) -> None:
         self.rewards = list(rewards)
         self.needed, self.optional = columns_read(self.rewards)
         self.present: set[str] | None = None
+        for reward in self.rewards:
+            check_column_names(reward)
 
     def check(self, where: str, fields: Mapping[str, Any]) -> None:
         """Raise RecordError naming the row, the field and the fix."""
@@ -61,6 +64,16 @@ class ColumnCheck:
         self.present = present if self.present is None else self.present
         for name in sorted(self.present ^ present):
             raise RecordError(f"{where}: some records have the field {name!r} and others do not; add it to all or none")
+
+
+def check_column_names(reward: ReadsColumns) -> None:
+    """Raise RecordError where a reward reads a column by the name of a field that every record has."""
+    for name in (*reward.columns, *reward.optional_columns):
+        if name in RECORD_FIELDS:
+            raise RecordError(
+                f"{reward.name} reads the column {name!r}, but {name!r} is a field of every record and no column; "
+                "rename the parameter, and the field in the data"
+            )
 
 
 def inputs_of(records: Sequence[Any]) -> Inputs:

@@ -79,6 +79,7 @@ class Limited(Wrapper):
             for item, answer in zip(items, answers, strict=True):
                 if answer.reason is not None:
                     self._reasons[item_key("", item)] = answer.reason
+                    self._reasons[item_key("", item._replace(source=None))] = answer.reason  # asked without it
             while len(self._reasons) > REMEMBERED:
                 self._reasons.popitem(last=False)
         return np.array([answer.score for answer in answers], dtype=np.float64)

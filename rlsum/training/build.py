@@ -20,6 +20,7 @@ from rlsum.data.sources import check_path
 from rlsum.files import write_atomically
 from rlsum.models.seq2seq import Model
 from rlsum.models.sizes import ModelConfig
+from rlsum.records import check_column_names
 from rlsum.training import checkpoint, environment
 from rlsum.training.checkpoint import Checkpoint
 from rlsum.training.parallel import launch
@@ -160,6 +161,7 @@ def rewards_of(config: Config) -> tuple[dict[str, Reward], Reward | None]:
 def check_columns(config: Config, metrics: Mapping[str, Reward]) -> None:
     """Raise ConfigError where a reward needs a column that ``data.columns`` does not name."""
     for metric in metrics.values():
+        check_column_names(metric)
         for column in metric.columns:
             if column not in config.data.columns:
                 raise ConfigError(

@@ -6,6 +6,7 @@ What a step computes is in ``update``.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -130,8 +131,8 @@ class BufferedStep:
 
 
 def _key(batch: Batch) -> tuple[object, ...]:
-    """What identifies a batch. Rewards depend on references, which differ where an article has several rows."""
-    return batch.ids, batch.sources, batch.references
+    """What identifies a batch. The rows of one article may differ in references and columns alone."""
+    return batch.ids, batch.sources, batch.references, json.dumps(batch.columns)
 
 
 # ---- which samples share a call of the reward ---------------------------------------------------------------------

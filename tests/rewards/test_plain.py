@@ -105,6 +105,27 @@ def test_a_function_names_its_columns_one_by_one() -> None:
         rewards.Plain("it", lambda candidates, references, sources, columns: [1.0])
 
 
+@pytest.mark.parametrize(
+    ("function", "parts"),
+    [
+        (lambda candidates, refs=None, srcs=None: [1.0], ["'refs'", "'references'"]),
+        (lambda candidates, references, source: [1.0], ["'source'", "'sources'"]),
+        (lambda candidates, topic=None, *more: [1.0], ["*args"]),
+    ],
+)
+def test_parameters_that_would_be_columns_by_mistake_are_errors(function: object, parts: list[str]) -> None:
+    with pytest.raises(rewards.RewardError) as error:
+        rewards.Plain("it", function)  # type: ignore[arg-type]
+    assert all(part in str(error.value) for part in parts)
+
+
+def test_a_reason_under_a_time_limit_is_remembered_without_the_source() -> None:
+    limited = rewards.from_spec("limited(reward=source_rewards:copied, seconds=300)")
+    assert np.isnan(limited([""], [["a"]], ["a dog"])[0])
+    assert "NaN" in str(limited.undefined("", ["a"]))
+    limited.close()  # type: ignore[attr-defined]
+
+
 class Earlier:
     """A reward of the protocol without columns."""
 

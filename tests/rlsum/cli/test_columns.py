@@ -18,6 +18,16 @@ from rlsum.training import build, checkpoint
 SEEN: list[tuple[str, str]] = []
 
 
+def by_system(candidates, system):
+    """A function that takes a field of every record for a column."""
+    return [float(bool(name)) for name in system]
+
+
+def only_second(candidates, topic):
+    """0 where the topic is a, 1 where it is b."""
+    return [float(name == "b") for name in topic]
+
+
 def watched(candidates, references, sources, topic):
     """``on_topic``, and what it was called with."""
     SEEN.extend(zip(sources, topic, strict=True))
@@ -119,3 +129,24 @@ def test_a_configuration_without_columns_is_as_before(folder):
     config = load(folder / "old.yaml", [])
     assert config.data.columns == ()
     assert "columns" not in build.corpus(config, "train").rows.column_names
+
+
+def test_a_field_of_every_record_is_no_column(folder, rlsum):
+    record = {"id": "1", "source": "s", "references": ["r"], "candidate": "c", "system": "x"}
+    path = write(folder / "records.jsonl", [record])
+    for command in ("score", "evaluate"):
+        code, _, told = rlsum(command, path, "--metrics", "watched_rewards:by_system")
+        assert code != 0
+        assert "'system' is a field of every record" in " ".join(told.split())
+
+
+@pytest.mark.parametrize("override", ["training.decode_batch=2", "objective.updates_per_sample=2"])
+def test_rows_that_differ_in_a_column_alone_have_their_own_rewards(folder, rlsum, override):
+    row = {"id": "1", "article": "a b c d", "highlights": "a b"}
+    write(folder / "data" / "train.jsonl", [row | {"topic": "a"}, row | {"topic": "b"}])
+    more = ["training.batch_size=1", "training.accumulate=2", "objective.reward=watched_rewards:only_second"]
+    more += ["training.log_every=1", "objective.clip=0.2", override]
+    code, _, told = rlsum("train", folder / "config.yaml", *more)
+    assert code == 0, told
+    logged = [line["reward"] for line in rows_of(folder / "run" / "metrics.jsonl") if line["kind"] == "train"]
+    assert logged == [0.5, 0.5]
