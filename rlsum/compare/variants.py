@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -74,8 +75,10 @@ def run_parallel(work: Callable[[T], Result], items: Iterable[T], jobs: int) -> 
             return list(pool.map(start, items))
         except KeyboardInterrupt:
             failed.set()
-            for process in list(_processes):
-                process.terminate()
+            while _processes:  # the pool does not wait for a thread that was starting
+                for process in list(_processes):
+                    process.terminate()
+                time.sleep(0.05)
             raise
 
 
