@@ -43,7 +43,9 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
     check_rewards(config)
     metrics, reward = rewards_of(config)
     check_columns(config, metrics)
-    if not resume:
+    if resume:
+        environment.check_objective(run, config)
+    else:
         check_start(config, origin)
     check_path(config.data.train, config.data.train_split)
     check_path(config.data.valid, config.data.valid_split)

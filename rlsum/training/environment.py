@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from rlsum.config import Config
 from rlsum.data.corpus import Corpus
 from rlsum.training import checkpoint
 from rlsum.training.parallel.processes import Processes
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 ENVIRONMENT = "environment.json"
 LEARNING = ("torch", "transformers", "tokenizers", "peft", "datasets", "accelerate")
 PACKAGES = ("rlsum", *LEARNING, "pot", "spacy", "rouge-score", "numpy")
+
+# What rewarded training does with a configuration. Increase it when the same configuration trains otherwise.
+# 1: recorded by no run; the reward's loss was divided as the likelihood, coverage counted (1 - gamma)
+# 2: the reward's loss and coverage have a weight of their own, samples are drawn from what decoding may write
+OBJECTIVE = 2
 
 
 def describe(facts: Mapping[str, Any]) -> bytes:
@@ -36,6 +42,7 @@ def describe(facts: Mapping[str, Any]) -> bytes:
         "threads": torch.get_num_threads(),
         "cuda": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
         "packages": {name: versions.get(name) for name in PACKAGES},
+        "objective": OBJECTIVE,
         **facts,
     }
     return (json.dumps(about, indent=2) + "\n").encode()
@@ -54,6 +61,17 @@ def digest(rows: datasets.Dataset) -> str:
     for batch in rows.select_columns(names).iter(1000):
         hashed.update(json.dumps(batch).encode())
     return hashed.hexdigest()[:16]
+
+
+def check_objective(run: Path, config: Config) -> None:
+    """Raise CheckpointError if a rewarded run began when its configuration meant another training."""
+    then = checkpoint.read_json(run / ENVIRONMENT).get("objective", 1)
+    if config.objective.rewarded and then != OBJECTIVE:
+        raise checkpoint.CheckpointError(
+            f"--resume {run}: it began with objective version {then}, this is version {OBJECTIVE}, in which "
+            f"objective.kind={config.objective.kind} trains otherwise (see CHANGELOG.md); start a new run from its "
+            f"best weights with --init {run}"
+        )
 
 
 def check_unchanged(run: Path, signatures: Mapping[str, str], facts: Mapping[str, Any]) -> None:

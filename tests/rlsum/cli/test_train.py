@@ -189,6 +189,30 @@ def test_a_run_with_other_articles_or_processes_is_not_resumed(place, tmp_path, 
     assert message in refused("train", "--resume", resumable(place, tmp_path / "r", **changes))
 
 
+@pytest.mark.parametrize("kind", ["mixed", "ranking"])
+@pytest.mark.parametrize("version", [None, 1, 999])
+def test_a_rewarded_run_of_another_objective_is_not_resumed_but_starts_others(place, tmp_path, kind, version):
+    """Runs of before recorded no version."""
+    folder = tmp_path / "r"
+    options = [] if kind == "mixed" else ["objective.kind=ranking", "objective.samples=2"]
+    assert run("train", place / "mixed.yaml", "--init", place / "mle", f"run={folder}", *options).exit_code == 0
+    assert run("train", "--resume", folder).exit_code == 0
+    path = folder / "environment.json"
+    facts = json.loads(path.read_text())
+    del facts["objective"]
+    path.write_text(json.dumps(facts if version is None else {**facts, "objective": version}))
+    message = refused("train", "--resume", folder)
+    assert f"version {version or 1}" in message
+    assert f"--init {folder}" in message
+    started = run("train", place / "mixed.yaml", "--init", folder, f"run={tmp_path / 'new'}", "training.steps=1")
+    assert started.exit_code == 0
+    assert run("generate", folder, place / "data/test.jsonl", "-o", tmp_path / "out.jsonl").exit_code == 0
+
+
+def test_a_likelihood_run_without_a_version_is_resumed(place, tmp_path):
+    assert run("train", "--resume", resumable(place, tmp_path / "r", objective=None)).exit_code == 0
+
+
 def test_articles_that_changed_in_their_place_are_noticed(place, tmp_path):
     (tmp_path / "train.jsonl").write_bytes((place / "data/train.jsonl").read_bytes())
     folder = tmp_path / "r"
