@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,17 @@ def write(reproduction: Reproduction, folder: Path) -> list[Path]:
 
 def _missing(value: Any) -> bool:
     return isinstance(value, float) and math.isnan(value)
+
+
+def run(name: str, make: Callable[[], Reproduction], folder: Path) -> None:
+    """Make a reproduction, print it and write it into ``folder``, with the time that it took."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    reproduction = make()
+    print(flush=True)
+    print_reproduction(reproduction)
+    written = ", ".join(map(str, write(reproduction, folder)))
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    print(f"{name}: {wall:.0f} seconds, {cpu:.0f} of a processor; {written}", flush=True)
 
 
 def print_reproduction(reproduction: Reproduction) -> None:

@@ -1,7 +1,13 @@
-"""Reproduces BERTScore rescaling (Zhang et al. 2020): scores of random and judged pairs, and a matrix of cosines."""
+"""Reproduce BERTScore rescaling: random and judged pairs, and the cosines of two sentences, before and after.
+
+    OMP_NUM_THREADS=1 python scripts/reproduce.py rescaling --wmt17 ../shared/data/human/wmt_da/wmt17_da_seg.tsv.gz
+
+Prints the baseline, with the published one if there is one; writes CSV, Markdown and PNG.
+"""
 
 from __future__ import annotations
 
+import argparse
 import csv
 import math
 from collections.abc import Sequence
@@ -15,10 +21,10 @@ from numpy.typing import NDArray
 from reproductions.claims import within
 from reproductions.estimate import Estimate, estimate
 from reproductions.published import ABSENT
-from reproductions.reproduction import Reproduction
+from reproductions.reproduction import Reproduction, run
 from reproductions.together import score_together
 from reproductions.twmd.metrics import TOKENS
-from reproductions.twmd.pairs import SentencePairs
+from reproductions.twmd.pairs import SentencePairs, pairs_of
 from rewards.embedding.metrics import bertscore
 from rewards.embedding.rescaling import PUBLISHED, random_pairs
 from rewards.embedding.reward import EmbeddingReward, rescaled
@@ -26,6 +32,7 @@ from rewards.encoding.layers import Layer
 from rewards.explain import explain
 from rlsum.errors import UserError
 from rlsum.explain.picture import png
+from rlsum.judgments.registry import load
 from rlsum.pages.curves import Curve, Panel, picture
 from rlsum.pages.pictures import COLOURS, Picture
 from rlsum.pages.table import Cell, Table
@@ -34,6 +41,37 @@ Floats = NDArray[np.float64]
 
 BINS = 60
 ROUNDING = 1e-9
+HUMAN = Path("../shared/data/human")
+EXAMPLE = ("the mayor opened the new bridge on monday .", "a bridge was opened by the city's mayor yesterday .")
+
+
+def main(arguments: Sequence[str]) -> None:
+    options = parsed(arguments)
+    pairs = pairs_of(load(f"wmt-da:{options.wmt17}"), "WMT17", options.limit)
+    given = options.pairs, tuple(options.example), options.encoder, options.layer, options.baselines, options.seed
+    run("rescaling", lambda: rescaling(pairs, *given), options.out)
+
+
+def parsed(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        "reproduce.py rescaling", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--wmt17", type=Path, default=HUMAN / "wmt_da/wmt17_da_seg.tsv.gz", metavar="PATH")
+    parser.add_argument(
+        "--baselines",
+        type=Path,
+        default=HUMAN / "bertscore_rescale_baseline/bert_score/rescale_baseline/en",
+        metavar="FOLDER",
+        help="bert-score's published baselines for English",
+    )
+    parser.add_argument("--out", type=Path, default=Path("runs/rescaling"), help="folder for CSV, Markdown and PNG")
+    parser.add_argument("--encoder", default="minilm", help="minilm, a directory, or a hub name")
+    parser.add_argument("--layer", help="default: 10 of 12, 19 of 24, otherwise at 5/6 of the depth")
+    parser.add_argument("--pairs", type=int, default=10_000, help="random pairs of references for the baseline")
+    parser.add_argument("--example", nargs=2, default=EXAMPLE, metavar=("CANDIDATE", "REFERENCE"))
+    parser.add_argument("--limit", type=int, metavar="N", help="use only the first N pairs of each group, for a trial")
+    parser.add_argument("--seed", type=int, default=0)
+    return parser.parse_args(arguments)
 
 
 def rescaling(

@@ -1,18 +1,18 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 import random
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
+import reproduce
 from encoders import WORDS
 from judged import judged
 from reproductions.together import both_ways
 from reproductions.twmd import geometry, tables
+from reproductions.twmd.command import STUDIES
 from reproductions.twmd.geometry import WordOccurrences, centred, drawn_pairs
 from reproductions.twmd.metrics import EncoderSetup, Metric
 from reproductions.twmd.pairs import SentencePairs, correlations, measure, pairs_of, scores
@@ -22,18 +22,8 @@ from rewards.embedding.similarity import Points
 from rlsum.errors import UserError
 from rlsum.judgments.collection import Judgments
 
-SCRIPTS = Path(__file__).resolve().parents[3] / "scripts"
 WMT_HEAD = "year\tlp\tsid\tsystem\thuman\tsource\tmt\treference\ttext_origin\n"
 STS_HEAD = "year\tsubtask\tline\tscore\tsentence1\tsentence2\n"
-
-
-def script(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, SCRIPTS / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture
@@ -222,15 +212,15 @@ def test_every_study_from_twenty_pairs(data: Path, tiny_encoder: Path, tmp_path:
         f"--sts={data / 'sts/sts.tsv'}",
         *(f"--wmt{year}={data / f'wmt_da/wmt{year}_da_seg.tsv'}" for year in (15, 16, 17)),
     ]
-    code = script("reproduce_twmd").main(
-        ["all", *files, f"--out={out}", f"--encoder={tiny_encoder}", f"--published={published}", "--beside=big",
+    code = reproduce.main(
+        ["twmd", "all", *files, f"--out={out}", f"--encoder={tiny_encoder}", f"--published={published}", "--beside=big",
          "--resamples=20", "--epochs=1", f"--data={data}"]
     )  # fmt: skip
     said = capsys.readouterr()
     assert code == 0, said.err
     assert "table3: skipped, no " in said.out
     names = {path.name for path in out.iterdir()}
-    studies = set(script("reproduce_twmd").STUDIES) - {"table3"}
+    studies = set(STUDIES) - {"table3"}
     assert {f"{name}.csv" for name in studies} <= names
     assert {f"{name}.md" for name in studies} <= names
     assert {"figures1-2.png", "figure3.png", "figure4.png", "appendix-a.png"} <= names
@@ -245,15 +235,21 @@ def test_every_study_from_twenty_pairs(data: Path, tiny_encoder: Path, tmp_path:
 def test_wrong_data_are_told_in_a_line(data: Path, tmp_path: Path, capsys) -> None:
     broken = tmp_path / "broken.tsv"
     broken.write_text("nothing\n")
-    code = script("reproduce_twmd").main(["table2", f"--wmt17={broken}", f"--out={tmp_path / 'out'}"])
+    code = reproduce.main(["twmd", "table2", f"--wmt17={broken}", f"--out={tmp_path / 'out'}"])
     assert code == 1
     assert str(broken) in capsys.readouterr().err
 
 
 def test_rescaling_from_twenty_pairs(data: Path, tiny_encoder: Path, tmp_path: Path, capsys) -> None:
     out = tmp_path / "out"
-    code = script("reproduce_rescaling").main(
-        [f"--wmt17={data / 'wmt_da/wmt17_da_seg.tsv'}", f"--out={out}", f"--encoder={tiny_encoder}", "--pairs=50"]
+    code = reproduce.main(
+        [
+            "rescaling",
+            f"--wmt17={data / 'wmt_da/wmt17_da_seg.tsv'}",
+            f"--out={out}",
+            f"--encoder={tiny_encoder}",
+            "--pairs=50",
+        ]
     )
     said = capsys.readouterr()
     assert code == 0, said.err

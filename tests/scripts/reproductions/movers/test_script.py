@@ -1,23 +1,11 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 from pathlib import Path
-from types import ModuleType
 
 import pytest
-
-SCRIPT = Path(__file__).resolve().parents[4] / "scripts" / "reproduce_movers.py"
-
-
-@pytest.fixture(scope="module")
-def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("reproduce_movers", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+import reproduce
+from reproductions.movers.command import STUDIES
 
 
 @pytest.fixture
@@ -38,15 +26,15 @@ def rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_every_study(script: ModuleType, arguments: list[str], tmp_path: Path, capsys, monkeypatch) -> None:
-    assert script.main(arguments) == 0
+def test_every_study(arguments: list[str], tmp_path: Path, capsys, monkeypatch) -> None:
+    assert reproduce.main(["movers", *arguments]) == 0
     said = capsys.readouterr()
     assert said.err == ""
     for line in ("Published: not available", "HOLD", "CPU seconds", "one judge against the others", "top quartile"):
         assert line in said.out
     out = tmp_path / "out"
     written = {path.name for path in out.iterdir()}
-    assert {f"{study}.{kind}" for study in script.STUDIES for kind in ("csv", "md")} <= written
+    assert {f"{study}.{kind}" for study in STUDIES for kind in ("csv", "md")} <= written
     assert (out / "table2.png").read_bytes().startswith(b"\x89PNG")
     correlations = rows(out / "table2.csv")
     assert len(correlations) == 2 * 9
@@ -59,21 +47,21 @@ def test_every_study(script: ModuleType, arguments: list[str], tmp_path: Path, c
 
     monkeypatch.setattr("rewards.mover.static.StaticMover.__call__", fail)
     monkeypatch.setattr("rewards.mover.contextual.ContextualMover.__call__", fail)
-    assert script.main(["table2", *arguments]) == 0
+    assert reproduce.main(["movers", "table2", *arguments]) == 0
     assert rows(out / "table2.csv") == correlations
 
 
-def test_one_study_without_contextual_vectors(script: ModuleType, arguments: list[str], tmp_path: Path, capsys) -> None:
-    assert script.main(["table2", *arguments, "--encoder=none"]) == 0
+def test_one_study_without_contextual_vectors(arguments: list[str], tmp_path: Path, capsys) -> None:
+    assert reproduce.main(["movers", "table2", *arguments, "--encoder=none"]) == 0
     assert {row["metric"] for row in rows(tmp_path / "out" / "table2.csv")} == {
         "ROUGE-L F1", "ROUGE-L recall", "WMS, static", "SMS, static", "S+WMS, static", "length (letters)"
     }  # fmt: skip
     assert "contextual" not in capsys.readouterr().out
 
 
-def test_what_is_not_there_is_skipped(script: ModuleType, arguments: list[str], tmp_path: Path, capsys) -> None:
+def test_what_is_not_there_is_skipped(arguments: list[str], tmp_path: Path, capsys) -> None:
     without = [each for each in arguments if not each.startswith("--essays")]
-    code = script.main(["table7", "references", *without, "--encoder=none", f"--data={tmp_path}"])
+    code = reproduce.main(["movers", "table7", "references", *without, "--encoder=none", f"--data={tmp_path}"])
     said = capsys.readouterr().out
     assert code == 0
     assert "essays: skipped, no " in said
@@ -92,29 +80,29 @@ def test_what_is_not_there_is_skipped(script: ModuleType, arguments: list[str], 
     ],
 )
 def test_wrong_arguments_are_told_before_anything_is_scored(
-    script: ModuleType, arguments: list[str], capsys, monkeypatch, given: str, told: str
+    arguments: list[str], capsys, monkeypatch, given: str, told: str
 ) -> None:
     monkeypatch.setattr("reproductions.movers.correlations.scored", lambda *_, **__: pytest.fail("scored"))
-    assert script.main(["table7", "table2", "references", *arguments, given]) == 1
+    assert reproduce.main(["movers", "table7", "table2", "references", *arguments, given]) == 1
     said = capsys.readouterr()
     assert said.err.startswith("error: ")
     assert told in said.err
     assert "Table" not in said.out
 
 
-def test_an_output_folder_that_cannot_be_made(script: ModuleType, arguments: list[str], tmp_path: Path, capsys) -> None:
+def test_an_output_folder_that_cannot_be_made(arguments: list[str], tmp_path: Path, capsys) -> None:
     (tmp_path / "file").write_text("")
-    assert script.main(["table7", *arguments, f"--out={tmp_path / 'file' / 'out'}"]) == 1
+    assert reproduce.main(["movers", "table7", *arguments, f"--out={tmp_path / 'file' / 'out'}"]) == 1
     assert str(tmp_path / "file") in capsys.readouterr().err
 
 
-def test_no_data_at_all(script: ModuleType, arguments: list[str], tmp_path: Path, capsys) -> None:
+def test_no_data_at_all(arguments: list[str], tmp_path: Path, capsys) -> None:
     others = [each for each in arguments if not each.startswith(("--essays", "--summaries"))]
-    assert script.main([*others, f"--data={tmp_path / 'nowhere'}"]) == 1
+    assert reproduce.main(["movers", *others, f"--data={tmp_path / 'nowhere'}"]) == 1
     assert "no judged texts" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("given", ["--resamples=0", "--references=0", "--examples=-1", "table9"])
-def test_numbers_and_names_that_make_no_sense(script: ModuleType, arguments: list[str], given: str) -> None:
+def test_numbers_and_names_that_make_no_sense(arguments: list[str], given: str) -> None:
     with pytest.raises(SystemExit):
-        script.main([*arguments, given])
+        reproduce.main(["movers", *arguments, given])

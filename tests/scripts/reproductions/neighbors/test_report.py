@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[4]
-SCRIPT = ROOT / "scripts" / "reproduce_neighbors.py"
+SCRIPT = ROOT / "scripts" / "reproduce.py"
 CSVS = {"table1", "sweeps", "table2", "figure4", "table3", "section5.3", "claims"}
 PICTURES = {"figures2-3", "figures2-3-as-printed", "figure4"}
 
@@ -17,7 +17,7 @@ PICTURES = {"figures2-3", "figures2-3-as-printed", "figure4"}
 def run(*arguments):
     environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
     return subprocess.run(
-        [sys.executable, SCRIPT, *map(str, arguments)], capture_output=True, text=True, env=environment
+        [sys.executable, SCRIPT, "neighbors", *map(str, arguments)], capture_output=True, text=True, env=environment
     )
 
 

@@ -1,6 +1,6 @@
 """Many judges on one server that is killed several times: response times, and lost or duplicate judgments.
 
-python scripts/benchmark_judging.py --judges 20 --seconds 60 --kills 3
+python scripts/studies/load.py --judges 20 --seconds 60 --kills 3
 
 Every judge is a thread with its own connection that fetches an item, waits, answers, and repeats a failed request, like
 the reload of a browser. Response times are those of answered requests, measured by the judge.
@@ -23,7 +23,7 @@ from urllib.parse import urlencode, urlsplit
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "support"))
 from judges import Server
 from ports import free_port
 

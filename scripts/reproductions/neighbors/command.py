@@ -1,6 +1,6 @@
 """Reproduce every table and figure of Ethayarajh and Sadigh (2020), BLEU Neighbors, with the published numbers.
 
-    OMP_NUM_THREADS=1 python scripts/reproduce_neighbors.py --data ../shared/data/human --out runs/neighbors
+    OMP_NUM_THREADS=1 python scripts/reproduce.py neighbors --data ../shared/data/human --out runs/neighbors
 
 The data folder has huse/huse_summarization.jsonl, asap_sas/ and asap_aes_set3/ in their public layouts. The dialogue
 and open-ended tasks of HUSE are not public: give them as DATA in any form that `rlsum data judgments` reads, with
@@ -12,20 +12,17 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from reproductions.neighbors.data import TASKS, DataPaths
 from reproductions.neighbors.report import STUDIES, ReproductionPlan, run
 from reproductions.neighbors.studies import Budget
 
-from rewards.errors import RewardError
-from rlsum.records import RecordError
 
-
-def main() -> None:
-    options = parser().parse_args()
+def main(arguments: Sequence[str]) -> None:
+    options = parser().parse_args(arguments)
     vectors = options.vectors or options.data.parent / "vectors" / "cnndm_word2vec_300d_30k.txt.gz"
     wmt = options.data / "wmt_da" / "wmt17_da_seg.tsv.gz"
     plan = ReproductionPlan(
@@ -39,16 +36,15 @@ def main() -> None:
         vectors=vectors if options.vectors or vectors.is_file() else None,
         budget=Budget(options.pairs, options.resamples, options.seed),
     )
-    try:
-        run(plan, lambda line: print(line, flush=True))
-    except (RecordError, RewardError) as error:
-        sys.exit(f"error: {error}")
+    run(plan, lambda line: print(line, flush=True))
     print(f"{time.process_time():.0f} CPU seconds")
 
 
 def parser() -> argparse.ArgumentParser:
     shared = Path(os.environ.get("RLSUM_SHARED", "../shared"))
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        "reproduce.py neighbors", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", type=Path, default=shared / "data" / "human", help="folder of the public data")
     parser.add_argument("--out", type=Path, default=Path("runs/neighbors"), help="tables (CSV), figures, kernel values")
     parser.add_argument("--studies", nargs="+", choices=STUDIES, default=STUDIES)
@@ -63,7 +59,3 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--resamples", type=int, default=Budget.resamples, help="resamples per interval")
     parser.add_argument("--seed", type=int, default=Budget.seed)
     return parser
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,6 @@
 """Reproduce Clark, Celikyilmaz and Smith (2019): sentence mover's similarity and people, on summaries and essays.
 
-    OMP_NUM_THREADS=1 python scripts/reproduce_movers.py --data ../shared/data/human --out runs/movers
+    OMP_NUM_THREADS=1 python scripts/reproduce.py movers --data ../shared/data/human --out runs/movers
 
 Prints each table and the verdict on each finding of the paper; writes CSV, Markdown and PNG to OUT. The published
 tables are not available; measured numbers are compared with the text of the paper. Tables without data are skipped.
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -26,14 +25,11 @@ from reproductions.movers.metrics import MoverSetup
 from reproductions.movers.references import references
 from reproductions.movers.table2 import table2
 from reproductions.movers.texts import table7
-from reproductions.reproduction import Reproduction, print_reproduction, write
-
-from rewards.errors import RewardError
+from reproductions.reproduction import Reproduction, run
 from rlsum.errors import UserError
 from rlsum.evaluation.correlation import RESAMPLES
 from rlsum.judgments.collection import Judgments
 from rlsum.meta_evaluation.cache import scores_file
-from rlsum.records import RecordError
 
 ALL = "all"
 STUDIES = ("table7", "table2", "differences", "table3", "references")
@@ -41,37 +37,27 @@ SHARED = Path(os.environ.get("RLSUM_SHARED", "../shared"))
 VECTORS = SHARED / "data" / "vectors" / "cnndm_word2vec_300d_30k.txt.gz"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str]) -> None:
     options = parsed(arguments)
     started = time.process_time()
     wanted = STUDIES if ALL in options.studies else tuple(dict.fromkeys(options.studies))
-    try:
-        options.out.mkdir(parents=True, exist_ok=True)
-        setup = MoverSetup(
-            None if options.vectors == "none" else Path(options.vectors),
-            None if options.encoder == "none" else options.encoder,
-            options.resamples,
-            options.seed,
-            scores_file(options.out / "scores"),
-        )
-        texts = judged(options)
-        print(f"{'; '.join(setup.rewards)}\n{setup.description}; {options.resamples:,} resamples", flush=True)
-        runs = studies(setup, texts, essays_by_reference(options, texts) if "references" in wanted else {}, options)
-        for name in wanted:
-            if name not in runs:
-                print(f"\n{name}: skipped, needs essays")
-                continue
-            before = time.process_time()
-            reproduction = runs[name]()
-            print(flush=True)
-            print_reproduction(reproduction)
-            written = ", ".join(str(path) for path in write(reproduction, options.out))
-            print(f"{name}: {time.process_time() - before:.0f} CPU seconds; {written}", flush=True)
-    except (UserError, RecordError, RewardError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+    options.out.mkdir(parents=True, exist_ok=True)
+    setup = MoverSetup(
+        None if options.vectors == "none" else Path(options.vectors),
+        None if options.encoder == "none" else options.encoder,
+        options.resamples,
+        options.seed,
+        scores_file(options.out / "scores"),
+    )
+    texts = judged(options)
+    print(f"{'; '.join(setup.rewards)}\n{setup.description}; {options.resamples:,} resamples", flush=True)
+    runs = studies(setup, texts, essays_by_reference(options, texts) if "references" in wanted else {}, options)
+    for name in wanted:
+        if name in runs:
+            run(name, runs[name], options.out)
+        else:
+            print(f"\n{name}: skipped, needs essays")
     print(f"{time.process_time() - started:.0f} CPU seconds")
-    return 0
 
 
 def studies(
@@ -120,8 +106,10 @@ def path_of(options: argparse.Namespace, name: str) -> Path:
     return given or options.data / data.FILES[name]
 
 
-def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def parsed(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        "reproduce.py movers", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("studies", nargs="*", default=ALL, choices=[ALL, *STUDIES], metavar="STUDY",
                         help=f"{ALL} (the default), {', '.join(STUDIES)}")  # fmt: skip
     parser.add_argument("--data", type=Path, default=SHARED / "data" / "human", help="folder of the public data")
@@ -142,7 +130,3 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
         if getattr(options, name) < least:
             parser.error(f"--{name} must be at least {least}")
     return options
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,6 +1,6 @@
 """Draw the pictures of the judging app in the documentation, from a study on simulated stories.
 
-python scripts/screenshot_study.py --out docs/pictures
+python scripts/studies/screenshots.py --out docs/pictures
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "support"))
 from judges import Judge, browser, served
 from PIL import Image
 from ports import free_port

@@ -1,6 +1,6 @@
 """Analyse the head-to-head judgments of Zhang et al. (2023) like a study in `rlsum human-eval analyse`.
 
-    OMP_NUM_THREADS=1 python scripts/analyse_zhang2023.py zhang2023_pairwise.json.gz -o zhang2023
+    OMP_NUM_THREADS=1 python scripts/reproduce.py zhang2023 zhang2023_pairwise.json.gz -o zhang2023
 
 A writer's summary is compared with a model's. The item is the article; some articles have summaries by several writers,
 which are compared with the same summary of the model. The sides of the summaries are not published.
@@ -9,6 +9,7 @@ which are compared with the same summary of the model. The sides of the summarie
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -22,12 +23,14 @@ from rlsum.judgments.pairwise import WRITER, zhang2023
 from rlsum.pages.terminal import show
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(arguments: Sequence[str]) -> None:
+    parser = argparse.ArgumentParser(
+        "reproduce.py zhang2023", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("judgments", type=Path, help="the authors' JSON, gzip or not")
     parser.add_argument("-o", "--out", type=Path, required=True, help="folder of the verdict card")
     parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     found = analyse(read_votes(options.judgments), AnalysisSettings("overall", seed=options.seed))
     write_card(found, options.out)
     show([*summary(found), *all_tables(found)], Console(width=120))
@@ -56,7 +59,3 @@ def read_votes(path: Path) -> Votes:
         if won is not None
     ]
     return Votes("Zhang et al. 2023", ("informative", "overall"), ((model, WRITER),), tuple(votes))
-
-
-if __name__ == "__main__":
-    main()

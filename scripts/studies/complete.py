@@ -1,6 +1,6 @@
 """A complete study in a real browser: build, serve, scripted judges with known preferences, collect, analyse.
 
-python scripts/complete_study.py baseline.jsonl better.jsonl --items 100 --judges 3 --out runs/study
+python scripts/studies/complete.py baseline.jsonl better.jsonl --items 100 --judges 3 --out runs/study
 
 The judges are programs that know which system wrote each summary and choose the second system's with given
 probabilities. The results of the analysis are printed with these probabilities, which the server does not know.
@@ -16,7 +16,7 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "support"))
 from judges import Judge, browser, served
 from ports import free_port
 

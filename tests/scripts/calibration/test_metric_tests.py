@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from simulated_metrics import NULLS, POWERS, World, _permutation_p, power, rejections
+from calibration.metric_tests import NULLS, POWERS, World, _permutation_p, power, rejections
 
 from rlsum.evaluation.permutation import permutation_test
 from rlsum.evaluation.rows import paired_rows

@@ -1,6 +1,6 @@
 """Reproduce every table and figure of Chen, Ding, Levinboim and Soricut (2020), with the published numbers.
 
-    OMP_NUM_THREADS=1 python scripts/reproduce_twmd.py all --data ../shared/data/human --out runs/twmd
+    OMP_NUM_THREADS=1 python scripts/reproduce.py twmd all --data ../shared/data/human --out runs/twmd
 
 Prints each table with the published numbers and the verdict on each finding of the paper; writes CSV, Markdown and PNG
 to OUT. Tables without data are skipped. Scores are cached in OUT/scores, so that a stopped run continues and a second
@@ -10,24 +10,18 @@ run on the same data takes seconds.
 from __future__ import annotations
 
 import argparse
-import sys
-import time
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
 from reproductions.published import Published, read_published
-from reproductions.reproduction import Reproduction, print_reproduction, write
+from reproductions.reproduction import Reproduction, run
 from reproductions.twmd import fine_tuning, geometry, layers, sinkhorn, speed, tables, temperature
 from reproductions.twmd.metrics import EncoderSetup
 from reproductions.twmd.pairs import SentencePairs, pairs_of
-
-from rewards.errors import RewardError
-from rlsum.errors import UserError
 from rlsum.judgments.collection import Judgments
 from rlsum.judgments.registry import load
 from rlsum.metric_fitting.training import FitOptions
-from rlsum.records import RecordError
 
 PUBLISHED = Path("../shared/published/twmd_2020.csv")
 STUDIES: dict[str, tuple[str, ...]] = {  # name -> data
@@ -51,7 +45,7 @@ FILES = {
 READERS = {"sts": "sts", "wmt": "wmt-da"}
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str]) -> None:
     options = parsed(arguments)
     setup = EncoderSetup(
         options.encoder,
@@ -66,24 +60,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     data = Data(options)
     runs = studies(setup, data, options)
     wanted = list(STUDIES) if "all" in options.studies else list(dict.fromkeys(options.studies))
-    try:
-        print(f"encoder {setup.description}; {options.resamples:,} resamples, seed {options.seed}")
-        for name in wanted:
-            missing = [item for item in STUDIES[name] if not data.path(item).exists()]
-            if missing:
-                print(f"\n{name}: skipped, {', '.join(f'no {data.path(item)} (--{item} PATH)' for item in missing)}")
-                continue
-            started = time.perf_counter(), time.process_time()
-            reproduction = runs[name]()
-            print(flush=True)
-            print_reproduction(reproduction)
-            wall, cpu = time.perf_counter() - started[0], time.process_time() - started[1]
-            written = ", ".join(str(path) for path in write(reproduction, options.out))
-            print(f"{name}: {wall:.0f} seconds, {cpu:.0f} of a processor; {written}", flush=True)
-    except (UserError, RecordError, RewardError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
+    print(f"encoder {setup.description}; {options.resamples:,} resamples, seed {options.seed}")
+    for name in wanted:
+        missing = [item for item in STUDIES[name] if not data.path(item).exists()]
+        if missing:
+            print(f"\n{name}: skipped, {', '.join(f'no {data.path(item)} (--{item} PATH)' for item in missing)}")
+        else:
+            run(name, runs[name], options.out)
 
 
 def studies(setup: EncoderSetup, data: Data, options: argparse.Namespace) -> dict[str, Callable[[], Reproduction]]:
@@ -144,8 +127,10 @@ def published_numbers(path: Path | None) -> Published:
     return read_published(path or PUBLISHED)
 
 
-def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def parsed(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        "reproduce.py twmd", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument(
         "studies", nargs="+", choices=["all", *STUDIES], metavar="STUDY", help=", ".join(["all", *STUDIES])
     )
@@ -170,7 +155,3 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--train-limit", type=int, metavar="N", help="use N judgments of WMT15-16 for table4")
     parser.add_argument("--seed", type=int, default=0)
     return parser.parse_args(arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,13 +1,18 @@
-"""Calibration of the tests between metrics, on simulated data with a known answer.
+"""Calibrate the tests between two metrics: false alarms and power on simulated data with a known answer.
+
+    OMP_NUM_THREADS=1 python scripts/calibration/metric_tests.py --picture docs/pictures/power.png
 
 Under the null hypothesis both metrics agree with people equally well, so a test at a nominal 5% should reject in 5% of
 the draws; with a real difference, its share of rejections is its power. Thousands of draws are tested at once: a draw
-is a row of a matrix.
+is a row of a matrix. Prints two Markdown tables, false alarms and power; the second is also drawn.
 """
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -17,6 +22,8 @@ from scipy.stats import rankdata
 from rlsum.evaluation.coefficients import pearson
 from rlsum.evaluation.rows import Floats
 from rlsum.evaluation.williams import williams
+from rlsum.pages.curves import Curve, Panel, picture
+from rlsum.pages.pictures import COLOURS
 
 Shape = Literal["normal", "skewed", "unlike"]
 
@@ -25,6 +32,7 @@ DRAWS = 20_000
 SWAPS = 199  # per permutation test: p can be exactly .05
 LOGNORMAL = float(np.sqrt(np.e - 1))  # corr(x, z) / corr(x, exp z) of normal x and z with unit variances
 BLOCK = 500  # draws at once
+TESTS = {"Williams": "williams", "permutation of rows": "permutation", "permutation of inputs": "clustered"}
 
 
 @dataclass(frozen=True)
@@ -110,6 +118,48 @@ POWERS = (
 )
 
 
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--draws", type=int, default=DRAWS, help="simulated data sets for each false alarm rate")
+    parser.add_argument("--power-draws", type=int, default=2_000, help="and for each point of a power curve")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--picture", type=Path, help="where to write the power curves (.png)")
+    options = parser.parse_args()
+    print(f"False alarms at 5%, two-tailed, {options.draws:,} draws\n")
+    print_table(
+        ["world", *TESTS],
+        ([world.name, *shares(rejections(world, options.draws, seed=options.seed))] for world in NULLS),
+    )
+    curves = {world.name: power(world, GAINS, options.power_draws, seed=options.seed) for world in POWERS}
+    print(f"\nPower at 5%, two-tailed, {options.power_draws:,} draws; r = .5 + gain against .5\n")
+    points = ([f"{name}; gain {each.world.gain}", *shares(each)] for name, found in curves.items() for each in found)
+    print_table(["world", *TESTS], points)
+    if options.picture:
+        options.picture.parent.mkdir(parents=True, exist_ok=True)
+        options.picture.write_bytes(picture("power", "Power", "", [panel(*curve) for curve in curves.items()]).light)
+
+
+def shares(found: RejectionRates) -> list[str]:
+    return [f"{100 * getattr(found, key):.1f}%" for key in TESTS.values()]
+
+
+def print_table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
+    print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
+    for line in lines:
+        print(f"| {' | '.join(line)} |", flush=True)
+
+
+def panel(name: str, found: Sequence[RejectionRates]) -> Panel:
+    gains = np.array([each.world.gain for each in found])
+    kept = {test: key for test, key in TESTS.items() if found[0].world.rows > 1 or key != "clustered"}
+    lines = (
+        Curve(test, colour, gains, np.array([getattr(each, key) for each in found]))
+        for (test, key), colour in zip(kept.items(), COLOURS, strict=False)
+    )
+    nominal = Curve("5%", COLOURS[-1], gains, np.full(len(gains), 0.05), dashed=True)
+    return Panel(name, (*lines, nominal), across="gain in r")
+
+
 def rejections(world: World, draws: int = DRAWS, swaps: int = SWAPS, seed: int = 0) -> RejectionRates:
     """Draw a world ``draws`` times and test its two metrics each time by Pearson's r, two-tailed at 5%.
 
@@ -160,3 +210,7 @@ def _permutation_p(human: Floats, a: Floats, b: Floats, swaps: int, generator: G
 def _standard(scores: Floats) -> Floats:
     centred = scores - scores.mean((1, 2), keepdims=True)
     return centred / np.sqrt((centred**2).mean((1, 2), keepdims=True))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,6 +1,6 @@
 """Calibrate the test of `rlsum human-eval analyse`: false alarms, coverage and power in simulated studies.
 
-    OMP_NUM_THREADS=1 python scripts/calibrate_preference.py
+    OMP_NUM_THREADS=1 python scripts/calibration/preference.py
 
 Prints four Markdown tables: how often the sign-flip test and the naive pooled test reject for two equal systems at the
 5% level; how often the 95% interval contains the true value; the power at 60/40; and the effect of a control variate.
