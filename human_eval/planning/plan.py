@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -89,17 +90,27 @@ class StudyPlan:
 
 
 def plan(
-    design: PlannedDesign, assumptions: Assumptions, *, source: str = "assumed", draws: int = DRAWS, seed: int = 0
+    design: PlannedDesign,
+    assumptions: Assumptions,
+    scenarios: Sequence[Scenario] = (),
+    *,
+    source: str = "assumed",
+    draws: int = DRAWS,
+    seed: int = 0,
 ) -> StudyPlan:
-    """Simulate the power of ``design`` under ``assumptions``, and choose its items if they are None.
+    """Simulate the power of ``design`` under ``assumptions``, choose its items if they are None, and simulate them in
+    ``scenarios``.
 
     Raises UserError if no simulated number of items reaches the power, or for an invalid option.
     """
     _check(design, assumptions)
-    alpha = design.alpha / design.pairs
-    counts = sorted({*JUDGES, design.judges})
-    curves = tuple(power_curve(assumptions, judges, alpha=alpha, draws=draws, seed=seed) for judges in counts)
-    chosen = next(curve for curve in curves if curve.judges == design.judges)
+    simulated = partial(rejections, alpha=design.alpha / design.pairs, draws=draws, seed=seed)
+
+    def curve(assumed: Assumptions, judges: int) -> PowerCurve:
+        return PowerCurve(judges, ITEMS, tuple(simulated(assumed, items, judges) for items in ITEMS))
+
+    curves = {judges: curve(assumptions, judges) for judges in sorted({*JUDGES, design.judges})}
+    chosen = curves[design.judges]
     items = design.items or chosen.needed(design.power)
     if items is None:
         raise UserError(
@@ -107,30 +118,20 @@ def plan(
             f"{counted(design.judges, 'judge')} per item has a power of {max(chosen.power):.0%} at {ITEMS[-1]} items; "
             "give a larger preference, more judges or less power, or set --items"
         )
-    power = rejections(assumptions, items, design.judges, alpha=alpha, draws=draws, seed=seed).sign_flip
-    return StudyPlan(replace(design, items=items), assumptions, source, curves, power, draws, seed)
-
-
-def with_scenarios(plan: StudyPlan, scenarios: Sequence[Scenario]) -> StudyPlan:
-    """The plan with its power in each of ``scenarios``."""
-    design, draws, seed = plan.design, plan.draws, plan.seed
-    assert design.items is not None  # set by `plan`
-    alpha = design.alpha / design.pairs
-    outlooks = []
-    for scenario in scenarios:
-        assumptions, judges = scenario.assumptions, scenario.judges
-        curve = power_curve(assumptions, judges, alpha=alpha, draws=draws, seed=seed)
-        power = rejections(assumptions, design.items, judges, alpha=alpha, draws=draws, seed=seed).sign_flip
-        outlooks.append(ScenarioPower(scenario, curve, power))
-    return replace(plan, outlooks=tuple(outlooks))
-
-
-def power_curve(
-    assumptions: Assumptions, judges: int, *, alpha: float = ALPHA, draws: int = DRAWS, seed: int = 0
-) -> PowerCurve:
-    """The power for a number of judges per item, at each of `ITEMS`."""
-    powers = (rejections(assumptions, items, judges, alpha=alpha, draws=draws, seed=seed).sign_flip for items in ITEMS)
-    return PowerCurve(judges, ITEMS, tuple(powers))
+    outlooks = [
+        ScenarioPower(row, curve(row.assumptions, row.judges), simulated(row.assumptions, items, row.judges))
+        for row in scenarios
+    ]
+    return StudyPlan(
+        design=replace(design, items=items),
+        assumptions=assumptions,
+        source=source,
+        curves=tuple(curves.values()),
+        power=simulated(assumptions, items, design.judges),
+        draws=draws,
+        seed=seed,
+        outlooks=tuple(outlooks),
+    )
 
 
 def from_pilot(path: Path, criterion: str, preference: float) -> tuple[Assumptions, str]:
@@ -182,12 +183,9 @@ def _check(design: PlannedDesign, assumptions: Assumptions) -> None:
     for name in ("preference", "ties", "correlation"):
         check_range(f"--{name}", name, getattr(assumptions, name))
     check_range("--judges", "judges", design.judges)
-    rules = (
-        ("--power", design.power, 0 < design.power < 1, "between 0 and 1"),
-        ("--alpha", design.alpha, 0 < design.alpha < 1, "between 0 and 1"),
-        ("--pairs", design.pairs, design.pairs >= 1, "1 or more"),
-        ("--items", design.items, design.items is None or design.items >= 1, "1 or more"),
-    )
-    for option, value, valid, expected in rules:
-        if not valid:
-            raise UserError(f"{option} {value}: expected a number {expected}")
+    for name in ("power", "alpha"):
+        if not 0 < getattr(design, name) < 1:
+            raise UserError(f"--{name} {getattr(design, name)}: expected a number between 0 and 1")
+    for name in ("pairs", "items"):
+        if getattr(design, name) is not None and getattr(design, name) < 1:
+            raise UserError(f"--{name} {getattr(design, name)}: expected 1 or more")

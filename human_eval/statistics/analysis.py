@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import product
 
 import numpy as np
 
@@ -104,7 +104,7 @@ def analyse(votes: Votes, settings: AnalysisSettings, scores: MetricScores | Non
         reasons = "; ".join(f"{row.judge}: {row.reason}" for row in out)
         raise UserError(f"all judges are excluded ({reasons}); collect more judgments, or change the rules and say why")
     draws = {"resamples": settings.resamples, "seed": settings.seed}
-    judged = {(name, pair): matrix(kept.of(name, pair)) for name in votes.criteria for pair in votes.pairs}
+    judged = {(name, pair): matrix(kept.of(name, pair)) for name, pair in product(votes.criteria, votes.pairs)}
     asked = {criterion: kept.of(criterion) for criterion in votes.criteria if kept.of(criterion)}
     return Analysis(
         votes=votes,
@@ -128,25 +128,24 @@ def analyse(votes: Votes, settings: AnalysisSettings, scores: MetricScores | Non
         metrics={criterion: metric_agreements(rows, scores, **draws) for criterion, rows in asked.items()},
         controls={
             (criterion, pair): controls(kept, criterion, pair, scores, settings)
-            for criterion in asked
-            for pair in votes.pairs
+            for criterion, pair in product(asked, votes.pairs)
             if scores
         },
     )
 
 
 def outcomes(votes: Votes, settings: AnalysisSettings) -> tuple[Outcome, ...]:
-    """The outcome of each criterion and pair, with p adjusted within its family."""
-    unadjusted = []
-    for criterion in votes.criteria:
-        for pair in votes.pairs:
-            judged = matrix(votes.of(criterion, pair))
-            asked = partial(
-                preference, judged.values, items=judged.items, resamples=settings.resamples, seed=settings.seed
-            )
-            half, dropped = asked(same=votes.same_items(pair)), asked(ties="dropped")
-            unadjusted.append(Outcome(criterion, pair, half, dropped, float("nan")))
-    return _adjusted(unadjusted, settings.primary)
+    """The outcome of each criterion and pair. Holm's correction is within the primary criterion and the others."""
+    rows = []
+    for criterion, pair in product(votes.criteria, votes.pairs):
+        judged = matrix(votes.of(criterion, pair))
+        asked = partial(preference, judged.values, items=judged.items, resamples=settings.resamples, seed=settings.seed)
+        rows.append(Outcome(criterion, pair, asked(same=votes.same_items(pair)), asked(ties="dropped"), float("nan")))
+    p = np.array([row.half.p for row in rows])
+    primary = np.array([row.criterion == settings.primary for row in rows], dtype=bool)
+    for family in (primary, ~primary):
+        p[family] = holm(p[family])
+    return tuple(replace(row, p_holm=float(adjusted)) for row, adjusted in zip(rows, p, strict=True))
 
 
 def controls(
@@ -168,13 +167,3 @@ def controls(
             seed=settings.seed,
         )
     return estimates
-
-
-def _adjusted(unadjusted: Sequence[Outcome], primary: str | None) -> tuple[Outcome, ...]:
-    """Holm's correction within the primary criterion and within the others, or over all."""
-    p = np.array([outcome.half.p for outcome in unadjusted])
-    first = np.array([outcome.criterion == primary for outcome in unadjusted], dtype=bool)
-    adjusted = np.full(len(p), np.nan)
-    for family in (first, ~first):
-        adjusted[family] = holm(p[family])
-    return tuple(replace(outcome, p_holm=float(value)) for outcome, value in zip(unadjusted, adjusted, strict=True))

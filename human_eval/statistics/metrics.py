@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from human_eval.statistics.preference import Preference, preference
 from human_eval.statistics.votes import Floats, Pair, Vote, matrix
@@ -59,8 +60,8 @@ def scored_items(scores: dict[str, dict[str, float]], pair: Pair) -> tuple[str, 
 
 
 def accuracy(
-    people: Sequence[float],
-    metric: Sequence[float],
+    people: ArrayLike,
+    metric: ArrayLike,
     *,
     items: Ids | None = None,
     resamples: int = RESAMPLES,
@@ -84,32 +85,19 @@ def metric_agreements(
 
     The single judge is compared with the mean of the others, which has one judge fewer.
     """
-    rows = _comparisons(votes)
-    means = {row: float(np.mean([vote.preference for vote in cast])) for row, cast in rows.items()}
-    people, items = list(means.values()), [item for _, item, _ in means]
+    judged = matrix(votes)
+    longer = {(vote.item, vote.pair, vote.comparison): vote.longer for vote in votes}
     choices: dict[str, Sequence[float]] = {
-        metric: [float(difference(by_system, pair, [item])[0]) for pair, item, _ in means]
+        metric: [float(difference(by_system, pair, [item])[0]) for item, pair, _ in judged.rows]
         for metric, by_system in (scores or {}).items()
     }
-    choices[LENGTH] = [cast[0].longer for cast in rows.values()]
+    choices[LENGTH] = [longer[row] for row in judged.rows]
+    people = np.nansum(judged.values, axis=1)  # its sign is that of the mean
     accuracies = {
-        name: accuracy(people, choice, items=items, resamples=resamples, seed=seed) for name, choice in choices.items()
+        name: accuracy(people, choice, items=judged.items, resamples=resamples, seed=seed)
+        for name, choice in choices.items()
     }
-    accuracies[JUDGE] = _judge_accuracy(votes, resamples, seed)
-    return accuracies
-
-
-def _comparisons(votes: Sequence[Vote]) -> Mapping[tuple[Pair, str, str], list[Vote]]:
-    rows: dict[tuple[Pair, str, str], list[Vote]] = {}
-    for vote in sorted(votes, key=lambda vote: (vote.pair, vote.item, vote.comparison, vote.judge)):
-        rows.setdefault((vote.pair, vote.item, vote.comparison), []).append(vote)
-    return rows
-
-
-def _judge_accuracy(votes: Sequence[Vote], resamples: int, seed: int) -> Preference:
-    judged = matrix(votes)
-    given = ~np.isnan(judged.values)
-    filled = np.where(given, judged.values, 0.0)
-    others = np.where(given, np.sign(filled.sum(1, keepdims=True) - filled), np.nan)
+    others = np.sign(people[:, None] - judged.values)  # of a judge; NaN = not judged
     agreed = np.where(others == 0, np.nan, judged.values * others)
-    return preference(agreed, items=judged.items, resamples=resamples, seed=seed)
+    accuracies[JUDGE] = preference(agreed, items=judged.items, resamples=resamples, seed=seed)
+    return accuracies

@@ -93,11 +93,16 @@ class Votes:
 
 
 class VoteMatrix(NamedTuple):
-    """Votes as a matrix: ``values`` (comparisons, judges), NaN = not judged; the item of each row; the judges."""
+    """Votes as a matrix: ``values`` (comparisons, judges), NaN = not judged; item, pair, comparison of each row."""
 
     values: Floats
-    items: tuple[str, ...]
+    rows: tuple[tuple[str, Pair, str], ...]
     judges: tuple[str, ...]
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        """The item of each row."""
+        return tuple(item for item, _, _ in self.rows)
 
 
 def matrix(votes: Sequence[Vote], value: Callable[[Vote], float] = lambda vote: vote.preference) -> VoteMatrix:
@@ -115,4 +120,4 @@ def matrix(votes: Sequence[Vote], value: Callable[[Vote], float] = lambda vote: 
         if not np.isnan(values[cell]):
             raise ValueError(f"judge {vote.judge} voted twice on {vote.comparison} ({vote.criterion})")
         values[cell] = value(vote)
-    return VoteMatrix(values, tuple(item for item, _, _ in rows), tuple(judges))
+    return VoteMatrix(values, tuple(rows), tuple(judges))

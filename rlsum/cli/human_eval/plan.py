@@ -67,7 +67,7 @@ def plan(
 
     rlsum human-eval plan -o plan --assumptions scenarios.csv
     """
-    from human_eval.planning.plan import PlannedDesign, with_scenarios, write_plan
+    from human_eval.planning.plan import PlannedDesign, write_plan
     from human_eval.planning.plan import plan as make
     from human_eval.planning.preregistration import preregistration
     from human_eval.planning.scenarios import read_scenarios
@@ -91,7 +91,7 @@ def plan(
         assumptions, judges = first.assumptions, first.judges
         source = f"{first.name}, the first of the scenarios" + (f"; {source}" if pilot else "")
     design = PlannedDesign(primary, pairs, judges, items, power, alpha, rules)
-    planned = with_scenarios(make(design, assumptions, source=source, draws=draws, seed=seed), scenarios)
+    planned = make(design, assumptions, scenarios, source=source, draws=draws, seed=seed)
     out.mkdir(parents=True, exist_ok=True)
     write_plan(out / "plan.json", planned)
     (out / "preregistration.md").write_text(preregistration(planned, names), encoding="utf-8")

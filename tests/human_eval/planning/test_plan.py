@@ -13,7 +13,6 @@ from human_eval.planning.plan import (
     from_pilot,
     plan,
     settings_of,
-    with_scenarios,
     write_plan,
 )
 from human_eval.planning.preregistration import preregistration, scenario_table
@@ -78,7 +77,7 @@ def foreseen(made):
         Scenario("expected", made.assumptions, made.design.judges),
         Scenario("hard | to tell", replace(made.assumptions, preference=0.52), 1),
     )
-    return with_scenarios(made, scenarios)
+    return plan(PlannedDesign(), made.assumptions, scenarios, draws=500)
 
 
 def test_each_scenario_has_its_own_power_and_items(made, foreseen):

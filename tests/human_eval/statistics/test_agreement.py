@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from statsmodels.stats.inter_rater import fleiss_kappa as oracle
+from statsmodels.stats.inter_rater import fleiss_kappa
 
-from human_eval.statistics.agreement import agreements, fleiss_kappa, intraitem_correlation, pairwise_agreement
+from human_eval.statistics.agreement import agreements
 
 NAN = float("nan")
 
@@ -19,11 +19,11 @@ def counts_of(votes):
 @given(st.lists(st.lists(st.sampled_from([-1, 0, 1]), min_size=4, max_size=4), min_size=2, max_size=10))
 def test_kappa_is_that_of_statsmodels(votes):
     votes = np.array(votes, dtype=float)
-    found = fleiss_kappa(votes, resamples=0)
+    found = agreements(votes, resamples=0)["kappa"]
     if np.ptp(votes) == 0:
         assert found.reason == "all judgments are the same"
     else:
-        assert found.value == pytest.approx(oracle(counts_of(votes)))
+        assert found.value == pytest.approx(fleiss_kappa(counts_of(votes)))
 
 
 def test_by_hand_with_unequal_numbers_of_judges():
@@ -31,16 +31,16 @@ def test_by_hand_with_unequal_numbers_of_judges():
     votes = np.array([[1, 1, -1], [NAN, -1, -1], [0, NAN, NAN]])
     shares = (1 / 3 + 1) / 2
     chance = (2 / 5) ** 2 + (3 / 5) ** 2
-    assert pairwise_agreement(votes, resamples=0).value == pytest.approx(shares)
-    assert fleiss_kappa(votes, resamples=0).value == pytest.approx((shares - chance) / (1 - chance))
-    assert pairwise_agreement(votes, resamples=0).n == 2
+    assert agreements(votes, resamples=0)["pairwise"].value == pytest.approx(shares)
+    assert agreements(votes, resamples=0)["kappa"].value == pytest.approx((shares - chance) / (1 - chance))
+    assert agreements(votes, resamples=0)["pairwise"].n == 2
 
 
 def test_correlation_within_items_by_hand():
     # Two items, two votes each: means 1 and 0, grand mean .5. MSB = 2 (.25 + .25) / 1 = 1, MSW = (0 + 2) / 2 = 1.
-    assert intraitem_correlation([[1, 1], [1, -1]], resamples=0).value == pytest.approx(0.0)
+    assert agreements([[1, 1], [1, -1]], resamples=0)["correlation"].value == pytest.approx(0.0)
     # MSB = 2 (1 + 1) / 1 = 4, MSW = 0.
-    assert intraitem_correlation([[1, 1], [-1, -1]], resamples=0).value == pytest.approx(1.0)
+    assert agreements([[1, 1], [-1, -1]], resamples=0)["correlation"].value == pytest.approx(1.0)
 
 
 def test_correlation_within_items_finds_what_was_planted():
@@ -50,7 +50,7 @@ def test_correlation_within_items_finds_what_was_planted():
     votes = np.array([np.repeat([-1, 0, 1], row.astype(int)) for row in counts], dtype=float)
     votes = np.random.default_rng(0).permuted(votes, axis=1)
     votes[::3, 2] = NAN  # unequal groups
-    found = intraitem_correlation(votes, resamples=200)
+    found = agreements(votes, resamples=200)["correlation"]
     assert found.value == pytest.approx(0.4, abs=0.04)
     assert found.low < 0.4 < found.high
 
