@@ -4,7 +4,7 @@ import argparse
 
 import numpy as np
 import pytest
-from calibrate_preference import false_alarms, pooled_p
+from calibration.preference import false_alarms, pooled_p
 from scipy.stats import binomtest
 
 
