@@ -21,6 +21,7 @@ from rlsum.yaml_files import read
 STRICT = ConfigDict(extra="forbid")
 RewardSpec = str | dict[str, Any]
 Estimator = Literal["self-critical", "rloo", "grpo", "dr-grpo"]  # implemented in rlsum.training.estimators
+Normalisation = Literal["constant", "token", "sequence", "sum"]  # of the policy gradient: estimators.weights
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -70,12 +71,15 @@ class Objective:
     estimator           how the rewards of mixed become advantages; see rlsum.training.estimators
     reward_scale        factor on the advantages
     samples             samples an article
-    length              the log-probability of a text is the sum or the mean over its tokens
+    normalisation       what the sum of log p over a sample is divided by in the loss of mixed
+    divisor             of the constant normalisation; None: the tokens that a sample may have
+    length              the log-probability of a text is the sum or the mean over its tokens, in likelihood and ranking
     kl                  weight of KL(policy || start) in the loss of mixed
     updates_per_sample  updates that learn from the same samples
     clip                range of importance ratios, which then replace log-probabilities in the loss of mixed
     margin              of ranking, for each rank between two candidates
     coverage_weight     lambda of the coverage loss, for a model with coverage
+    coverage_on_samples whether samples have a coverage loss as references have
     label_smoothing     probability that is spread evenly over all tokens in the likelihood of a pretrained model
     """
 
@@ -86,12 +90,15 @@ class Objective:
     estimator: Estimator = "self-critical"
     reward_scale: float = Field(default=1.0, gt=0, allow_inf_nan=False)
     samples: int = Field(default=1, ge=1)
+    normalisation: Normalisation = "constant"
+    divisor: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     length: Literal["sum", "mean"] = "mean"
     kl: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     updates_per_sample: int = Field(default=1, ge=1)
     clip: float | None = Field(default=None, gt=0, lt=1)
     margin: float = Field(default=0.001, ge=0, allow_inf_nan=False)
     coverage_weight: float = Field(default=1.0, ge=0, allow_inf_nan=False)
+    coverage_on_samples: bool = False
     label_smoothing: float = Field(default=0.0, ge=0, lt=1)
 
     def __post_init__(self) -> None:
@@ -118,9 +125,15 @@ class Objective:
 
     def _misplaced(self) -> Iterator[str]:
         if self.kind != "mixed":
-            for name in ("estimator", "kl", "clip"):
+            for name in ("estimator", "normalisation", "divisor", "kl", "clip"):
                 if getattr(self, name) != _default(self, name):
                     yield f"{name}={getattr(self, name)} applies to kind=mixed only; leave it out"
+        if self.divisor is not None and self.normalisation != "constant":
+            yield f"divisor={self.divisor}: not with normalisation={self.normalisation}; use normalisation=constant"
+        if self.coverage_on_samples and not self.rewarded:
+            yield "coverage_on_samples=True: kind=mle draws no samples; leave it out"
+        if self.coverage_on_samples and self.coverage_weight == 0:
+            yield "coverage_on_samples=True: coverage_weight=0 turns coverage off; set it, for example 1"
         if self.kind == "mle" and self.updates_per_sample > 1:
             yield f"updates_per_sample={self.updates_per_sample}: kind=mle draws no samples; leave it out"
 

@@ -30,6 +30,7 @@ from rlsum.data.batch import Batch, collate
 from rlsum.data.vocabulary import EOS, Vocabulary
 from rlsum.models.pointer_generator import NEVER, PointerGenerator
 from rlsum.models.sizes import PointerGeneratorConfig
+from rlsum.training.estimators import Credit
 from rlsum.training.update import MixedStep, MLEStep, PolicyGradient, StepResult
 
 KNOWN = 5000  # words with vectors in the texts that are rewarded: as many as a file that is written in no time holds
@@ -54,8 +55,9 @@ def main() -> None:
     with torch.no_grad():
         model.word_out.bias[EOS] = NEVER  # nothing ends before 100 tokens
     reward, mle = rewards.from_spec("rouge-l"), MLEStep()
-    rl = MixedStep(model, reward, lambda _: 1.0, 1, 100, PolicyGradient(), mle, "self-critical")
-    mixed = MixedStep(model, reward, lambda _: 0.97, 1, 100, PolicyGradient(), mle, "self-critical")
+    credit = Credit("self-critical", "constant", 100)
+    rl = MixedStep(model, reward, lambda _: 1.0, 1, 100, PolicyGradient(), mle, credit)
+    mixed = MixedStep(model, reward, lambda _: 0.97, 1, 100, PolicyGradient(), mle, credit)
     steps: dict[str, Callable[[], StepResult]] = {
         "MLE": lambda: mle(model, batch),
         "RL": lambda: rl(0, model, batch),

@@ -112,6 +112,11 @@ def check_start(config: Config, origin: Origin) -> None:
             f"objective.kind={config.objective.kind} starts from a likelihood model: give --init RUN (or set model: "
             "... to start from random weights on purpose)"
         )
+    section = config.model or (origin.checkpoint.config.model if origin.checkpoint else None)
+    if config.objective.coverage_on_samples and not getattr(section, "coverage", False):
+        raise ConfigError(
+            "objective.coverage_on_samples=True: the model has no coverage; set model.coverage=true, or leave it out"
+        )
     start_of(config, origin).check(config, origin)
 
 

@@ -1,4 +1,4 @@
-"""Rewards -> advantages: how much better a sample is than what it is compared with.
+"""Rewards -> advantages (how much better a sample is than what it is compared with) and weights in the loss.
 
 Notation: N articles; the k samples of an article are a group. A reward that is not finite is undefined: its sample has
 no advantage (NaN) and does not enter the mean of its group.
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rlsum.config import Estimator
+from rlsum.config import Estimator, Normalisation
 
 ROUNDING = 1e-9  # rewards of a group that differ by this share of the largest are equal: they differ by rounding
 
@@ -20,16 +20,42 @@ ROUNDING = 1e-9  # rewards of a group that differ by this share of the largest a
 class AdvantageEstimator:
     """How rewards become advantages.
 
-    function      (N, k) rewards of samples -> (N, k) advantages; with ``needs_greedy`` its second argument is the (N,)
-                  rewards of the greedy texts
-    paper         where it is from
-    fixed_length  the sum of log p over a sample is divided by ``decoding.max_length``, not by ``length``
+    function  (N, k) rewards of samples -> (N, k) advantages; with ``needs_greedy`` its second argument is the (N,)
+              rewards of the greedy texts
+    paper     where it is from
     """
 
     function: Callable[..., np.ndarray]
     paper: str
     needs_greedy: bool = False
-    fixed_length: bool = False
+
+
+@dataclass(frozen=True)
+class Credit:
+    """What the samples of an update teach: their advantages, and their weights in the policy gradient.
+
+    estimator      rewards -> advantages, see ``ESTIMATORS``
+    normalisation  what the sum of log p over a sample is divided by, see ``weights``
+    divisor        of ``constant``
+    scale          factor on the advantages
+    """
+
+    estimator: Estimator
+    normalisation: Normalisation
+    divisor: float = 1.0
+    scale: float = 1.0
+
+    @property
+    def needs_greedy(self) -> bool:
+        """Whether the estimator reads the rewards of greedy texts."""
+        return ESTIMATORS[self.estimator].needs_greedy
+
+    def __call__(
+        self, rewards: np.ndarray, greedy_rewards: np.ndarray | None, lengths: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(N, k) rewards, (N,) rewards of greedy texts, (N, k) tokens -> advantages and weights, both (N, k)."""
+        found = advantages(self.estimator, rewards, greedy_rewards, self.scale)
+        return found, weights(self.normalisation, lengths, self.divisor)
 
 
 def advantages(
@@ -87,8 +113,26 @@ ESTIMATORS: Mapping[Estimator, AdvantageEstimator] = {
     "self-critical": AdvantageEstimator(self_critical, "Rennie et al. 2017; Clark et al. 2019", needs_greedy=True),
     "rloo": AdvantageEstimator(leave_one_out, "Kool et al. 2019; Ahmadian et al. 2024"),
     "grpo": AdvantageEstimator(group_normalised, "Shao et al. 2024"),
-    "dr-grpo": AdvantageEstimator(group_centred, "Liu et al. 2025", fixed_length=True),
+    "dr-grpo": AdvantageEstimator(group_centred, "Liu et al. 2025"),
 }
+
+
+def weights(normalisation: Normalisation, lengths: np.ndarray, divisor: float) -> np.ndarray:
+    """(N, k) tokens of all samples of an update -> (N, k): the weight w of each in L_RL = -mean(w A sum_t log p_t).
+
+    sum       1
+    constant  1 / ``divisor``, Dr. GRPO (Liu et al. 2025, arXiv 2503.20783)
+    token     1 / mean length of the update's samples, which divides by all their tokens, DAPO (arXiv 2503.14476)
+    sequence  1 / length of the sample, GRPO (Shao et al. 2024)
+
+    A constant advantage has no expected gradient under ``sum`` and ``constant``. Under ``sequence`` its gradient is
+    that of E[1 / length]; under ``token`` it has that of one sample in all, so 1 / (N k) of it.
+    """
+    tokens = np.maximum(lengths, 1).astype(np.float64)
+    if normalisation == "sequence":
+        return 1.0 / tokens
+    whole = {"sum": 1.0, "constant": divisor, "token": tokens.mean() if tokens.size else 1.0}
+    return np.full(lengths.shape, 1.0 / whole[normalisation])
 
 
 def summary(advantages: np.ndarray) -> dict[str, float]:

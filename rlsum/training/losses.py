@@ -40,30 +40,36 @@ def smoothed(log_prob: Tensor, mean_log_prob: Tensor, smoothing: float) -> Tenso
     return (1.0 - smoothing) * log_prob + smoothing * mean_log_prob
 
 
-def policy_gradient(log_prob: Tensor, lengths: Tensor, advantage: Tensor, rule: LengthRule) -> Tensor:
-    """L_RL = -advantage * log p(sample | d), averaged over samples. Scalar.
+def policy_gradient(log_prob: Tensor, advantage: Tensor, weight: Tensor) -> Tensor:
+    """L_RL = -weight * advantage * sum_t log p_t, averaged over samples: ``log_prob`` (R, T), others (R,). Scalar.
 
-    Minimising it raises the probability of samples with a positive advantage (R,). With advantage = r(sample) -
-    r(greedy) it is Clark et al. 2019, equation 7 (self-critical training, Rennie et al. 2017). A sample whose advantage
-    is NaN or infinite gets no gradient.
+    Minimising it raises the probability of samples with a positive advantage. With advantage = r(sample) - r(greedy)
+    and weight 1 it is Clark et al. 2019, equation 7 (self-critical training, Rennie et al. 2017). A sample whose
+    advantage is NaN or infinite gets no gradient.
     """
-    weight = torch.where(advantage.isfinite(), advantage, 0.0).detach()
-    return -(weight * sequence_log_prob(log_prob, lengths, rule)).mean()
+    return -(_known(advantage) * weight * log_prob.sum(-1)).mean()
 
 
-def clipped_policy_gradient(
-    log_prob: Tensor, old_log_prob: Tensor, lengths: Tensor, advantage: Tensor, rule: LengthRule, clip: float
-) -> Tensor:
+def ratio_change(log_prob: Tensor, old_log_prob: Tensor) -> Tensor:
+    """p / p_old - 1 of each token (R, T), 0 at padding; p_old is the policy that drew the samples."""
+    return torch.expm1(log_prob - old_log_prob.detach())
+
+
+def clipped_policy_gradient(change: Tensor, advantage: Tensor, weight: Tensor, low: float, high: float) -> Tensor:
     """L_RL for samples that an older policy drew (PPO, Schulman et al. 2017, equation 7). Scalar.
 
-    Token by token (R, T), the importance ratio p / p_old minus 1 replaces log p. The gain A (ratio - 1) is constant
-    once the ratio has left [1 - clip, 1 + clip] in the direction of its advantage A (R,). If both policies are equal,
+    Token by token, the importance ratio minus 1, ``change`` (R, T), replaces log p. The gain A (ratio - 1) is constant
+    once the ratio has left [1 - low, 1 + high] in the direction of its advantage A (R,). If both policies are equal,
     the loss is 0 and its gradient that of ``policy_gradient``. Undefined advantages give no gradient.
     """
-    weight = torch.where(advantage.isfinite(), advantage, 0.0).detach().unsqueeze(-1)
-    change = torch.expm1(log_prob - old_log_prob.detach())
-    gain = torch.minimum(weight * change, weight * change.clamp(-clip, clip))
-    return -sequence_log_prob(gain, lengths, rule).mean()
+    known = _known(advantage).unsqueeze(-1)
+    gain = torch.minimum(known * change, known * change.clamp(-low, high))
+    return -(weight * gain.sum(-1)).mean()
+
+
+def _known(advantage: Tensor) -> Tensor:
+    """Advantages without gradient, 0 where undefined."""
+    return torch.where(advantage.isfinite(), advantage, 0.0).detach()
 
 
 def kl_per_token(log_prob: Tensor, start_log_prob: Tensor) -> Tensor:

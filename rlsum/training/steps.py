@@ -1,4 +1,4 @@
-"""The training step of a configuration, and when its rollouts are made: batch by batch, ahead, or for several updates.
+"""The training step of a configuration, and when its rollouts are made: ahead of an update, or for several updates.
 
 What a step computes is in ``update``.
 """
@@ -17,17 +17,17 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from rlsum.config import Config
+from rlsum.config import Config, Objective
 from rlsum.data.batch import Batch
 from rlsum.models.summarizer import Scorer, Summarizer, Tokens
-from rlsum.training.estimators import ESTIMATORS
-from rlsum.training.losses import target_lengths
+from rlsum.training.estimators import Credit
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes
+from rlsum.training.reward_losses import Ranking
 from rlsum.training.update import (
     MixedStep,
     MLEStep,
     PolicyGradient,
-    Ranking,
+    RewardLoss,
     Rollout,
     Samples,
     Score,
@@ -53,11 +53,13 @@ def training_step(
     ``start`` scores as the model that the run began with; an objective with a KL penalty needs it.
     """
     objective, training, max_length = config.objective, config.training, config.decoding.max_length
-    mle = MLEStep(objective.length, objective.coverage_weight, objective.label_smoothing)
+    coverage_weight = objective.coverage_weight if getattr(config.model, "coverage", False) else 0.0
+    mle = MLEStep(objective.length, coverage_weight, objective.label_smoothing)
     if reward is None:
         return lambda number, wrapped, batch: mle(wrapped, batch)
-    estimator = objective.estimator if objective.kind == "mixed" else None
-    ahead = training.decode_batch is not None or processes.world_size > 1
+    row_noise = training.row_noise
+    if row_noise is None:
+        row_noise = training.decode_batch is not None or processes.world_size > 1
     noise = partial(article_noise, seed=training.seed, samples=objective.samples, length=max_length)
     scoring = score_each
     if training.decode_batch is not None:
@@ -68,36 +70,40 @@ def training_step(
         gamma=lambda number: objective.gamma_at(number, training.steps),
         samples=objective.samples,
         max_length=max_length,
-        rl=_rl_loss(config),
+        rl=_reward_loss(objective),
         mle=mle,
-        estimator=estimator,
-        reward_scale=objective.reward_scale,
+        credit=_credit(objective, max_length),
+        coverage_on_samples=objective.coverage_on_samples,
         start=start,
-        noise=noise if (ahead if training.row_noise is None else training.row_noise) else None,
+        noise=noise if row_noise else None,
         scoring=scoring,
         processes=processes,
     )
-    return BufferedStep(step, objective.updates_per_sample, ahead)
+    return BufferedStep(step, objective.updates_per_sample)
 
 
-def _rl_loss(config: Config) -> PolicyGradient | Ranking:
-    objective = config.objective
+def _reward_loss(objective: Objective) -> RewardLoss:
     if objective.kind == "ranking":
         return Ranking(objective.margin, objective.length)
-    budget = config.decoding.max_length if ESTIMATORS[objective.estimator].fixed_length else None
-    return PolicyGradient(objective.length, budget, objective.clip, objective.kl)
+    return PolicyGradient(objective.clip, objective.kl)
+
+
+def _credit(objective: Objective, max_length: int) -> Credit | None:
+    if objective.kind != "mixed":
+        return None
+    divisor = max_length if objective.divisor is None else objective.divisor
+    return Credit(objective.estimator, objective.normalisation, divisor, objective.reward_scale)
 
 
 class BufferedStep:
     """A mixed step that keeps its rollouts.
 
-    ``updates`` updates in a row learn from the same rollouts. With ``ahead``, ``prepare`` makes those of all batches
-    before the first loss of an update: with several processes, which gather their rewards, and with ``decode_batch``.
-    Otherwise each is made just before the loss of its batch, with torch's generator as the loss before left it.
+    ``updates`` updates in a row learn from the same rollouts. ``prepare`` makes those of all batches before the first
+    loss of an update, because advantages and weights are estimated from all its samples.
     """
 
-    def __init__(self, step: MixedStep, updates: int, ahead: bool = False) -> None:
-        self.step, self.updates, self.ahead = step, updates, ahead
+    def __init__(self, step: MixedStep, updates: int) -> None:
+        self.step, self.updates = step, updates
         self._round = -1
         self._rollouts: dict[tuple[object, ...], Rollout] | None = None
 
@@ -107,7 +113,7 @@ class BufferedStep:
         A process whose share is empty gives no batches; it still takes part in gathering rewards.
         """
         self._begin(number)
-        if not self.ahead or self._rollouts is not None or self.step.gamma(number) == 0:
+        if self._rollouts is not None or self.step.gamma(number) == 0:
             return
         rollouts = self.step.rollouts(number, parts)
         if parts is not batches and batches:
@@ -115,7 +121,7 @@ class BufferedStep:
         self._rollouts = dict(zip(map(_key, batches), rollouts, strict=True))
 
     def __call__(self, number: int, model: torch.nn.Module, batch: Batch) -> StepResult:
-        """Loss of one batch in update ``number``."""
+        """Loss of one batch in update ``number``. A batch that ``prepare`` did not see is an update of its own."""
         if self.step.gamma(number) == 0:
             return self.step(number, model, batch)
         self._begin(number)
@@ -160,18 +166,16 @@ def divided(rollouts: Sequence[Rollout], sizes: Sequence[int], pad: int) -> list
     log_prob = _stacked([rollout.samples.log_prob for rollout in rollouts], 0).split(rows)
     start = [rollout.start_log_prob for rollout in rollouts if rollout.start_log_prob is not None]
     start_log_prob = _stacked(start, 0).split(rows) if start else None
-    rewards, greedy_rewards, advantages = (
-        _split([getattr(rollout, name) for rollout in rollouts], sizes)
-        for name in ("rewards", "greedy_rewards", "advantages")
-    )
-    widths = [max(1, int(target_lengths(part, pad).max())) for part in ids]
+    numbers = {
+        name: _split([getattr(rollout, name) for rollout in rollouts], sizes)
+        for name in ("lengths", "rewards", "greedy_rewards", "advantages", "weights")
+    }
+    widths = [max(1, int(lengths.max())) for lengths in numbers["lengths"]]
     return [
         Rollout(
             Tokens(ids[i][:, :width], log_prob[i][:, :width]),
-            rewards[i],
-            greedy_rewards[i],
-            advantages[i],
-            None if start_log_prob is None else start_log_prob[i][:, :width],
+            **{name: parts[i] for name, parts in numbers.items()},
+            start_log_prob=None if start_log_prob is None else start_log_prob[i][:, :width],
         )
         for i, width in enumerate(widths)
     ]

@@ -1,7 +1,7 @@
 """One update, from a batch of articles to the loss, in the order of events. The equations are in docs/one-update.md.
 
-    rollouts   sample -> texts -> rewards -> advantages      without gradient
-    loss       log-probabilities -> L_RL, L_MLE -> loss      with gradient
+    rollouts   sample -> texts -> rewards -> advantages         without gradient
+    loss       log-probabilities -> L_RL, L_MLE, L_cov -> loss  with gradient
 
 Formulas are in ``estimators`` (rewards -> advantages) and ``losses`` (log-probabilities -> losses). Around this page:
 ``steps`` (rollouts made ahead, or shared by several updates), ``trainer`` (backward pass and optimiser) and
@@ -23,13 +23,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from rlsum.config import Estimator
 from rlsum.data.batch import Batch
 from rlsum.data.vocabulary import PAD
 from rlsum.models.summarizer import Scorer, Summarizer, TargetScores, Tokens
 from rlsum.records import common_columns
 from rlsum.training import estimators, losses
-from rlsum.training.estimators import mean_defined
+from rlsum.training.estimators import Credit, mean_defined
 from rlsum.training.losses import LengthRule, target_lengths
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes
 
@@ -61,32 +60,36 @@ class Rollout:
     """Samples of a batch with their rewards and advantages.
 
     samples         ids and log-probabilities at sampling time, (B*k, L)
+    lengths         (B, k) tokens of the samples, end tokens counted
     rewards         (B, k) float64, NaN where undefined
     greedy_rewards  (B,) of the greedy texts; None unless the estimator needs them
     advantages      (B, k) float64, NaN where undefined; None for ranking, which compares the rewards themselves
+    weights         (B, k) float64, of the samples in the policy gradient, see ``estimators.weights``; None for ranking
     start_log_prob  (B*k, L) under the model that the run began with; None without a KL penalty
     """
 
     samples: Tokens
+    lengths: np.ndarray
     rewards: np.ndarray
     greedy_rewards: np.ndarray | None = None
     advantages: np.ndarray | None = None
+    weights: np.ndarray | None = None
     start_log_prob: Tensor | None = None
 
     def log(self, batch: Batch) -> dict[str, float]:
         """Means over the samples: rewards, tokens, share without an end token, entropy a token in nats."""
         ids, ends = self.samples.ids, torch.tensor(batch.ends, device=self.samples.ids.device)
-        lengths = target_lengths(ids, batch.pad).float()
         greedy = self.greedy_rewards
         return {
             "reward": mean_defined(self.rewards),
             **({} if greedy is None else {"baseline_reward": mean_defined(greedy)}),
-            "sample_length": lengths.mean().item(),
+            "sample_length": float(self.lengths.mean()),
             "sample_cut_off": 1.0 - torch.isin(ids, ends).any(-1).float().mean().item(),
-            "entropy": -(self.samples.log_prob.sum() / lengths.sum()).item(),
+            "entropy": -self.samples.log_prob.sum().item() / float(self.lengths.sum()),
         }
 
 
+RewardLoss = Callable[[Tensor, Rollout], tuple[Tensor, dict[str, float]]]  # see PolicyGradient.__call__
 Score = Callable[[Sequence[Samples]], list[Rollout]]
 
 
@@ -98,21 +101,21 @@ def score_together(score: Score, samples: Iterable[Samples]) -> list[Rollout]:
 
 @dataclass(frozen=True)
 class MixedStep:
-    """L = gamma L_RL + (1 - gamma) L_MLE (Clark et al. 2019, equation 8).
+    """L = gamma L_RL + (1 - gamma) L_MLE + lambda L_cov (Clark et al. 2019, equation 8; L_cov: See et al. 2017).
 
-    policy        the model that samples, without the wrapper that accelerate puts around it
-    reward        texts -> rewards
-    gamma         update number (from 0) -> weight of L_RL
-    samples       k
-    max_length    tokens a sample may have
-    rl            rollout -> L_RL
-    mle           references -> L_MLE
-    estimator     rewards -> advantages, see ``estimators.ESTIMATORS``; None: ranking, which needs none
-    reward_scale  factor on the advantages
-    start         scores as the model that the run began with, for a KL penalty
-    noise         batch, update number -> random numbers of the samples, see ``Summarizer``; None: torch's generator
-    scoring       which samples share a call of the reward
-    processes     that train together
+    policy               the model that samples, without the wrapper that accelerate puts around it
+    reward               texts -> rewards
+    gamma                update number (from 0) -> weight of L_RL
+    samples              k
+    max_length           tokens a sample may have
+    rl                   rollout -> L_RL
+    mle                  references -> L_MLE, and lambda
+    credit               rewards -> advantages and weights; None: ranking, which needs none
+    coverage_on_samples  L_cov is that of the references plus that of the samples
+    start                scores as the model that the run began with, for a KL penalty
+    noise                batch, update number -> random numbers of the samples, see ``Summarizer``; None: torch's
+    scoring              which samples share a call of the reward
+    processes            that train together
     """
 
     policy: Summarizer
@@ -120,10 +123,10 @@ class MixedStep:
     gamma: Callable[[int], float]
     samples: int
     max_length: int
-    rl: PolicyGradient | Ranking
+    rl: RewardLoss
     mle: MLEStep
-    estimator: Estimator | None = None
-    reward_scale: float = 1.0
+    credit: Credit | None = None
+    coverage_on_samples: bool = False
     start: Scorer | None = None
     noise: Callable[[Batch, int], Tensor] | None = None
     scoring: Callable[[Score, Iterable[Samples]], list[Rollout]] = score_together
@@ -143,13 +146,12 @@ class MixedStep:
         """Samples of the batches with rewards and advantages. With several processes, every process must call it."""
         samples = (self.sample(number, batch) for batch in batches)
         scored = self.scoring(self.score, samples)
-        pairs = zip(scored, self.advantages(scored), strict=True)
-        return [replace(rollout, advantages=advantages) for rollout, advantages in pairs]
+        return self.credited(scored)
 
     def sample(self, number: int, batch: Batch) -> Samples:
         """k samples of each article at temperature 1, cut after ``max_length`` tokens, and the greedy text."""
         noise = None if self.noise is None else self.noise(batch, number)
-        if self.estimator is not None and estimators.ESTIMATORS[self.estimator].needs_greedy:
+        if self.credit is not None and self.credit.needs_greedy:
             tokens, greedy = self.policy.self_critical(batch, self.samples, self.max_length, noise)
             greedy_texts = self.policy.to_text(batch, greedy)
         else:
@@ -170,137 +172,129 @@ class MixedStep:
         split = np.split(rewards, np.cumsum([len(texts) for texts, _, _ in parts])[:-1])
         sample_rewards, greedy_rewards = split[: len(samples)], split[len(samples) :] or repeat(None, len(samples))
         return [
-            Rollout(part.tokens, rewards.reshape(-1, self.samples), greedy, start_log_prob=part.start_log_prob)
+            Rollout(
+                part.tokens,
+                target_lengths(part.tokens.ids, part.batch.pad).cpu().numpy().reshape(-1, self.samples),
+                rewards.reshape(-1, self.samples),
+                greedy,
+                start_log_prob=part.start_log_prob,
+            )
             for part, rewards, greedy in zip(samples, sample_rewards, greedy_rewards, strict=True)
         ]
 
-    def advantages(self, rollouts: Sequence[Rollout]) -> Sequence[np.ndarray | None]:
-        """(B, k) advantages of each rollout, estimated once from the rewards (N, k) of all articles of all processes.
-
-        N counts the articles of an update. One process without ``decode_batch`` makes a rollout just before the loss
-        of its batch, so with ``accumulate`` its N counts the articles of a batch.
-        """
-        if self.estimator is None:
-            return [None] * len(rollouts)
-        gathered = self.processes.gather_all([(part.rewards, part.greedy_rewards) for part in rollouts])
+    def credited(self, rollouts: Sequence[Rollout]) -> list[Rollout]:
+        """The rollouts with advantages and weights, from all N articles of an update, of all processes, at once."""
+        if self.credit is None:
+            return list(rollouts)
+        gathered = self.processes.gather_all([(part.rewards, part.greedy_rewards, part.lengths) for part in rollouts])
         parts = [part for process in gathered for part in process]
-        rewards = np.concatenate([rewards for rewards, _ in parts])  # (N, k)
-        greedy_parts = [greedy for _, greedy in parts if greedy is not None]
-        greedy_rewards = np.concatenate(greedy_parts) if greedy_parts else None  # (N,)
-        advantages = estimators.advantages(self.estimator, rewards, greedy_rewards, self.reward_scale)  # (N, k)
-        split = np.split(advantages, np.cumsum([len(rewards) for rewards, _ in parts])[:-1])
+        greedy = [part for _, part, _ in parts if part is not None]
+        advantages, weights = self.credit(
+            np.concatenate([part for part, _, _ in parts]),  # (N, k)
+            np.concatenate(greedy) if greedy else None,  # (N,)
+            np.concatenate([part for _, _, part in parts]),  # (N, k)
+        )
         first = sum(len(process) for process in gathered[: self.processes.rank])
-        return split[first : first + len(rollouts)]
+        mine = slice(first, first + len(rollouts))
+        cuts = np.cumsum([len(part) for part, _, _ in parts])[:-1]
+        credited = zip(rollouts, np.split(advantages, cuts)[mine], np.split(weights, cuts)[mine], strict=True)
+        return [replace(rollout, advantages=own, weights=weight) for rollout, own, weight in credited]
 
     # ---- with gradient: log-probabilities, losses, log --------------------------------------------------------------
 
     def loss(self, number: int, model: Scorer, batch: Batch, rollout: Rollout) -> StepResult:
-        """gamma L_RL + (1 - gamma) L_MLE, from one pass of the model over samples and references."""
+        """gamma L_RL + (1 - gamma) L_MLE + lambda L_cov, from one pass of the model over samples and references."""
         gamma, ids = self.gamma(number), rollout.samples.ids
-        if gamma == 1:  # the references are not scored
-            loss, log = self.rl(model(batch, ids).log_prob, rollout, batch.pad)
-            log |= {"loss_rl": loss.item(), "tokens": target_lengths(ids, batch.pad).sum().item()}
+        if gamma == 1 and not self.mle.coverage_weight:  # the references are not scored
+            loss, log = self.rl(model(batch, ids).log_prob, rollout)
+            log |= {"loss_rl": loss.item(), "tokens": float(rollout.lengths.sum())}
         else:
             both = interleave(ids, batch.target, self.samples, batch.pad)  # (B*(k+1), max(L, T))
             scored = model(batch, both)
             is_sample = torch.arange(len(both), device=both.device) % (self.samples + 1) < self.samples
-            rl, rl_log = self.rl(scored.log_prob[is_sample], rollout, batch.pad)
-            mle, mle_log = self.mle.loss(scored.select(~is_sample), both[~is_sample], batch.pad)
+            samples, references = scored.select(is_sample), scored.select(~is_sample)
+            rl, rl_log = self.rl(samples.log_prob, rollout)
+            mle, mle_log = self.mle.loss(references, batch.target, batch.pad)
             loss = gamma * rl + (1.0 - gamma) * mle
             log = {**mle_log, **rl_log, "loss_rl": rl.item(), "loss_mle": mle.item()}
+            if self.mle.coverage_weight:
+                coverage = self.mle.coverage(references, batch.target, batch.pad)
+                log["coverage"] = coverage.item()
+                if self.coverage_on_samples:
+                    of_samples = self.mle.coverage(samples, ids, batch.pad)
+                    log["sample_coverage"] = of_samples.item()
+                    coverage = coverage + of_samples
+                loss = loss + self.mle.coverage_weight * coverage
         return StepResult(loss, {"loss": loss.item(), **log, **rollout.log(batch), "gamma": gamma})
 
 
 @dataclass(frozen=True)
 class PolicyGradient:
-    """L_RL = -advantage log p(sample), plus a KL penalty. W >= L: samples may be padded to the width of references.
+    """L_RL = -weight * advantage * log p(sample), plus a KL penalty. W >= L: samples may be padded as references are.
 
-    length        log p(sample) is the sum or the mean over its tokens
-    token_budget  the sum is divided by this number instead, so a sample's own length does not matter (Dr. GRPO)
-    clip          importance ratios to the policy that sampled, clipped, take the place of log p (Schulman et al. 2017)
-    kl            weight of KL(policy || start)
+    clip  importance ratios to the policy that sampled, clipped, take the place of log p (Schulman et al. 2017)
+    kl    weight of KL(policy || start)
     """
 
-    length: LengthRule = "mean"
-    token_budget: int | None = None
     clip: float | None = None
     kl: float = 0.0
 
-    def __call__(self, log_prob: Tensor, rollout: Rollout, pad: int) -> tuple[Tensor, dict[str, float]]:
+    def __call__(self, log_prob: Tensor, rollout: Rollout) -> tuple[Tensor, dict[str, float]]:
         """Loss (scalar) from log-probabilities (R, W) of the samples, and numbers for the log."""
-        assert rollout.advantages is not None, "a policy gradient needs an estimator"
-        advantage = torch.as_tensor(rollout.advantages, dtype=torch.float32, device=log_prob.device).flatten()  # (R,)
-        lengths, rule = target_lengths(rollout.samples.ids, pad), self.length
-        tokens, log = lengths.sum(), estimators.summary(rollout.advantages)
-        if self.token_budget is not None:
-            lengths, rule = torch.full_like(lengths, self.token_budget), "mean"
+        assert rollout.advantages is not None, "a policy gradient needs credit"
+        assert rollout.weights is not None
+        advantage, weight = (as_rows(values, log_prob) for values in (rollout.advantages, rollout.weights))  # (R,)
+        tokens, log = float(rollout.lengths.sum()), estimators.summary(rollout.advantages)
         if self.clip is None:
-            loss = losses.policy_gradient(log_prob, lengths, advantage, rule)
+            loss = losses.policy_gradient(log_prob, advantage, weight)
         else:
-            old_log_prob = _widened(rollout.samples.log_prob, log_prob)
-            loss = losses.clipped_policy_gradient(log_prob, old_log_prob, lengths, advantage, rule, self.clip)
-            outside = ((log_prob - old_log_prob).expm1().abs() > self.clip).sum()
-            log["ratio_outside"] = (outside / tokens).item()
+            change = losses.ratio_change(log_prob, _widened(rollout.samples.log_prob, log_prob))  # (R, W)
+            loss = losses.clipped_policy_gradient(change, advantage, weight, self.clip, self.clip)
+            log["ratio_outside"] = (change.abs() > self.clip).sum().item() / tokens
         if self.kl:
             assert rollout.start_log_prob is not None, "a KL penalty needs the start"
             kl = losses.kl_per_token(log_prob, _widened(rollout.start_log_prob, log_prob))  # (R, W)
-            log["kl"] = (kl.sum() / tokens).item()
-            loss = loss + self.kl * losses.sequence_log_prob(kl, lengths, rule).mean()
+            log["kl"] = kl.sum().item() / tokens
+            loss = loss + self.kl * (weight * kl.sum(-1)).mean()
         return loss, log
 
 
 @dataclass(frozen=True)
-class Ranking:
-    """L_RL of BRIO: the samples of an article should be as probable, by ``length``, as they are good."""
-
-    margin: float = 0.001
-    length: LengthRule = "mean"
-
-    def __call__(self, log_prob: Tensor, rollout: Rollout, pad: int) -> tuple[Tensor, dict[str, float]]:
-        """Loss (scalar) from log-probabilities (R, W) of the samples, and numbers for the log."""
-        lengths = target_lengths(rollout.samples.ids, pad)
-        scores = losses.sequence_log_prob(log_prob, lengths, self.length).view(rollout.rewards.shape)  # (B, k)
-        defined = np.where(np.isfinite(rollout.rewards), rollout.rewards, np.nan)
-        rewards = torch.as_tensor(defined, device=log_prob.device, dtype=torch.float64)
-        better = rewards.unsqueeze(2) > rewards.unsqueeze(1)  # (B, i, j)
-        right = (scores.unsqueeze(2) > scores.unsqueeze(1))[better].float()
-        return losses.ranking(scores, rewards, self.margin), {
-            "ranked_right": right.mean().item(),
-            "undefined_rewards": float(np.isnan(defined).mean()),
-            "zero_groups": 1.0 - better.flatten(1).any(-1).float().mean().item(),
-        }
-
-
-@dataclass(frozen=True)
 class MLEStep:
-    """L_MLE = -log p(reference | article), plus the coverage penalty of a model with coverage.
+    """L_MLE + lambda L_cov, where L_MLE = -log p(reference | article).
 
-    ``label_smoothing`` spreads this share of each target token evenly over all tokens; the logged nll has none.
+    length           the log-probability and the coverage of a text are the sum or the mean over its tokens
+    coverage_weight  lambda; 0 for a model without coverage
+    label_smoothing  this share of each target token is spread evenly over all tokens; the logged nll has none
     """
 
     length: LengthRule = "mean"
-    coverage_weight: float = 1.0
+    coverage_weight: float = 0.0
     label_smoothing: float = 0.0
 
     def __call__(self, model: Scorer, batch: Batch) -> StepResult:
         """Loss of one batch."""
-        loss, log = self.loss(model(batch, batch.target), batch.target, batch.pad)
+        scored = model(batch, batch.target)
+        loss, log = self.loss(scored, batch.target, batch.pad)
+        if self.coverage_weight:
+            coverage = self.coverage(scored, batch.target, batch.pad)
+            log["coverage"] = coverage.item()
+            loss = loss + self.coverage_weight * coverage
         return StepResult(loss, {"loss": loss.item(), **log})
 
     def loss(self, scored: TargetScores, target: Tensor, pad: int = PAD) -> tuple[Tensor, dict[str, float]]:
-        """Loss (scalar) of scored targets (B, T), and numbers for the log."""
+        """L_MLE (scalar) of scored targets (B, T), and numbers for the log."""
         lengths, log_prob = target_lengths(target, pad), scored.log_prob
         tokens = lengths.sum().item()
         log = {"nll": -log_prob.sum().item() / tokens, "tokens": tokens}
         if self.label_smoothing:
             assert scored.mean_log_prob is not None, "label smoothing needs the mean over all tokens"
             log_prob = losses.smoothed(log_prob, scored.mean_log_prob, self.label_smoothing)
-        loss = losses.nll(log_prob, lengths, self.length)
-        coverage = losses.coverage(scored.coverage, lengths, self.length)
-        if coverage.requires_grad and self.coverage_weight:
-            log["coverage"] = coverage.item()
-            loss = loss + self.coverage_weight * coverage
-        return loss, log
+        return losses.nll(log_prob, lengths, self.length), log
+
+    def coverage(self, scored: TargetScores, target: Tensor, pad: int = PAD) -> Tensor:
+        """L_cov (scalar) of scored targets (R, T)."""
+        return losses.coverage(scored.coverage, target_lengths(target, pad), self.length)
 
 
 def interleave(samples: Tensor, target: Tensor, k: int, pad: int = PAD) -> Tensor:
@@ -309,6 +303,11 @@ def interleave(samples: Tensor, target: Tensor, k: int, pad: int = PAD) -> Tenso
     samples = F.pad(samples, (0, width - samples.shape[1]), value=pad).view(len(target), k, width)
     target = F.pad(target, (0, width - target.shape[1]), value=pad)
     return torch.cat([samples, target.unsqueeze(1)], 1).flatten(0, 1)
+
+
+def as_rows(values: np.ndarray, like: Tensor) -> Tensor:
+    """(B, k) numbers of samples -> (R,) float32, on the device of ``like``."""
+    return torch.as_tensor(values, dtype=torch.float32, device=like.device).flatten()
 
 
 def _widened(values: Tensor, like: Tensor) -> Tensor:

@@ -173,6 +173,22 @@ def test_a_mixed_objective_needs_decoded_validation_to_choose_by(minimal):
         ("{kind: mixed, reward: rouge-l, estimator: rlo}", ["objective.estimator"]),
         ("{kind: mixed, reward: rouge-l, kl: -1}", ["objective.kl"]),
         ("{kind: mixed, reward: rouge-l, clip: 1.5}", ["objective.clip"]),
+        ("{kind: mixed, reward: rouge-l, normalisation: mean}", ["objective.normalisation"]),
+        ("{kind: mixed, reward: rouge-l, divisor: 0}", ["objective.divisor"]),
+        ("{kind: mixed, reward: rouge-l, divisor: .inf}", ["objective.divisor"]),
+        (
+            "{kind: mixed, reward: rouge-l, normalisation: sum, divisor: 9}",
+            ["divisor=9.0: not with normalisation=sum; use normalisation=constant"],
+        ),
+        (
+            "{kind: ranking, reward: rouge-l, samples: 4, normalisation: sum, divisor: 9}",
+            ["normalisation=sum applies to kind=mixed", "divisor=9.0 applies to kind=mixed"],
+        ),
+        ("{kind: mle, coverage_on_samples: true}", ["coverage_on_samples=True: kind=mle draws no samples"]),
+        (
+            "{kind: mixed, reward: rouge-l, coverage_on_samples: true, coverage_weight: 0}",
+            ["coverage_on_samples=True: coverage_weight=0 turns coverage off"],
+        ),
     ],
 )
 def test_an_objective_that_cannot_be_is_refused_with_every_reason(minimal, objective, messages):

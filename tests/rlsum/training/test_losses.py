@@ -8,6 +8,7 @@ from rlsum.training import losses
 
 LOG_PROB = torch.tensor([[-1.0, -2.0, 0.0], [-3.0, -4.0, -5.0]])
 LENGTHS = torch.tensor([2, 3])
+ONES = torch.ones(2)
 
 
 def test_sequences_by_hand():
@@ -41,28 +42,28 @@ def test_coverage_by_hand():
 
 def test_policy_gradient_by_hand():
     advantage = torch.tensor([2.0, -1.0])
-    assert losses.policy_gradient(LOG_PROB, LENGTHS, advantage, "sum").item() == -(2 * -3 + -1 * -12) / 2
-    assert losses.policy_gradient(LOG_PROB, LENGTHS, advantage, "mean").item() == -(2 * -1.5 + -1 * -4) / 2
+    assert losses.policy_gradient(LOG_PROB, advantage, ONES).item() == -(2 * -3 + -1 * -12) / 2
+    assert losses.policy_gradient(LOG_PROB, advantage, 1 / LENGTHS).item() == -(2 * -1.5 + -1 * -4) / 2
 
 
 def test_the_sign_of_the_policy_gradient():
     """Descending the loss raises the probability of what was better and lowers that of what was worse."""
     log_prob = LOG_PROB.clone().requires_grad_()
-    losses.policy_gradient(log_prob, LENGTHS, torch.tensor([1.0, -1.0]), "sum").backward()
+    losses.policy_gradient(log_prob, torch.tensor([1.0, -1.0]), ONES).backward()
     assert (-log_prob.grad[0] > 0).all()
     assert (-log_prob.grad[1] < 0).all()
 
 
 def test_an_undefined_advantage_gives_no_gradient_and_the_rest_keeps_its_own():
     log_prob = LOG_PROB.clone().requires_grad_()
-    losses.policy_gradient(log_prob, LENGTHS, torch.tensor([float("nan"), 1.0]), "sum").backward()
+    losses.policy_gradient(log_prob, torch.tensor([float("nan"), 1.0]), ONES).backward()
     assert log_prob.grad.tolist() == [[0.0] * 3, [-0.5] * 3]
 
 
 def test_no_gradient_flows_into_the_advantage():
     advantage = torch.tensor([1.0, 2.0], requires_grad=True)
     log_prob = LOG_PROB.clone().requires_grad_()
-    losses.policy_gradient(log_prob, LENGTHS, advantage, "sum").backward()
+    losses.policy_gradient(log_prob, advantage, ONES).backward()
     assert advantage.grad is None
 
 
@@ -75,15 +76,16 @@ def test_a_row_without_tokens_counts_as_zero_and_is_finite(rule):
 # ---- samples of an older policy -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rule", ["sum", "mean"])
-def test_clipped_ratios_have_the_gradient_of_the_policy_gradient_where_nothing_has_changed(rule):
+@pytest.mark.parametrize("weight", [ONES, 1 / LENGTHS])
+def test_clipped_ratios_have_the_gradient_of_the_policy_gradient_where_nothing_has_changed(weight):
     advantage, gradients = torch.tensor([2.0, -1.0]), []
     for clip in (None, 0.2):
         log_prob = LOG_PROB.clone().requires_grad_()
         if clip is None:
-            loss = losses.policy_gradient(log_prob, LENGTHS, advantage, rule)
+            loss = losses.policy_gradient(log_prob, advantage, weight)
         else:
-            loss = losses.clipped_policy_gradient(log_prob, LOG_PROB, LENGTHS, advantage, rule, clip)
+            change = losses.ratio_change(log_prob, LOG_PROB)
+            loss = losses.clipped_policy_gradient(change, advantage, weight, clip, clip)
             assert loss.item() == 0
         loss.backward()
         gradients.append(log_prob.grad.masked_fill(LOG_PROB == 0, 0.0))
@@ -103,8 +105,8 @@ def test_clipped_ratios_have_the_gradient_of_the_policy_gradient_where_nothing_h
 )
 def test_clipping_by_hand(ratio, advantage, gain, moves):
     log_prob = torch.tensor([[-1.0 + np.log(ratio)]], dtype=torch.float32, requires_grad=True)
-    old, length = torch.tensor([[-1.0]]), torch.tensor([1])
-    loss = losses.clipped_policy_gradient(log_prob, old, length, torch.tensor([advantage]), "sum", 0.2)
+    change = losses.ratio_change(log_prob, torch.tensor([[-1.0]]))
+    loss = losses.clipped_policy_gradient(change, torch.tensor([advantage]), torch.ones(1), 0.2, 0.2)
     loss.backward()
     assert loss.item() == pytest.approx(-gain, rel=1e-5)
     assert (log_prob.grad.item() != 0) == moves

@@ -10,8 +10,10 @@ import torch
 from rlsum.data.vocabulary import BOS, EOS, PAD
 from rlsum.models.summarizer import Tokens
 from rlsum.training import estimators
+from rlsum.training.estimators import Credit
+from rlsum.training.reward_losses import Ranking
 from rlsum.training.steps import BufferedStep
-from rlsum.training.update import MixedStep, MLEStep, PolicyGradient, Ranking, Rollout
+from rlsum.training.update import MixedStep, MLEStep, PolicyGradient, Rollout
 
 NAN = float("nan")
 ESTIMATORS = list(estimators.ESTIMATORS)
@@ -19,22 +21,23 @@ IDS = torch.tensor([[4, EOS, PAD], [5, 6, EOS], [7, 8, EOS], [9, EOS, PAD]])  # 
 LOG_PROB = torch.tensor([[-1.0, -2.0, 0.0], [-1.0, -1.0, -1.0], [-2.0, -1.0, -3.0], [-0.5, -0.5, 0.0]])
 
 
+LENGTHS = np.array([[2, 3], [3, 2]])
+
+
 def objective(name, **options):
-    if name == "ranking":
-        return Ranking(margin=9.0)
-    return PolicyGradient(token_budget=10 if estimators.ESTIMATORS[name].fixed_length else None, **options)
+    return Ranking(margin=9.0) if name == "ranking" else PolicyGradient(**options)
 
 
-def rollout(rewards, name="rloo", start=None, drawn=LOG_PROB, scale=1.0):
+def rollout(rewards, name="rloo", start=None, drawn=LOG_PROB, scale=1.0, normalisation="sequence"):
     rewards, greedy = np.array(rewards, dtype=np.float64), np.full(len(rewards), 0.5)
-    advantages = None if name == "ranking" else estimators.advantages(name, rewards, greedy, scale)
-    return Rollout(Tokens(IDS, drawn), rewards, greedy, advantages, start)
+    credit = Credit("rloo" if name == "ranking" else name, normalisation, 10, scale)
+    return Rollout(Tokens(IDS, drawn), LENGTHS, rewards, greedy, *credit(rewards, greedy, LENGTHS), start)
 
 
 def learnt(rl, given, log_prob=LOG_PROB):
     """The loss, its log, and how each token of the samples gains by a step down."""
     log_prob = log_prob.clone().requires_grad_()
-    loss, log = rl(log_prob, given, PAD)
+    loss, log = rl(log_prob, given)
     gradient = torch.autograd.grad(loss, log_prob)[0]
     return loss, log, -gradient[:, : IDS.shape[1]].masked_fill(IDS == PAD, 0.0)  # a model's scores end with the text
 
@@ -63,18 +66,23 @@ def test_a_group_without_defined_rewards_teaches_nothing_and_the_other_goes_on(n
     assert (log["undefined_rewards"], log["zero_groups"]) == (0.5, 0.5)
 
 
-@pytest.mark.parametrize("name", ["rloo", "grpo", "dr-grpo"])
-def test_without_the_length_a_token_of_a_long_sample_counts_as_much_as_one_of_a_short_sample(name):
-    """Article 1: the short sample is the better one; the advantages of both have the same size."""
-    _, _, gain = learnt(objective(name), rollout([[0.9, 0.1], [0.5, 0.5]], name))
-    short, long = gain[0, 0].item(), gain[1, 0].item()
-    assert short / -long == pytest.approx(1.0 if name == "dr-grpo" else 1.5)
-    if name == "dr-grpo":
-        assert short == pytest.approx(0.4 / 10 / 4)  # advantage, over the budget, over four samples
+@pytest.mark.parametrize(
+    ("normalisation", "short", "long"),
+    [("sum", 1.0, 1.0), ("constant", 1 / 10, 1 / 10), ("token", 4 / 10, 4 / 10), ("sequence", 1 / 2, 1 / 3)],
+)
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_what_a_token_counts_under_every_normalisation_and_estimator(name, normalisation, short, long):
+    """Article 1: the short sample (2 tokens) is the better one; both have the same advantage but for the sign."""
+    given = rollout([[0.9, 0.1], [0.5, 0.5]], name, normalisation=normalisation)
+    _, _, gain = learnt(objective(name), given)
+    advantage = given.advantages[0, 0]
+    assert gain[0, 0].item() == pytest.approx(advantage * short / 4)  # of four samples
+    assert gain[1, 0].item() == pytest.approx(-advantage * long / 4)
 
 
 def test_by_hand():
-    loss, log, _ = learnt(PolicyGradient("sum"), rollout([[0.9, 0.4], [0.1, 0.2]], scale=2.0))
+    given = rollout([[0.9, 0.4], [0.1, 0.2]], scale=2.0, normalisation="sum")
+    loss, log, _ = learnt(PolicyGradient(), given)
     advantage = [1.0, -1.0, -0.2, 0.2]
     expected = -sum(a * p for a, p in zip(advantage, LOG_PROB.sum(1).tolist(), strict=True)) / 4
     assert loss.item() == pytest.approx(expected)
@@ -83,15 +91,16 @@ def test_by_hand():
     assert (log["advantage_min"], log["advantage_max"]) == (pytest.approx(-1.0), pytest.approx(1.0))
 
 
+@pytest.mark.parametrize("normalisation", ["constant", "sequence", "token", "sum"])
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_the_penalty_pulls_back_what_has_left_the_start(name):
+def test_the_penalty_pulls_back_what_has_left_the_start(name, normalisation):
     start = LOG_PROB - 0.7 * (LOG_PROB < 0)  # the policy is surer than it was
-    given = rollout([[0.5, 0.5]] * 2, name, start)
+    given = rollout([[0.5, 0.5]] * 2, name, start, normalisation=normalisation)
     loss, log, gain = learnt(objective(name, kl=0.3), given)
     distance = np.exp(-0.7) + 0.7 - 1
     assert log["kl"] == pytest.approx(distance, rel=1e-5)
-    divisor = {"dr-grpo": (2 + 3 + 3 + 2) / 10 / 4}.get(name, 1.0)
-    assert loss.item() == pytest.approx(0.3 * distance * divisor, rel=1e-5)
+    factor = {"constant": (2 + 3 + 3 + 2) / 10 / 4, "sum": (2 + 3 + 3 + 2) / 4}.get(normalisation, 1.0)
+    assert loss.item() == pytest.approx(0.3 * distance * factor, rel=1e-5)
     assert (gain[IDS != PAD] < 0).all()
 
 
@@ -128,9 +137,8 @@ def test_the_share_of_pairs_that_are_ranked_right():
 
 
 def mixed(model, reward, samples, max_length, estimator="rloo", **options):
-    return MixedStep(
-        model, reward, lambda _: 1.0, samples, max_length, PolicyGradient(), MLEStep(), estimator, **options
-    )
+    credit = Credit(estimator, "token")
+    return MixedStep(model, reward, lambda _: 1.0, samples, max_length, PolicyGradient(), MLEStep(), credit, **options)
 
 
 def test_without_a_greedy_baseline_nothing_greedy_is_decoded_or_rewarded():
@@ -178,22 +186,30 @@ class OneOfTwo:
 
 @pytest.mark.parametrize("rank", [0, 1])
 @pytest.mark.parametrize("name", ["self-critical", "rloo"])
-def test_advantages_are_estimated_once_from_the_rewards_of_all_processes(rank, name, monkeypatch):
+def test_advantages_and_weights_are_estimated_once_from_all_processes(rank, name, monkeypatch):
     rewards = np.array([[0.1, 0.9], [0.4, 0.2], [0.7, 0.6]])
+    lengths = np.array([[2, 3], [1, 4], [5, 9]])
     greedy = np.array([0.3, 0.5, 0.1]) if name == "self-critical" else None
+
+    def part(rows):
+        return rewards[rows], None if greedy is None else greedy[rows], lengths[rows]
+
     own = [
-        Rollout(Tokens(IDS, LOG_PROB), rewards[i : i + 1], None if greedy is None else greedy[i : i + 1])
-        for i in (0, 1)
+        Rollout(Tokens(IDS, LOG_PROB), lengths, rewards, greedy)
+        for rows in (slice(0, 1), slice(1, 2))
+        for rewards, greedy, lengths in [part(rows)]
     ]
-    other = [(rewards[2:], None if greedy is None else greedy[2:])]
+    processes = OneOfTwo(rank, [part(slice(2, 3))])
     calls, estimate = [], estimators.advantages
     monkeypatch.setattr(estimators, "advantages", lambda *arguments: (calls.append(arguments), estimate(*arguments))[1])
-    found = mixed(None, None, 2, 6, name, processes=OneOfTwo(rank, other)).advantages(own)
+    found = mixed(None, None, 2, 6, name, processes=processes).credited(own)
     ((_, gathered, _, _),) = calls
     assert gathered.tolist() == rewards[[0, 1, 2] if rank == 0 else [2, 0, 1]].tolist()
     expected = estimate(name, rewards, greedy)
-    assert [part.tolist() for part in found] == [expected[:1].tolist(), expected[1:2].tolist()]
-    assert mixed(None, None, 2, 6, name, processes=OneOfTwo(rank, other)).advantages([]) == []
+    assert [part.advantages.tolist() for part in found] == [expected[:1].tolist(), expected[1:2].tolist()]
+    for part in found:
+        assert part.weights == pytest.approx(6 / 24)  # six samples of 24 tokens in both processes
+    assert mixed(None, None, 2, 6, name, processes=processes).credited([]) == []
 
 
 def test_samples_are_drawn_once_for_several_updates_and_for_each_batch():

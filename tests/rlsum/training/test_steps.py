@@ -2,6 +2,7 @@
 
 import json
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,12 +11,15 @@ import torch
 
 import rewards
 from rlsum.config import ConfigError
-from rlsum.training import checkpoint
+from rlsum.training import build, checkpoint
+from rlsum.training.estimators import Credit
 from rlsum.training.monitor import MACHINE, METRICS
+from rlsum.training.start.origin import Origin
 
 SELF_CRITICAL = {"samples": 2, "gamma": 0.6}
 CLIPPED = {"estimator": "rloo", "samples": 3, "clip": 0.2, "updates_per_sample": 2, "kl": 0.2}
 RANKING = {"kind": "ranking", "samples": 3}
+TOKEN = {"normalisation": "token", "samples": 2}
 
 
 def trained(run, objective=SELF_CRITICAL, reward=None, **training):
@@ -42,7 +46,7 @@ def assert_equal(found, expected):
         torch.testing.assert_close(weights[name], tensor, atol=1e-5, rtol=0, msg=name)
 
 
-@pytest.mark.parametrize("objective", [SELF_CRITICAL, CLIPPED, RANKING], ids=["self-critical", "clipped", "ranking"])
+@pytest.mark.parametrize("objective", [SELF_CRITICAL, CLIPPED, RANKING, TOKEN])
 def test_decoding_and_update_are_divided_apart_and_the_log_is_that_of_the_whole(tmp_path, objective):
     divisions = [(2, 4, 3), (8, 1, 5), (4, 2, 100), (2, 4, None)]
     whole = trained(tmp_path / "whole", objective, batch_size=8)
@@ -113,3 +117,33 @@ def test_samples_are_not_made_ahead_where_none_are_drawn(tmp_path):
     weights, log = trained(tmp_path / "none", {"gamma": 0.0}, batch_size=4, decode_batch=2)
     assert "reward" not in log[0]
     assert checkpoint.read_weights(tmp_path / "none" / "best")[0].keys() == weights.keys()
+
+
+# ---- the step of a configuration ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("objective", "credit"),
+    [
+        ({}, Credit("self-critical", "constant", 5)),
+        ({"estimator": "dr-grpo", "samples": 2}, Credit("dr-grpo", "constant", 5)),  # as before it was an option
+        ({"divisor": 2.5, "reward_scale": 3}, Credit("self-critical", "constant", 2.5, 3)),
+        ({"normalisation": "sum", "length": "mean"}, Credit("self-critical", "sum", 5)),
+    ],
+)
+def test_the_divisor_is_the_tokens_that_a_sample_may_have_unless_one_is_given(tmp_path, objective, credit):
+    trainer = tiny.trainer(tiny.config(tmp_path / "r", "mixed", objective=objective))
+    assert trainer.step.step.credit == credit
+
+
+@pytest.mark.parametrize(("coverage", "weight"), [(True, 0.7), (False, 0.0)])
+def test_only_a_model_with_coverage_has_a_weight_for_it(tmp_path, coverage, weight):
+    config = tiny.config(tmp_path / "r", "mixed", model={"coverage": coverage}, objective={"coverage_weight": 0.7})
+    assert tiny.trainer(config).step.step.mle.coverage_weight == weight
+
+
+def test_coverage_on_samples_needs_a_model_with_coverage(tmp_path):
+    config = tiny.config(tmp_path / "r", "mixed", objective={"coverage_on_samples": True})
+    with pytest.raises(ConfigError, match=r"coverage_on_samples=True: the model has no coverage"):
+        build.check_start(config, Origin())
+    build.check_start(replace(config, model=replace(config.model, coverage=True)), Origin())

@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from rlsum.data.vocabulary import EOS, PAD
 from rlsum.models.decoding import Decoding
 from rlsum.models.summarizer import Tokens
+from rlsum.training.estimators import Credit
 from rlsum.training.losses import target_lengths
 from rlsum.training.update import MixedStep, MLEStep, PolicyGradient, interleave
 
@@ -50,14 +51,13 @@ class Scripted:
         return self.model.to_text(batch, tokens)
 
 
-def step(reward, gamma=1.0, samples=1, scale=1.0, length="mean", coverage_weight=1.0, max_length=8):
+def step(reward, gamma=1.0, samples=1, scale=1.0, length="mean", coverage_weight=0.0, max_length=8, on_samples=False):
     """A self-critical step as a function of (model, policy, batch)."""
-    rl, mle = PolicyGradient(length), MLEStep(length, coverage_weight)
+    rl, mle = PolicyGradient(), MLEStep(length, coverage_weight)
+    credit = Credit("self-critical", {"mean": "sequence", "sum": "sum"}[length], scale=scale)
 
     def result(model, policy, batch):
-        mixed = MixedStep(
-            policy, reward, lambda _: gamma, samples, max_length, rl, mle, "self-critical", reward_scale=scale
-        )
+        mixed = MixedStep(policy, reward, lambda _: gamma, samples, max_length, rl, mle, credit, on_samples)
         return mixed(0, model, batch)
 
     return result
@@ -136,7 +136,8 @@ def test_gamma_zero_is_likelihood_to_the_bit(coverage):
     torch.manual_seed(7)
     untouched = torch.rand(3)
     torch.manual_seed(7)
-    mixed, mle = step(reward, gamma=0.0)(model, model, batch), MLEStep()(model, batch)
+    mixed = step(reward, gamma=0.0, coverage_weight=0.7)(model, model, batch)
+    mle = MLEStep(coverage_weight=0.7)(model, batch)
     assert torch.equal(torch.rand(3), untouched), "random numbers were drawn that the control would not draw"
     assert reward.calls == []
     assert torch.equal(mixed.loss, mle.loss)
@@ -165,26 +166,40 @@ def test_an_undefined_reward_takes_its_sample_out_and_is_counted():
 # ---- what belongs to what -----------------------------------------------------------------------------------------
 
 
-def test_the_loss_is_equations_7_and_8_computed_sample_by_sample():
+@pytest.mark.parametrize("gamma", [0.6, 1.0])
+@pytest.mark.parametrize("on_samples", [False, True])
+@pytest.mark.parametrize("length", ["sum", "mean"])
+def test_the_loss_is_equations_7_and_8_and_the_whole_coverage_computed_sample_by_sample(gamma, on_samples, length):
     model, batch, k = tiny.copier(coverage=True), tiny.batch(tiny.PAIRS[:3]), 2
     torch.manual_seed(3)
     samples, greedy = model.self_critical(batch, k, 6)
     texts = model.to_text(batch, samples) + model.to_text(batch, greedy)
     values = {text: 0.1 + 0.17 * i % 0.9 for i, text in enumerate(dict.fromkeys(texts))}
     reward = Table(values)
-    found = step(reward, gamma=0.6, samples=k, scale=3.0, length="sum", coverage_weight=0.5)(
+    found = step(reward, gamma, k, 3.0, length, coverage_weight=0.5, on_samples=on_samples)(
         model, Scripted(model, samples.ids, greedy.ids), batch
     )
-    rl, mle = [], []
+
+    def of_text(values, ids):
+        return values.sum() / ((ids != PAD).sum() if length == "mean" else 1)
+
+    rl, mle, coverage, sample_coverage = [], [], [], []
     for row in range(len(batch)):
         alone = batch.select([row])
         scored = model(alone, alone.target)
-        mle.append(-scored.log_prob.sum() + 0.5 * scored.coverage.sum())
+        mle.append(-of_text(scored.log_prob, alone.target))
+        coverage.append(of_text(scored.coverage, alone.target))
         for i in range(row * k, row * k + k):
             advantage = 3.0 * (values[texts[i]] - values[texts[len(batch) * k + row]])
-            rl.append(-advantage * model(alone, samples.ids[i : i + 1]).log_prob.sum())
-    expected = 0.6 * torch.stack(rl).mean() + 0.4 * torch.stack(mle).mean()
+            scored, ids = model(alone, samples.ids[i : i + 1]), samples.ids[i]
+            rl.append(-advantage * of_text(scored.log_prob, ids))
+            sample_coverage.append(of_text(scored.coverage, ids))
+    rl, mle, coverage, sample_coverage = (torch.stack(x).mean() for x in (rl, mle, coverage, sample_coverage))
+    expected = gamma * rl + (1 - gamma) * mle + 0.5 * (coverage + on_samples * sample_coverage)
     torch.testing.assert_close(found.loss, expected, atol=1e-4, rtol=1e-5)
+    assert found.log["coverage"] == pytest.approx(coverage.item(), rel=1e-4)
+    assert found.log.get("sample_coverage", sample_coverage.item()) == pytest.approx(sample_coverage.item(), rel=1e-4)
+    assert min(coverage.item(), sample_coverage.item()) > 0.01
     assert len(set(values.values())) > 4
     assert len(reward.calls) == 1, "one call scores samples and baseline together"
 
