@@ -9,18 +9,34 @@ the 95% interval), and the paired gain of the best policy of each reward over th
 from __future__ import annotations
 
 import argparse
+import itertools
+import math
+import random
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 import rewards
-from rlsum.simulation import policies as story_policies
-from rlsum.simulation.grammar import KINDS, SYNONYMS
-from rlsum.simulation.stories import Story, stories
-from rlsum.simulation.word_vectors import synonym_margin, train_vectors, write_vectors
+from rlsum.simulation.grammar import (
+    DRAWN,
+    FILLER,
+    IN_ORDER,
+    KINDS,
+    LAZY,
+    MOST_FACTS,
+    SYNONYMS,
+    Event,
+    Fact,
+    event,
+    options_of,
+)
+from rlsum.simulation.policies import central_templates, fill, lead, oracle
+from rlsum.simulation.stories import Story, reference, stories
+from rlsum.simulation.word_vectors import train_vectors, write_vectors
 
 
 def main() -> None:
@@ -75,10 +91,10 @@ def policies(
     """Name -> policy; ``best for X`` is searched on training stories."""
     sample = {kind: [story for story in train if story.kind == kind][:size] for kind in KINDS}
     found: dict[str, Callable[[Story], str]] = {
-        "lead-3": story_policies.lead,
-        "likelihood mode": story_policies.likelihood_mode,
-        "random reference": story_policies.random_reference,
-        "oracle": story_policies.oracle,
+        "lead-3": lead,
+        "likelihood mode": likelihood_mode,
+        "random reference": random_reference,
+        "oracle": oracle,
     }
     for name in optimised:
         reward = metrics[name]
@@ -86,8 +102,8 @@ def policies(
         def score(candidates: Sequence[str], references: Sequence[str], reward: rewards.Reward = reward) -> float:
             return float(reward(candidates, [[reference] for reference in references]).mean())
 
-        plans = {kind: story_policies.search_templates(kind, score, sample[kind]) for kind in KINDS}
-        found[f"best for {name}"] = lambda story, plans=plans: story_policies.fill(story, plans[story.kind])
+        plans = {kind: search_templates(kind, score, sample[kind]) for kind in KINDS}
+        found[f"best for {name}"] = lambda story, plans=plans: fill(story, plans[story.kind])
         print(f"\nbest for {name}:", *(f"  {kind}: {' / '.join(plans[kind])}" for kind in KINDS), sep="\n")
     return found
 
@@ -109,6 +125,104 @@ def measure(
     for name in list(found)[2:]:
         gains = (interval(scores[name][metric] - scores["likelihood mode"][metric]) for metric in metrics)
         print(" ".join([name.ljust(18), *gains]))
+
+
+def likelihood_mode(story: Story) -> str:
+    """The most probable reference summary: the result of exact search under a perfect likelihood model."""
+    return fill(story, likeliest_templates(story.kind))
+
+
+def random_reference(story: Story) -> str:
+    """Another draw from the distribution of references: how well one writer's summary predicts another's."""
+    rng = random.Random(f"fresh:{story.id}:{sorted(story.facts.items())}")
+    return "\n".join(reference(story.kind, story.facts, rng))
+
+
+def search_templates(
+    kind: str, score: Callable[[Sequence[str], Sequence[str]], float], sample: Sequence[Story]
+) -> tuple[str, ...]:
+    """Hill climbing from ``central_templates`` for the highest score on the references of ``sample``.
+
+    Steps: reword a sentence, drop one, swap neighbours, add a fact or the filler. ``score`` maps candidates and
+    references to one number. ``sample`` holds stories of this kind, none of which is used for evaluation. Approximates
+    the policy with the highest expected reward given an article.
+    """
+    references = ["\n".join(story.highlights) for story in sample]
+
+    def value(templates: tuple[str, ...]) -> float:
+        return score([fill(story, templates) for story in sample], references)
+
+    best = central_templates(kind)
+    reached = value(best)
+    while True:
+        highest, templates = max((value(change), change) for change in _changes(kind, best))
+        if highest <= reached:
+            return best
+        best, reached = templates, highest
+
+
+def _changes(kind: str, templates: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    table = event(kind)
+    wordings = [fact.summed for fact in (table.main, *table.facts)] + [(FILLER,)]
+    for i, current in enumerate(templates):
+        same = next(options for options in wordings if current in options)
+        yield from ((*templates[:i], other, *templates[i + 1 :]) for other in same if other != current)
+        if len(templates) > 1:
+            yield (*templates[:i], *templates[i + 1 :])
+        if i:
+            yield (*templates[: i - 1], current, templates[i - 1], *templates[i + 1 :])
+    for options in wordings:
+        if not set(options) & set(templates):
+            yield from ((*templates, other) for other in options)
+
+
+@cache
+def likeliest_templates(kind: str) -> tuple[str, ...]:
+    """The templates of the most probable reference summary: the mode of ``draw_templates`` and ``word``."""
+    story = event(kind)
+    plans = [((), math.log(LAZY)), *_fact_plans(story)]
+    best = max(plans, key=lambda plan: plan[1] + sum(_likeliest_wording(fact)[1] for fact in plan[0]))[0]
+    rest = [_likeliest_wording(fact)[0] for fact in best] or [FILLER]
+    return (_likeliest_wording(story.main)[0], *rest)
+
+
+def _fact_plans(story: Event) -> Iterator[tuple[tuple[Fact, ...], float]]:
+    """All (ordered facts, log-probability) of summaries with content."""
+    probability: dict[tuple[Fact, ...], float] = {}
+    for chosen in itertools.product((True, False), repeat=len(story.facts)):
+        facts = tuple(fact for fact, taken in zip(story.facts, chosen, strict=True) if taken)[:MOST_FACTS]
+        share = math.prod(f.share if taken else 1 - f.share for f, taken in zip(story.facts, chosen, strict=True))
+        probability[facts] = probability.get(facts, 0.0) + share
+    nothing = probability.pop(())
+    for facts, share in probability.items():
+        orders = list(itertools.permutations(facts))
+        for order in orders:
+            in_order = (1 - IN_ORDER) / len(orders) + IN_ORDER * (order == facts)
+            yield order, math.log((1 - LAZY) * share / (1 - nothing) * in_order)
+
+
+def _likeliest_wording(fact: Fact) -> tuple[str, float]:
+    def log_probability(template: str) -> float:
+        times = 1 + (template == fact.summed[0])
+        draws = [len(options_of(match)) for match in DRAWN.finditer(template)]
+        return math.log(times / (len(fact.summed) + 1)) - sum(math.log(count) for count in draws)
+
+    return max(((template, log_probability(template)) for template in fact.summed), key=lambda pair: pair[1])
+
+
+def synonym_margin(
+    vectors: Mapping[str, np.ndarray], groups: Iterable[Sequence[str]], draws: int = 20_000, seed: int = 0
+) -> tuple[float, float, float]:
+    """Mean cosine within groups, mean cosine of random words, and the probability that the former is higher.
+
+    Pairs with a word without a vector are left out. Vectors must have unit length.
+    """
+    pairs = [pair for group in groups for pair in itertools.combinations(group, 2)]
+    inside = np.array([vectors[one] @ vectors[two] for one, two in pairs if one in vectors and two in vectors])
+    table = np.stack(list(vectors.values()))
+    one, two = np.random.default_rng(seed).integers(len(table), size=(2, draws))
+    apart = (table[one] * table[two]).sum(axis=1)[one != two]
+    return float(inside.mean()), float(apart.mean()), float((inside[:, None] > apart[None, :]).mean())
 
 
 def interval(values: np.ndarray) -> str:

@@ -82,7 +82,7 @@ def fit(
     check_scorable(reward, [*train, *valid])
     trainee = Trainee(reward, train, Scale.of(options.scale, [example.human for example in train]), options)
     fitted = Fitted(
-        [EpochValidation(0, np.nan, scored(reward, valid))], about=_about(spec, reward, train, valid, options)
+        [EpochValidation(0, np.nan, scored(reward, valid))], about=about(spec, reward, train, valid, options)
     )
     on_validation(fitted.history[0], False)
     for number in range(1, options.epochs + 1):
@@ -99,21 +99,6 @@ def fit(
     fitted.about |= _progress(fitted, finished=True)
     write_atomically(folder / METRIC, _json(fitted.about))
     return fitted
-
-
-def has_fitted(
-    folder: Path, spec: Spec, train: Sequence[JudgedExample], valid: Sequence[JudgedExample], options: FitOptions
-) -> bool:
-    """Whether ``folder`` holds the result of `fit` with the same arguments. Raises UserError if it cannot be read."""
-    if not (folder / METRIC).is_file():
-        return False
-    try:
-        stored = json.loads((folder / METRIC).read_bytes())
-    except ValueError as error:
-        raise UserError(f"{folder / METRIC}: not JSON ({error}); remove the folder") from error
-    wanted = json.loads(_json(_about(spec, check_learnable(spec), train, valid, options)))
-    del wanted["signature"]
-    return bool(stored.get("finished")) and all(stored.get(name) == value for name, value in wanted.items())
 
 
 def scored(reward: EmbeddingReward, examples: Sequence[JudgedExample]) -> dict[str, Correlations]:
@@ -190,13 +175,14 @@ def _publish(written: Path, folder: Path) -> None:
     sync(folder.parent)
 
 
-def _about(
+def about(
     spec: Spec,
     reward: EmbeddingReward,
     train: Sequence[JudgedExample],
     valid: Sequence[JudgedExample],
     options: FitOptions,
 ) -> dict[str, Any]:
+    """What `fit` writes to ``metric.json`` of its arguments."""
     return {
         "metric": learnable_options(spec, reward.space.source.load().layers),
         "signature": None,

@@ -4,7 +4,8 @@
 references mentions: ``a`` lines word it in articles, ``r`` lines in references, where the first ``r`` line is twice as
 frequent as others. ``lead`` and ``other`` hold article sentences that references never mention, ``bystanders.txt``
 those of every kind. In a sentence, ``{slot}`` is a value of the story (a number, a noun, else an invented name),
-``~word`` any synonym of the word, ``(x|y)`` any alternative.
+``~word`` any synonym of the word, ``(x|y)`` any alternative. ``numbers.txt`` has the lowest and highest value of each
+number. A line of ``synonyms.txt`` is a set of interchangeable words, which tables name by its first word.
 
 A reference is drawn as the main fact, followed either (with probability LAZY) by a sentence without content, or by a
 random subset of the other facts, each included with its share, in the order of the table half of the time, each in one
@@ -15,10 +16,9 @@ the likelihood differs from what a reward prefers, the facts of most references 
 from __future__ import annotations
 
 import itertools
-import math
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -34,96 +34,21 @@ IN_ORDER = 0.5
 MOST_FACTS = 3
 
 KINDS = ("fire", "storm", "rescue", "robbery", "trial", "match", "election", "merger", "strike", "find")
-NUMBERS: dict[str, tuple[int, int]] = {
-    "hurt": (3, 40),
-    "wind": (60, 140),
-    "homes": (2, 90),
-    "group": (3, 19),
-    "worth": (2, 60),
-    "reward": (5, 95),
-    "years": (3, 25),
-    "sum": (20, 99),
-    "goals": (2, 9),
-    "seasons": (3, 24),
-    "share": (34, 69),
-    "lost": (2, 19),
-    "price": (20, 99),
-    "jobs": (2, 30),
-    "rise": (2, 30),
-    "days": (3, 30),
-    "raise": (4, 15),
-    "coins": (20, 99),
-    "year": (300, 399),
-}
 NOUNS = {
     "building": ("warehouse", "theater", "school", "library", "mill", "church", "hotel", "brewery"),
     "product": ("toy", "bicycle", "chocolate", "furniture", "piano", "soap", "paper", "shoe"),
 }
 
-# Interchangeable in articles and references; the first word is the key in the tables.
-SYNONYMS: tuple[tuple[str, ...], ...] = (
-    ("blaze", "fire", "inferno"),
-    ("gutted", "destroyed", "wrecked"),
-    ("huge", "massive", "enormous"),
-    ("crews", "teams", "brigades"),
-    ("spotted", "noticed", "saw"),
-    ("owner", "landlord", "proprietor"),
-    ("vowed", "promised", "pledged"),
-    ("doctors", "medics", "physicians"),
-    ("hurt", "injured", "wounded"),
-    ("officials", "authorities"),
-    ("storm", "gale", "tempest"),
-    ("battered", "lashed", "pounded"),
-    ("power", "electricity", "current"),
-    ("homes", "houses", "households"),
-    ("shelter", "refuge"),
-    ("climbers", "hikers", "walkers"),
-    ("rescued", "saved", "recovered"),
-    ("stranded", "trapped", "stuck"),
-    ("helicopter", "chopper", "aircraft"),
-    ("robbers", "thieves", "raiders"),
-    ("stole", "took", "grabbed"),
-    ("jewels", "gems", "diamonds"),
-    ("police", "detectives", "officers"),
-    ("arrested", "detained", "caught"),
-    ("guard", "watchman", "porter"),
-    ("jailed", "imprisoned", "sentenced"),
-    ("fraud", "swindling", "forgery"),
-    ("judge", "magistrate", "justice"),
-    ("lawyer", "attorney", "counsel"),
-    ("jury", "jurors"),
-    ("beat", "defeated", "overcame"),
-    ("striker", "forward", "attacker"),
-    ("netted", "scored", "got"),
-    ("coach", "manager", "trainer"),
-    ("game", "contest", "tie"),
-    ("crowd", "fans", "supporters"),
-    ("ballots", "votes"),
-    ("won", "captured", "secured"),
-    ("rival", "opponent", "challenger"),
-    ("conceded", "resigned", "surrendered"),
-    ("lower", "reduced", "smaller"),
-    ("taxes", "levies", "duties"),
-    ("buy", "acquire", "purchase"),
-    ("firm", "company", "business"),
-    ("deal", "takeover", "bid"),
-    ("jobs", "posts", "positions"),
-    ("chief", "boss", "head"),
-    ("shares", "stocks"),
-    ("shareholders", "investors"),
-    ("workers", "employees", "staff"),
-    ("strike", "walkout", "stoppage"),
-    ("pay", "wages", "salaries"),
-    ("talks", "negotiations", "discussions"),
-    ("researchers", "archaeologists", "scientists"),
-    ("found", "discovered", "unearthed"),
-    ("ancient", "old", "early"),
-    ("tomb", "grave", "crypt"),
-    ("coins", "pieces"),
-)
+
+def _lines(table: str) -> list[str]:
+    return (resources.files("rlsum.simulation") / "wordings" / f"{table}.txt").read_text(encoding="utf-8").splitlines()
+
+
+NUMBERS = {slot: (int(low), int(high)) for slot, low, high in map(str.split, _lines("numbers"))}
+SYNONYMS = tuple(tuple(line.split()) for line in _lines("synonyms"))
 _SYNONYMS_OF = {group[0]: group for group in SYNONYMS}
 _SLOT = re.compile(r"\{(\w+)\}")
-_DRAWN = re.compile(r"~(\w+)|\(([^)]*)\)")
+DRAWN = re.compile(r"~(\w+)|\(([^)]*)\)")
 
 
 @dataclass(frozen=True)
@@ -171,10 +96,6 @@ def event(kind: str) -> Event:
     )
 
 
-def _lines(table: str) -> list[str]:
-    return (resources.files("rlsum.simulation") / "wordings" / f"{table}.txt").read_text(encoding="utf-8").splitlines()
-
-
 def _fact(header: str, lines: Sequence[str]) -> Fact:
     name, share = header.split()
     told = tuple(line[2:] for line in lines if line.startswith("a "))
@@ -190,13 +111,14 @@ def word(template: str, values: Mapping[str, str], rng: random.Random | None) ->
     """The sentence of a template: slots filled, synonyms and alternatives drawn by ``rng``; None: the first ones."""
 
     def drawn(match: re.Match[str]) -> str:
-        options = _options(match)
+        options = options_of(match)
         return options[0] if rng is None else pick(rng, options)
 
-    return _SLOT.sub(lambda match: values[match[1]], _DRAWN.sub(drawn, template))
+    return _SLOT.sub(lambda match: values[match[1]], DRAWN.sub(drawn, template))
 
 
-def _options(match: re.Match[str]) -> Sequence[str]:
+def options_of(match: re.Match[str]) -> Sequence[str]:
+    """The synonyms or alternatives at a match of ``DRAWN``."""
     return _SYNONYMS_OF[match[1]] if match[1] else match[2].split("|")
 
 
@@ -216,37 +138,3 @@ def draw_templates(kind: str, rng: random.Random) -> list[str]:
 
 def _draw_wording(fact: Fact, rng: random.Random) -> str:
     return pick(rng, (fact.summed[0], *fact.summed))
-
-
-@cache
-def likeliest_templates(kind: str) -> tuple[str, ...]:
-    """The templates of the most probable reference summary: the mode of ``draw_templates`` and ``word``."""
-    story = event(kind)
-    plans = [((), math.log(LAZY)), *_fact_plans(story)]
-    best = max(plans, key=lambda plan: plan[1] + sum(_likeliest_wording(fact)[1] for fact in plan[0]))[0]
-    rest = [_likeliest_wording(fact)[0] for fact in best] or [FILLER]
-    return (_likeliest_wording(story.main)[0], *rest)
-
-
-def _fact_plans(story: Event) -> Iterator[tuple[tuple[Fact, ...], float]]:
-    """All (ordered facts, log-probability) of summaries with content."""
-    probability: dict[tuple[Fact, ...], float] = {}
-    for chosen in itertools.product((True, False), repeat=len(story.facts)):
-        facts = tuple(fact for fact, taken in zip(story.facts, chosen, strict=True) if taken)[:MOST_FACTS]
-        share = math.prod(f.share if taken else 1 - f.share for f, taken in zip(story.facts, chosen, strict=True))
-        probability[facts] = probability.get(facts, 0.0) + share
-    nothing = probability.pop(())
-    for facts, share in probability.items():
-        orders = list(itertools.permutations(facts))
-        for order in orders:
-            in_order = (1 - IN_ORDER) / len(orders) + IN_ORDER * (order == facts)
-            yield order, math.log((1 - LAZY) * share / (1 - nothing) * in_order)
-
-
-def _likeliest_wording(fact: Fact) -> tuple[str, float]:
-    def log_probability(template: str) -> float:
-        times = 1 + (template == fact.summed[0])
-        draws = [len(_options(match)) for match in _DRAWN.finditer(template)]
-        return math.log(times / (len(fact.summed) + 1)) - sum(math.log(count) for count in draws)
-
-    return max(((template, log_probability(template)) for template in fact.summed), key=lambda pair: pair[1])

@@ -7,7 +7,6 @@ and Dagan 2015, section 3.1). Deterministic: no sampling, a fixed start vector, 
 from __future__ import annotations
 
 import gzip
-import itertools
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -67,21 +66,6 @@ def write_vectors(path: Path, vectors: Mapping[str, NDArray[np.float32]]) -> Non
     lines += [word + " " + " ".join(f"{value:.5f}" for value in vector) for word, vector in vectors.items()]
     data = ("\n".join(lines) + "\n").encode()
     path.write_bytes(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
-
-
-def synonym_margin(
-    vectors: Mapping[str, NDArray[np.float32]], groups: Iterable[Sequence[str]], draws: int = 20_000, seed: int = 0
-) -> tuple[float, float, float]:
-    """Mean cosine within groups, mean cosine of random words, and the probability that the former is higher.
-
-    Pairs with a word without a vector are left out. Vectors must have unit length.
-    """
-    pairs = [pair for group in groups for pair in itertools.combinations(group, 2)]
-    inside = np.array([vectors[one] @ vectors[two] for one, two in pairs if one in vectors and two in vectors])
-    table = np.stack(list(vectors.values()))
-    one, two = np.random.default_rng(seed).integers(len(table), size=(2, draws))
-    apart = (table[one] * table[two]).sum(axis=1)[one != two]
-    return float(inside.mean()), float(apart.mean()), float((inside[:, None] > apart[None, :]).mean())
 
 
 def _cooccurrences(texts: Iterable[Sequence[str]], index: Mapping[str, int], window: int) -> csr_array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,12 +13,13 @@ from reproductions.reproduction import Reproduction
 from reproductions.twmd.metrics import CENTERINGS, EncoderSetup, Metric
 from reproductions.twmd.pairs import SCORE, SentencePairs, correlations, scores
 from reproductions.twmd.tables import over_groups, record
-from rewards.embedding.learned import learned
+from rewards.embedding.learned import METRIC, check_learnable, learned
 from rewards.specs import Spec
+from rlsum.errors import UserError
 from rlsum.evaluation.weighted import Statistic
 from rlsum.judgments.collection import Judgments
-from rlsum.metric_fitting.examples import drawn, examples, held_out
-from rlsum.metric_fitting.fitting import fit, has_fitted
+from rlsum.metric_fitting.examples import JudgedExample, drawn, examples, held_out
+from rlsum.metric_fitting.fitting import about, fit
 from rlsum.metric_fitting.training import FitOptions
 from rlsum.pages.table import Cell, Table
 
@@ -67,6 +69,21 @@ def table4(
     table = Table(caption, header, tuple(tuple(map(Cell, row)) for row in rows))
     claim = within("Training on human judgments raises r", gains, low=0.0)
     return Reproduction("table4", (table,), tuple(records), claims=(claim,))
+
+
+def has_fitted(
+    folder: Path, spec: Spec, train: Sequence[JudgedExample], valid: Sequence[JudgedExample], options: FitOptions
+) -> bool:
+    """Whether ``folder`` holds the result of `fit` with the same arguments. Raises UserError if it cannot be read."""
+    if not (folder / METRIC).is_file():
+        return False
+    try:
+        stored = json.loads((folder / METRIC).read_bytes())
+    except ValueError as error:
+        raise UserError(f"{folder / METRIC}: not JSON ({error}); remove the folder") from error
+    wanted = json.loads(json.dumps(about(spec, check_learnable(spec), train, valid, options)))
+    del wanted["signature"]
+    return bool(stored.get("finished")) and all(stored.get(name) == value for name, value in wanted.items())
 
 
 def _spec(setup: EncoderSetup, metric: Metric) -> Spec:

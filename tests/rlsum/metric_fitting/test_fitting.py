@@ -1,5 +1,4 @@
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from rlsum.errors import UserError
 from rlsum.judgments.records import Judgment
 from rlsum.metric_fitting import fitting
 from rlsum.metric_fitting.examples import examples
-from rlsum.metric_fitting.fitting import fit, has_fitted, scored
+from rlsum.metric_fitting.fitting import fit, scored
 from rlsum.metric_fitting.training import FitOptions, Trainee
 
 TRAIN = examples(judged(32, seed=1, groups=("a", "b")), "overall")
@@ -56,22 +55,6 @@ def test_the_folder_holds_the_best_epoch_as_an_ordinary_reward(tiny_encoder, tmp
     }
     assert found["start"] == rewards.from_spec(spec(tiny_encoder)).signature  # training changed nobody else's weights
     assert again != scored(rewards.from_spec(spec(tiny_encoder)), VALID)
-
-
-def test_a_finished_training_is_known_again_and_no_other_is(tiny_encoder, tmp_path):
-    folder, options = tmp_path / "m", replace(OPTIONS, epochs=1)
-    assert not has_fitted(folder, spec(tiny_encoder), TRAIN, VALID, options)
-    fit(spec(tiny_encoder), TRAIN, VALID, folder, options)
-    assert has_fitted(folder, spec(tiny_encoder), TRAIN, VALID, options)
-    assert not has_fitted(folder, spec(tiny_encoder), TRAIN[1:], VALID, options)
-    assert not has_fitted(folder, spec(tiny_encoder), TRAIN, VALID, replace(options, seed=1))
-    assert not has_fitted(folder, as_spec(f"twmd(encoder={tiny_encoder})"), TRAIN, VALID, options)
-    about = json.loads((folder / "metric.json").read_text())
-    (folder / "metric.json").write_text(json.dumps(about | {"finished": False}))
-    assert not has_fitted(folder, spec(tiny_encoder), TRAIN, VALID, options)
-    (folder / "metric.json").write_text("{")
-    with pytest.raises(UserError, match=r"metric\.json: not JSON"):
-        has_fitted(folder, spec(tiny_encoder), TRAIN, VALID, options)
 
 
 def test_the_same_seed_gives_the_same_metric(tiny_encoder, tmp_path):
