@@ -151,8 +151,7 @@ def check_key(key: StudyKey, study: Study, where: str) -> None:
     """Raise StudyError, beginning with ``where``, unless the key belongs to this build of the study."""
     if key.study != study.id or any(task.id not in key.tasks for task in study.tasks):
         raise StudyError(
-            f"{where}: the key of another study ({key.study}, not {study.id}, or another build of it); "
-            "give the key built with the study"
+            f"{where}: the key of another study or build ({key.study}, not {study.id}); give the key of this build"
         )
 
 

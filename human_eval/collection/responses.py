@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -80,8 +81,9 @@ def read_rows(path: str | Path) -> Iterator[tuple[str, dict[str, Any], str]]:
     try:
         for line in jsonl(Path(path)):
             yield line.where, line.fields, line.problem
-    except (OSError, EOFError) as error:
-        raise StudyError(f"{path}: cannot be read ({error}); give a JSONL file of judgments") from error
+    except (OSError, EOFError, zlib.error) as error:  # damaged gzip raises any of the three
+        reason = getattr(error, "strerror", None) or error
+        raise StudyError(f"{path}: cannot be read ({reason}); give a JSONL file of judgments") from error
 
 
 def response_of(row: Mapping[str, Any]) -> Response | str:

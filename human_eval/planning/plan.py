@@ -170,10 +170,8 @@ def settings_of(path: Path, resamples: int, seed: int) -> AnalysisSettings:
         if data["format"] != FORMAT:
             raise ValueError(f"format {data['format']!r} is not {FORMAT}")
         design = data["design"]
-        alpha = float(design["alpha"])
-        if not 0 < alpha < 1:
-            raise ValueError(f"alpha {alpha} is not between 0 and 1")
-        return AnalysisSettings(str(design["primary"]), ExclusionRules(**design["rules"]), alpha, resamples, seed)
+        rules, alpha = ExclusionRules(**design["rules"]), float(design["alpha"])
+        return AnalysisSettings(str(design["primary"]), rules, alpha, resamples, seed)
     except (KeyError, TypeError, ValueError) as error:
         raise UserError(f"{path}: not a plan ({error}); give the plan.json of `rlsum human-eval plan`") from error
 

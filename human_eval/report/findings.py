@@ -141,14 +141,14 @@ def _effects(analysis: Analysis) -> Iterable[str]:
     for criterion, effect in analysis.order.items():
         if effect.p <= CLEAR:
             yield (
-                f"{criterion}: the text on the left was chosen in {percent(effect.share)} ({between(effect)}); sides "
-                "are balanced, so this adds noise and favours neither system"
+                f"{criterion}: the text on the left got {percent(effect.share)} of the votes ({between(effect)}); "
+                "sides are balanced, so this adds noise and favours neither system"
             )
     for criterion, effect in analysis.length.items():
         if effect.p <= CLEAR and effect.share > 0.5:
             yield (
-                f"{criterion}: the longer text was chosen in {percent(effect.share)} ({between(effect)}); a preference "
-                "may be one for length"
+                f"{criterion}: the longer text got {percent(effect.share)} of the votes ({between(effect)}); a "
+                "preference may be one for length"
             )
     for criterion, metrics in analysis.metrics.items():
         if metrics[LENGTH].low > metrics[JUDGE].high:

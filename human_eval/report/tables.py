@@ -134,7 +134,7 @@ def judges_table(analysis: Analysis) -> Table:
         )
         for audit in analysis.judges
     )
-    shares = tuple(f"{analysis.shown}: {pair[1]} without this judge, %" for pair in pairs)
+    shares = tuple(f"{analysis.shown}, {versus(pair)}: the second without this judge, %" for pair in pairs)
     header = ("judge", "judgments", "agrees with the others, %", "left, %", "neither, %", "seconds", "checks failed")
     return Table("Judges", (*header, *shares), rows)
 
@@ -189,7 +189,7 @@ def agreement_cell(agreement: Agreement, scale: float) -> Cell:
     """An agreement with its interval."""
     if math.isnan(agreement.value):
         return Cell(UNDEFINED)
-    digits = ".0f" if scale == 100 else ".2f"
+    digits = "z.0f" if scale == 100 else "z.2f"  # z: no minus before zero
     return Cell(
         f"{scale * agreement.value:{digits}}", _span(scale * agreement.low, scale * agreement.high, digits, " to ")
     )

@@ -28,7 +28,7 @@ class AnalysisSettings:
     """The choices to make before seeing the judgments.
 
     ``primary``: the main criterion. Its pairs are one family of tests and all others are another; None makes all
-    criteria and pairs one family.
+    criteria and pairs one family. Raises UserError for an ``alpha`` that is not between 0 and 1.
     """
 
     primary: str | None = None
@@ -36,6 +36,10 @@ class AnalysisSettings:
     alpha: float = ALPHA
     resamples: int = RESAMPLES
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.alpha < 1:
+            raise UserError(f"--alpha {self.alpha}: expected a number between 0 and 1")
 
 
 @dataclass(frozen=True)
@@ -95,7 +99,8 @@ def analyse(votes: Votes, settings: AnalysisSettings, scores: MetricScores | Non
     Raises UserError for an unknown primary criterion, without votes, or if all judges are excluded.
     """
     if settings.primary is not None and settings.primary not in votes.criteria:
-        raise UserError(f"primary criterion {settings.primary!r}: the study has {', '.join(votes.criteria)}")
+        asked = ", ".join(votes.criteria)
+        raise UserError(f"primary criterion {settings.primary!r}: judges were not asked it; choose one of {asked}")
     if not votes.rows:
         raise UserError("no judgments of pairs; collect some first")
     out = excluded(votes, settings.rules)

@@ -8,12 +8,15 @@ from statistics import median
 
 from human_eval.formatting import counted
 from human_eval.statistics.votes import Vote, Votes
+from rlsum.errors import UserError
 
 
 @dataclass(frozen=True)
 class ExclusionRules:
     """Exclude judges who failed more than ``max_failed`` of at least ``min_checks`` checks (see
     `human_eval.design.checks.passed`), or whose median time per task is below ``min_seconds``; 0 excludes nobody.
+
+    Raises UserError for values out of range.
     """
 
     max_failed: float = 0.5
@@ -21,8 +24,12 @@ class ExclusionRules:
     min_seconds: float = 0.0
 
     def __post_init__(self) -> None:
-        if not 0 <= self.max_failed <= 1 or self.min_checks < 1 or not self.min_seconds >= 0:
-            raise ValueError(f"{self}: expected max_failed from 0 to 1, min_checks >= 1, min_seconds >= 0")
+        if not 0 <= self.max_failed <= 1:
+            raise UserError(f"--max-failed {self.max_failed}: expected a number from 0 to 1")
+        if not self.min_seconds >= 0:
+            raise UserError(f"--min-seconds {self.min_seconds}: expected a number, 0 or more")
+        if self.min_checks < 1:
+            raise UserError(f"min_checks {self.min_checks}: expected 1 or more")
 
     def in_words(self) -> str:
         """The rules as a phrase."""

@@ -50,8 +50,8 @@ def write(folder: Path) -> dict[str, str]:
     for story in stories(11, "test", 12):
         source, reference = readable(story.article), readable(story.highlights)
         lead = readable(story.article[:4])
-        outputs.append(("first.jsonl", Output(story.id, source, (reference,), reference, "first")))
-        outputs.append(("second.jsonl", Output(story.id, source, (reference,), lead, "second")))
+        outputs.append(("first.jsonl", Output(story.id, source, (reference,), reference, "model-1")))
+        outputs.append(("second.jsonl", Output(story.id, source, (reference,), lead, "model-2")))
     study, key = build(
         align(outputs), StudyDesign(items=12, judges=4, booklet=12), StudyWording(title="News summaries"), seed=2
     )
@@ -74,7 +74,7 @@ def work(chrome, link: str, systems: dict[str, str], number: int) -> None:
         taste = random.Random(" ".join([str(number), *sorted((left, right)), left * careless]))
         if left == right and not careless:
             return ["none"] * 4
-        better = "left" if systems.get(left, "") == "first" or right not in systems else "right"
+        better = "left" if systems.get(left, "") == "model-1" or right not in systems else "right"
         worse = "right" if better == "left" else "left"
         if right not in systems or left not in systems:  # shuffled words
             return [worse if careless else better] * 4

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -71,7 +71,8 @@ def analyse(
     from rlsum.pages.terminal import show
 
     check_folder("-o", out, FILES, overwrite)
-    settings = _settings(plan, primary, alpha, max_failed, min_seconds, resamples, seed)
+    given = {"primary": primary, "alpha": alpha, "max_failed": max_failed, "min_seconds": min_seconds}
+    settings = _settings(plan, {name: value for name, value in given.items() if value is not None}, resamples, seed)
     votes = read_votes(study, judgments, key or study)
     analysis = analyse(votes, settings, read_scores(scores, votes.systems) if scores else None)
     write_card(analysis, out)
@@ -79,33 +80,17 @@ def analyse(
     typer.echo(f"{out}: verdict.html, and the verdict as Markdown, LaTeX, CSV, JSON and PNG")
 
 
-def _settings(
-    plan: Path | None,
-    primary: str | None,
-    alpha: float | None,
-    max_failed: float | None,
-    min_seconds: float | None,
-    resamples: int,
-    seed: int,
-) -> AnalysisSettings:
-    """Settings from the plan, or from the options; both together are refused as ambiguous."""
+def _settings(plan: Path | None, given: dict[str, Any], resamples: int, seed: int) -> AnalysisSettings:
+    """Settings from the plan, or from the options ``given``; both together are refused as ambiguous."""
     from human_eval.planning.plan import settings_of
     from human_eval.statistics.analysis import AnalysisSettings
     from human_eval.statistics.exclusion import ExclusionRules
     from rlsum.errors import UserError
 
-    given = {"--primary": primary, "--alpha": alpha, "--max-failed": max_failed, "--min-seconds": min_seconds}
-    written = {option: value for option, value in given.items() if value is not None}
     if plan is not None:
-        if written:
-            raise UserError(f"{', '.join(written)}: the plan sets this; leave out the option, or --plan")
+        if given:
+            options = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+            raise UserError(f"{options}: the plan sets this; leave out the option, or --plan")
         return settings_of(plan, resamples, seed)
-    limits = {"--alpha": (alpha, 1), "--max-failed": (max_failed, 1), "--min-seconds": (min_seconds, float("inf"))}
-    for option, (value, most) in limits.items():
-        if value is not None and not 0 <= value <= most:
-            raise UserError(f"{option} {value}: expected a number from 0 to {most}")
-    rules = ExclusionRules(
-        max_failed=ExclusionRules.max_failed if max_failed is None else max_failed,
-        min_seconds=ExclusionRules.min_seconds if min_seconds is None else min_seconds,
-    )
-    return AnalysisSettings(primary, rules, AnalysisSettings.alpha if alpha is None else alpha, resamples, seed)
+    rules = {name: given.pop(name) for name in ("max_failed", "min_seconds") if name in given}
+    return AnalysisSettings(**given, rules=ExclusionRules(**rules), resamples=resamples, seed=seed)

@@ -42,7 +42,9 @@ def build(
         int | None,
         typer.Option(help="Seed, which must stay secret because it unblinds (default: random)."),
     ] = None,
-    key: Annotated[Path | None, typer.Option(help="File for the secret key (default: key.json in the study).")] = None,
+    key: Annotated[
+        Path | None, typer.Option(metavar="KEY.json", help="File for the secret key (default: key.json in the study).")
+    ] = None,
 ) -> None:
     """Build a blind study in which judges compare two summaries of an article by several criteria.
 
@@ -108,7 +110,8 @@ def _wording(title: str | None, instructions: Path | None, criteria: Path | None
         try:
             given["instructions"] = instructions.read_text(encoding="utf-8-sig").strip()
         except (OSError, UnicodeDecodeError) as error:
-            raise StudyError(f"--instructions {instructions}: cannot be read ({error}); give a text file") from error
+            reason = getattr(error, "strerror", error)
+            raise StudyError(f"--instructions {instructions}: cannot be read ({reason}); give a text file") from error
     if criteria is not None:
         given["criteria"] = read_criteria(criteria)
     return StudyWording(**given)

@@ -23,7 +23,7 @@ def collect(
         typer.Argument(help="Returned files: .sqlite (the app), .json (offline pages), .csv (sheets, MTurk), .jsonl."),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="File of judgments to write (JSONL).")],
-    overwrite: Annotated[bool, typer.Option(help="Replace the judgments and their rejects.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the judgments and their rejects.")] = False,
 ) -> None:
     """Collect judgments from the app, offline pages, spreadsheets and Mechanical Turk into one file.
 

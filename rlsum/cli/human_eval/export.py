@@ -37,8 +37,10 @@ def export(
     from human_eval.files import read_study, write_files
     from human_eval.study import StudyError
 
-    if (to == "prolific") != (link is not None):
-        raise StudyError("--to prolific needs --link, and no other format does; give the link that `serve` prints")
+    if to == "prolific" and link is None:
+        raise StudyError("--to prolific: give --link with the link for everyone that `rlsum human-eval serve` prints")
+    if to != "prolific" and link is not None:
+        raise StudyError(f"--link {link}: only --to prolific takes a link; leave out --link")
     blind = read_study(study)
     files = prolific(blind, link) if link else {"offline": offline, "csv": sheets, "mturk": mturk}[to](blind)
     write_files(out, files)

@@ -80,10 +80,7 @@ def plan(
     names = [name.strip() for name in criteria.split(",") if name.strip()]
     if primary not in names:
         raise UserError(f"--primary {primary}: not one of --criteria {', '.join(names)}")
-    try:
-        rules = ExclusionRules(max_failed=max_failed, min_seconds=min_seconds)
-    except ValueError as error:
-        raise UserError(f"--max-failed, --min-seconds: {error}") from error
+    rules = ExclusionRules(max_failed=max_failed, min_seconds=min_seconds)
     assumptions, source = _assumed(preference, ties, correlation, pilot, primary)
     scenarios = () if table is None else read_scenarios(table, assumptions, judges)
     if scenarios:

@@ -46,7 +46,8 @@ def serve(
         str, typer.Option("--completion-url", metavar="URL", help="Address where judges confirm completion.")
     ] = "",
     key: Annotated[
-        Path | None, typer.Option(help="The secret key, to show on the admin page who fails the checks.")
+        Path | None,
+        typer.Option(metavar="KEY.json", help="The secret key, to show on the admin page who fails the checks."),
     ] = None,
     show_verdicts: Annotated[
         bool,
@@ -157,7 +158,7 @@ def _names(judges: str, study: Study) -> list[str]:
     names = [name.strip() for name in judges.split(",")]
     for name in names:
         if not NAME.fullmatch(name):
-            raise UserError(f"--judges: invalid name {name[:80]!r}; use up to 64 letters, digits, dots, hyphens")
+            raise UserError(f"--judges: invalid name {name[:80]!r}; use up to 64 of A-Z, a-z, 0-9, dot, hyphen, _")
     if len(set(names)) < len(names):
         raise UserError(f"--judges {judges}: duplicate name; give each judge a different one")
     return names

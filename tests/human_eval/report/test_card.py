@@ -10,9 +10,12 @@ import pytest
 from votes import study_of, votes_of
 
 from human_eval.report.card import FILES, card, write_card
+from human_eval.report.tables import agreement_cell
 from human_eval.statistics.analysis import AnalysisSettings, analyse
+from human_eval.statistics.votes import CheckResult
+from rlsum.evaluation.agreement import Agreement
 from rlsum.pages import fonts
-from rlsum.pages.table import Table
+from rlsum.pages.table import Cell, Table
 
 HOSTILE = "<script>alert(1)</script> & {{ 7 * 7 }} | _x_ \\end{table}"
 
@@ -92,6 +95,22 @@ def test_every_row_has_a_cell_for_each_column():
     assert len(tables) == 8
     for table in tables:
         assert {len(row) for row in table.rows} == {len(table.header)}
+
+
+def test_judges_are_told_apart_from_each_other_and_columns_too(tmp_path):
+    rows = [row for pair in (("a", "c"), ("b", "c")) for row in votes_of([[1, 0], [-1, 1], [1, -1]], pair=pair)]
+    failed = [CheckResult("judge0", task, "identical", True) for task in ("t1", "t2")]
+    analysis = analyse(study_of(rows, checks=failed), AnalysisSettings(resamples=50))
+    judges = tables_of(analysis)[-1]
+    assert judges.caption == "Judges"
+    assert len(set(judges.header)) == len(judges.header)
+    write_card(analysis, tmp_path)
+    for name in ("verdict.html", "verdict.md"):  # in the row of the judge, and in the warnings
+        assert (tmp_path / name).read_text().count("failed 2 of 2 checks") == 2
+
+
+def test_zero_has_no_minus():
+    assert agreement_cell(Agreement(-0.001, -0.004, 0.2, 3, 6), 1) == Cell("0.00", "0.00 to 0.20")
 
 
 def test_tables_without_rows_are_left_out(made):

@@ -90,10 +90,10 @@ def test_warnings_of_small_studies_and_of_the_naive_test():
 
 def test_sides_and_length_are_warned_of():
     rows = [replace(row, preference=1 if row.left == "b" else -1) for row in votes_of(np.ones((30, 2)))]
-    assert any("the text on the left was chosen in 100.0%" in each for each in warnings(analyse(study_of(rows), FAST)))
+    assert any("on the left got 100.0% of the votes" in each for each in warnings(analyse(study_of(rows), FAST)))
     rows = votes_of(np.random.default_rng(0).choice([-1, 1], (30, 3)))
     longer = [replace(row, longer=row.preference) for row in rows]
-    assert any("the longer text was chosen" in each for each in warnings(analyse(study_of(longer), FAST)))
+    assert any("the longer text got" in each for each in warnings(analyse(study_of(longer), FAST)))
 
 
 @pytest.mark.parametrize("values", [[[1]], [[1, 1, 1]], [[0, 0], [0, 0], [0, 0]], [[1], [-1], [0], [1], [1], [1]]])
@@ -138,7 +138,7 @@ def test_nothing_to_analyse_is_said():
     empty = study_of(votes_of([[1]]))
     with pytest.raises(UserError, match="no judgments of pairs"):
         analyse(replace(empty, rows=()), FAST)
-    with pytest.raises(UserError, match="primary criterion 'style': the study has overall"):
+    with pytest.raises(UserError, match="primary criterion 'style': judges were not asked it; choose one of overall"):
         analyse(empty, replace(FAST, primary="style"))
     checks = tuple(CheckResult("judge0", f"check{n}", "identical", True) for n in range(2))
     with pytest.raises(UserError, match=r"all judges are excluded \(judge0: failed 2 of 2 checks\)"):

@@ -117,9 +117,13 @@ def test_no_export_and_no_public_file_names_a_system(rlsum, study, tmp_path, to)
 
 
 def test_export_asks_for_the_link_that_it_needs(rlsum, study, tmp_path):
-    for options in (["--to", "prolific"], ["--to", "csv", "--link", "https://x.example/y"]):
+    refused = {
+        ("--to", "prolific"): "give --link",
+        ("--to", "csv", "--link", "https://x.org/y"): "leave out --link",
+    }
+    for options, told in refused.items():
         code, _, err = rlsum("human-eval", "export", study, *options, "-o", tmp_path / "out")
-        assert (code, "--to prolific needs --link" in err) == (2, True)
+        assert (code, told in err) == (2, True)
 
 
 def answered(study, number, judge, answer="left"):
