@@ -99,8 +99,8 @@ def analyse(votes: Votes, settings: AnalysisSettings, scores: MetricScores | Non
     Raises UserError for an unknown primary criterion, without votes, or if all judges are excluded.
     """
     if settings.primary is not None and settings.primary not in votes.criteria:
-        asked = ", ".join(votes.criteria)
-        raise UserError(f"primary criterion {settings.primary!r}: judges were not asked it; choose one of {asked}")
+        known = ", ".join(votes.criteria)
+        raise UserError(f"primary criterion {settings.primary!r}: judges were not asked it; choose one of {known}")
     if not votes.rows:
         raise UserError("no judgments of pairs; collect some first")
     out = excluded(votes, settings.rules)
