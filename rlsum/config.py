@@ -276,6 +276,9 @@ def _explain(fault: Any) -> str:
         return f"{key}: must be a section (a mapping), not {fault['input']!r}"
     if fault["type"] == "string_type" and isinstance(fault["input"], dict):  # an unquoted text with a colon in it
         return f"{key}: must be a text, not {fault['input']!r}; quote it, as in '{key}=\"...\"'"
+    if fault["type"] == "tuple_type":
+        example = f"; write [{fault['input']}]" if isinstance(fault["input"], str) else ""
+        return f"{key}: must be a list, not {fault['input']!r}{example}"
     message = fault["msg"].removeprefix("Value error, ")
     if not key:  # a fault between sections names its keys itself
         return message

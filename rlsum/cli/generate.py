@@ -106,6 +106,7 @@ def generate(
             split=split,
             limit=limit,
             references_optional=reference_column is None,
+            columns_optional=True,
             **{**build.reading(config.data), **given},
         ).rows
     check_ids(rows["id"], corpus)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +35,14 @@ class Columns:
     def needed(self) -> list[str]:
         """The columns that a row must have."""
         return [name for name in self.named if not (self.optional and name == self.reference)]
+
+
+@dataclass(frozen=True)
+class FurtherColumns:
+    """Columns that rewards read, besides references. ``optional``: whether a row may lack them."""
+
+    names: tuple[str, ...]
+    optional: bool
 
 
 CNN_DAILYMAIL = Columns(None, "article", "highlights")
@@ -74,12 +82,14 @@ def choose_columns(asked: Columns, reads: Iterable[Read], path: str) -> Columns:
     )
 
 
-def clean(read: Read, columns: Columns, further: Sequence[str] = ()) -> dict[str, Any]:
+def clean(read: Read, columns: Columns, further: FurtherColumns | None = None) -> dict[str, Any]:
     """A corpus row: id, source, references, problem ("": none) and where. With a problem, the texts are empty.
 
-    With ``further`` columns also ``columns``, their values as a JSON object. They are ``optional`` if references are.
+    With ``further`` columns also ``columns``, their values as a JSON object.
     """
-    problem = read.problem or _problem(read.fields, columns) or _further_problem(read.fields, columns, further)
+    problem = read.problem or _problem(read.fields, columns)
+    if further and not problem:
+        problem = _further_problem(read.fields, further)
     row: dict[str, Any] = {"id": "", "source": "", "references": [], "problem": problem, "where": read.where}
     if not problem:
         identity = read.fields.get(columns.id or "id")
@@ -87,17 +97,14 @@ def clean(read: Read, columns: Columns, further: Sequence[str] = ()) -> dict[str
         row["source"] = read.fields[columns.source]
         row["references"] = _references(read.fields, columns)
     if further:
-        row["columns"] = "" if problem else json.dumps(_further(read.fields, further))
+        values = {name: read.fields[name] for name in further.names if name in read.fields}
+        row["columns"] = "" if problem else json.dumps(values)
     return row
 
 
-def _further(fields: dict[str, Any], further: Sequence[str]) -> dict[str, Any]:
-    return {name: fields[name] for name in further if name in fields}
-
-
-def _further_problem(fields: dict[str, Any], columns: Columns, further: Sequence[str]) -> str:
-    for name in further:
-        if name not in fields and not columns.optional:
+def _further_problem(fields: dict[str, Any], further: FurtherColumns) -> str:
+    for name in further.names:
+        if name not in fields and not further.optional:
             return f"{name}: missing"
         try:
             json.dumps(fields.get(name))

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import datasets
 
-from rlsum.data.columns import Columns
+from rlsum.data.columns import Columns, FurtherColumns
 from rlsum.data.sources import CACHE_VERSION, clean_rows
 from rlsum.readers import CorpusError
 
@@ -65,6 +65,7 @@ def load_corpus(
     seed: int | None = None,
     num_proc: int = 1,
     columns: Sequence[str] = (),
+    columns_optional: bool = False,
 ) -> Corpus:
     """Load and tokenise one split; broken and empty rows are skipped, counted and logged.
 
@@ -83,8 +84,7 @@ def load_corpus(
         max_source, max_target: tokens kept of the article and of the first reference.
         limit: number of good rows kept: the first, or with ``seed`` a random choice in the order of the file.
         num_proc: processes that tokenise; they do not change the result.
-        columns: further columns, for rewards that read them. A row without one is broken, unless references are
-            optional.
+        columns: further columns, for rewards that read them. A row without one is broken, unless ``columns_optional``.
 
     Raises:
         CorpusError: nothing to read at ``path``, no such split or columns, no good row, or an option out of range.
@@ -97,9 +97,9 @@ def load_corpus(
     if limit is not None and limit < 1:
         raise CorpusError(f"limit={limit}: must be at least 1, or None for all rows")
 
-    found = clean_rows(
-        str(path), split, Columns(id_column, source_column, reference_column, references_optional), num_proc, columns
-    )
+    named = Columns(id_column, source_column, reference_column, references_optional)
+    further = FurtherColumns(tuple(columns), columns_optional) if columns else None
+    found = clean_rows(str(path), split, named, num_proc, further)
     skipped, examples, kept = _sift(found)
     if not kept:
         reasons = ", ".join(f"{count} x {reason} (first: {examples[reason]})" for reason, count in skipped.items())

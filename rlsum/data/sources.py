@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,7 +11,7 @@ import datasets
 from datasets.exceptions import DatasetGenerationError, DatasetsError
 from datasets.fingerprint import Hasher
 
-from rlsum.data.columns import Columns, choose_columns, clean
+from rlsum.data.columns import Columns, FurtherColumns, choose_columns, clean
 from rlsum.readers import READERS, CorpusError, Read, file_format, read_file
 
 T = TypeVar("T")
@@ -33,7 +33,9 @@ CLEAN_FEATURES = datasets.Features(
 )
 
 
-def clean_rows(path: str, split: str, asked: Columns, num_proc: int, further: Sequence[str] = ()) -> datasets.Dataset:
+def clean_rows(
+    path: str, split: str, asked: Columns, num_proc: int, further: FurtherColumns | None = None
+) -> datasets.Dataset:
     """All rows of the split with CLEAN_FEATURES, including broken ones, from the cache if nothing has changed.
 
     With ``further`` columns there is one more feature, ``columns``: their values as JSON.
@@ -115,7 +117,7 @@ def _synonyms(split: str) -> tuple[str, ...]:
 
 
 def _clean_files(
-    files: list[Path], asked: Columns, path: str, num_proc: int, further: Sequence[str]
+    files: list[Path], asked: Columns, path: str, num_proc: int, further: FurtherColumns | None
 ) -> datasets.Dataset:
     columns = choose_columns(asked, (read for file in files for read in read_file(file)), path)
     try:
@@ -137,17 +139,17 @@ def _states(files: Iterable[Path]) -> list[tuple[str, int, int, int]]:
     return [(str(file), stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns) for file, stat in found]
 
 
-def _features(further: Sequence[str]) -> datasets.Features:
+def _features(further: FurtherColumns | None) -> datasets.Features:
     return datasets.Features({**CLEAN_FEATURES, "columns": datasets.Value("string")}) if further else CLEAN_FEATURES
 
 
-def _given(further: Sequence[str]) -> dict[str, tuple[str, ...]]:
+def _given(further: FurtherColumns | None) -> dict[str, FurtherColumns]:
     """The argument ``further``; none where there is no column, so that cache keys stay those of earlier versions."""
-    return {"further": tuple(further)} if further else {}
+    return {"further": further} if further else {}
 
 
 def _generate(
-    files: list[tuple[str, int, int, int]], columns: Columns, version: int, further: Sequence[str] = ()
+    files: list[tuple[str, int, int, int]], columns: Columns, version: int, further: FurtherColumns | None = None
 ) -> Iterator[dict[str, Any]]:
     # Sizes, times and version are part of the cache key that `datasets` makes from the arguments.
     for name, *_ in files:
@@ -233,10 +235,12 @@ def _pick(found: Mapping[str, T], split: str, path: str) -> T:
     raise CorpusError(f"path={path!r}: no split {split!r}; there are {', '.join(map(str, found))}")
 
 
-def _clean_dataset(found: datasets.Dataset, asked: Columns, path: str, further: Sequence[str]) -> datasets.Dataset:
+def _clean_dataset(
+    found: datasets.Dataset, asked: Columns, path: str, further: FurtherColumns | None
+) -> datasets.Dataset:
     columns = choose_columns(asked, [Read(path, "", dict.fromkeys(found.column_names))], path)
     states = _states(Path(file["filename"]) for file in found.cache_files)
-    key = Hasher.hash((found._fingerprint, states, columns, path, CACHE_VERSION, *further))
+    key = Hasher.hash((found._fingerprint, states, columns, path, CACHE_VERSION, *_given(further).values()))
     return found.map(
         _clean_row,
         with_indices=True,
@@ -250,6 +254,6 @@ def _clean_dataset(found: datasets.Dataset, asked: Columns, path: str, further: 
 
 
 def _clean_row(
-    row: dict[str, Any], index: int, columns: Columns, path: str, further: Sequence[str] = ()
+    row: dict[str, Any], index: int, columns: Columns, path: str, further: FurtherColumns | None = None
 ) -> dict[str, Any]:
     return clean(Read(f"{path}:{index + 1}", f"row-{index + 1}", row), columns, further)

@@ -93,6 +93,21 @@ def test_articles_without_the_column_can_be_summarized(folder, rlsum):
     assert read_outputs(folder / "out.jsonl")[0].columns == {}
 
 
+def test_references_can_be_named_where_the_column_is_missing(folder, rlsum):
+    assert rlsum("train", folder / "config.yaml", "training.steps=2")[0] == 0
+    bare = write(folder / "bare.jsonl", [{"article": "the cat sleeps .", "summary": "cat"}])
+    out = folder / "out.jsonl"
+    code, _, told = rlsum("generate", folder / "run", bare, "-o", out, "--reference-column", "summary")
+    assert code == 0, told
+    (output,) = read_outputs(out)
+    assert (output.references, output.columns) == (("cat",), {})
+
+
+def test_a_bare_name_for_the_list_of_columns_is_told_how_to_write_it(folder):
+    with pytest.raises(ConfigError, match=r"data\.columns: must be a list, not 'topic'; write \[topic\]"):
+        load(folder / "config.yaml", ["data.columns=topic"])
+
+
 def test_a_column_that_is_not_named_is_an_error_before_anything_is_read(folder):
     config = load(folder / "config.yaml", ["data.columns=[]", "data.train=nowhere.jsonl"])
     with pytest.raises(ConfigError, match=r"data.columns.*watched_rewards:watched.*'topic'|on_topic.*'topic'"):
