@@ -11,7 +11,7 @@ import json
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import Any
 
 from human_eval.formatting import counted
 from human_eval.study import TASK_KINDS, Answer, Criterion, EqualTexts, Study, StudyError, StudyKey, Task, TaskKey
-from rlsum.readers import Read, jsonl
+from rlsum.readers import jsonl
 
 FORMAT = 1
 STUDY, ITEMS, TASKS, KEY = "study.json", "items.jsonl", "tasks.jsonl", "key.json"
@@ -76,10 +76,12 @@ def write_study(folder: str | Path, study: Study) -> None:
         "booklets": len(study.booklets),
         "tasks": len(study.tasks),
     }
-    tasks = ({("task" if name == "id" else name): value for name, value in asdict(t).items()} for t in study.tasks)
+    items = [{"item": item, "article": text} for item, text in study.articles.items()]
+    tasks = [{("task" if name == "id" else name): value for name, value in asdict(t).items()} for t in study.tasks]
     (folder / STUDY).write_text(json.dumps(head, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
-    _write_lines(folder / ITEMS, ({"item": item, "article": text} for item, text in study.articles.items()))
-    _write_lines(folder / TASKS, tasks)
+    for name, rows in ((ITEMS, items), (TASKS, tasks)):
+        lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        (folder / name).write_text(lines, encoding="utf-8")
 
 
 def write_key(path: str | Path, key: StudyKey) -> None:
@@ -97,27 +99,24 @@ def read_study(folder: str | Path) -> Study:
     head = read_object(path, "give the folder that `rlsum human-eval build` made")
     if head.get("format") != FORMAT:
         raise StudyError(f"{path}: format {head.get('format')!r} is not {FORMAT}; build the study again")
-    texts: dict[str, type] = dict.fromkeys(("study", "title", "instructions"), str)
-    numbers: dict[str, type] = dict.fromkeys(("judges_per_item", "booklets", "tasks"), int)
-    checked(head, texts | numbers | {"criteria": list}, str(path))
-    for number, criterion in enumerate(head["criteria"], 1):
-        checked(criterion, {"id": str, "question": str, "help": str}, f"{path}: criterion {number}")
+    types = {"study": str, "title": str, "instructions": str, "criteria": list, "judges_per_item": int}
+    checked(head, types | {"booklets": int, "tasks": int}, str(path))
+    texts = {"id": str, "question": str, "help": str}
+    rows = [checked(row, texts, f"{path}: criterion {number}") for number, row in enumerate(head["criteria"], 1)]
+    criteria = tuple(Criterion(*(row[name] for name in texts)) for row in rows)
     articles: dict[str, str] = {}
-    for line in _lines(folder / ITEMS, {"item": str, "article": str}):
-        if line.fields["item"] in articles:
-            raise StudyError(f"{line.where}: duplicate item {line.fields['item']}; build the study again")
-        articles[line.fields["item"]] = line.fields["article"]
-    types = {"task": str, "item": str, "booklet": int, "position": int, "left": str, "right": str}
+    for where, item, text in _lines(folder / ITEMS, {"item": str, "article": str}):
+        if item in articles:
+            raise StudyError(f"{where}: duplicate item {item}; build the study again")
+        articles[item] = text
     tasks = []
-    for line in _lines(folder / TASKS, types):
-        task = Task(*(line.fields[name] for name in types))
-        if task.item not in articles:
-            raise StudyError(f"{line.where}: item {task.item} is not in {ITEMS}; build the study again")
-        tasks.append(task)
-    criteria = tuple(Criterion(c["id"], c["question"], c["help"]) for c in head["criteria"])
-    study = Study(
-        head["study"], head["title"], head["instructions"], criteria, head["judges_per_item"], articles, tuple(tasks)
-    )
+    types = {"task": str, "item": str, "booklet": int, "position": int, "left": str, "right": str}
+    for where, *fields in _lines(folder / TASKS, types):
+        tasks.append(Task(*fields))
+        if tasks[-1].item not in articles:
+            raise StudyError(f"{where}: item {tasks[-1].item} is not in {ITEMS}; build the study again")
+    wording = head["study"], head["title"], head["instructions"]
+    study = Study(*wording, criteria, head["judges_per_item"], articles, tuple(tasks))
     _check_complete(study, head["booklets"], head["tasks"], folder)
     return study
 
@@ -134,14 +133,8 @@ def read_key(path: str | Path) -> StudyKey:
         kind, expected = fields["kind"], fields.get("expected")
         if kind not in TASK_KINDS or expected not in (None, *Answer):
             raise StudyError(f"{where}: unknown kind or expected answer; build the study again")
-        tasks[task] = TaskKey(
-            pair=_pair(fields, where),
-            left=fields["left"],
-            right=fields["right"],
-            kind=kind,
-            repeats=fields.get("repeats"),
-            expected=None if expected is None else Answer(expected),
-        )
+        answer, sides = None if expected is None else Answer(expected), (fields["left"], fields["right"])
+        tasks[task] = TaskKey(_pair(fields, where), *sides, kind, fields.get("repeats"), answer)
     rows = [checked(tie, {"item": str, "pair": list}, f"{path}: tie {n}") for n, tie in enumerate(row["ties"], 1)]
     ties = tuple(EqualTexts(tie["item"], _pair(tie, f"{path}: tie of {tie['item']}")) for tie in rows)
     return StudyKey(row["study"], row["seed"], tuple(row["systems"]), row.get("baseline"), row["items"], tasks, ties)
@@ -219,13 +212,14 @@ def _check_complete(study: Study, booklets: int, tasks: int, folder: Path) -> No
         raise StudyError(f"{folder / STUDY}: criteria must not be empty, and their ids must differ; build it again")
 
 
-def _lines(path: Path, types: Mapping[str, type]) -> Iterable[Read]:
+def _lines(path: Path, types: Mapping[str, type]) -> Iterator[list[Any]]:
+    """The location of each line and its fields, in the order of ``types``."""
     try:
         for line in jsonl(path):
             if line.problem:
                 raise StudyError(f"{line.where}: {line.problem}; build the study again")
-            checked(line.fields, types, line.where)
-            yield line
+            row = checked(line.fields, types, line.where)
+            yield [line.where, *(row[name] for name in types)]
     except OSError as error:
         raise StudyError(f"{path}: cannot be read ({error.strerror}); build the study again") from error
 
@@ -235,8 +229,3 @@ def _pair(row: Mapping[str, Any], where: str) -> tuple[str, str]:
         raise StudyError(f"{where}: pair must be two systems; build the study again")
     first, second = row["pair"]
     return first, second
-
-
-def _write_lines(path: Path, rows: Iterable[dict[str, Any]]) -> None:
-    with path.open("w", encoding="utf-8") as file:
-        file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -51,10 +52,16 @@ def is_unicode(text: str) -> bool:
 
 
 def csv_text(rows: Iterable[Sequence[Any]]) -> str:
-    """CSV of rows, header included. Texts that a spreadsheet would evaluate are escaped; numbers stay numbers."""
+    """CSV of rows, header included. Texts that a spreadsheet would evaluate are escaped; NaN and None are empty."""
     file = io.StringIO()
-    csv.writer(file).writerows([neutral(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
+    csv.writer(file).writerows(map(_cell, row) for row in rows)
     return file.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, str):
+        return neutral(value)
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def neutral(cell: str) -> str:

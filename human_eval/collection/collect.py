@@ -8,11 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from human_eval.collection.responses import Response, fault
 from human_eval.collection.returns import ReturnedRow
 from human_eval.study import Study
+from rlsum.files import write_atomically
 
 
 @dataclass(frozen=True)
@@ -23,11 +24,6 @@ class RejectedRow:
     reason: str
     raw: Mapping[str, Any]
 
-    @property
-    def kind(self) -> str:
-        """The reason without its details."""
-        return self.reason.split(":")[0]
-
 
 @dataclass(frozen=True)
 class Collected:
@@ -37,8 +33,7 @@ class Collected:
     rejects: tuple[RejectedRow, ...]
 
 
-@dataclass(frozen=True)
-class _Row:
+class _Row(NamedTuple):
     number: int
     where: str
     response: Response
@@ -54,31 +49,27 @@ def collect(study: Study, returned: Iterable[ReturnedRow]) -> Collected:
     """
     rejects: dict[int, RejectedRow] = {}
     rows: list[_Row] = []
-    for number, row in enumerate(returned):
-        problem = row.response if isinstance(row.response, str) else fault(row.response, study)
-        if isinstance(row.response, str) or problem:
-            rejects[number] = RejectedRow(row.where, problem, row.raw)
+    for number, (where, response, raw) in enumerate(returned):
+        problem = response if isinstance(response, str) else fault(response, study)
+        if isinstance(response, str) or problem:
+            rejects[number] = RejectedRow(where, problem, raw)
         else:
-            rows.append(_Row(number, row.where, replace(row.response, judge=row.response.judge.strip()), row.raw))
-    kept = _once_a_task(rows, rejects)
-    kept = _once_a_pair(kept, study, rejects)
+            rows.append(_Row(number, where, replace(response, judge=response.judge.strip()), raw))
+    kept = _once_a_pair(_once_a_task(rows, rejects), study, rejects)
     order = {task.id: (task.booklet, task.position) for task in study.tasks}
     responses = sorted((row.response for row in kept), key=lambda response: (order[response.task], response.judge))
     return Collected(tuple(responses), tuple(rejects[number] for number in sorted(rejects)))
 
 
-def write_rejects(path: str | Path, rejects: Sequence[RejectedRow]) -> None:
+def write_rejects(path: Path, rejects: Sequence[RejectedRow]) -> None:
     """Write one JSON object a rejected row: its location, the reason and the content."""
-    lines = (json.dumps(asdict(reject)) + "\n" for reject in rejects)
-    Path(path).write_text("".join(lines), encoding="utf-8")
+    write_atomically(path, "".join(json.dumps(asdict(reject)) + "\n" for reject in rejects).encode())
 
 
 def reasons(rejects: Sequence[RejectedRow]) -> list[tuple[str, int, str]]:
     """Kind of reason, count and location of the first row; the most frequent kind first."""
-    first: dict[str, str] = {}
-    for reject in rejects:
-        first.setdefault(reject.kind, reject.where)
-    return [(kind, count, first[kind]) for kind, count in Counter(reject.kind for reject in rejects).most_common()]
+    kinds = [reject.reason.split(":")[0] for reject in rejects]
+    return [(kind, count, rejects[kinds.index(kind)].where) for kind, count in Counter(kinds).most_common()]
 
 
 def _once_a_task(rows: Sequence[_Row], rejects: dict[int, RejectedRow]) -> list[_Row]:

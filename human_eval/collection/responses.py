@@ -18,7 +18,7 @@ from typing import Any, Literal, get_args
 from human_eval.files import checked
 from human_eval.formatting import is_unicode
 from human_eval.study import Answer, Study, StudyError
-from rlsum.files import replacing
+from rlsum.files import write_atomically
 from rlsum.readers import jsonl
 
 Origin = Literal["app", "mturk", "offline", "csv"]
@@ -46,16 +46,9 @@ class Response:
         return json.dumps(asdict(self), ensure_ascii=False, allow_nan=False)
 
 
-def write_responses(path: str | Path, responses: Iterable[Response]) -> int:
-    """Write responses as JSONL, all or none; returns their number. Creates the folder."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    count = 0
-    with replacing(path) as partial, partial.open("w", encoding="utf-8") as file:
-        for response in responses:
-            file.write(response.to_json() + "\n")
-            count += 1
-    return count
+def write_responses(path: Path, responses: Iterable[Response]) -> None:
+    """Write responses as JSONL, all or none."""
+    write_atomically(path, "".join(response.to_json() + "\n" for response in responses).encode())
 
 
 def read_responses(path: str | Path, study: Study) -> list[Response]:
@@ -87,20 +80,13 @@ def read_rows(path: str | Path) -> Iterator[tuple[str, dict[str, Any], str]]:
 
 
 def response_of(row: Mapping[str, Any]) -> Response | str:
-    """The response in a JSON object, or what is wrong with the object."""
+    """The response in a JSON object, yet to be checked by `fault`, or what is wrong with the object."""
     try:
         checked(row, {"study": str, "task": str, "judge": str, "answers": dict}, "not a judgment")
     except StudyError as error:
         return str(error)
-    seconds, submitted = row.get("seconds"), row.get("submitted")
-    if seconds is not None and not _is_number(seconds):
-        return f"seconds must be a number, 0 or more: {json.dumps(seconds)[:40]}"
-    if submitted is not None and not isinstance(submitted, str):
-        return f"submitted must be an ISO time with its zone: {json.dumps(submitted)[:40]}"
-    comment, origin = row.get("comment") or "", row.get("origin", "app")
-    if not isinstance(comment, str):
-        return "comment must be text"
-    return Response(row["study"], row["task"], row["judge"], row["answers"], comment, seconds, submitted, origin)
+    optional = row.get("comment") or "", row.get("seconds"), row.get("submitted"), row.get("origin", "app")
+    return Response(row["study"], row["task"], row["judge"], row["answers"], *optional)
 
 
 def fault(response: Response, study: Study) -> str:
@@ -111,19 +97,17 @@ def fault(response: Response, study: Study) -> str:
         return f"unknown task: {response.task[:40]!r}"
     if not response.judge.strip():
         return "no judge"
+    if not isinstance(response.comment, str):
+        return "comment must be text"
     if not is_unicode(response.judge + response.comment):
         return "judge or comment is not valid Unicode"
     if response.origin not in ORIGINS:
         return f"unknown origin: {str(response.origin)[:40]!r}, expected {', '.join(ORIGINS)}"
-    if response.seconds is not None and not (math.isfinite(response.seconds) and response.seconds >= 0):
-        return f"seconds must be a number, 0 or more: {response.seconds}"
+    if response.seconds is not None and not _is_duration(response.seconds):
+        return f"seconds must be a number, 0 or more: {json.dumps(response.seconds)[:40]}"
     if response.submitted is not None and not _is_time(response.submitted):
-        return f"submitted must be an ISO time with its zone: {response.submitted[:40]!r}"
-    return _answers_fault(response.answers, study)
-
-
-def _answers_fault(answers: Mapping[str, Any], study: Study) -> str:
-    criteria = [criterion.id for criterion in study.criteria]
+        return f"submitted must be an ISO time with its zone: {str(response.submitted)[:40]!r}"
+    answers, criteria = response.answers, [criterion.id for criterion in study.criteria]
     unknown = [name for name in answers if name not in criteria]
     if unknown:
         return f"unknown criterion: {str(unknown[0])[:40]!r}, the study has {', '.join(criteria)}"
@@ -136,15 +120,15 @@ def _answers_fault(answers: Mapping[str, Any], study: Study) -> str:
     return ""
 
 
-def _is_number(value: Any) -> bool:
+def _is_duration(value: Any) -> bool:
     try:
-        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value >= 0
     except OverflowError:  # an integer of hundreds of digits
         return False
 
 
-def _is_time(text: str) -> bool:
+def _is_time(value: Any) -> bool:
     try:
-        return datetime.fromisoformat(text).tzinfo is not None
-    except ValueError:
+        return datetime.fromisoformat(value).tzinfo is not None
+    except (TypeError, ValueError):
         return False

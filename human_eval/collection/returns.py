@@ -11,10 +11,10 @@ import io
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from human_eval.collection.responses import Response, read_rows, response_of
 from human_eval.collection.store import read_database
@@ -30,8 +30,7 @@ ZONES = {"PST": -8, "PDT": -7, "UTC": 0, "GMT": 0}  # of Mechanical Turk's times
 MTURK_TIME = "%a %b %d %H:%M:%S %Y"
 
 
-@dataclass(frozen=True)
-class ReturnedRow:
+class ReturnedRow(NamedTuple):
     """A row at ``where`` (file:line): a response, not yet checked against the study, or the reason why it is none.
 
     ``raw``: the content of the row, for the file of rejects.
@@ -110,13 +109,11 @@ def _csv(path: Path, study: Study) -> Iterator[ReturnedRow]:
         except csv.Error as error:
             yield ReturnedRow(where, f"broken CSV: {error}", {})
             continue
-        if not any(cell.strip() for cell in cells):
-            continue
-        if len(cells) != len(header):
-            yield ReturnedRow(where, "wrong number of CSV fields", dict(zip(header, cells, strict=False)))
-            continue
-        row = dict(zip(header, cells, strict=True))
-        yield ReturnedRow(where, _mturk_row(row, study, nameless) if turk else _sheet_row(row, study), row)
+        row = dict(zip(header, cells, strict=False))
+        if len(cells) == len(header) and any(cell.strip() for cell in cells):
+            yield ReturnedRow(where, _mturk_row(row, study, nameless) if turk else _sheet_row(row, study), row)
+        elif any(cell.strip() for cell in cells):
+            yield ReturnedRow(where, "wrong number of CSV fields", row)
 
 
 def _sheet_row(row: Mapping[str, str], study: Study) -> Response | str:
@@ -125,16 +122,8 @@ def _sheet_row(row: Mapping[str, str], study: Study) -> Response | str:
     if not written:
         return "not filled in"
     answers = {name: WRITTEN.get(answer.lower(), answer) for name, answer in written.items()}
-    return response_of(
-        {
-            "study": row.get("study", "").strip() or study.id,
-            "task": row["task"].strip(),
-            "judge": row.get("judge", "").strip(),
-            "answers": answers,
-            "comment": row.get("comment", ""),
-            "origin": "csv",
-        }
-    )
+    name, task, judge = row.get("study", "").strip() or study.id, row["task"].strip(), row.get("judge", "").strip()
+    return Response(name, task, judge, answers, row.get("comment", ""), origin="csv")
 
 
 def _mturk_row(row: Mapping[str, str], study: Study, nameless: Counter[str]) -> Response | str:
@@ -152,18 +141,9 @@ def _mturk_row(row: Mapping[str, str], study: Study, nameless: Counter[str]) -> 
         submitted = _mturk_time(row.get("SubmitTime", "").strip())
     except ValueError as error:
         return f"{error}"
-    return response_of(
-        {
-            "study": row.get("Input.study", "").strip() or study.id,
-            "task": task,
-            "judge": judge,
-            "answers": {c.id: given[c.id] for c in study.criteria if c.id in given},
-            "comment": given.get("comment", ""),
-            "seconds": seconds,
-            "submitted": submitted,
-            "origin": "mturk",
-        }
-    )
+    name = row.get("Input.study", "").strip() or study.id
+    answers = {criterion.id: given[criterion.id] for criterion in study.criteria if criterion.id in given}
+    return Response(name, task, judge, answers, given.get("comment", ""), seconds, submitted, "mturk")
 
 
 def _mturk_answers(row: Mapping[str, str]) -> dict[str, str]:

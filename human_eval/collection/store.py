@@ -40,6 +40,7 @@ CREATE TABLE answers (
 ) STRICT;
 CREATE UNIQUE INDEX one_judge_a_task ON answers (task) WHERE revision = 0;
 """
+_COLUMNS = "judge, task, revision, answers, comment, seconds, submitted"
 
 
 class Refused(Exception):
@@ -80,22 +81,15 @@ class ResponseStore:
     """
 
     def __init__(self, path: Path, study: Study, *, lease: float = LEASE, now: Callable[[], float] = time.time) -> None:
-        self._study = study.id
+        self._study = study
         self._booklets = [tuple(task.id for task in booklet) for booklet in study.booklets]
-        self._booklet_of = {task: number for number, tasks in enumerate(self._booklets) for task in tasks}
         self._lease, self._now = lease, now
         self._writing, self._reading = threading.Lock(), threading.Lock()
-        try:
+        with _usable(path):
             self._connection = _connect(path)
             with self._transaction():
                 self._begin(digest(study))
-            stored, secret = self._row("SELECT digest, secret FROM study")
-        except (OSError, sqlite3.Error) as error:
-            raise _unusable(path, error) from error
-        if stored != digest(study):
-            self._connection.close()
-            raise _other_study(path)
-        self.secret: bytes = secret
+            self.secret: bytes = _secret(self._connection, study, path)
         self._reader = _connect(path)
         self._reader.execute("PRAGMA query_only = ON")
 
@@ -168,22 +162,24 @@ class ResponseStore:
                 return
             if revision != len(known):
                 raise Conflict("You have already answered this item, perhaps in another window.")
-            self._check_accepted(judge, task, revision)
-            now = self._now()
-            row = (judge, task, revision, written, comment, seconds, now)
-            columns = "(judge, task, revision, answers, comment, seconds, submitted)"
-            self._connection.execute(f"INSERT INTO answers {columns} VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+            if _state(self._connection) == "closed":
+                raise Refused("The study is closed. Your last answer was not recorded.")
+            holder = self._row("SELECT judge FROM loans WHERE booklet = ?", self._study.by_id[task].booklet)
+            if not revision and (holder is None or holder[0] != judge):
+                raise Refused("Another judge has taken over these items. Your last answer was not recorded.")
+            row = (judge, task, revision, written, comment, seconds, self._now())
+            self._connection.execute(f"INSERT INTO answers ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
             self._touch(judge)
 
     def latest(self, judge: str, task: str) -> tuple[Response, int]:
         """The judge's latest response to a task and its revision. Raises KeyError if there is none."""
         with self._reading:
-            return _latest(self._reader, self._study, "WHERE judge = ? AND task = ?", judge, task)[judge, task]
+            return _latest(self._reader, self._study.id, "WHERE judge = ? AND task = ?", judge, task)[judge, task]
 
     def responses(self) -> list[Response]:
         """The latest responses, in the order in which tasks were first answered. ``seconds`` adds up all revisions."""
         with self._reading:
-            return [response for response, _ in _latest(self._reader, self._study).values()]
+            return [response for response, _ in _latest(self._reader, self._study.id).values()]
 
     def loans(self) -> list[Loan]:
         """The loan of each booklet."""
@@ -199,13 +195,6 @@ class ResponseStore:
             self._connection.execute(statement)
         self._connection.execute("INSERT INTO study VALUES (?, ?, 'open')", (digest, secrets.token_bytes(32)))
         self._connection.execute(f"PRAGMA user_version = {FORMAT}")
-
-    def _check_accepted(self, judge: str, task: str, revision: int) -> None:
-        if _state(self._connection) == "closed":
-            raise Refused("The study is closed. Your last answer was not recorded.")
-        holder = self._row("SELECT judge FROM loans WHERE booklet = ?", self._booklet_of[task])
-        if not revision and (holder is None or holder[0] != judge):
-            raise Refused("Another judge has taken over these items. Your last answer was not recorded.")
 
     def _free(self, now: float) -> int | None:
         """A booklet that was never lent, else the unfinished one whose loan expired first."""
@@ -239,13 +228,10 @@ class ResponseStore:
 
 def read_database(path: Path, study: Study) -> list[Response]:
     """The responses in a database, which may be in use and is not written. Raises UserError."""
-    try:
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=10)) as connection:
-            if connection.execute("SELECT digest FROM study").fetchone() != (digest(study),):
-                raise _other_study(path)
-            return [response for response, _ in _latest(connection, study.id).values()]
-    except sqlite3.Error as error:
-        raise _unusable(path, error) from error
+    address = f"{path.resolve().as_uri()}?mode=ro"
+    with _usable(path), closing(sqlite3.connect(address, uri=True, timeout=10)) as connection:
+        _secret(connection, study, path)
+        return [response for response, _ in _latest(connection, study.id).values()]
 
 
 def digest(study: Study) -> str:
@@ -255,16 +241,21 @@ def digest(study: Study) -> str:
     return hashlib.sha256(json.dumps([study.id, criteria, tasks]).encode()).hexdigest()
 
 
-def _iso(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+@contextmanager
+def _usable(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, sqlite3.Error) as error:
+        raise UserError(f"{path}: cannot be used as the database of a study ({error}); give another file") from error
 
 
-def _unusable(path: Path, error: Exception) -> UserError:
-    return UserError(f"{path}: cannot be used as the database of a study ({error}); give another file")
-
-
-def _other_study(path: Path) -> UserError:
-    return UserError(f"{path}: belongs to another build of a study; give another file")
+def _secret(connection: sqlite3.Connection, study: Study, path: Path) -> bytes:
+    """The secret of a database. Raises UserError if it belongs to another study."""
+    row = connection.execute("SELECT digest, secret FROM study").fetchone()
+    if row is None or row[0] != digest(study):
+        connection.close()
+        raise UserError(f"{path}: belongs to another build of a study; give another file")
+    return cast(bytes, row[1])
 
 
 def _state(connection: sqlite3.Connection) -> StudyState:
@@ -284,12 +275,12 @@ def _latest(
     """Judge and task -> latest response, with the seconds of all revisions, and its revision."""
     latest: dict[tuple[str, str], tuple[Response, int]] = {}
     total: dict[tuple[str, str], float] = {}
-    columns = "judge, task, revision, answers, comment, seconds, submitted"
     for judge, task, revision, answers, comment, seconds, submitted in connection.execute(
-        f"SELECT {columns} FROM answers {where} ORDER BY id", values
+        f"SELECT {_COLUMNS} FROM answers {where} ORDER BY id", values
     ):
         total[judge, task] = total.get((judge, task), 0.0) + seconds
-        rounded, time = round(total[judge, task], 1), _iso(submitted)
+        rounded = round(total[judge, task], 1)
+        time = datetime.fromtimestamp(submitted, UTC).isoformat(timespec="seconds")
         latest[judge, task] = Response(study, task, judge, json.loads(answers), comment, rounded, time), revision
     return latest
 

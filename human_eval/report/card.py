@@ -47,17 +47,14 @@ def card(analysis: Analysis) -> list[Block]:
     ]
 
 
-def write_card(analysis: Analysis, folder: Path) -> list[Path]:
-    """Write every form of the card into ``folder``; returns the paths."""
+def write_card(analysis: Analysis, folder: Path) -> None:
+    """Write every form of the card, `FILES`, into ``folder``."""
     blocks = card(analysis)
     texts = {
         "verdict.html": to_html(blocks),
         "verdict.md": to_markdown(blocks) + "\n",
         "verdict.tex": to_latex(blocks) + "\n",
         "results.json": results.to_json(analysis) + "\n",
+        **{name: csv_text(rows(analysis)) for name, rows in ROWS.items()},
     }
     write(folder, texts, blocks)
-    for name, rows in ROWS.items():
-        with (folder / name).open("w", encoding="utf-8", newline="") as file:
-            file.write(csv_text(rows(analysis)))
-    return [folder / name for name in FILES]

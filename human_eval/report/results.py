@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from operator import attrgetter
 from typing import Any
 
 from human_eval.report.findings import findings, warnings
@@ -59,12 +59,13 @@ def to_json(analysis: Analysis) -> str:
 def preference_rows(analysis: Analysis) -> Iterator[Sequence[Any]]:
     """A row for each criterion and pair, with and without excluded judges, with ties as half votes and dropped."""
     fields = ("share", "low", "high", "p", "items", "first", "tied", "second", "naive_p", "reason")
+    values = attrgetter(*fields)
     yield ("judges", "ties", "criterion", "first_system", "second_system", *fields, "p_holm", "preferred")
     for judges, outcomes in (("kept", analysis.outcomes), ("all", analysis.everyone)):
         for outcome in outcomes:
-            verdict = (_cell(outcome.p_holm), outcome.preferred(analysis.settings.alpha) or "")
-            for ties, preference, end in (("half", outcome.half, verdict), ("dropped", outcome.dropped, ("", ""))):
-                yield judges, ties, outcome.criterion, *outcome.pair, *_cells(preference, fields), *end
+            where, preferred = (outcome.criterion, *outcome.pair), outcome.preferred(analysis.settings.alpha)
+            yield judges, "half", *where, *values(outcome.half), outcome.p_holm, preferred
+            yield judges, "dropped", *where, *values(outcome.dropped), None, None
 
 
 def agreement_rows(analysis: Analysis) -> Iterator[Sequence[Any]]:
@@ -73,25 +74,25 @@ def agreement_rows(analysis: Analysis) -> Iterator[Sequence[Any]]:
     yield ("criterion", "first_system", "second_system", "measure", *fields)
     for (criterion, pair), measures in analysis.agreement.items():
         for name, agreement in measures.items():
-            yield criterion, *pair, name, *_cells(agreement, fields)
+            yield criterion, *pair, name, *attrgetter(*fields)(agreement)
 
 
 def metric_rows(analysis: Analysis) -> Iterator[Sequence[Any]]:
     """A row for each criterion and metric."""
-    fields = ("share", "low", "high", "p", "items", "first", "tied", "second")
+    values = attrgetter("share", "low", "high", "p", "items", "first", "tied", "second")
     yield ("criterion", "metric", "accuracy", "low", "high", "p", "items", "wrong", "tied", "right")
     for criterion, metrics in analysis.metrics.items():
         for name, accuracy in metrics.items():
-            yield criterion, name, *_cells(accuracy, fields)
+            yield criterion, name, *values(accuracy)
 
 
 def judge_rows(analysis: Analysis) -> Iterator[Sequence[Any]]:
     """A row for each judge."""
-    fields = ("tasks", "agreement", "left", "tied", "seconds", "failed", "checks")
+    fields = ("judge", "tasks", "agreement", "left", "tied", "seconds", "failed", "checks")
     reasons = {row.judge: row.reason for row in analysis.excluded}
-    yield ("judge", *fields, "left_out")
+    yield (*fields, "left_out")
     for audit in analysis.judges:
-        yield audit.judge, *_cells(audit, fields), reasons.get(audit.judge, "")
+        yield *attrgetter(*fields)(audit), reasons.get(audit.judge)
 
 
 def vote_rows(analysis: Analysis) -> Iterator[Sequence[Any]]:
@@ -100,7 +101,7 @@ def vote_rows(analysis: Analysis) -> Iterator[Sequence[Any]]:
     excluded = {row.judge for row in analysis.excluded}
     yield ("first_system", "second_system", *fields, "left_out")
     for vote in analysis.votes.rows:
-        yield *vote.pair, *_cells(vote, fields), int(vote.judge in excluded)
+        yield *vote.pair, *attrgetter(*fields)(vote), int(vote.judge in excluded)
 
 
 def _outcome(outcome: Outcome, alpha: float) -> dict[str, Any]:
@@ -112,12 +113,3 @@ def _outcome(outcome: Outcome, alpha: float) -> dict[str, Any]:
         "ties_half": asdict(outcome.half),
         "ties_dropped": asdict(outcome.dropped),
     }
-
-
-def _cells(row: object, fields: Sequence[str]) -> list[Any]:
-    return [_cell(getattr(row, field)) for field in fields]
-
-
-def _cell(value: Any) -> Any:
-    """A value for CSV: empty for NaN and None."""
-    return "" if value is None or (isinstance(value, float) and math.isnan(value)) else value

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from human_eval.formatting import versus
-from human_eval.statistics.analysis import Analysis, Outcome
+from human_eval.statistics.analysis import Analysis
+from human_eval.statistics.control_variate import ControlVariate
 from human_eval.statistics.preference import Preference
 from human_eval.statistics.ranking import SystemRanking
 from rlsum.evaluation.agreement import Agreement
@@ -23,76 +25,62 @@ AGREEMENTS = {
 def verdict_table(analysis: Analysis) -> Table:
     """One row a criterion and pair: the preferred system, its share with interval, and p."""
     alpha = analysis.settings.alpha
-    rows = tuple(
-        (
-            Cell(outcome.criterion),
-            Cell(versus(outcome.pair)),
-            Cell(_verdict(outcome, alpha), mark=outcome.preferred(alpha) is not None),
-            share_cell(outcome.half),
-            Cell(p_text(outcome.p_holm), f"raw {p_text(outcome.half.p)}"),
-            Cell(f"{outcome.half.items:,}"),
-            Cell(f"{outcome.half.first:,} / {outcome.half.tied:,} / {outcome.half.second:,}"),
+    rows = []
+    for outcome in analysis.outcomes:
+        half, preferred = outcome.half, outcome.preferred(alpha)
+        verdict = UNDEFINED if math.isnan(half.share) else preferred or "no difference detected"
+        rows.append(
+            _row(
+                outcome.criterion,
+                versus(outcome.pair),
+                Cell(verdict, mark=preferred is not None),
+                share_cell(half),
+                Cell(p_text(outcome.p_holm), f"raw {p_text(half.p)}"),
+                f"{half.items:,}",
+                f"{half.first:,} / {half.tied:,} / {half.second:,}",
+            )
         )
-        for outcome in analysis.outcomes
-    )
     header = ("criterion", "first / second", "preferred", "share of the second, %", "p (Holm)", "items")
-    return Table("Verdict", (*header, "votes: first / neither / second"), rows)
+    return Table("Verdict", (*header, "votes: first / neither / second"), tuple(rows))
 
 
 def sensitivity_table(analysis: Analysis) -> Table:
     """The verdict under other choices: ties dropped, no exclusions, and the naive test."""
-    without_exclusions = analysis.everyone or analysis.outcomes
-    rows = tuple(
-        (
-            Cell(outcome.criterion),
-            Cell(versus(outcome.pair)),
-            share_cell(outcome.half),
-            Cell(p_text(outcome.half.p)),
-            share_cell(outcome.dropped),
-            Cell(p_text(outcome.dropped.p)),
-            share_cell(full.half),
-            Cell(p_text(full.half.p)),
-            Cell("< 0.0001" if outcome.half.naive_p < 1e-4 else p_text(outcome.half.naive_p)),
-        )
-        for outcome, full in zip(analysis.outcomes, without_exclusions, strict=True)
-    )
+    rows = []
+    for outcome, full in zip(analysis.outcomes, analysis.everyone or analysis.outcomes, strict=True):
+        choices = (outcome.half, outcome.dropped, full.half)
+        tests = [cell for choice in choices for cell in (share_cell(choice), p_text(choice.p))]
+        naive = "< 0.0001" if outcome.half.naive_p < 1e-4 else p_text(outcome.half.naive_p)
+        rows.append(_row(outcome.criterion, versus(outcome.pair), *tests, naive))
     header = ("criterion", "first / second", "ties half, %", "p", "ties dropped, %", "p", "all judges, %", "p")
-    notes = (
+    note = (
         "p before Holm's correction. Naive: the binomial test on pooled untied votes. It assumes independent votes, "
-        "rejects equality too often and is shown for comparison only.",
+        "rejects equality too often and is shown for comparison only."
     )
-    return Table("Under other choices", (*header, "p, naive"), rows, notes)
+    return Table("Under other choices", (*header, "p, naive"), tuple(rows), (note,))
 
 
 def agreement_table(analysis: Analysis) -> Table:
     """One row a criterion and pair, one column a measure of agreement."""
-    rows = tuple(
-        (
-            Cell(criterion),
-            Cell(versus(pair)),
-            *(agreement_cell(measures[name], 100 if name == "pairwise" else 1) for name in AGREEMENTS),
-            Cell(f"{measures['alpha'].n:,}"),
-        )
-        for (criterion, pair), measures in analysis.agreement.items()
-    )
-    notes = dict.fromkeys(
-        f"{criterion}, {' and '.join(pair)}: {measure.reason}"
-        for (criterion, pair), measures in analysis.agreement.items()
-        for measure in measures.values()
-        if measure.reason
-    )
+    rows = []
+    notes: dict[str, None] = {}  # each once
+    for (criterion, pair), measures in analysis.agreement.items():
+        cells = [agreement_cell(measures[name], 100 if name == "pairwise" else 1) for name in AGREEMENTS]
+        rows.append(_row(criterion, versus(pair), *cells, f"{measures['alpha'].n:,}"))
+        reasons = [measure.reason for measure in measures.values() if measure.reason]
+        notes |= dict.fromkeys(f"{criterion}, {' and '.join(pair)}: {reason}" for reason in reasons)
     header = ("criterion", "first / second", *AGREEMENTS.values(), "comparisons")
-    return Table("Do the judges agree?", header, rows, tuple(notes))
+    return Table("Do the judges agree?", header, tuple(rows), tuple(notes))
 
 
 def ranking_table(criterion: str, ranking: SystemRanking) -> Table:
     """One row a system, from strongest to weakest."""
     rows = tuple(
-        (
-            Cell(row.system),
+        _row(
+            row.system,
             Cell(f"{row.strength:+.2f}", _span(row.low, row.high, "+.2f", " to ")),
-            Cell(f"{100 * row.share:.1f}"),
-            Cell("" if math.isnan(row.rank_low) else _span(row.rank_low, row.rank_high, ".0f", DASH)),
+            f"{100 * row.share:.1f}",
+            "" if math.isnan(row.rank_low) else _span(row.rank_low, row.rank_high, ".0f", DASH),
         )
         for row in ranking.systems
     )
@@ -102,35 +90,27 @@ def ranking_table(criterion: str, ranking: SystemRanking) -> Table:
 
 def effects_table(analysis: Analysis) -> Table:
     """Votes for the left text and for the longer text, one row a criterion."""
-    rows = tuple(
-        (
-            Cell(criterion),
-            share_cell(order),
-            Cell(p_text(order.p)),
-            share_cell(analysis.length[criterion]),
-            Cell(p_text(analysis.length[criterion].p)),
-        )
-        for criterion, order in analysis.order.items()
-    )
+    rows = []
+    for criterion, order in analysis.order.items():
+        length = analysis.length[criterion]
+        rows.append(_row(criterion, share_cell(order), p_text(order.p), share_cell(length), p_text(length.p)))
     note = "50% is no effect. Length is an association, not a cause: the better system may write longer texts."
     header = ("criterion", "text on the left chosen, %", "p", "longer text chosen, %", "p")
-    return Table("Sides and length", header, rows, (note,))
+    return Table("Sides and length", header, tuple(rows), (note,))
 
 
 def judges_table(analysis: Analysis) -> Table:
     """One row a judge."""
-    out = {row.judge: row.reason for row in analysis.excluded}
+    out = {row.judge: f"left out: {row.reason}" for row in analysis.excluded}
     pairs = analysis.votes.pairs
     rows = tuple(
-        (
-            Cell(audit.judge, f"left out: {out[audit.judge]}" if audit.judge in out else ""),
-            Cell(f"{audit.tasks:,}"),
-            Cell(_number(100 * audit.agreement, ".0f")),
-            Cell(_number(100 * audit.left, ".0f")),
-            Cell(_number(100 * audit.tied, ".0f")),
-            Cell(_number(audit.seconds, ".0f")),
-            Cell(f"{audit.failed} of {audit.checks}"),
-            *(Cell(_number(100 * audit.without[pair], ".1f")) for pair in pairs),
+        _row(
+            Cell(audit.judge, out.get(audit.judge, "")),
+            f"{audit.tasks:,}",
+            *(_number(100 * share, ".0f") for share in (audit.agreement, audit.left, audit.tied)),
+            _number(audit.seconds, ".0f"),
+            f"{audit.failed} of {audit.checks}",
+            *(_number(100 * audit.without[pair], ".1f") for pair in pairs),
         )
         for audit in analysis.judges
     )
@@ -141,79 +121,66 @@ def judges_table(analysis: Analysis) -> Table:
 
 def metrics_table(analysis: Analysis) -> Table:
     """How often each metric chooses as people do: one row a metric, one column a criterion."""
-    criteria = list(analysis.metrics)
-    names = list(dict.fromkeys(name for metrics in analysis.metrics.values() for name in metrics))
-    rows = tuple(
-        (Cell(name), *(_accuracy(analysis.metrics[criterion][name]) for criterion in criteria)) for name in names
-    )
-    notes = (
+    columns = analysis.metrics.values()
+    names = dict.fromkeys(name for metrics in columns for name in metrics)
+    rows = tuple(_row(name, *(_accuracy(metrics[name]) for metrics in columns)) for name in names)
+    note = (
         "50% is chance. Comparisons in which the mean vote is a tie are left out; a tie of the metric counts half. A "
-        "judge is compared with the mean of the others, which has one judge fewer.",
+        "judge is compared with the mean of the others, which has one judge fewer."
     )
-    return Table("Do metrics choose as people do? Accuracy, %", ("", *criteria), rows, notes)
+    return Table("Do metrics choose as people do? Accuracy, %", ("", *analysis.metrics), rows, (note,))
 
 
 def controls_table(analysis: Analysis) -> Table:
     """Preferences with each metric as control variate."""
     rows = tuple(
-        (
-            Cell(criterion),
-            Cell(versus(pair)),
-            Cell(metric),
-            Cell(UNDEFINED, control.reason) if control.reason else _share(control.share, control.low, control.high),
-            Cell(_number(100 * (1 - control.width), "+.1f")),
-            Cell(_number(100 * (control.width**-2 - 1), "+.0f")),
-            Cell(_number(control.correlation, ".2f")),
-            Cell(f"{control.judged:,} + {control.others:,}", _undefined(control.undefined)),
+        _row(
+            criterion,
+            versus(pair),
+            metric,
+            share_cell(control),
+            _number(100 * (1 - control.width), "+.1f"),
+            _number(100 * (control.width**-2 - 1), "+.0f"),
+            _number(control.correlation, ".2f"),
+            Cell(
+                f"{control.judged:,} + {control.others:,}",
+                f"{control.undefined:,} undefined" if control.undefined else "",
+            ),
         )
         for (criterion, pair), controls in analysis.controls.items()
         for metric, control in controls.items()
     )
     header = ("criterion", "first / second", "metric", "share of the second, %", "narrower by, %")
     columns = (*header, "as with more items, %", "r", "judged + scored only")
-    notes = (
+    note = (
         "Control variates (Chaganty et al. 2018), with the metric's scores on unjudged items. No metric biases the "
-        "estimate; an uninformative one does not narrow the interval.",
+        "estimate; an uninformative one does not narrow the interval."
     )
-    return Table("With the help of metrics", columns, rows, notes)
+    return Table("With the help of metrics", columns, rows, (note,))
 
 
-def share_cell(preference: Preference) -> Cell:
+def share_cell(estimate: Preference | ControlVariate) -> Cell:
     """A share with its interval, marked if the interval excludes one half."""
-    if math.isnan(preference.share):
-        return Cell(UNDEFINED, preference.reason)
-    return _share(preference.share, preference.low, preference.high)
+    if math.isnan(estimate.share):
+        return Cell(UNDEFINED, estimate.reason)
+    span = _span(100 * estimate.low, 100 * estimate.high, ".1f", DASH)
+    return Cell(f"{100 * estimate.share:.1f}", span, estimate.low > 0.5 or estimate.high < 0.5)
 
 
 def agreement_cell(agreement: Agreement, scale: float) -> Cell:
     """An agreement with its interval."""
-    if math.isnan(agreement.value):
-        return Cell(UNDEFINED)
     digits = "z.0f" if scale == 100 else "z.2f"  # z: no minus before zero
-    return Cell(
-        f"{scale * agreement.value:{digits}}", _span(scale * agreement.low, scale * agreement.high, digits, " to ")
-    )
+    value, low, high = (scale * each for each in (agreement.value, agreement.low, agreement.high))
+    return Cell(UNDEFINED) if math.isnan(value) else Cell(f"{value:{digits}}", _span(low, high, digits, " to "))
 
 
-def _share(share: float, low: float, high: float) -> Cell:
-    return Cell(f"{100 * share:.1f}", _span(100 * low, 100 * high, ".1f", DASH), low > 0.5 or high < 0.5)
+def _row(*cells: str | Cell) -> tuple[Cell, ...]:
+    return tuple(Cell(cell) if isinstance(cell, str) else cell for cell in cells)
 
 
 def _accuracy(accuracy: Preference) -> Cell:
-    cell = share_cell(accuracy)
-    return Cell(
-        cell.text, f"{cell.detail}; n {accuracy.first + accuracy.tied + accuracy.second:,}".lstrip("; "), cell.mark
-    )
-
-
-def _verdict(outcome: Outcome, alpha: float) -> str:
-    if math.isnan(outcome.half.share):
-        return UNDEFINED
-    return outcome.preferred(alpha) or "no difference detected"
-
-
-def _undefined(items: int) -> str:
-    return f"{items:,} undefined" if items else ""
+    cell, n = share_cell(accuracy), accuracy.first + accuracy.tied + accuracy.second
+    return replace(cell, detail=f"{cell.detail}; n {n:,}".lstrip("; "))
 
 
 def _span(low: float, high: float, digits: str, between: str) -> str:

@@ -41,6 +41,6 @@ def write(folder: Path, texts: Mapping[str, str], blocks: Iterable[Block]) -> No
     """Write the texts (file name -> text) and the pictures of the blocks, as PNG, into ``folder``; creates it."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8")
+        (folder / name).write_text(text, encoding="utf-8", newline="")
     for picture in pictures_of(blocks):
         (folder / f"{picture.name}.png").write_bytes(picture.light)

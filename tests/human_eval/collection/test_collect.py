@@ -37,7 +37,7 @@ def test_good_rows_are_kept_in_the_order_of_the_study():
 def test_bad_rows_are_rejected_with_place_and_reason():
     found = collect(BLIND, returned("not JSON", judged("t0"), replace(judged(), study="s0"), judged(answer="A")))
     assert found.responses == ()
-    assert [(row.where, row.kind) for row in found.rejects] == [
+    assert [(row.where, row.reason.split(":")[0]) for row in found.rejects] == [
         ("f:1", "not JSON"),
         ("f:2", "unknown task"),
         ("f:3", "of another study"),
