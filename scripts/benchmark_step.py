@@ -1,76 +1,113 @@
-"""CPU seconds and memory of one training step: likelihood, self-critical, mixed.
+"""CPU seconds and memory of one update: likelihood, self-critical, mixed; ours beside other implementations.
 
     OMP_NUM_THREADS=1 python scripts/benchmark_step.py
+    OMP_NUM_THREADS=1 python scripts/benchmark_step.py --against OLDER --peer rohithreddy024=CLONE --peer atulkum=CLONE
 
-Batch 8, 400 source and 100 target tokens, vocabulary 50,000, hidden 256, embedding 128, nothing stops early. A step is
-loss, backward pass, clipping and Adam. The table also shows numbers published for other implementations at this size
-(see docs/results/speed.md for their source and the machine); compare implementations only on the same machine.
+Eight articles of 400 source and 100 target tokens, vocabulary 50,000, hidden 256, embedding 128; "small" is 150/60
+tokens, 10,000 words, hidden 128, coverage and four samples an article. Nothing stops early. ``OLDER`` is another
+checkout of this repository, ``CLONE`` one of rohithreddy024/Text-Summarizer-Pytorch or atulkum/pointer_summarizer. Each
+implementation has a process of its own (scripts/timed_updates.py). They take turns, one update each, so that what else
+the machine does disturbs all of them alike. Printed are medians over the rounds, and in brackets the median over the
+rounds of the ratio to ours.
 
-The reward of the steps is ROUGE-L. For every reward, the seconds for the 16 texts of a step are printed, too. These
-texts have 100 words in five sentences, each word with a random vector; none is cached.
+The reward of the updates is ROUGE-L. For every reward, the seconds for the 16 texts of an update are printed, too.
+These texts have 100 words in five sentences, each word with a random vector; none is cached.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import random
-import resource
 import statistics
-import string
+import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import torch
+from timed_updates import CASES, PEERS, text, word
 
 import rewards
-from rlsum.data.batch import Batch, collate
-from rlsum.data.vocabulary import EOS, Vocabulary
-from rlsum.models.pointer_generator import NEVER, PointerGenerator
-from rlsum.models.sizes import PointerGeneratorConfig
-from rlsum.training.estimators import Credit
-from rlsum.training.update import MixedStep, MLEStep, PolicyGradient, StepResult
 
 KNOWN = 5000  # words with vectors in the texts that are rewarded: as many as a file that is written in no time holds
-PEERS = {
-    "rohithreddy024/Text-Summarizer-Pytorch": (15.2, 19.4, 32.0),
-    "the same, attention projection hoisted": (9.0, 11.6, 18.5),
-    "atulkum/pointer_summarizer": (8.2, None, None),
-}
+OURS = Path(__file__).resolve().parent.parent
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--repeats", type=int, default=5, help="rounds")
+    parser.add_argument("--cases", default=";".join(CASES), help="names of cases, separated by semicolons")
+    parser.add_argument("--against", type=Path, action="append", default=[], help="another checkout of this repository")
+    parser.add_argument("--peer", action="append", default=[], help="NAME=FOLDER, a clone of a peer's repository")
     parser.add_argument("--rewards", default="rouge-l,wms,sms,s+wms", help="rewards whose seconds are measured")
     options = parser.parse_args()
-    torch.manual_seed(1)
-    torch.set_num_threads(1)
-    words = [word(i) for i in range(49_995)] + ["."]
-    vocabulary = Vocabulary.build([words], len(words))
-    batch = random_batch(vocabulary, words)
-    model = PointerGenerator(PointerGeneratorConfig(embedding=128, hidden=256), vocabulary)
-    with torch.no_grad():
-        model.word_out.bias[EOS] = NEVER  # nothing ends before 100 tokens
-    reward, mle = rewards.from_spec("rouge-l"), MLEStep()
-    credit = Credit("self-critical", "constant", 100)
-    rl = MixedStep(model, reward, lambda _: 1.0, 1, 100, PolicyGradient(), mle, credit)
-    mixed = MixedStep(model, reward, lambda _: 0.97, 1, 100, PolicyGradient(), mle, credit)
-    steps: dict[str, Callable[[], StepResult]] = {
-        "MLE": lambda: mle(model, batch),
-        "RL": lambda: rl(0, model, batch),
-        "MLE+RL": lambda: mixed(0, model, batch),
-    }
-    print(f"{'CPU seconds a step':44} {'MLE':>7} {'RL':>7} {'MLE+RL':>7}")
-    for name, figures in PEERS.items():
-        print(f"{name:44} " + " ".join(f"{x:7.1f}" if x is not None else f"{'-':>7}" for x in figures))
-    seconds = {name: measure(step, model, options.repeats) for name, step in steps.items()}
-    print(f"{'rlsum':44} " + " ".join(f"{value:7.2f}" for value in seconds.values()))
-    print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GiB")
-    for name, cost in reward_seconds(options.rewards.split(","), words[:KNOWN], options.repeats).items():
-        print(f"{name:8} {cost:.3f} s: {cost / seconds['RL']:.1%} of RL, {cost / seconds['MLE+RL']:.1%} of MLE+RL")
+    cases, names = options.cases.split(";"), [name for name in options.rewards.split(",") if name]
+    if unknown := [name for name in cases if name not in CASES]:
+        parser.error(f"--cases={';'.join(unknown)}: no such case; choose from {'; '.join(CASES)}")
+    peers = [peer.partition("=") for peer in options.peer]
+    if unknown := [name for name, _, folder in peers if name not in PEERS or not Path(folder, "data_util").is_dir()]:
+        parser.error(f"--peer={unknown[0]}: NAME=FOLDER is needed, with one of {', '.join(PEERS)} and its clone")
+    processes = {"ours": Process("rlsum", OURS)}
+    processes |= {folder.name: Process("rlsum", folder.resolve()) for folder in options.against}
+    processes |= {name: Process(name, Path(folder).resolve()) for name, _, folder in peers}
+    seconds = rounds(processes, cases, options.repeats)
+    print_table(processes, cases, seconds)
+    costs = reward_seconds(names, [word(i) for i in range(KNOWN)], options.repeats)
+    for name, cost in costs.items():
+        shares = [
+            f"{cost / statistics.median(seconds['ours', case]):.1%} of {case}" for case in cases if CASES[case].gamma
+        ]
+        print(f"{name:8} {cost:.3f} s: {', '.join(shares)}")
+
+
+class Process:
+    """An implementation, in a process of its own."""
+
+    def __init__(self, kind: str, folder: Path) -> None:
+        path = os.pathsep.join([str(folder)] * (kind == "rlsum") + [os.environ.get("PYTHONPATH", "")])
+        command = [sys.executable, str(OURS / "scripts" / "timed_updates.py"), kind, str(folder)]
+        pipe, environment = subprocess.PIPE, {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
+        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment)
+        self.peak = 0.0  # GiB
+
+    def seconds(self, case: str) -> float | None:
+        """CPU seconds of an update; None for a case that the implementation does not have."""
+        assert self.process.stdin
+        assert self.process.stdout
+        print(case, file=self.process.stdin, flush=True)
+        answer = self.process.stdout.readline()
+        if not answer:
+            raise SystemExit(f"{' '.join(map(str, self.process.args))}: ended with {self.process.wait()}")  # type: ignore
+        self.peak = json.loads(answer)["peak"]
+        return json.loads(answer)["seconds"]
+
+
+def rounds(processes: dict[str, Process], cases: list[str], repeats: int) -> dict[tuple[str, str], list[float]]:
+    """Seconds of each implementation and case, a number a round. Cases that it does not have are missing."""
+    seconds: dict[tuple[str, str], list[float]] = {}
+    for case in cases:
+        for _ in range(repeats):
+            for name, process in processes.items():
+                if (value := process.seconds(case)) is not None:
+                    seconds.setdefault((name, case), []).append(value)
+    return seconds
+
+
+def print_table(processes: dict[str, Process], cases: list[str], seconds: dict[tuple[str, str], list[float]]) -> None:
+    print("| CPU seconds an update |" + "".join(f" {name} |" for name in processes))
+    print("| :-- |" + " --: |" * len(processes))
+    for case in cases:
+        cells, ours = [], seconds["ours", case]
+        for name in processes:
+            values = seconds.get((name, case))
+            ratio = statistics.median(value / own for value, own in zip(values or ours, ours, strict=True))
+            cell = f"{statistics.median(values):.2f}" if values else ""
+            cells.append(f"{cell} ({ratio:.2f})" if values and name != "ours" else cell)
+        print(f"| {case} | {' | '.join(cells)} |")
+    print(f"| peak memory, GiB | {' | '.join(f'{process.peak:.2f}' for process in processes.values())} |")
 
 
 def reward_seconds(names: list[str], words: list[str], repeats: int) -> dict[str, float]:
@@ -92,51 +129,6 @@ def reward_seconds(names: list[str], words: list[str], repeats: int) -> dict[str
                 seconds.append(time.process_time() - started)
             found[name] = statistics.median(seconds[1:])
     return found
-
-
-def word(number: int) -> str:
-    """A word of letters, since some rewards weigh no others."""
-    letters = ""
-    for _ in range(4):
-        number, digit = divmod(number, 26)
-        letters += string.ascii_lowercase[digit]
-    return f"q{letters}"
-
-
-def text(length: int, words: list[str], rng: random.Random) -> list[str]:
-    """Random words in sentences of twenty, the full stop counted, one word in 33 unknown."""
-    unknown = [f"unknown{string.ascii_lowercase[i]}" for i in range(26)]
-    drawn = [rng.choice(unknown) if rng.random() < 0.03 else rng.choice(words) for _ in range(length)]
-    return ["." if i % 20 == 19 else token for i, token in enumerate(drawn)]
-
-
-def random_batch(vocabulary: Vocabulary, words: list[str]) -> Batch:
-    """Eight articles of 400 tokens with summaries of 99 and the end token."""
-    rng = random.Random(1)
-    articles, summaries = ([text(length, words, rng) for _ in range(8)] for length in (400, 99))
-    rows = {
-        "id": [str(i) for i in range(8)],
-        "source": [" ".join(tokens) for tokens in articles],
-        "references": [[" ".join(tokens)] for tokens in summaries],
-        "src_tokens": articles,
-        "tgt_tokens": summaries,
-        "tgt_whole": [True] * 8,
-    }
-    return collate(rows, vocabulary)
-
-
-def measure(step: Callable[[], StepResult], model: PointerGenerator, repeats: int) -> float:
-    """The median CPU seconds of an update after one to warm up."""
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, fused=True)
-    seconds = []
-    for _ in range(repeats + 1):
-        started = time.process_time()
-        step().loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 2.0)
-        optimizer.step()
-        optimizer.zero_grad()
-        seconds.append(time.process_time() - started)
-    return statistics.median(seconds[1:])
 
 
 if __name__ == "__main__":
