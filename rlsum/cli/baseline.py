@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+from rlsum.cli.destination import check_free
+from rlsum.errors import UserError
+
 
 def baseline(
     metric: Annotated[str, typer.Argument(help="A contextual metric with its options, in any direction.")],
@@ -36,8 +39,6 @@ def baseline(
     import rewards
     from rewards.embedding.corpus_statistics import read_texts
     from rewards.embedding.rescaling import add_baseline, measure_baseline, read_baselines
-    from rlsum.cli.destination import check_free
-    from rlsum.errors import UserError
 
     reward = rewards.from_spec(metric)
     check_free("--out", out, overwrite=True)  # it is added to; read_baselines refuses another file

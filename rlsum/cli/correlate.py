@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from rlsum.cli.destination import check_folder
+from rlsum.cli.options import JUDGMENTS, HumanScore, Metrics, chosen, progress
+from rlsum.errors import UserError
+
 if TYPE_CHECKING:
-    from rewards import Reward
     from rlsum.judgments.collection import Judgments
     from rlsum.meta_evaluation.scores import ScoreTable
 
@@ -19,13 +21,9 @@ Test = Literal["auto", "williams", "permutation", "clustered permutation"]
 
 
 def correlate(
-    data: Annotated[
-        str, typer.Argument(metavar="DATA", help="Judgments: JSONL, hf://owner/name, or NAME:PATH for public data.")
-    ],
-    metrics: Annotated[
-        str, typer.Option(help="Metrics with their options, separated by commas; `rlsum rewards` lists them.")
-    ] = "rouge-1,rouge-2,rouge-l",
-    score: Annotated[str, typer.Option(help="The human score to use.")] = "overall",
+    data: Annotated[str, typer.Argument(metavar="DATA", help=JUDGMENTS)],
+    metrics: Metrics = "rouge-1,rouge-2,rouge-l",
+    score: HumanScore = "overall",
     level: Annotated[Level, typer.Option(help="All rows; within inputs, averaged; system means.")] = "pooled",
     statistic: Annotated[
         str, typer.Option(help="spearman, pearson, kendall, acc-t, spa (systems only), separated by commas.")
@@ -67,15 +65,17 @@ def correlate(
 
     rlsum correlate wmt-da:wmt17_da_seg.tsv.gz --by-group --statistic kendall,pearson,acc-t --json
     """
+    from itertools import chain
+
     import rewards
-    from rlsum.cli.destination import check_folder
-    from rlsum.errors import UserError
+    from rewards.scoring import columns_read
+    from rlsum.judgments.registry import load
     from rlsum.meta_evaluation.cache import default_folder, scores_file
     from rlsum.meta_evaluation.evaluation import Choices, meta_evaluate
     from rlsum.meta_evaluation.report import FILES
 
-    statistics: Any = _chosen("--statistic", statistic, ("spearman", "pearson", "kendall", "acc-t", "spa"))
-    units = _chosen("--length", length, ("letters", "words", "whitespace", "characters")) if length else []
+    statistics: Any = chosen("--statistic", statistic, ("spearman", "pearson", "kendall", "acc-t", "spa"))
+    units = chosen("--length", length, ("letters", "words", "whitespace", "characters")) if length else []
     if average is not None and not by_group:
         raise UserError(f"--average {average}: it averages over groups; add --by-group")
     _check_test(test, level, statistics, by_group)
@@ -83,37 +83,26 @@ def correlate(
     if out is not None:
         check_folder("-o", out, FILES, overwrite)
     file = None if no_cache else scores_file(cache or default_folder())
-    table = _score(_load(data, scorers.values()), scorers, score, units, file)
+    judgments = load(data, columns=[*chain(*columns_read(scorers.values()))])
+    table = _score(judgments, scorers, score, units, file)
     choices = Choices(level, (average or "groups") if by_group else None, test, resamples, seed)
     _show(meta_evaluate(table, statistics, choices), out, as_json)
 
 
-def _load(data: str, scorers: Iterable[Reward]) -> Judgments:
-    from rewards.scoring import columns_read
-    from rlsum.judgments.registry import load
-
-    needed, optional = columns_read(scorers)
-    return load(data, columns=[*needed, *optional])
-
-
 def _score(judgments: Judgments, scorers: Any, score: str, units: Any, file: Path | None) -> ScoreTable:
     """The table of scores, with a progress bar on a terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
     from rlsum.meta_evaluation.scores import scored, short_labels
 
     names = short_labels(scorers)
-    shown = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*shown, console=Console(stderr=True), transient=True) as progress:
-        tasks = {name: progress.add_task(name, total=len(judgments.rows)) for name in names.values()}
+    with progress() as bar:
+        tasks = {name: bar.add_task(name, total=len(judgments.rows)) for name in names.values()}
         return scored(
             judgments,
             {names[label]: scorer for label, scorer in scorers.items()},
             score=score,
             length=units,
             cache=file,
-            progress=lambda label, count: progress.advance(tasks[label], count),
+            progress=lambda label, count: bar.advance(tasks[label], count),
         )
 
 
@@ -133,22 +122,8 @@ def _show(evaluation: Any, out: Path | None, as_json: bool) -> None:
         typer.echo(f"{out}: report.html, and the same as Markdown, LaTeX, CSV, JSON and PNG")
 
 
-def _chosen(option: str, written: str, known: tuple[str, ...]) -> list[str]:
-    """The names that an option lists, without duplicates. Raises UserError for an unknown name."""
-    from rewards.options import nearest
-    from rlsum.errors import UserError
-
-    names = list(dict.fromkeys(name.strip() for name in written.split(",")))
-    for name in names:
-        if name not in known:
-            raise UserError(f"{option}: {name!r} is unknown{nearest(name, known)}; use {', '.join(known)}")
-    return names
-
-
 def _check_test(test: Test, level: Level, statistics: list[str], by_group: bool) -> None:
     """Raise UserError for a test that the level or the statistics do not have."""
-    from rlsum.errors import UserError
-
     if test in ("auto", "clustered permutation"):
         return
     if by_group:

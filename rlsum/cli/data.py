@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from rlsum.cli.destination import check_free
 from rlsum.cli.judgments import judgments
 from rlsum.cli.simulate import simulate
 
@@ -96,7 +97,6 @@ def outputs(
 
     rlsum data outputs systems.jsonl.gz --candidate pointer_gen --articles test.jsonl.gz -o pointer_gen.jsonl
     """
-    from rlsum.cli.destination import check_free
     from rlsum.data.system_outputs import OutputColumns, convert, read_articles
     from rlsum.readers import CorpusError
     from rlsum.records import write_outputs

@@ -8,19 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rlsum.cli.options import STANDARD, Metrics
+from rlsum.errors import UserError
+
 if TYPE_CHECKING:
     from rewards.base import Reward
     from rlsum.records import Output
     from rlsum.scoring.outputs import SystemScores
 
-STANDARD = "rouge-1(stemmer=true),rouge-2(stemmer=true),rouge-lsum(stemmer=true)"
-
 
 def evaluate(
     files: Annotated[list[Path], typer.Argument(metavar="OUT.jsonl...", help="Outputs of one or more systems.")],
-    metrics: Annotated[
-        str, typer.Option(help="Metrics with their options, separated by commas; `rlsum rewards` lists them.")
-    ] = STANDARD,
+    metrics: Metrics = STANDARD,
     baseline: Annotated[
         str | None,
         typer.Option(metavar="SYSTEM", help="System to compare the others with (default: the first)."),
@@ -56,7 +55,9 @@ def evaluate(
     scorers = rewards.from_specs(metrics)
     outputs = read_systems(files)
     check_columns(outputs, scorers)
-    compared_with = _compared_with(baseline, list(outputs))
+    compared_with = baseline or next(iter(outputs))
+    if compared_with not in outputs:
+        raise UserError(f"--baseline {baseline!r} is not among the systems; choose one of {', '.join(outputs)}")
     signatures = {label: scorer.signature for label, scorer in scorers.items()}
     resampling = Resampling(resamples=resamples, seed=seed)
     evaluation = evaluate(outputs, _score(outputs, scorers), compared_with, resampling, signatures)
@@ -64,14 +65,6 @@ def evaluate(
         typer.echo(to_json(evaluation))
     else:
         show(report(evaluation), Console())
-
-
-def _compared_with(baseline: str | None, systems: Sequence[str]) -> str:
-    from rlsum.errors import UserError
-
-    if baseline is not None and baseline not in systems:
-        raise UserError(f"--baseline {baseline!r} is not among the systems; choose one of {', '.join(systems)}")
-    return baseline or systems[0]
 
 
 def _score(outputs: Mapping[str, Sequence[Output]], scorers: Mapping[str, Reward]) -> dict[str, SystemScores]:

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from rlsum.cli.destination import check_free
+from rlsum.errors import UserError
+
 if TYPE_CHECKING:
     from rewards.explain import Explanation
 
@@ -42,8 +45,6 @@ def explain(
     """
     import rewards
     from rewards.explain import explain as explained
-    from rlsum.cli.destination import check_free
-    from rlsum.errors import UserError
 
     if out.suffix not in ENDINGS:
         raise UserError(f"--out {out}: the ending selects the format; use one of {', '.join(ENDINGS)}")

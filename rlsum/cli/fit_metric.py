@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from rlsum.cli.options import JUDGMENTS, HumanScore, progress
+
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from rlsum.metric_fitting.correlations import Correlations
     from rlsum.metric_fitting.examples import JudgedExample
     from rlsum.metric_fitting.fitting import EpochValidation, Fitted
-    from rlsum.metric_fitting.training import FitOptions
 
 Scale = Literal["min-max", "standard", "none"]
 
@@ -20,7 +23,7 @@ Scale = Literal["min-max", "standard", "none"]
 def fit_metric(
     data: Annotated[
         list[str],
-        typer.Argument(metavar="DATA...", help="Judgments: JSONL, hf://owner/name, or NAME:PATH for public data."),
+        typer.Argument(metavar="DATA...", help=JUDGMENTS),
     ],
     metric: Annotated[str, typer.Option(help="sbert, cka, bertscore, trwmd or twmd, with its options.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="The learned metric; must be new.")],
@@ -30,7 +33,7 @@ def fit_metric(
     test: Annotated[
         list[str] | None, typer.Option(metavar="DATA", help="Judgments to test on before and after; repeatable.")
     ] = None,
-    score: Annotated[str, typer.Option(help="The human score to use.")] = "overall",
+    score: HumanScore = "overall",
     groups: Annotated[str, typer.Option(help="Use only these groups, such as '*-en' for language pairs.")] = "*",
     limit: Annotated[int | None, typer.Option(min=4, help="Number of judgments to draw from DATA at random.")] = None,
     holdout: Annotated[
@@ -73,8 +76,9 @@ def fit_metric(
     typer.echo(f"{len(training):,} judgments to train on, {len(validation):,} to validate, {len(tested):,} to test")
     check_scorable(start, tested)
     before = scored(start, tested)
-    with FitProgress(options, len(training)) as progress:
-        fitted = fit(spec, training, validation, out, options, progress.validated, progress.updated)
+    with progress() as bar:
+        watch = FitProgress(bar, options.epochs * math.ceil(len(training) / batch_size))
+        fitted = fit(spec, training, validation, out, options, watch.validated, watch.updated)
     reward = learned(str(out), device=start.space.source.device)
     _print(fitted, before, scored(reward, tested))
     typer.echo(f"{out}: epoch {fitted.about['epoch']}, learned(path={out})")
@@ -122,23 +126,10 @@ def _examples(
 
 
 class FitProgress:
-    """A progress bar on a terminal, and a line for each validation."""
+    """Fills the bar by updates, and prints a line for each validation."""
 
-    def __init__(self, options: FitOptions, examples: int) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        self.bar = Progress(*columns, console=Console(stderr=True), transient=True)
-        updates = options.epochs * math.ceil(examples / options.batch_size)
-        self.task = self.bar.add_task("training", total=updates)
-
-    def __enter__(self) -> FitProgress:
-        self.bar.start()
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self.bar.stop()
+    def __init__(self, bar: Progress, updates: int) -> None:
+        self.bar, self.task = bar, bar.add_task("training", total=updates)
 
     def updated(self, loss: float) -> None:
         """Advance by one update."""

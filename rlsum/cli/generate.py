@@ -7,6 +7,9 @@ from typing import Annotated, Literal
 
 import typer
 
+from rlsum.cli.destination import check_free
+from rlsum.errors import UserError
+
 
 def generate(
     checkpoint: Annotated[
@@ -74,8 +77,6 @@ def generate(
     """
     from rich.progress import Progress
 
-    from rlsum.cli.destination import check_free
-
     check_free("-o", out, overwrite)
     from rlsum.data.corpus import load_corpus
     from rlsum.generation import plain
@@ -89,7 +90,11 @@ def generate(
         config, unfollowed = plain.configuration(str(checkpoint), prefix, line_break, max_source, global_attention)
     else:
         own = {"--prefix": prefix, "--line-break": line_break, "--max-source": max_source}
-        _check_run_options(stored.folder, {**own, "--global-attention": global_attention})
+        for option, value in {**own, "--global-attention": global_attention}.items():
+            if value is not None:
+                raise UserError(
+                    f"{option} {value}: set by the configuration of the run in {stored.folder}; leave it out"
+                )
         config, unfollowed = stored.config, []
     decoding = decoding_of(config.decoding, beam, max_length, min_length, length_penalty, block_ngrams)
     processes, own_device = launched(device)
@@ -120,12 +125,3 @@ def generate(
     if processes.rank == 0:
         earlier = f", {before:,} of them by an earlier job" if before else ""
         typer.echo(f"{out}: {len(rows):,} summaries by {name}{earlier}")
-
-
-def _check_run_options(folder: Path, given: dict[str, object]) -> None:
-    """Raise UserError for options that a run's configuration sets."""
-    from rlsum.errors import UserError
-
-    for option, value in given.items():
-        if value is not None:
-            raise UserError(f"{option} {value}: set by the configuration of the run in {folder}; leave it out")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from rlsum.cli.destination import check_free
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -35,7 +38,6 @@ def judgments(
 
     rlsum data judgments 'asap-aes(references=1, sentences=5-15)' training_set_rel3.tsv -o essays.jsonl
     """
-    from rlsum.cli.destination import check_free
     from rlsum.judgments.describe import describe
     from rlsum.judgments.records import write_jsonl
     from rlsum.judgments.registry import load
@@ -47,22 +49,13 @@ def judgments(
     if out is not None:
         write_jsonl(out, loaded.rows)
     if as_json:
-        typer.echo(json.dumps(_as_json(loaded, overview), indent=2, ensure_ascii=False))
+        counted = {"name": loaded.name, **asdict(overview)}
+        told = {"left_out": dict(loaded.left_out), "notes": list(loaded.notes)}
+        typer.echo(json.dumps({**counted, **told}, indent=2, ensure_ascii=False))
         return
     _print(loaded, overview)
     if out is not None:
         typer.echo(f"{out}: {overview.rows:,} judgments")
-
-
-def _as_json(loaded: Judgments, overview: JudgmentCounts) -> dict[str, object]:
-    from dataclasses import asdict
-
-    return {
-        "name": loaded.name,
-        **asdict(overview),
-        "left_out": dict(loaded.left_out),
-        "notes": list(loaded.notes),
-    }
 
 
 def _print(loaded: Judgments, overview: JudgmentCounts) -> None:

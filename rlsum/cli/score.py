@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rlsum.cli.evaluate import STANDARD
+from rlsum.cli.destination import check_free
+from rlsum.cli.options import STANDARD, Metrics, progress
+from rlsum.errors import UserError
 
 if TYPE_CHECKING:
     from rlsum.scoring.journal import Journal
@@ -26,9 +28,7 @@ def score(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="SCORED.jsonl", help="File of each item's scores.")
     ] = None,
-    metrics: Annotated[
-        str, typer.Option(help="Metrics with their options, separated by commas; `rlsum rewards` lists them.")
-    ] = STANDARD,
+    metrics: Metrics = STANDARD,
     records: Annotated[
         Path | None,
         typer.Option("--input", metavar="PAIRS.jsonl", help="Rows with candidate, references or reference."),
@@ -68,8 +68,6 @@ def score(
     from contextlib import closing
 
     import rewards
-    from rlsum.cli.destination import check_free
-    from rlsum.errors import UserError
     from rlsum.scoring import signatures as recorded
     from rlsum.scoring.journal import Journal
     from rlsum.scoring.streaming import CHUNK, Scoring
@@ -121,7 +119,6 @@ class ScoredPairs:
 
 def _pairs(files: list[Path], records: Path | None, candidates: Path | None, references: list[Path]) -> Pairs:
     """The pairs that the options name."""
-    from rlsum.errors import UserError
     from rlsum.scoring.pairs import Records, Texts
 
     if candidates is not None or references:
@@ -139,8 +136,6 @@ def _pairs(files: list[Path], records: Path | None, candidates: Path | None, ref
 
 def _check_kept(changed: list[str], overwrite: bool) -> None:
     """Raise UserError where existing scores would be replaced by others without --overwrite."""
-    from rlsum.errors import UserError
-
     problem = f"rows already have scores by {', '.join(changed)}, with another signature or none recorded"
     if changed and not overwrite:
         fix = "add --overwrite to replace them, or name both variants in one --metrics to keep both"
@@ -153,9 +148,6 @@ def _run(pairs: Pairs, scoring: Scoring, columns: ScoredPairs, journal: Journal 
     """Score the rows that are not in the journal, with progress in a terminal."""
     import itertools
 
-    from rich.console import Console
-    from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
-
     from rlsum.scoring.streaming import chunked
 
     done = 0 if journal is None else journal.done
@@ -163,16 +155,14 @@ def _run(pairs: Pairs, scoring: Scoring, columns: ScoredPairs, journal: Journal 
         typer.echo(f"{journal.path}: {done:,} of {total:,} rows are already scored; continuing", err=True)
         for row in itertools.islice(journal.written(), done):
             columns.add(row, {label: row["scores"][label] for label in journal.origin["signatures"]})
-    shown = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeRemainingColumn())
-    console = Console(stderr=True)
-    with Progress(*shown, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("scoring", total=total, completed=done)
+    with progress() as bar:
+        task = bar.add_task("scoring", total=total, completed=done)
         for rows, scored in scoring.chunks(chunked(itertools.islice(pairs, done, None))):
             for row, result in zip(rows, scored, strict=True):
                 columns.add(row, result.scores)
             if journal is not None:
                 journal.append([_joined(row, *result) for row, result in zip(rows, scored, strict=True)])
-            progress.advance(task, len(rows))
+            bar.advance(task, len(rows))
 
 
 def _joined(row: Row, scores: dict[str, float | None], undefined: dict[str, str]) -> dict[str, Any]:

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from rlsum.cli.destination import check_free
+
 
 def simulate(
     out_dir: Annotated[Path, typer.Argument(help="Folder for train.jsonl, valid.jsonl, test.jsonl, vectors.txt.gz.")],
@@ -23,7 +25,6 @@ def simulate(
 
     rlsum data simulate corpus --seed 1 --train 4000
     """
-    from rlsum.cli.destination import check_free
     from rlsum.simulation.stories import stories, write_corpus
     from rlsum.simulation.word_vectors import TooLittleText, train_vectors, write_vectors
 

@@ -1,0 +1,41 @@
+"""What several commands share: options, names separated by commas, a progress bar."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rlsum.errors import UserError
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+STANDARD = "rouge-1(stemmer=true),rouge-2(stemmer=true),rouge-lsum(stemmer=true)"
+JUDGMENTS = "Judgments: JSONL, hf://owner/name, or NAME:PATH for public data."
+
+Metrics = Annotated[
+    str, typer.Option(help="Metrics with their options, separated by commas; `rlsum rewards` lists them.")
+]
+HumanScore = Annotated[str, typer.Option("--score", help="The human score to use.")]
+
+
+def chosen(option: str, written: str, known: tuple[str, ...]) -> list[str]:
+    """The names that an option lists, without duplicates. Raises UserError for an unknown name."""
+    from rewards.options import nearest
+
+    names = list(dict.fromkeys(name.strip() for name in written.split(",")))
+    for name in names:
+        if name not in known:
+            raise UserError(f"{option}: {name!r} is unknown{nearest(name, known)}; use {', '.join(known)}")
+    return names
+
+
+def progress() -> Progress:
+    """A bar on standard error that disappears when it is done; nothing where that is no terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
