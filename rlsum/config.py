@@ -111,6 +111,11 @@ class Objective:
         """Whether a reward trains the model and selects the best checkpoint."""
         return self.kind != "mle"
 
+    @property
+    def draws_samples(self) -> bool:
+        """Whether any update has a weight for the reward's loss."""
+        return self.rewarded and (self.gamma > 0 or bool(self.gamma_end))
+
     def _missing(self) -> Iterator[str]:
         if self.rewarded and self.reward is None:
             yield f"kind={self.kind} needs a reward, for example reward: rouge-l"
@@ -156,6 +161,7 @@ class Training:
     accumulate        batches whose gradients add up to one update
     optimizer         see rlsum.training.trainer.optimizer_of; weight_decay applies to adamw and adafactor
     clip              largest norm of the gradient
+    choose_by         what the best checkpoint maximises: reward, likelihood, or a metric; None: see Config.chooses_by
     validate_decoded  validation articles that are also decoded and scored
     patience          validations without gain before the run stops; None: never
     row_noise         draw the samples of each article with random numbers that depend on the article alone; None:
@@ -176,6 +182,7 @@ class Training:
     clip: float = Field(default=2.0, gt=0)
     seed: int = Field(default=1, ge=0, lt=2**63)
     validate_every: int = Field(default=500, ge=1)
+    choose_by: RewardSpec | None = None
     validate_decoded: int = Field(default=200, ge=0)
     patience: int | None = Field(default=None, ge=1)
     log_every: int = Field(default=10, ge=1)
@@ -217,10 +224,12 @@ class Config:
     def __post_init__(self) -> None:
         """Reject sections that do not fit each other, with every reason."""
         objective, training, faults = self.objective, self.training, []
-        if objective.rewarded and training.validate_decoded == 0:
+        if self.chooses_by == "reward" and not objective.rewarded:
+            faults.append("training.choose_by=reward: objective.kind=mle has no reward; use likelihood, or a metric")
+        elif self.chooses_by != "likelihood" and training.validate_decoded == 0:
             faults.append(
-                f"training.validate_decoded=0: objective.kind={objective.kind} selects the best checkpoint by the "
-                "reward of decoded articles; decode some, for example 200"
+                f"training.validate_decoded=0: the best checkpoint is chosen by {self.chooses_by} of decoded articles; "
+                "decode some, for example 200"
             )
         if training.validate_every % objective.updates_per_sample:  # the saved state holds no samples
             faults.append(
@@ -235,6 +244,11 @@ class Config:
                     )
         if faults:
             raise ValueError("; ".join(faults))
+
+    @property
+    def chooses_by(self) -> RewardSpec:
+        """What the best checkpoint maximises, by default the reward of rewarded runs, and else the likelihood."""
+        return self.training.choose_by or ("reward" if self.objective.rewarded else "likelihood")
 
 
 def _default(section: Any, name: str) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -28,6 +28,7 @@ from rlsum.training.parallel.processes import Processes
 from rlsum.training.start.origin import Origin, Start, keeps_start, start_scorer
 from rlsum.training.steps import training_step
 from rlsum.training.trainer import Trainer
+from rlsum.training.validation import Choice
 
 COLUMNS = ("id_column", "source_column", "reference_column", "columns")
 READING = (*COLUMNS, "tokenizer", "lowercase", "max_source", "max_target", "num_proc")
@@ -41,7 +42,7 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
     """
     run, origin = Path(config.run), Origin.of(config, init, resume)
     check_rewards(config)
-    metrics, reward = rewards_of(config)
+    metrics, reward, choice = rewards_of(config)
     check_columns(config, metrics)
     if resume:
         environment.check_objective(run, config)
@@ -77,7 +78,7 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
         train_rows=model.read(train.rows, config.data.max_source, config.data.max_target),
         valid_rows=model.read(valid.rows, config.data.max_source, config.data.max_target),
         step=training_step(config, model, reward, start, processes),
-        select=_reward_value if reward is not None else _likelihood(config.objective.coverage_weight),
+        choice=choice,
         metrics=metrics,
         signatures=signatures,
         held=lock,
@@ -117,7 +118,21 @@ def check_start(config: Config, origin: Origin) -> None:
         raise ConfigError(
             "objective.coverage_on_samples=True: the model has no coverage; set model.coverage=true, or leave it out"
         )
+    if config.objective.draws_samples:
+        _check_dropout(config)
     start_of(config, origin).check(config, origin)
+
+
+def _check_dropout(config: Config) -> None:
+    """Raise ConfigError for dropout where samples teach: they would be scored by another network than drew them."""
+    rates = {"model.dropout": getattr(config.model, "dropout", None)}
+    rates["model.lora.dropout"] = getattr(getattr(config.model, "lora", None), "dropout", None)
+    for key, rate in rates.items():
+        if rate:
+            raise ConfigError(
+                f"{key}={rate}: the samples of objective.kind={config.objective.kind} would have other "
+                f"log-probabilities when scored than when drawn; set {key}={'false' if rate is True else 0}"
+            )
 
 
 def _claim(run: Path, resume: bool) -> IO[bytes]:
@@ -143,26 +158,46 @@ def _describe(config: Config, model: Model, facts: Mapping[str, Any]) -> None:
 
 def check_rewards(config: Config) -> None:
     """Raise ConfigError for rewards that cannot be made, before anything is loaded."""
-    specs = [*config.metrics, *([config.objective.reward] if config.objective.reward is not None else [])]
     faults = []
-    for spec in specs:
-        try:
-            rewards.check_spec(spec)
-        except rewards.RewardError as error:
-            faults.append(f"  {spec}: {error}")
+    for spec in [*config.metrics, *([config.objective.reward] if config.objective.reward is not None else [])]:
+        faults += _spec_faults(spec, f"{spec}")
+    if config.training.choose_by is not None and config.chooses_by not in ("reward", "likelihood"):
+        names = ", ".join(["reward", "likelihood", *(as_spec(spec).name for spec in config.metrics)])
+        faults += _spec_faults(config.chooses_by, f"training.choose_by={config.chooses_by}: not one of {names}")
     if config.training.reward_workers and as_spec(config.objective.reward or "none").name == "limited":
         faults.append("  training.reward_workers: the reward is limited(...) already; set its workers= instead")
     if faults:
         raise ConfigError("rewards that cannot be used:\n" + "\n".join(faults))
 
 
-def rewards_of(config: Config) -> tuple[dict[str, Reward], Reward | None]:
-    """The rewards of validation by name, with the training reward as ``reward``; and the training reward alone."""
-    metrics = rewards.from_specs(list(config.metrics))
+def _spec_faults(spec: RewardSpec, what: str) -> list[str]:
+    try:
+        rewards.check_spec(spec)
+    except rewards.RewardError as error:
+        return [f"  {what}: {error}"]
+    return []
+
+
+def rewards_of(config: Config) -> tuple[dict[str, Reward], Reward | None, Choice]:
+    """The rewards of validation by name, with the training reward as ``reward``; the training reward; the choice."""
+    by, specs = config.chooses_by, list(config.metrics)
+    fixed = by in ("reward", "likelihood")
+    parsed = [as_spec(spec) for spec in specs]
+    if not fixed and by not in [spec.name for spec in parsed] and as_spec(by) not in parsed:
+        specs.append(by)
+        parsed.append(as_spec(by))
+    metrics = rewards.from_specs(specs)
+    if fixed or by in metrics:
+        name = str(by)
+    elif as_spec(by) in parsed:
+        name = list(metrics)[parsed.index(as_spec(by))]
+    else:
+        raise ConfigError(f"training.choose_by={by}: several metrics have this name; write one of {', '.join(metrics)}")
+    choice = Choice(name, config.objective.coverage_weight)
     if not config.objective.rewarded:
-        return metrics, None
+        return metrics, None, choice
     reward = rewards.from_spec(_reward_spec(config))
-    return {**metrics, "reward": reward}, reward
+    return {**metrics, "reward": reward}, reward, choice
 
 
 def check_columns(config: Config, metrics: Mapping[str, Reward]) -> None:
@@ -203,19 +238,3 @@ def corpus(config: Config, part: str) -> Corpus:
 def reading(data: DataConfig) -> dict[str, Any]:
     """The options with which ``load_corpus`` reads any corpus as the configuration says."""
     return {name: getattr(data, name) for name in READING}
-
-
-# ---- choice of the best checkpoint -----------------------------------------------------------------------------------
-
-
-def _reward_value(values: Mapping[str, float]) -> float:
-    """Clark et al. 2019, A.3: mixed models are selected by the highest validation reward."""
-    return values["reward"]
-
-
-def _likelihood(coverage_weight: float) -> Callable[[Mapping[str, float]], float]:
-    """Clark et al. 2019, A.3: likelihood models are selected by the lowest validation cross-entropy.
-
-    With coverage, by the lowest loss: coverage costs cross-entropy, so the first checkpoint would always stay the best.
-    """
-    return lambda values: -(values["nll"] + coverage_weight * values.get("coverage", 0.0))

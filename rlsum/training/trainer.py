@@ -10,7 +10,7 @@ import copy
 import json
 import math
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -33,7 +33,7 @@ from rlsum.training.parallel import sharding
 from rlsum.training.parallel.log_averaging import Part, TrainingLog
 from rlsum.training.parallel.processes import Processes, lost_process_as_error
 from rlsum.training.steps import BufferedStep, Step
-from rlsum.training.validation import Validation, validate
+from rlsum.training.validation import Choice, Validation, validate
 
 if TYPE_CHECKING:
     import datasets
@@ -51,7 +51,7 @@ class Trainer:
     """A run: ``fit`` trains until the last update or early stopping and leaves the best weights in ``run/best``.
 
     step        loss of a batch, see ``steps.training_step``
-    select      validation values -> the number that the best checkpoint maximises
+    choice      what the best checkpoint maximises
     metrics     rewards to report in validation, by name
     signatures  of the rewards, stored with the checkpoint
     held        released when ``fit`` ends: the lock of the run folder
@@ -63,7 +63,7 @@ class Trainer:
     train_rows: datasets.Dataset
     valid_rows: datasets.Dataset
     step: Step
-    select: Callable[[Mapping[str, float]], float]
+    choice: Choice
     metrics: Mapping[str, Reward]
     signatures: Mapping[str, str]
     progress: Progress = field(default_factory=Progress)
@@ -198,9 +198,10 @@ class Trainer:
         """Validate, keep the best weights, count validations without gain, save the state."""
         training, progress = self.config.training, self.progress
         result = self._measure()
-        value = self.select(result.values)
-        if self.config.objective.rewarded and math.isnan(value):
-            self._refuse_undefined(result)
+        value = self.choice(result.values)
+        for name in ("reward", self.choice.name):
+            if name in self.metrics and math.isnan(result.values.get(name, 0.0)):
+                self._refuse_undefined(name, result)
         better = progress.best is None or value > progress.best
         if better:
             progress.best = value if math.isfinite(value) else None
@@ -224,11 +225,12 @@ class Trainer:
             checkpoint.save_state(folder, self.model, moments, self.progress)
         self.accelerator.wait_for_everyone()
 
-    def _refuse_undefined(self, result: Validation) -> None:
+    def _refuse_undefined(self, name: str, result: Validation) -> None:
         """Raise TrainingError: a reward that is undefined everywhere gives no gradient and chooses no checkpoint."""
-        reason = self.metrics["reward"].undefined(*inputs_of(result.outputs[:1]).item(0))
+        what = "reward" if name == "reward" else f"metric {name}"
+        reason = self.metrics[name].undefined(*inputs_of(result.outputs[:1]).item(0))
         raise TrainingError(
-            f"the reward is undefined on all {len(result.outputs)} validation articles ({reason}); "
+            f"the {what} is undefined on all {len(result.outputs)} validation articles ({reason}); "
             "`rlsum score` shows it text by text"
         )
 

@@ -29,6 +29,25 @@ class Validation:
     outputs: list[Output]
 
 
+@dataclass(frozen=True)
+class Choice:
+    """Validation values -> the number that the best checkpoint maximises (Clark et al. 2019, A.3).
+
+    name             ``likelihood``, or the name of a value
+    coverage_weight  the coverage loss counts in the likelihood, too: coverage costs cross-entropy, so the first
+                     checkpoint with it would always stay the best
+    """
+
+    name: str
+    coverage_weight: float = 0.0
+
+    def __call__(self, values: Mapping[str, float]) -> float:
+        """Higher is better."""
+        if self.name == "likelihood":
+            return -(values["nll"] + self.coverage_weight * values.get("coverage", 0.0))
+        return values[self.name]
+
+
 BLOCK = 32  # outputs in one call of a reward with several processes; batch centering uses groups of this size
 
 

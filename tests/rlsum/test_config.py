@@ -197,6 +197,15 @@ def test_an_objective_that_cannot_be_is_refused_with_every_reason(minimal, objec
         assert expected in message
 
 
+def test_what_chooses_the_best_checkpoint_must_be_measured(minimal):
+    assert configs.load(minimal).chooses_by == "likelihood"
+    mixed, undecoded = "objective={kind: mixed, reward: rouge-l}", "training.validate_decoded=0"
+    assert configs.load(minimal, [mixed]).chooses_by == "reward"
+    assert configs.load(minimal, [mixed, undecoded, "training.choose_by=likelihood"]).chooses_by == "likelihood"
+    assert "training.choose_by=reward" in refused(minimal, "training.choose_by=reward")
+    assert undecoded in refused(minimal, undecoded, "training.choose_by=rouge-l")
+
+
 def test_a_run_cannot_be_resumed_between_updates_that_share_samples(minimal):
     overrides = ["objective={kind: mixed, reward: rouge-l, updates_per_sample: 3, clip: 0.2}"]
     message = refused(minimal, *overrides, "training.validate_every=10", "training.validate_decoded=0")

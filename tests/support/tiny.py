@@ -14,10 +14,11 @@ from rlsum.data.batch import Batch, collate
 from rlsum.data.vocabulary import EOS, PAD, Vocabulary
 from rlsum.models.pointer_generator import PointerGenerator
 from rlsum.models.sizes import PointerGeneratorConfig
-from rlsum.training import build, checkpoint
+from rlsum.training import checkpoint
 from rlsum.training.start.origin import Origin, keeps_start, start_scorer
 from rlsum.training.steps import training_step
 from rlsum.training.trainer import Trainer
+from rlsum.training.validation import Choice
 
 WORDS = ("ash", "birch", "cedar", "elm", "fir", "oak")
 
@@ -148,7 +149,7 @@ def trainer(config: Config, *, train=None, valid=None, reward=None, resume=False
         train_rows=datasets.Dataset.from_dict(rows(train or stories(10))),
         valid_rows=datasets.Dataset.from_dict(rows(valid or stories(5, first=100))),
         step=training_step(config, built, reward if mixed else None, start),
-        select=build._reward_value if mixed else build._likelihood(config.objective.coverage_weight),
+        choice=Choice(str(config.chooses_by), config.objective.coverage_weight),
         metrics={"overlap": Overlap(), **({"reward": reward} if mixed else {})},
         signatures={"overlap": "overlap"},
     )

@@ -122,6 +122,16 @@ def test_rewards_start_from_the_checkpoint_that_likelihood_left(place):
     assert json.loads((place / "mixed/best/rewards.json").read_text()).keys() == {"rouge-l", "reward"}
 
 
+def test_the_best_checkpoint_is_that_of_the_metric_named(place, tmp_path):
+    """A metric that is not reported otherwise is added to validation."""
+    for by, name in (("rouge-1(stemmer=false)", "rouge-1"), ("rouge-l", "rouge-l"), ("likelihood", "nll")):
+        folder = tmp_path / name
+        done = run("train", place / "mixed.yaml", "--init", place / "mle", f"run={folder}", f"training.choose_by={by}")
+        assert done.exit_code == 0, done.output
+        values = [(row[name] if name != "nll" else -row["nll"]) for row in rows_of(folder) if row["kind"] == "valid"]
+        assert json.loads((folder / "result.json").read_text())["best"] == max(values)
+
+
 def test_resuming_from_an_earlier_state_ends_in_the_same_weights(place, tmp_path):
     """A run that stopped after two updates, as after a kill: the state of update 2 with the logs of a whole run."""
     whole, stopped = tmp_path / "whole", tmp_path / "stopped"
@@ -325,6 +335,8 @@ def nothing_is_read(monkeypatch):
         (["vocabulary.embeddings=none.txt"], "vocabulary.embeddings: vectors='none.txt': no such file"),
         (["vocabulary.embeddings={folder}/three.txt"], "its vectors have 3 dimensions, the model 8"),
         (["objective={kind: mixed, reward: rouge-l}", "model=null"], "give --init RUN"),
+        (["objective={kind: mixed, reward: rouge-l}", "model.dropout=0.1"], "set model.dropout=0"),
+        (["training.choose_by=rouge-9"], "training.choose_by=rouge-9: not one of reward, likelihood, rouge-l"),
         (["training.steps=0", "model.hidden=0"], "2 fault"),
         (["training.mixed_precision=fp16"], "training.mixed_precision=fp16"),
         (

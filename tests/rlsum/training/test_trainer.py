@@ -138,15 +138,25 @@ def test_mixed_keeps_the_highest_reward(tmp_path):
 
 def test_mixed_is_not_chosen_by_likelihood(tmp_path):
     trainer = tiny.trainer(tiny.config(tmp_path / "r", "mixed"))
-    assert trainer.select({"reward": 0.3, "nll": 9.0}) > trainer.select({"reward": 0.2, "nll": 1.0})
+    assert trainer.choice({"reward": 0.3, "nll": 9.0}) > trainer.choice({"reward": 0.2, "nll": 1.0})
 
 
 def test_with_coverage_the_whole_loss_chooses(tmp_path):
     trainer = tiny.trainer(tiny.config(tmp_path / "r", model={"coverage": True}, objective={"coverage_weight": 2.0}))
     values = trainer._measure().values
     assert values["coverage"] > 0
-    assert trainer.select(values) == pytest.approx(-(values["nll"] + 2 * values["coverage"]))
+    assert trainer.choice(values) == pytest.approx(-(values["nll"] + 2 * values["coverage"]))
     assert "coverage" not in tiny.trainer(tiny.config(tmp_path / "without"))._measure().values
+
+
+def test_any_metric_may_choose(tmp_path):
+    trainer = tiny.trainer(tiny.config(tmp_path / "r", "mixed", choose_by="overlap"))
+    values = iter([0.1, 0.4, 0.3, 0.2])
+    measure = trainer._measure
+    trainer._measure = lambda: replace(r := measure(), values={**r.values, "overlap": next(values), "reward": 0.5})
+    assert trainer.fit().best_step == 2
+    likelihood = tiny.trainer(tiny.config(tmp_path / "s", "mixed", choose_by="likelihood", validate_decoded=0))
+    assert likelihood.fit().best == -min(row["nll"] for row in log_of(tmp_path / "s") if row["kind"] == "valid")
 
 
 def test_the_start_may_be_the_best(tmp_path):
