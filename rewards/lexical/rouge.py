@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from functools import lru_cache, partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -128,95 +126,32 @@ def _union(sentence: Sequence[str], others: Iterable[Sequence[str]]) -> Iterator
 # ---- rewards of texts ----
 
 
-@dataclass(frozen=True)
-class Words:
-    """The tokens of a text, stemmed or not."""
-
-    tokenizer: Tokenizer
-    stemmer: bool
-
-    def __call__(self, text: str) -> tuple[str, ...]:
-        """The tokens that are compared."""
-        return tokenizer_of(self.tokenizer, self.stemmer)(text)
-
-    def fields(self) -> dict[str, Any]:
-        """For signatures. The scores equal those of the named version of rouge-score."""
-        fields = {"stemmer": self.stemmer, "tokenizer": self.tokenizer, "library": library("rouge-score")}
-        return fields | ({"stems": library("nltk")} if self.stemmer else {})
-
-
-class RougeVariant(ABC):
-    """How two texts are compared. A reference needs at least ``shortest`` tokens."""
-
-    shortest: int = 1
-
-    @abstractmethod
-    def compare(self, candidate: str, reference: str, words: Words) -> PRF:
-        """Precision, recall and F1 of two texts."""
-
-    def units(self, text: str, words: Words) -> Sequence[Hashable]:
-        """The tokens of a text: without a common one, two texts score 0."""
-        return words(text)
-
-    def fields(self) -> dict[str, Any]:
-        """What a signature adds to the name."""
-        return {}
-
-
-@dataclass(frozen=True)
-class Ngrams(RougeVariant):
-    """Common runs of ``shortest`` words."""
-
-    shortest: int
-
-    def compare(self, candidate: str, reference: str, words: Words) -> PRF:
-        """ROUGE-N."""
-        return rouge_n(words(candidate), words(reference), self.shortest)
-
-    def units(self, text: str, words: Words) -> Sequence[Hashable]:
-        """The text's n-grams."""
-        return ngrams(words(text), self.shortest)
-
-
-@dataclass(frozen=True)
-class Subsequence(RougeVariant):
-    """The longest common subsequence of words over the whole text."""
-
-    def compare(self, candidate: str, reference: str, words: Words) -> PRF:
-        """ROUGE-L."""
-        return rouge_l(words(candidate), words(reference))
-
-
-@dataclass(frozen=True)
-class SentenceSubsequences(RougeVariant):
-    """Longest common subsequences of each reference sentence with all sentences of the candidate."""
-
-    split: Split
-
-    def compare(self, candidate: str, reference: str, words: Words) -> PRF:
-        """ROUGE-Lsum."""
-        return rouge_lsum(sentences_of(candidate, self.split, words), sentences_of(reference, self.split, words))
-
-    def fields(self) -> dict[str, Any]:
-        """Where sentences come from."""
-        return {"split": self.split, **({"sentences": library("spacy")} if self.split == "auto" else {})}
-
-
 @lru_cache(maxsize=REMEMBERED)
-def sentences_of(text: str, split: Split, words: Words) -> Sentences:
+def sentences_of(text: str, split: Split, tokenize: Callable[[str], tuple[str, ...]]) -> Sentences:
     """The tokens of each sentence that has any."""
     lines = text.split("\n") if split == "lines" else texts.sentences(text)
-    return tuple(tokens for tokens in map(words, lines) if tokens)
+    return tuple(tokens for tokens in map(tokenize, lines) if tokens)
 
 
 class Rouge(ReferenceReward):
     """One variant of ROUGE as a reward; see the functions below."""
 
-    def __init__(self, name: str, variant: RougeVariant, direction: Direction, words: Words) -> None:
+    def __init__(
+        self,
+        name: str,
+        formula: Callable[[Any, Any], PRF],
+        direction: Direction,
+        stemmer: bool,
+        tokenizer: Tokenizer,
+        n: int = 1,
+        split: Split | None = None,
+    ) -> None:
+        """``formula`` compares tokens or, with ``split``, sentences; a reference needs at least ``n`` tokens."""
         self.name = name
-        self.variant = variant
+        self.formula = formula
         self.direction = direction
-        self.words = words
+        self.stemmer, self.tokenizer = stemmer, tokenizer
+        self.n, self.split = n, split
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64 in [0, 1]; 0 for an empty candidate, NaN where no reference has a token.
@@ -228,12 +163,16 @@ class Rouge(ReferenceReward):
 
     @property
     def signature(self) -> str:
-        """Direction, stemmer, tokenizer and library versions."""
-        return signature(self.name, direction=self.direction, **self.words.fields(), **self.variant.fields())
+        """Direction, stemmer, tokenizer and library versions; the scores equal those of that version of rouge-score."""
+        fields = {"stemmer": self.stemmer, "tokenizer": self.tokenizer, "library": library("rouge-score")}
+        fields |= {"stems": library("nltk")} if self.stemmer else {}
+        fields |= {"split": self.split} if self.split else {}
+        fields |= {"sentences": library("spacy")} if self.split == "auto" else {}
+        return signature(self.name, direction=self.direction, **fields)
 
     def units(self, text: str) -> Sequence[Hashable]:
-        """The units of a text: without a common one, two texts score 0."""
-        return self.variant.units(text, self.words)
+        """The n-grams of a text: without a common one, two texts score 0."""
+        return ngrams(self._tokens(text), self.n)
 
     def ceiling(self, common: Counts, candidate: int, reference: Counts) -> Counts:
         """The highest score of texts with so many units (``candidate`` at least 1), ``common`` of them shared."""
@@ -242,41 +181,50 @@ class Rouge(ReferenceReward):
         return common / (candidate if self.direction == "precision" else reference.clip(1))
 
     def _best(self, candidate: str, references: list[str]) -> float:
-        scores = (self.variant.compare(candidate, reference, self.words) for reference in references)
+        first = self._read(candidate)
+        scores = (self.formula(first, self._read(reference)) for reference in references)
         best: float = getattr(max(scores, key=lambda score: score.f1), self.direction)
         return best
 
+    def _tokens(self, text: str) -> tuple[str, ...]:
+        return tokenizer_of(self.tokenizer, self.stemmer)(text)
+
+    def _read(self, text: str) -> Sequence[str] | Sentences:
+        """What the formula compares."""
+        if self.split is None:
+            return self._tokens(text)
+        return sentences_of(text, self.split, tokenizer_of(self.tokenizer, self.stemmer))
+
     def _unscorable(self, text: str) -> str | None:
-        shortest = self.variant.shortest
-        if len(self.words(text)) >= shortest:
+        if len(self._tokens(text)) >= self.n:
             return None
-        if self.words.tokenizer == "official" and len(tokenizer_of("unicode", False)(text)) >= shortest:
+        if self.tokenizer == "official" and len(tokenizer_of("unicode", False)(text)) >= self.n:
             return "has too few tokens of a-z and 0-9 (tokenizer=unicode counts every script)"
-        return "is empty" if not text.strip() else f"has fewer than {shortest} tokens"
+        return "is empty" if not text.strip() else f"has fewer than {self.n} tokens"
 
 
 def rouge_1(direction: Direction = "f1", stemmer: bool = False, tokenizer: Tokenizer = "official") -> Rouge:
     """ROUGE-1: common words. Range [0, 1]."""
-    return Rouge("rouge-1", Ngrams(1), direction, Words(tokenizer, stemmer))
+    return Rouge("rouge-1", partial(rouge_n, n=1), direction, stemmer, tokenizer, n=1)
 
 
 def rouge_2(direction: Direction = "f1", stemmer: bool = False, tokenizer: Tokenizer = "official") -> Rouge:
     """ROUGE-2: common pairs of neighbouring words. Range [0, 1]; a reference of one word is undefined."""
-    return Rouge("rouge-2", Ngrams(2), direction, Words(tokenizer, stemmer))
+    return Rouge("rouge-2", partial(rouge_n, n=2), direction, stemmer, tokenizer, n=2)
 
 
 def rouge_3(direction: Direction = "f1", stemmer: bool = False, tokenizer: Tokenizer = "official") -> Rouge:
     """ROUGE-3: common runs of three words. Range [0, 1]; a reference of fewer than three words is undefined."""
-    return Rouge("rouge-3", Ngrams(3), direction, Words(tokenizer, stemmer))
+    return Rouge("rouge-3", partial(rouge_n, n=3), direction, stemmer, tokenizer, n=3)
 
 
 def rouge_longest(direction: Direction = "f1", stemmer: bool = False, tokenizer: Tokenizer = "official") -> Rouge:
     """ROUGE-L: the longest common subsequence of words over the whole text. Range [0, 1]."""
-    return Rouge("rouge-l", Subsequence(), direction, Words(tokenizer, stemmer))
+    return Rouge("rouge-l", rouge_l, direction, stemmer, tokenizer)
 
 
 def rouge_longest_sum(
     direction: Direction = "f1", stemmer: bool = False, tokenizer: Tokenizer = "official", split: Split = "auto"
 ) -> Rouge:
     """ROUGE-L summed over sentences (a text's lines, or spaCy's sentences of one line). Range [0, 1]."""
-    return Rouge("rouge-lsum", SentenceSubsequences(split), direction, Words(tokenizer, stemmer))
+    return Rouge("rouge-lsum", rouge_lsum, direction, stemmer, tokenizer, split=split)
