@@ -128,7 +128,9 @@ def flowing(documentation: str) -> str:
 def _option(name: str, field: inspect.Parameter, texts: Sequence[str]) -> Option:
     """``texts``: docstrings that may explain it, the first that does counts."""
     default = "..." if field.default is field.empty else str(field.default).lower()
-    choices = tuple(str(choice) for choice in get_args(field.annotation)) if _is_literal(field.annotation) else ()
+    choices = (
+        tuple(str(choice) for choice in get_args(field.annotation)) if get_origin(field.annotation) is Literal else ()
+    )
     written = [re.search(rf"``{name}``: (.+?)(?=\s``|\n\n|\Z)", text, re.DOTALL) for text in texts]
     meaning = next((flowing(match[1]).rstrip(".") for match in written if match), _shared(name, choices))
     return Option(default, choices, meaning)
@@ -144,10 +146,6 @@ def _shared(name: str, choices: tuple[str, ...]) -> str:
 def _written(name: str, explained: dict[str, Option]) -> str:
     required = ", ".join(f"{name}=..." for name, option in explained.items() if option.default == "...")
     return f"{name}({required})" if required else name
-
-
-def _is_literal(annotation: Any) -> bool:
-    return get_origin(annotation) is Literal
 
 
 def _without_options(documentation: str, options: dict[str, inspect.Parameter]) -> str:

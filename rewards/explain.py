@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rewards.base import Reward
 from rewards.embedding.moverscore import ZhaoSpace
+from rewards.embedding.similarity import Points
 from rewards.errors import RewardError
 from rewards.mover.items import Document, ItemKind
 from rewards.transport import distances, exact_plan
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 Kind = Literal["word", "sentence", "token"]
 Form = Literal["flow", "similarity"]
@@ -133,15 +132,9 @@ def _zhao(reward: Any, candidate: str, reference: str, score: float) -> Explanat
     space = reward.space.for_call([candidate], [reference])
     encoded = space.encode([candidate, reference])
     first, second = space.tokens(encoded[candidate], space.candidate_idf), space.tokens(encoded[reference], space.idf)
-    cost = reward.measure.costs(first.points, second.points)
-    plan = exact_plan(first.points.weights.numpy(), second.points.weights.numpy(), cost)
-    sides = [
-        tuple(
-            ExplainedItem(label, "token", 0, place, float(weight))
-            for place, (label, weight) in enumerate(zip(side.labels, side.points.weights, strict=True))
-        )
-        for side in (first, second)
-    ]
+    cost = reward.measure.costs(first[0], second[0])
+    plan = exact_plan(first[0].weights.numpy(), second[0].weights.numpy(), cost)
+    sides = [_tokens(labels, points) for points, labels in (first, second)]
     measured = "squared Euclidean distance" if reward.measure.variant == "v1" else "Euclidean distance"
     return Explanation(reward.name, reward.signature, score, "flow", sides[0], sides[1], cost, plan, measured)
 
@@ -153,16 +146,13 @@ def _similarity(reward: Any, candidate: str, reference: str, score: float) -> Ex
     cosines = (first[candidate].vectors @ second[reference].vectors.T).numpy()
     encoder = space.source.load()
     sides = [
-        tuple(
-            ExplainedItem(piece, "token", 0, place, float(weight))
-            for place, (piece, weight) in enumerate(
-                zip(
-                    encoder.strings(encoded[text].ids[encoded[text].kept(space.special)]),
-                    points[text].weights,
-                    strict=True,
-                )
-            )
-        )
+        _tokens(encoder.strings(encoded[text].ids[encoded[text].kept(space.special)]), points[text])
         for text, points in ((candidate, first), (reference, second))
     ]
     return Explanation(reward.name, reward.signature, score, "similarity", sides[0], sides[1], cosines)
+
+
+def _tokens(labels: Sequence[str], points: Points) -> tuple[ExplainedItem, ...]:
+    """Tokens or n-grams in their order."""
+    pairs = enumerate(zip(labels, points.weights, strict=True))
+    return tuple(ExplainedItem(label, "token", 0, place, float(weight)) for place, (label, weight) in pairs)

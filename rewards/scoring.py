@@ -7,8 +7,9 @@ a reason. So an empty output never escapes into an undefined score.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from rewards.errors import RewardError
@@ -35,21 +36,11 @@ class Inputs(NamedTuple):
 
     def take(self, rows: Sequence[int]) -> Inputs:
         """The inputs of some rows, in their order."""
-        return Inputs(
-            [self.candidates[row] for row in rows],
-            None if self.references is None else [self.references[row] for row in rows],
-            None if self.sources is None else [self.sources[row] for row in rows],
-            None if self.columns is None else {name: [col[row] for row in rows] for name, col in self.columns.items()},
-        )
+        return Inputs(*_mapped(self, lambda column: [column[row] for row in rows]))
 
     def item(self, row: int) -> Item:
         """One row."""
-        return Item(
-            self.candidates[row],
-            None if self.references is None else self.references[row],
-            None if self.sources is None else self.sources[row],
-            None if self.columns is None else {name: column[row] for name, column in self.columns.items()},
-        )
+        return Item(*_mapped(self, itemgetter(row)))
 
 
 class Item(NamedTuple):
@@ -62,12 +53,16 @@ class Item(NamedTuple):
 
     def inputs(self) -> Inputs:
         """The inputs that hold this row alone."""
-        return Inputs(
-            [self.candidate],
-            None if self.references is None else [self.references],
-            None if self.source is None else [self.source],
-            None if self.columns is None else {name: [value] for name, value in self.columns.items()},
-        )
+        return Inputs(*_mapped(self, lambda value: [value]))
+
+
+def _mapped(parts: Iterable[Any], of: Callable[[Any], Any]) -> Iterator[Any]:
+    """Candidates, references, sources and each column through ``of``; None stays None."""
+    for part in parts:
+        if isinstance(part, Mapping):
+            yield {name: of(column) for name, column in part.items()}
+        else:
+            yield None if part is None else of(part)
 
 
 class ReadsColumns(Protocol):

@@ -97,7 +97,9 @@ def _item(name: str, text: str) -> tuple[str, str]:
         expected = "reward=weight" if name == SUM else "option=value"
         raise RewardError(f"{name}: {text!r} is not {expected}")
     key, value = ("=".join(pieces[:-1]), pieces[-1]) if name == SUM else (pieces[0], "=".join(pieces[1:]))
-    return key.strip(), _unquoted(value.strip())
+    value = value.strip()
+    quoted = len(value) > 1 and value[0] in QUOTES and value[-1] == value[0]
+    return key.strip(), value[1:-1] if quoted else value
 
 
 def _split(text: str, separator: str) -> list[str]:
@@ -127,10 +129,6 @@ def _scan(text: str) -> Iterator[tuple[int, int, str]]:
         previous = sign if not sign.isspace() else previous
     if awaited or quote:
         raise RewardError(f"{text!r}: {quote or awaited[-1]!r} is missing at the end")
-
-
-def _unquoted(value: str) -> str:
-    return value[1:-1] if len(value) > 1 and value[0] in QUOTES and value[-1] == value[0] else value
 
 
 def _written(value: Any) -> str:

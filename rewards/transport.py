@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 OPTIMAL = 1
 PIVOTS = 1_000_000  # more than any pair of texts needs; POT's default of 100,000 can end early on long documents

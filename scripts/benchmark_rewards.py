@@ -31,7 +31,8 @@ import rewards
 from rewards.encoding.encoder import BATCH, Encoder
 from rewards.encoding.loading import EncoderSource, locate
 from rewards.encoding.vectors import read_vectors
-from rewards.mover.static import WordSpace, score_sentences
+from rewards.mover.items import items_of, mover_similarity
+from rewards.mover.static import WordSpace
 from rewards.text.sentences import content_words
 from rewards.transport import PIVOTS, exact_cost
 from rlsum.records import read_outputs
@@ -130,7 +131,8 @@ def mover_goals(fresh: Callable[[int], Pairs], options: argparse.Namespace) -> l
         return [peer.wmdistance(*pair) for pair in zip(*flat, strict=True)]
 
     def ours_from_tokens(*sides: Sequence[Sequence[Sequence[str]]]) -> list[float]:
-        return [score_sentences(*pair, space, "words") for pair in zip(*sides, strict=True)]
+        items = ([items_of(space.rows(text), space.table, "words") for text in side] for side in sides)
+        return [mover_similarity(*pair) for pair in zip(*items, strict=True)]
 
     warm = fresh(options.warm_up)
     for work in (wms, sms, gensim_from_raw):

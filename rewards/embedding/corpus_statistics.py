@@ -36,11 +36,6 @@ class CorpusMean:
     layer: str
     special: str
 
-    @property
-    def belongs_to(self) -> tuple[str, str, str]:
-        """Encoder, layer and special tokens: the same as of the vectors that it is subtracted from."""
-        return self.encoder, self.layer, self.special
-
 
 @dataclass(frozen=True)
 class Idf:

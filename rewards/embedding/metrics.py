@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from rewards.embedding.moverscore import ZhaoSpace, ZhaoV1, ZhaoV2
+from rewards.embedding.moverscore import Zhao, ZhaoSpace
 from rewards.embedding.rescaling import BaselineFile
 from rewards.embedding.reward import EmbeddingReward
 from rewards.embedding.similarity import (
@@ -185,9 +185,10 @@ def moverscore(options: MoverScoreOptions) -> EmbeddingReward:
     location, long_texts, device = locate(options.encoder), options.long_texts, options.device
     if variant == "v1":
         source = EncoderSource(location, options.layer, long_texts, device, pool="power")
-        return EmbeddingReward("moverscore", ZhaoSpace(source, idf, stopwords, n_gram), ZhaoV1(), rescaling)
-    source = EncoderSource(location, "last" if options.layer is None else options.layer, long_texts, device)
-    return EmbeddingReward("moverscore", ZhaoSpace(source, idf, stopwords, None), ZhaoV2(), rescaling)
+    else:
+        source = EncoderSource(location, "last" if options.layer is None else options.layer, long_texts, device)
+    space = ZhaoSpace(source, idf, stopwords, n_gram if variant == "v1" else None)
+    return EmbeddingReward("moverscore", space, Zhao(variant), rescaling)
 
 
 @takes(BertScoreOptions)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 from rewards.embedding.corpus_statistics import FITTED, IdfOption, shares
 from rewards.embedding.similarity import Points, SelfNormalization
@@ -30,14 +30,6 @@ CONTINUES = "##"  # how WordPiece marks a piece inside a word
 PUNCTUATION = frozenset(string.punctuation)
 
 
-@dataclass(frozen=True, eq=False)
-class ZhaoTokens:
-    """The points of a text and their labels: tokens or n-grams."""
-
-    points: Points
-    labels: tuple[str, ...]
-
-
 class ZhaoSpace(PointSpace):
     """The space of v1 and v2: kept tokens, or windows of ``n_gram`` of them weighted by their sum (v1)."""
 
@@ -53,7 +45,7 @@ class ZhaoSpace(PointSpace):
     ) -> tuple[dict[str, Points], dict[str, Points]]:
         """Points of the texts of both sides that have a token; one of punctuation has its special tokens."""
         first, second = (
-            {text: self.tokens(encoded[text], idf).points for text in texts if encoded[text].words}
+            {text: self.tokens(encoded[text], idf)[0] for text in texts if encoded[text].words}
             for texts, idf in ((candidates, self.candidate_idf), (references, self.idf))
         )
         return first, second
@@ -80,8 +72,8 @@ class ZhaoSpace(PointSpace):
             raise RewardError(f"fit is for idf=fitted; here idf={self.idf.option}")
         self.idf.fit(texts, self.source.load())
 
-    def tokens(self, encoded: EncodedTexts, option: IdfOption) -> ZhaoTokens:
-        """The tokens or n-grams of a text that have weight."""
+    def tokens(self, encoded: EncodedTexts, option: IdfOption) -> tuple[Points, tuple[str, ...]]:
+        """The tokens or n-grams of a text that have weight, and how they are written."""
         encoder = self.source.load()
         dropped = stop_words(self.stopwords)
         pieces = encoder.strings(encoded.ids)
@@ -98,7 +90,7 @@ class ZhaoSpace(PointSpace):
             labels = [" ".join(labels[start : start + self.n_gram]) for start in range(len(weights))]
         heavy = [row for row, share in enumerate(shares(weights)) if share > 0]  # the solver needs positive masses
         points = Points(unit(vectors[heavy]), vectors.new_tensor(shares([weights[row] for row in heavy])))
-        return ZhaoTokens(points, tuple(labels[row] for row in heavy))
+        return points, tuple(labels[row] for row in heavy)
 
 
 def grams(vectors: Tensor, weights: Sequence[float], n: int) -> tuple[Tensor, list[float]]:
@@ -115,38 +107,23 @@ def grams(vectors: Tensor, weights: Sequence[float], n: int) -> tuple[Tensor, li
 
 
 @dataclass(frozen=True)
-class ZhaoV1:
-    """``1 - EMD`` of squared Euclidean distances between unit vectors."""
+class Zhao:
+    """Of unit vectors ``1 - EMD`` of squared Euclidean distances (v1), or ``1 / (1 + EMD)`` of distances (v2)."""
 
-    variant: str = "v1"
+    variant: Literal["v1", "v2"]
     normalize: ClassVar[SelfNormalization] = "none"
-    floor: ClassVar[float] = -3.0
+
+    @property
+    def floor(self) -> float:
+        """The score of a candidate with nothing to compare."""
+        return -3.0 if self.variant == "v1" else 0.0
 
     def __call__(self, first: Points, second: Points) -> Tensor:
-        """In [-3, 1]."""
-        return first.weights.new_tensor(1.0 - _cost(first, second, self.costs(first, second)))
+        """In [-3, 1] (v1) or [1/3, 1] (v2)."""
+        cost = exact_cost(first.weights.numpy(), second.weights.numpy(), self.costs(first, second))
+        return first.weights.new_tensor(1.0 - cost if self.variant == "v1" else 1.0 / (1.0 + cost))
 
     def costs(self, first: Points, second: Points) -> NDArray[np.float64]:
-        """Squared distances ``(m, n)``."""
-        return distances(first.vectors.numpy(), second.vectors.numpy()) ** 2
-
-
-@dataclass(frozen=True)
-class ZhaoV2:
-    """``1 / (1 + EMD)`` of Euclidean distances between unit vectors."""
-
-    variant: str = "v2"
-    normalize: ClassVar[SelfNormalization] = "none"
-    floor: ClassVar[float] = 0.0
-
-    def __call__(self, first: Points, second: Points) -> Tensor:
-        """In [1/3, 1]."""
-        return first.weights.new_tensor(1.0 / (1.0 + _cost(first, second, self.costs(first, second))))
-
-    def costs(self, first: Points, second: Points) -> NDArray[np.float64]:
-        """Distances ``(m, n)``."""
-        return distances(first.vectors.numpy(), second.vectors.numpy())
-
-
-def _cost(first: Points, second: Points, costs: NDArray[np.float64]) -> float:
-    return exact_cost(first.weights.numpy(), second.weights.numpy(), costs)
+        """Distances ``(m, n)``, squared in v1."""
+        costs = distances(first.vectors.numpy(), second.vectors.numpy())
+        return costs**2 if self.variant == "v1" else costs

@@ -12,17 +12,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rewards.embedding.corpus_statistics import check_file, digest
 from rewards.embedding.reward import EmbeddingReward
 from rewards.embedding.space import CHUNK
 from rewards.errors import RewardError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 PUBLISHED = {"precision": "P", "recall": "R", "f1": "F"}
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rewards.embedding.similarity import Measure, Points, options
 from rewards.embedding.space import CHUNK, PointSpace
@@ -15,7 +16,6 @@ from rewards.encoding.encoder import EncodedTexts
 from rewards.scoring import Inputs, ReferenceReward, references_of, signature
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from torch import Tensor
 
 DIRECTIONS = ("precision", "recall", "f1")

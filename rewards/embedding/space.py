@@ -185,10 +185,14 @@ class Space(PointSpace):
         if self.fitted is None:
             if self.corpus is None:
                 raise RewardError("centering=corpus: no corpus mean yet; give corpus=FILE, or call fit(texts) first")
-            if self.corpus.endswith(".npz"):
-                self.fitted = self._checked(load(self.corpus, CorpusMean))
-            else:
+            if not self.corpus.endswith(".npz"):
                 self.fitted = self._fit_mean(read_texts(self.corpus))
+                return self.fitted
+            saved, wanted = load(self.corpus, CorpusMean), self._belongs_to()
+            if (given := (saved.encoder, saved.layer, saved.special)) != wanted:
+                fitted, ours = ("{}, layer {}, special tokens {}".format(*parts) for parts in (given, wanted))
+                raise RewardError(f"corpus={self.corpus!r}: fitted on {fitted}, not on {ours}; fit it again")
+            self.fitted = saved
         return self.fitted
 
     def _fit_mean(self, texts: Sequence[str]) -> CorpusMean:
@@ -208,15 +212,6 @@ class Space(PointSpace):
     def _belongs_to(self) -> tuple[str, str, str]:
         encoder = self.source.load()
         return encoder.name, str(encoder.layers), "all" if self.special == "matched" else self.special
-
-    def _checked(self, mean: CorpusMean) -> CorpusMean:
-        if mean.belongs_to != self._belongs_to():
-            fitted, wanted = (
-                f"{encoder}, layer {layer}, special tokens {special}"
-                for encoder, layer, special in (mean.belongs_to, self._belongs_to())
-            )
-            raise RewardError(f"corpus={self.corpus!r}: fitted on {fitted}, not on {wanted}; fit it again")
-        return mean
 
 
 def by_dimension(vectors: Tensor) -> Tensor:

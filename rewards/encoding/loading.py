@@ -128,11 +128,6 @@ def _device(device: Device) -> Device:
     return device
 
 
-@lru_cache(maxsize=4)
-def _load(location: str, layers: Layers, long_texts: LongTexts, device: Device) -> Encoder:
-    return _read(location, layers, long_texts, device)
-
-
 def _read(location: str, layers: Layers, long_texts: LongTexts, device: Device) -> Encoder:
     import torch
     from transformers import AutoModel
@@ -162,6 +157,9 @@ def _read(location: str, layers: Layers, long_texts: LongTexts, device: Device) 
         model.config.num_hidden_layers = used  # for `save`
     windows = Windows(tokenizer, positions(model.config, tokenizer), overlapping=long_texts == "windows")
     return Encoder(model.eval().to(device), windows, layers, digest, device)
+
+
+_load = lru_cache(maxsize=4)(_read)
 
 
 def _blank(model: Any, missing: Iterable[str]) -> None:

@@ -12,14 +12,12 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rewards.errors import RewardError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 SPACY = "spacy:"
 BOM = b"\xef\xbb\xbf"  # a byte order mark: some editors write it at the start of a file

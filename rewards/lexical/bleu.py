@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rewards.errors import RewardError
 from rewards.lexical.words import Words, ngrams, tokenizer_of
 from rewards.scoring import Inputs, ReferenceReward, references_of, score_items, signature
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 Tokenize = Literal["13a", "intl", "zh", "char", "none", "ja-mecab", "ko-mecab"]
 Smooth = Literal["exp", "floor", "add-k", "none"]

@@ -10,14 +10,11 @@ import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rewards.errors import RewardError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 NAME = "bleu-neighbors"
 

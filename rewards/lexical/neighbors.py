@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from rewards.base import Reward, check_spec, complete, from_spec
 from rewards.errors import RewardError
@@ -26,11 +27,7 @@ from rewards.options import FALSE, NONE
 from rewards.scoring import BaseReward, Inputs, Item, signature
 from rewards.specs import Spec, as_spec
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    Scores = NDArray[np.float64]
-
+Scores = NDArray[np.float64]
 Kernel = str | Mapping[str, Any] | Reward
 
 # The paper's thresholds; its ROUGE is ROUGE-L, and its BERTScore must be the rescaled one.
@@ -52,37 +49,6 @@ def _most(b: float, size: ArrayLike) -> Scores:
     return np.floor(b * np.asarray(size) + 1e-9)  # 0.29 * 100 is 28.999... in floating point
 
 
-@dataclass(frozen=True)
-class _Options:
-    """The options of BLEU Neighbors. Raises RewardError where they are wrong; reads no file and loads no model."""
-
-    examples: object
-    kernel: Kernel
-    tau: float | None
-    a: int
-    b: float
-    zero_order: ZeroOrder | None
-    leave_one_out: bool
-    subsample: int | None
-    seed: int
-
-    def __post_init__(self) -> None:
-        if isinstance(self.kernel, str | Mapping):
-            check_spec(_kernel_spec(self.kernel, self.zero_order))
-        elif self.zero_order is not None:
-            raise RewardError(f"{NAME}: zero_order={self.zero_order}: the kernel is a reward; set its own zero_order")
-        if (_threshold(self.kernel) if self.tau is None else self.tau) <= 0:
-            raise RewardError(f"{NAME}: tau={self.tau} must be above 0")
-        if self.a < 1:
-            raise RewardError(f"{NAME}: a={self.a} must be at least 1: the fewest neighbours for a score")
-        if not 0 < self.b <= 1:
-            raise RewardError(f"{NAME}: b={self.b} must be above 0 and at most 1: a share of the examples")
-        if self.subsample is not None and self.subsample < 1:
-            raise RewardError(f"{NAME}: subsample={self.subsample} must be at least 1")
-        if self.seed < 0:
-            raise RewardError(f"{NAME}: seed={self.seed} must not be negative")
-
-
 class BleuNeighbors(BaseReward):
     """BLEU Neighbors: the mean score of the judged examples that are similar to a text. Needs no references."""
 
@@ -100,7 +66,8 @@ class BleuNeighbors(BaseReward):
         subsample: int | None = None,
         seed: int = 0,
     ) -> None:
-        _Options(examples, kernel, tau, a, b, zero_order, leave_one_out, subsample, seed)
+        numbers = {"tau": tau, "a": a, "b": b, "subsample": subsample, "seed": seed}
+        self.check_options({"kernel": kernel, "zero_order": zero_order, **numbers})
         self.examples = ScoredTexts.read(examples) if isinstance(examples, str | Path) else ScoredTexts.of(examples)
         if subsample is not None:
             self.examples = self.examples.drawn(subsample, seed)
@@ -116,7 +83,21 @@ class BleuNeighbors(BaseReward):
     @staticmethod
     def check_options(options: Mapping[str, Any]) -> None:
         """Check the numbers and the kernel without reading a file or loading a model."""
-        _Options(**options)
+        given = SimpleNamespace(**options)
+        if isinstance(given.kernel, str | Mapping):
+            check_spec(_kernel_spec(given.kernel, given.zero_order))
+        elif given.zero_order is not None:
+            raise RewardError(f"{NAME}: zero_order={given.zero_order}: the kernel is a reward; set its own zero_order")
+        if (_threshold(given.kernel) if given.tau is None else given.tau) <= 0:
+            raise RewardError(f"{NAME}: tau={given.tau} must be above 0")
+        if given.a < 1:
+            raise RewardError(f"{NAME}: a={given.a} must be at least 1: the fewest neighbours for a score")
+        if not 0 < given.b <= 1:
+            raise RewardError(f"{NAME}: b={given.b} must be above 0 and at most 1: a share of the examples")
+        if given.subsample is not None and given.subsample < 1:
+            raise RewardError(f"{NAME}: subsample={given.subsample} must be at least 1")
+        if given.seed < 0:
+            raise RewardError(f"{NAME}: seed={given.seed} must not be negative")
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64 in [lowest, highest score of the examples]; references are not read.

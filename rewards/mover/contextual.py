@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rewards.embedding.space import CHUNK
 from rewards.encoding.encoder import EncodedTexts
@@ -28,9 +29,6 @@ from rewards.mover.items import (
 )
 from rewards.scoring import Inputs, library, references_of, score_items, signature
 from rewards.text.sentences import located_words
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 Context = Literal["sentence", "text"]
 Occurrences = Literal["apart", "averaged"]

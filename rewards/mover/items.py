@@ -13,16 +13,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rewards.scoring import Inputs, ReferenceReward, library
 from rewards.text.sentences import Split, StopWords, check_split, stop_words
 from rewards.transport import distances, exact_cost
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 ItemKind = Literal["words", "sentences", "both"]
 VectorScaling = Literal["none", "unit"]  # unit: scale word vectors to length 1

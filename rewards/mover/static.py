@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rewards.encoding.vectors import StaticVectors, VectorSource, load_once
 from rewards.mover.items import (
@@ -24,9 +25,6 @@ from rewards.mover.items import (
 )
 from rewards.scoring import Inputs, library, references_of, score_items, signature
 from rewards.text.sentences import Reader, Sentences, StopWords, content_words, located_words
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 UnknownWords = Literal["zero", "drop"]
 
@@ -61,14 +59,6 @@ class WordSpace:
         get, unknown = self.index.get, self.unknown
         kept = (tuple([row for word in words if (row := get(word, unknown)) is not None]) for words in sentences)
         return [rows for rows in kept if rows]
-
-
-def score_sentences(
-    candidate: Sequence[Sequence[str]], reference: Sequence[Sequence[str]], space: WordSpace, kind: ItemKind
-) -> float:
-    """The similarity of two documents given as sentences of kept words, each with at least one item."""
-    first, second = (items_of(space.rows(sentences), space.table, kind) for sentences in (candidate, reference))
-    return mover_similarity(first, second)
 
 
 @lru_cache(maxsize=4)

@@ -177,18 +177,14 @@ def stop_words(which: StopWords) -> frozenset[str]:
 
         return frozenset(STOP_WORDS)
     if which == "nltk":
-        return _nltk_stop_words()
+        from nltk.corpus import stopwords
+
+        try:
+            return frozenset(stopwords.words("english"))
+        except LookupError as error:
+            fix = "run 'python -m nltk.downloader stopwords', or use stopwords=spacy"
+            raise RewardError(f"stopwords=nltk: NLTK's stop words are not installed; {fix}") from error
     raise RewardError(f"stopwords={which!r} is not one of spacy, nltk, none")
-
-
-def _nltk_stop_words() -> frozenset[str]:
-    from nltk.corpus import stopwords
-
-    try:
-        return frozenset(stopwords.words("english"))
-    except LookupError as error:
-        fix = "run 'python -m nltk.downloader stopwords', or use stopwords=spacy"
-        raise RewardError(f"stopwords=nltk: NLTK's stop words are not installed; {fix}") from error
 
 
 def check_split(split: Split) -> None:

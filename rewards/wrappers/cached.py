@@ -10,16 +10,14 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rewards.errors import RewardError
 from rewards.scoring import Inputs, Item, references_of
 from rewards.wrappers.parts import Part, Wrapper, check_alone
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 BUSY = 60.0  # seconds to wait while another process writes to the file
 KEYS = 500  # in one query
@@ -85,7 +83,10 @@ class Cached(Wrapper):
             scores = self.reward(*inputs.take(new))
             found = {keys[row]: float(score) for row, score in zip(new, scores, strict=True)}
             known |= found
-            self._keep({key: score for key, score in found.items() if score == score})
+            defined = {key: score for key, score in found.items() if score == score}
+            self._remember(defined)
+            if self.file is not None and defined:
+                self._open().put(defined)
         return np.array([known[key] for key in keys], dtype=np.float64)
 
     @property
@@ -117,11 +118,6 @@ class Cached(Wrapper):
             self._remember(stored)
             known |= stored
         return known
-
-    def _keep(self, found: dict[bytes, float]) -> None:
-        self._remember(found)
-        if self.file is not None and found:
-            self._open().put(found)
 
     def _remember(self, found: dict[bytes, float]) -> None:
         self._kept |= found

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rewards.errors import RewardError
 from rewards.options import coerce
 from rewards.scoring import BaseReward, Inputs, Item, columns_read, signature
 from rewards.wrappers.parts import Part, Wrapper, check_part, made
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 class Weighted(BaseReward):

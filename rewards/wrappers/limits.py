@@ -15,18 +15,16 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from pickle import PicklingError
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rewards.base import Reward
 from rewards.errors import RewardError
 from rewards.scoring import Inputs, Item, references_of, signature
 from rewards.wrappers.cached import item_key
 from rewards.wrappers.parts import Part, Wrapper, check_alone
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 CONTEXT = get_context("spawn")  # a fork would copy locks that torch or a tokenizer may be holding
 REMEMBERED = 2**14  # reasons

@@ -7,15 +7,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rewards.errors import RewardError
 from rewards.scoring import BaseReward, Inputs, Item, references_of, signature
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 Unit = Literal["words", "reference"]
 

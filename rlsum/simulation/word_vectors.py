@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rlsum.errors import UserError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
 RARE = ""  # all rare words, such as invented names: a context like any other, but without a vector

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import rewards
 from rewards.encoding.vectors import StaticVectors, read_vectors
 from rewards.mover import static as movers
-from rewards.mover.items import items_of
-from rewards.mover.static import WordSpace, score_sentences
+from rewards.mover.items import ItemKind, items_of, mover_similarity
+from rewards.mover.static import WordSpace
 from rewards.text.sentences import Split, content_words
 
 KINDS = {"wms": "words", "sms": "sentences", "s+wms": "both"}
@@ -30,6 +30,10 @@ SIGNED = (
 # Points on a line, so that transport can be done by hand.
 LINE = StaticVectors(np.array([[0.0], [1.0], [3.0]], np.float32), {"zero": 0, "one": 1, "three": 2}, "line")
 SPACE = WordSpace.of(LINE, "none", "zero")
+
+
+def score_sentences(candidate: list[list[str]], reference: list[list[str]], space: WordSpace, kind: ItemKind) -> float:
+    return mover_similarity(*(items_of(space.rows(text), space.table, kind) for text in (candidate, reference)))
 
 
 @pytest.mark.parametrize(("name", "kind"), KINDS.items())
