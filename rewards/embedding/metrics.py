@@ -46,11 +46,8 @@ class FamilyOptions:
 
     ``layer``: the layer of the hidden states, 0 is the embeddings; 4-6 or all: their mean; default 10 of 12, 19 of 24,
     else 5/6
-
     ``centering``: the mean that is subtracted from the vectors before they are scaled to length 1
-
     ``special_tokens``: which special tokens are compared; official: as the metric's own reference code does
-
     ``corpus``: texts, one a line (gzip too), or a saved mean (.npz), for centering=corpus
     """
 
@@ -92,7 +89,6 @@ class MoverScoreOptions(FamilyOptions):
     """Options of moverscore.
 
     ``variant``: which of the metrics of this name
-
     ``n_gram``: length of the n-grams that are compared (variant=v1)
     """
 
@@ -115,7 +111,6 @@ class RelaxedOptions(SelfNormalizedOptions):
     """Options of trwmd.
 
     ``temperature``: of the plan; the lower, the nearer to each token's best partner
-
     ``entropy``: add the entropy of the plan, as in the paper's equation
     """
 
@@ -132,10 +127,7 @@ class RelaxedOptions(SelfNormalizedOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class TemperedOptions(RelaxedOptions):
-    """Options of twmd.
-
-    ``iterations``: of Sinkhorn
-    """
+    """Options of twmd. ``iterations``: of Sinkhorn"""
 
     iterations: int = 1
 

@@ -94,10 +94,7 @@ class ZhaoSpace(PointSpace):
 
 
 def grams(vectors: Tensor, weights: Sequence[float], n: int) -> tuple[Tensor, list[float]]:
-    """Windows of ``n`` consecutive vectors ``(L, D)``: their weighted means, and the sums of their weights.
-
-    A text shorter than ``n`` is one window.
-    """
+    """Weighted means of windows of ``n`` vectors ``(L, D)``, one if ``L < n``, and the sums of their weights."""
     import torch
 
     n = min(n, len(weights))

@@ -69,10 +69,7 @@ def default_layer(depth: int) -> int:
 
 
 def resolved_layers(layer: Layer, pool: Pool, depth: int, encoder: str) -> Layers:
-    """The layers of an encoder of ``depth`` layers; by default the last five for power means.
-
-    Raises RewardError for a layer that it does not have.
-    """
+    """The layers of an encoder; by default the last five for power means. Raises RewardError for a missing layer."""
     written = written_layers(layer)
     name = str(layer).lower()
     if name == ALL:

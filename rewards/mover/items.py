@@ -54,10 +54,7 @@ class Document:
 def items_of(
     rows: Rows, table: NDArray[np.floating], kind: ItemKind, sentence_weights: SentenceWeights = "words"
 ) -> Items:
-    """The items of a document given as rows of ``table`` per sentence, none empty.
-
-    Words by first occurrence, then sentences by first occurrence.
-    """
+    """The items of a document, whose sentences are rows of ``table``: words, then sentences, by first occurrence."""
     if kind == "words":
         return _words(rows, table)
     if kind == "sentences":

@@ -27,16 +27,11 @@ class WordMoverOptions:
     """Options of every mover. Raises RewardError unless exactly one of vectors and encoder is given.
 
     ``vectors``: a word2vec, GloVe or fastText text file (gzip too), or spacy:PIPELINE
-
     ``normalize``: vector scaling; unit: scale word vectors to length 1
-
     ``oov``: a word without vector is the zero vector, as in the authors' code, or is dropped
-
     ``layer``: the layer of the hidden states, 0 is the embeddings; by default the mean of all, as the paper does with
     ELMo
-
     ``context``: the text that an encoder reads at once: a sentence, as in the paper, or the whole text
-
     ``occurrences``: a repeated word is one point per occurrence, or one at their mean
     """
 
@@ -78,10 +73,7 @@ class WordMoverOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class SentenceMoverOptions(WordMoverOptions):
-    """Options of the movers of sentences.
-
-    ``sentence_weights``: a sentence weighs as many words as it has, or as much as any other
-    """
+    """Sentence movers. ``sentence_weights``: a sentence weighs as many words as it has, or as much as any other"""
 
     sentence_weights: SentenceWeights = "words"
 

@@ -45,10 +45,7 @@ def content_words(text: str, stopwords: StopWords = "spacy", split: Split = "aut
 
 
 class Reader(Generic[Word]):
-    """``read(text, split)`` is like ``content_words``, but maps words through ``known``; None drops the word.
-
-    Texts and their chunks are cached.
-    """
+    """``read(text, split)``: ``content_words``, each mapped through ``known``; None drops it. Texts are cached."""
 
     def __init__(self, stopwords: StopWords, known: Callable[[str], Word | None]) -> None:
         self._lines, self._running = _Chunks(stopwords, known, ends=False), _Chunks(stopwords, known, ends=True)
@@ -166,10 +163,7 @@ def _lines(text: str) -> Iterator[tuple[int, int]]:
 
 @lru_cache(maxsize=3)
 def stop_words(which: StopWords) -> frozenset[str]:
-    """English stop words: spaCy's, NLTK's (its data must be installed) or none.
-
-    Raises RewardError where NLTK's list is not installed, or for another name.
-    """
+    """English stop words. Raises RewardError where NLTK's list is not installed, or for another name."""
     if which == "none":
         return frozenset()
     if which == "spacy":

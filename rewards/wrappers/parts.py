@@ -37,10 +37,7 @@ def check_part(part: Part) -> None:
 
 
 def check_alone(name: str, reward: Reward) -> None:
-    """Raise RewardError if the score of a text depends on the rest of its batch: ``name`` scores texts apart.
-
-    Reads the signature, which loads the reward's models.
-    """
+    """Raise RewardError if a score depends on the rest of its batch. Reads the signature, which loads models."""
     if mark := depends_on_batch(reward):
         why = f"depend on the batch ({mark}), but texts are scored one by one"
         raise RewardError(f"{name}: the scores of {reward.name} {why}; use another reward or centering")

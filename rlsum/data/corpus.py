@@ -164,13 +164,8 @@ def token_lines(text: str, tokenizer: Tokenizer, lowercase: bool) -> list[list[s
         from rewards.text.chunks import tokens
 
         split = tokens
-    lines = text.replace("\r", "\n").split("\n")
-    split_lines = ([_cased(token, lowercase) for token in split(line) if not token.isspace()] for line in lines)
-    return [line for line in split_lines if line]
-
-
-def _cased(token: str, lowercase: bool) -> str:
-    return token.lower() if lowercase else token
+    lines = ([token for token in split(line) if not token.isspace()] for line in text.replace("\r", "\n").split("\n"))
+    return [[token.lower() for token in line] if lowercase else line for line in lines if line]
 
 
 def _tokenise(

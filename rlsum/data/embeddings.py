@@ -39,10 +39,7 @@ def initial_embeddings(
 
 
 def check_embeddings(path: str | Path, dimension: int) -> None:
-    """Raise as ``initial_embeddings`` does for a missing file or another dimension, but read one line only.
-
-    For a spaCy pipeline, only its presence is checked.
-    """
+    """Raise as ``initial_embeddings`` does, but read one line only; of a spaCy pipeline only its presence."""
     if str(path).startswith(SPACY):
         check_source(path)
     else:

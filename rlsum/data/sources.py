@@ -47,7 +47,9 @@ def clean_rows(
     files = _files(local, split) or ([] if saved else _line_files(local, split))
     if files:
         return _clean_files(files, asked, path, num_proc, further)
-    return _clean_dataset(_saved(local, split) if saved else _from_hub(str(local), split), asked, path, further)
+    found = datasets.load_from_disk(str(local)) if saved else _from_hub(str(local), split)
+    found = found if isinstance(found, datasets.Dataset) else _pick(found, split, str(local))
+    return _clean_dataset(found, asked, path, further)
 
 
 def check_path(path: str, split: str) -> None:
@@ -159,11 +161,6 @@ def _generate(
 
 def _is_saved(folder: Path) -> bool:
     return any((folder / name).is_file() for name in ("state.json", "dataset_dict.json"))
-
-
-def _saved(folder: Path, split: str) -> datasets.Dataset:
-    found = datasets.load_from_disk(str(folder))
-    return found if isinstance(found, datasets.Dataset) else _pick(found, split, str(folder))
 
 
 def _from_hub(path: str, split: str) -> datasets.Dataset:

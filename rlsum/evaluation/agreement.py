@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rlsum.evaluation.coefficients import COEFFICIENTS
-from rlsum.evaluation.correlation import LEVEL, RESAMPLES, bootstrap_values, percentiles
+from rlsum.evaluation.correlation import LEVEL, RESAMPLES, interval
 from rlsum.evaluation.rows import Floats, Ids, Ints, Rows, constant, judged_rows, numbered
 from rlsum.evaluation.weighted import Engine, Statistic, engine
 
@@ -147,10 +147,10 @@ def _alpha(matrix: Floats, unit: Ints, units: int, scale: Scale) -> Engine:
         ranks = np.cumsum(total, axis=1) - total / 2
         return squared(weights, ranks - ranks.mean(1, keepdims=True))
 
-    def interval(weights: Floats) -> Floats:
+    def of_interval(weights: Floats) -> Floats:
         return squared(weights, ((distinct - distinct.mean()) / np.ptp(distinct))[None])
 
-    engines: dict[Scale, Callable[[Floats], Floats]] = {"nominal": nominal, "ordinal": ordinal, "interval": interval}
+    engines: dict[Scale, Callable[[Floats], Floats]] = {"nominal": nominal, "ordinal": ordinal, "interval": of_interval}
     return engines[scale]
 
 
@@ -197,10 +197,5 @@ def with_interval(
     seed: int,
 ) -> Agreement:
     """``result`` with the value of an engine and its bootstrap interval over ``units``; no interval if no resamples."""
-    result = replace(result, value=float(value(np.ones((1, units)))[0]))
-    if not resamples:
-        return result
-    if len(np.unique(unit)) < 2:
-        return replace(result, reason="no interval: all items belong to one input")
-    low, high, reason = percentiles(bootstrap_values(value, units, resamples, seed), confidence)
-    return replace(result, low=low, high=high, reason=reason)
+    low, high, reason = interval(value, unit, units, confidence, resamples, seed)
+    return replace(result, value=float(value(np.ones((1, units)))[0]), low=low, high=high, reason=reason)

@@ -18,7 +18,7 @@ from scipy.stats import kendalltau
 
 from rlsum.evaluation.coefficients import COEFFICIENTS
 from rlsum.evaluation.ranking import soft_pairwise_accuracy, tie_calibrated_accuracy
-from rlsum.evaluation.rows import Floats, Ids, Rows, constant, judged_rows
+from rlsum.evaluation.rows import Floats, Ids, Ints, Rows, constant, judged_rows
 from rlsum.evaluation.statistics import row_blocks
 from rlsum.evaluation.weighted import LONG, Engine, Level, Statistic, by_unit, check, engine
 
@@ -81,7 +81,7 @@ def correlate(
     value, epsilon = _value(rows, statistic, level)
     if np.isnan(value):
         return replace(result, reason=_why_flat(rows, statistic, level))
-    low, high, reason = _interval(engine(rows, statistic, level), rows, confidence, resamples, seed)
+    low, high, reason = interval(engine(rows, statistic, level), rows.unit, rows.units, confidence, resamples, seed)
     return replace(result, value=value, epsilon=epsilon, low=low, high=high, reason=reason)
 
 
@@ -138,12 +138,15 @@ def percentiles(values: Floats, confidence: float) -> tuple[float, float, str]:
     return float(low), float(high), ""
 
 
-def _interval(statistic: Engine, rows: Rows, confidence: float, resamples: int, seed: int) -> tuple[float, float, str]:
+def interval(
+    statistic: Engine, unit: Ints, units: int, confidence: float, resamples: int, seed: int
+) -> tuple[float, float, str]:
+    """The bootstrap interval over ``units`` of rows that belong to ``unit`` (n,), or NaN and the reason."""
     if not resamples:
         return float("nan"), float("nan"), ""
-    if len(np.unique(rows.unit)) < 2:
+    if len(np.unique(unit)) < 2:
         return float("nan"), float("nan"), "no interval: all rows belong to one input"
-    return percentiles(bootstrap_values(statistic, rows.units, resamples, seed), confidence)
+    return percentiles(bootstrap_values(statistic, units, resamples, seed), confidence)
 
 
 def _counts(rows: Rows, statistic: Statistic, level: Level) -> tuple[int, int]:

@@ -19,19 +19,6 @@ from rlsum.evaluation.statistics import row_blocks
 from rlsum.evaluation.weighted import Engine, Level, Statistic, by_unit, engine
 
 
-class Permutation(NamedTuple):
-    """Statistic of the first metric less that of the second, p-values, number of units; NaN with a ``reason``.
-
-    ``p`` is two-tailed, ``p_greater`` one-tailed for the first metric being better.
-    """
-
-    difference: float
-    p: float
-    p_greater: float
-    units: int
-    reason: str = ""
-
-
 class Swapped(NamedTuple):
     """The observed difference, that of each swap (r,), the number of units; NaN with a ``reason``."""
 
@@ -41,25 +28,15 @@ class Swapped(NamedTuple):
     reason: str = ""
 
 
-def permutation_test(
-    first: Rows, second: Rows, statistic: Statistic, level: Level, *, resamples: int, seed: int = 0
-) -> Permutation:
+def swapped_differences(
+    first: Rows, second: Rows, statistic: Statistic, level: Level, *, resamples: int, seed: int = 0, exact: bool = True
+) -> Swapped:
     """Swap the scores of two metrics on random units of the same rows, from `paired_rows`.
 
-    ``p = (c + 1) / (R + 1)`` with ``c`` of ``R`` swaps at least as extreme as the observed difference; if there are at
-    most ``resamples`` patterns of swaps besides the observed one, all are tried and p is exact. A swap that leaves the
-    statistic undefined counts as extreme. Pooled Spearman swaps ranks over all rows without ranking again, which
-    changes neither the observed difference nor the level of the test.
+    If there are at most ``resamples`` patterns of swaps besides the observed one, all are tried and p is exact;
+    ``exact=False`` always draws ``resamples`` random swaps. Pooled Spearman swaps ranks over all rows without ranking
+    again, which changes neither the observed difference nor the level of the test.
     """
-    swapped = swapped_differences(first, second, statistic, level, resamples=resamples, seed=seed)
-    p, p_greater = p_values(swapped.difference, swapped.swaps)
-    return Permutation(swapped.difference, p, p_greater, swapped.units, swapped.reason)
-
-
-def swapped_differences(
-    first: Rows, second: Rows, statistic: Statistic, level: Level, *, resamples: int, seed: int, exact: bool = True
-) -> Swapped:
-    """The differences of `permutation_test`. ``exact=False`` always draws ``resamples`` random swaps."""
     nan, none = float("nan"), np.empty(0)
     if level == "input":
         first, second = _defined_in_both(first, second, statistic)
@@ -77,7 +54,11 @@ def swapped_differences(
 
 
 def p_values(difference: float, swaps: Floats) -> tuple[float, float]:
-    """Two-tailed p and one-tailed p of the first metric being better; NaN without an observed difference."""
+    """Two-tailed p and one-tailed p of the first metric being better; NaN without an observed difference.
+
+    ``p = (c + 1) / (R + 1)`` with ``c`` of ``R`` swaps at least as extreme as the observed ``difference``. A swap that
+    leaves the statistic undefined counts as extreme.
+    """
     if np.isnan(difference):
         return difference, difference
     near = 1e-9 * max(1.0, abs(difference))  # sums in another order differ by rounding

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rlsum.evaluation.correlation import needed, why_undefined
-from rlsum.evaluation.permutation import permutation_test
+from rlsum.evaluation.permutation import p_values, swapped_differences
 from rlsum.evaluation.rows import Ids, Rows, constant, paired_rows
 from rlsum.evaluation.statistics import RESAMPLES, holm
 from rlsum.evaluation.weighted import Level, Statistic, check
-from rlsum.evaluation.williams import correlations, far_from_normal, williams_on
+from rlsum.evaluation.williams import correlations, far_from_normal, williams_test
 
 Test = Literal["williams", "permutation", "clustered permutation"]
 TestOption = Literal["auto", "williams", "permutation", "clustered permutation"]
@@ -143,7 +143,7 @@ def _by_williams(result: MetricTest, first: Rows, second: Rows) -> MetricTest:
     statistic = result.statistic
     if result.level != "pooled":
         raise ValueError(f"test='williams' compares rows; for level={result.level!r} use test='clustered permutation'")
-    test = williams_on(first, second, statistic)
+    test = williams_test(first, second, statistic)
     with_a, with_b, _ = correlations(first, second, statistic)
     warnings: tuple[str, ...] = (REPEATED,) if first.repeated else ()
     if statistic != "pearson":
@@ -170,8 +170,12 @@ def _by_permutation(result: MetricTest, first: Rows, second: Rows, resamples: in
             raise ValueError("test='permutation' swaps rows; for level='input' use test='clustered permutation'")
         warnings += (REPEATED,) if first.repeated else ()
         first, second = first.apart(), second.apart()
-    test = permutation_test(first, second, result.statistic, result.level, resamples=resamples, seed=seed)
-    return replace(result, warnings=warnings, **test._asdict())
+    swapped = swapped_differences(first, second, result.statistic, result.level, resamples=resamples, seed=seed)
+    p, p_greater = p_values(swapped.difference, swapped.swaps)
+    difference, _, units, reason = swapped
+    return replace(
+        result, difference=difference, p=p, p_greater=p_greater, units=units, warnings=warnings, reason=reason
+    )
 
 
 def _skewed(first: Rows, second: Rows) -> str:

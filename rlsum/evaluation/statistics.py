@@ -30,13 +30,6 @@ class Interval(NamedTuple):
     n: int
 
 
-class PairedDifference(NamedTuple):
-    """The mean of ``a - b`` with its interval and permutation p-value, over the items where both are defined."""
-
-    interval: Interval
-    p: float
-
-
 def bootstrap_interval(
     values: ArrayLike, *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
 ) -> Interval:
@@ -96,22 +89,8 @@ def paired_permutation(
     return (extreme + 1) / (len(totals) + 1)
 
 
-def paired_difference(
-    a: ArrayLike, b: ArrayLike, *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
-) -> PairedDifference:
-    """The mean of ``a - b`` (n,) with its bootstrap interval and its two-sided permutation p-value.
-
-    Raises ValueError as `bootstrap_interval` and `paired_permutation` do.
-    """
-    interval = bootstrap_interval(_differences(a, b), level=level, resamples=resamples, seed=seed)
-    return PairedDifference(interval, paired_permutation(a, b, resamples=resamples, seed=seed))
-
-
 def holm(p_values: Sequence[float] | Floats) -> Floats:
-    """P-values (m,) of m tests, adjusted by Holm's step-down method (Holm 1979).
-
-    A NaN stays NaN and does not count as a test.
-    """
+    """P-values (m,) of m tests, adjusted by Holm's step-down method (Holm 1979). A NaN stays NaN and is no test."""
     p = np.asarray(p_values, dtype=np.float64)
     adjusted = np.full(p.shape, np.nan)
     order = [index for index in np.argsort(p, kind="stable") if not np.isnan(p[index])]

@@ -14,15 +14,8 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.stats import kendalltau
 
+from rlsum.evaluation import ranking
 from rlsum.evaluation.coefficients import COEFFICIENTS, Coefficient
-from rlsum.evaluation.ranking import (
-    accuracy_rows,
-    calibrated,
-    differences,
-    pairs_of,
-    pairs_within,
-    soft_accuracy_limit,
-)
 from rlsum.evaluation.rows import Floats, Rows
 from rlsum.evaluation.statistics import row_blocks
 
@@ -42,14 +35,14 @@ def engine(rows: Rows, statistic: Statistic, level: Level) -> Engine:
     """
     check(statistic, level)
     if statistic == "spa":
-        parts = differences(rows)
-        return _in_blocks(lambda weights: soft_accuracy_limit(*parts, weights), rows.systems**2)
+        parts = ranking.differences(rows)
+        return _in_blocks(lambda weights: ranking.soft_accuracy_limit(*parts, weights), rows.systems**2)
     if level == "system":
-        coefficient = accuracy_rows if statistic == "acc-t" else COEFFICIENTS[statistic]
+        coefficient = ranking.accuracy_rows if statistic == "acc-t" else COEFFICIENTS[statistic]
         return _in_blocks(_system_means(rows, coefficient), rows.systems**2)
     if statistic == "acc-t":
-        pairs = pairs_within(rows) if level == "input" else pairs_of(rows, PAIRS)
-        return _in_blocks(lambda weights: calibrated(pairs, weights)[0], len(pairs))
+        pairs = ranking.pairs_within(rows) if level == "input" else ranking.pairs_of(rows, PAIRS)
+        return _in_blocks(lambda weights: ranking.calibrated(pairs, weights)[0], len(pairs))
     if level == "input":
         return _mean_of_units(by_unit(rows, COEFFICIENTS[statistic]))
     return _in_blocks(POOLED[statistic](rows), len(rows))

@@ -13,7 +13,7 @@ from scipy.stats import kurtosis, skew
 from scipy.stats import t as student
 
 from rlsum.evaluation.coefficients import COEFFICIENTS
-from rlsum.evaluation.rows import Floats, Rows, constant, paired_rows
+from rlsum.evaluation.rows import Floats, Rows, constant
 
 SKEWED = 1.0  # skewness above which the level of the test is unreliable
 HEAVY = 3.0  # excess kurtosis above which it is
@@ -46,17 +46,12 @@ def williams(r12: ArrayLike, r13: ArrayLike, r23: ArrayLike, n: int) -> tuple[Fl
     return t, student.sf(t, n - 3)
 
 
-def williams_test(human: ArrayLike, a: ArrayLike, b: ArrayLike, statistic: str = "pearson") -> Williams:
-    """Williams' test that ``a`` (n,) agrees with ``human`` (n,) more than ``b`` (n,), on rows where all are defined.
+def williams_test(first: Rows, second: Rows, statistic: str) -> Williams:
+    """Williams' test that the first metric agrees with people more than the second, on rows from `paired_rows`.
 
     ``statistic``: pearson, for which the test was derived, or spearman, as in Clark et al. (2019).
-    Raises ValueError for another statistic and for vectors of unequal length.
+    Raises ValueError for another statistic.
     """
-    return williams_on(*paired_rows(human, a, b), statistic)
-
-
-def williams_on(first: Rows, second: Rows, statistic: str) -> Williams:
-    """Williams' test on the rows of two metrics from `paired_rows`."""
     nan = float("nan")
     if statistic not in ("pearson", "spearman"):
         raise ValueError(f"statistic={statistic!r} has no Williams' test; use pearson, spearman or a permutation")

@@ -80,7 +80,10 @@ def asap_sas(
     """
     selection = Selection(references, reference_ids, sentences, splitter)
     wanted, left_out = _sets(sets), Counter[str]()
-    answers = _sas_rows(_sas_file(path, part) if path.is_dir() else path)
+    file = find_file(path, SAS_FILES[part]) if path.is_dir() else path
+    if file is None:
+        raise RecordError(f"{path}: no file like {SAS_FILES[part]}; give the path of the file")
+    answers = _sas_rows(file)
     rows = keep(answers, left_out, lambda row: "" if row.group in wanted else f"of other sets than {sets}")
     notes = ["overall is points over the highest score of the set: 3 in sets 1, 2, 5 and 6, otherwise 2"]
     return _selected("asap-sas", rows, selection, left_out, notes, (0.0, 1.0))
@@ -134,13 +137,6 @@ def _answer(row: Row, points: float, *second: float | None) -> Judgment:
     scores = {"overall": points / best, "points": points}
     text = _text(row["EssayText"])
     return Judgment(row["Id"], STUDENTS, text, (), "", str(number), scores, raw, RATERS if raw else ())
-
-
-def _sas_file(folder: Path, part: str) -> Path:
-    file = find_file(folder, SAS_FILES[part])
-    if file is None:
-        raise RecordError(f"{folder}: no file like {SAS_FILES[part]}; give the path of the file")
-    return file
 
 
 def _sets(text: str) -> set[str]:
@@ -199,7 +195,8 @@ def _references(
         raise RecordError(f"references={selection.references}: must be a number of essays, or 0 for none")
     if selection.references == 0:
         return {}, "references: none (metrics that need references are undefined)"
-    best = [row for row in rows if all(score == best_score for score in _ratings(row))]
+    ratings = [(row, row.raw_scores.get("overall") or (row.scores["overall"],)) for row in rows]
+    best = [row for row, scores in ratings if all(score == best_score for score in scores)]
     for row in sorted(best, key=lambda row: (-len(row.candidate), row.id)):
         group = groups.setdefault(row.group, [])
         if len(group) < selection.references:
@@ -210,10 +207,6 @@ def _references(
         )
     names = "; ".join(", ".join(row.id for row in group) for group in groups.values())
     return groups, f"references: the longest of {len({row.id for row in best}):,} essays with the best score: {names}"
-
-
-def _ratings(row: Judgment) -> Sequence[float | None]:
-    return row.raw_scores.get("overall") or (row.scores["overall"],)
 
 
 def _length_filter(selection: Selection) -> tuple[Callable[[str], bool], str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gzip
 import json
-import math
+import sys
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -24,6 +24,7 @@ from rlsum.records import RecordError
 NEEDED = ("id", "system", "candidate", "references")
 OPTIONAL = ("source", "group", "scores", "raw_scores", "judges")
 FIELDS = (*NEEDED, *OPTIONAL)
+LARGEST = sys.float_info.max
 
 
 @dataclass(frozen=True)
@@ -64,13 +65,8 @@ def read_jsonl(path: str | Path, columns: Collection[str] = ()) -> list[Judgment
 
     Raises RecordError naming the first invalid line: skipping it would change every correlation.
     """
-    return list(stream_jsonl(path, columns))
-
-
-def stream_jsonl(path: str | Path, columns: Collection[str] = ()) -> Iterator[Judgment]:
-    """Like `read_jsonl`, one judgment at a time: only ids stay in memory."""
     try:
-        yield from unique((row.where, parse(row, columns)) for row in jsonl(Path(path)))
+        return list(unique((row.where, parse(row, columns)) for row in jsonl(Path(path))))
     except (OSError, EOFError, zlib.error) as error:  # damaged gzip raises any of the three
         raise RecordError(f"{path}: cannot be read ({error}); give the path of a JSONL file of judgments") from error
 
@@ -106,10 +102,7 @@ def write_jsonl(path: str | Path, judgments: Iterable[Judgment]) -> int:
 
 
 def parse(row: Read, columns: Collection[str] = ()) -> Judgment:
-    """The judgment of one row, with those of ``columns`` that it has.
-
-    Raises RecordError naming the row, the field and the fix.
-    """
+    """The judgment of one row, with those of ``columns`` that it has. Raises RecordError with row, field and fix."""
     where, given = row.where, row.fields
     if row.problem:
         raise RecordError(f"{where}: {row.problem}; one JSON object per line is expected")
@@ -161,16 +154,9 @@ def _list(value: Any, element: Callable[[Any, str], Any], label: str) -> tuple[A
 def _number(value: Any, label: str) -> float | None:
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not _is_finite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST:
         raise RecordError(f"{label}: {_shown(value)} is not a number; give a finite number, or null if it is missing")
     return float(value)
-
-
-def _is_finite(value: float) -> bool:
-    try:
-        return math.isfinite(value)
-    except OverflowError:  # an integer of hundreds of digits
-        return False
 
 
 def _text(value: Any, label: str) -> str:

@@ -122,10 +122,7 @@ def read_lines(path: Path, otherwise: str | None = None) -> list[str]:
 
 
 def read_text(path: Path, otherwise: str | None = None) -> str:
-    """A text file in UTF-8, gzip or not. With ``otherwise``, a file that is not UTF-8 is read in that encoding.
-
-    Raises RecordError for a file that cannot be read.
-    """
+    """A text file, gzip or not: UTF-8, or ``otherwise`` if it is not. Raises RecordError if it cannot be read."""
     content = _content(path)
     try:
         return content.decode("utf-8-sig")

@@ -48,10 +48,7 @@ def lengths(rows: Sequence[Judgment], unit: Unit) -> Floats:
 
 
 def judge_scores(rows: Sequence[Judgment], score: str) -> JudgeScores | None:
-    """The scores of each judge as a matrix; None if no row has single judges' scores of this name.
-
-    Judges are named if every row with such scores names them.
-    """
+    """The scores of single judges; None if there are none of this name. Named if every row that has some names them."""
     raw = [row.raw_scores.get(score, ()) for row in rows]
     given = [(row, values) for row, values in zip(rows, raw, strict=True) if values]
     if not any(value is not None for _, values in given for value in values):

@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rewards.base import Reward
 from rewards.scoring import columns_for
 from rewards.wrappers.cached import Cached, Store, columns_key, content_key
 from rewards.wrappers.parts import depends_on_batch
@@ -20,9 +20,6 @@ from rlsum.errors import UserError
 from rlsum.evaluation.rows import Floats
 from rlsum.judgments.records import Judgment
 from rlsum.records import inputs_of
-
-if TYPE_CHECKING:
-    from rewards.base import Reward
 
 Progress = Callable[[int], None]  # called with the number of rows just scored
 

@@ -52,10 +52,7 @@ class MetaEvaluation:
 def meta_evaluate(
     table: ScoreTable, statistics: Sequence[Statistic] = STATISTICS, choices: Choices | None = None
 ) -> MetaEvaluation:
-    """All ``statistics`` of the columns of a table. Soft pairwise accuracy is always at level system.
-
-    Raises ValueError for unknown statistics and options.
-    """
+    """All ``statistics`` of the columns; spa is always at level system. Raises ValueError for unknown options."""
     choices = choices or Choices()
     for statistic in statistics:
         check(statistic, level_of(statistic, choices))

@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from rlsum.evaluation.correlation import Correlation
 from rlsum.evaluation.significance import MetricTest
 from rlsum.meta_evaluation.evaluation import MetaEvaluation, Result
 from rlsum.meta_evaluation.grouped import AVERAGES, GroupedCorrelation
@@ -67,7 +66,7 @@ def warnings(evaluation: MetaEvaluation) -> list[str]:
         lines += [f"{name} of {label}: {average.reason}." for label, average in averages.items() if average.reason]
         for label, grouped in result.correlations.items():
             lines += _inputs_left_out(name, label, grouped)
-        outside = [label for label, average in averages.items() if _outside(average)]
+        outside = [label for label, it in averages.items() if it.value < it.low or it.value > it.high]
         lines += [f"{name} of {', '.join(outside)}: {OUTSIDE}."] if outside else []
         lines += [f"{name}, {test.a} against {test.b}: {test.reason}." for test in result.tests if test.reason]
         if result.ceiling is not None and result.ceiling.reason:
@@ -83,10 +82,6 @@ def _inputs_left_out(name: str, label: str, grouped: GroupedCorrelation) -> list
     over, left_out = sum(each.over for each in parts), sum(each.left_out for each in parts)
     why = "a single text, or scores that do not vary"
     return [f"{name} of {label}: of {over:,} inputs; {left_out:,} left out ({why})."] if left_out else []
-
-
-def _outside(correlation: Correlation) -> bool:
-    return correlation.value < correlation.low or correlation.value > correlation.high
 
 
 def _result(evaluation: MetaEvaluation, result: Result) -> list[str]:

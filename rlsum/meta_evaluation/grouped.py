@@ -57,10 +57,7 @@ class GroupedCorrelation:
 def correlate_within(
     table: ScoreTable, label: str, statistic: Statistic, level: Level, choices: Choices
 ) -> GroupedCorrelation:
-    """`correlate` a column within each group of rows, and the average by ``choices.average``.
-
-    The interval of the average draws the inputs of each group separately.
-    """
+    """`correlate` within each group of rows, and the average; its interval draws the inputs of each group apart."""
     resamples, seed = choices.resamples, choices.seed
     correlations, draws = {}, {}
     for number, (group, chosen) in enumerate(members(table.groups).items()):

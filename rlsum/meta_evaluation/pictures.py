@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rlsum.evaluation.rows import Floats
 from rlsum.evaluation.significance import MetricTest
 from rlsum.meta_evaluation.evaluation import Result
 from rlsum.meta_evaluation.scores import ScoreTable
@@ -17,8 +17,6 @@ from rlsum.pages.pictures import COLOURS, INKS, PAPERS, Mode, Picture, drawn, sh
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-Floats = NDArray[np.float64]
 
 PANEL = (3.7, 2.9)  # inches
 LONGEST = 34  # letters of a metric's label
@@ -107,7 +105,8 @@ def _draw_map(axes: Axes, labels: Sequence[str], tests: Sequence[MetricTest], mo
             full = COLOURS[6] if strength == 0 else COLOURS[0 if difference > 0 else 1]
             shades[row, column] = SHADES[strength] * np.array(to_rgb(full)) + (1 - SHADES[strength]) * paper
             if len(labels) <= LEGIBLE:
-                text = "undef." if math.isnan(p) else f"{difference:+.3f}\n{_p_label(p)}"
+                p_text = "p<.001" if p < 0.001 else f"p={p:.3f}".replace("=0.", "=.")
+                text = "undef." if math.isnan(p) else f"{difference:+.3f}\n{p_text}"
                 colour = "#ffffff" if strength == 3 else ink
                 axes.text(column, row, text, ha="center", va="center", fontsize=6.5, color=colour)
     axes.imshow(shades, aspect="equal")
@@ -118,7 +117,3 @@ def _draw_map(axes: Axes, labels: Sequence[str], tests: Sequence[MetricTest], mo
     axes.set_yticks(range(len(labels)), short)
     for spine in axes.spines.values():
         spine.set_visible(False)
-
-
-def _p_label(p: float) -> str:
-    return "p<.001" if p < 0.001 else f"p={p:.3f}".replace("=0.", "=.")

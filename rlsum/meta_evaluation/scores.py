@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
-from rewards.base import complete
+from rewards.base import Reward, complete
 from rewards.options import nearest
 from rewards.specs import Spec, as_spec
 from rlsum.errors import UserError
@@ -20,9 +20,6 @@ from rlsum.judgments.records import Judgment
 from rlsum.meta_evaluation.baselines import COUNTED, JudgeScores, Unit, judge_scores, lengths
 from rlsum.meta_evaluation.cache import cached_scores
 from rlsum.records import ColumnCheck
-
-if TYPE_CHECKING:
-    from rewards.base import Reward
 
 Progress = Callable[[str, int], None]  # called with a metric's label and the number of rows just scored
 
@@ -76,10 +73,6 @@ class ScoreTable:
     def scores(self, label: str) -> Floats:
         """The scores (n,) of a column."""
         return self.columns[label].scores
-
-    def with_column(self, label: str, column: Column) -> ScoreTable:
-        """The same table with one more column."""
-        return replace(self, columns={**self.columns, label: column})
 
 
 def scored(
@@ -170,9 +163,7 @@ def _column(
     if len(infinite):
         row = rows[infinite[0]]
         raise UserError(f"{label} is infinite for id {row.id!r} of {row.system!r}; it must return NaN if undefined")
-    undefined = Counter(_reason(metric, rows[index]) for index in np.flatnonzero(np.isnan(scores)).tolist())
+    missing = [rows[index] for index in np.flatnonzero(np.isnan(scores)).tolist()]
+    reasons = (metric.undefined(row.candidate, row.references, row.source, row.columns) for row in missing)
+    undefined = Counter(reason or "no reason given" for reason in reasons)
     return Column(scores, metric.signature, "metric", dict(undefined.most_common()))
-
-
-def _reason(metric: Reward, row: Judgment) -> str:
-    return metric.undefined(row.candidate, row.references, row.source, row.columns) or "no reason given"

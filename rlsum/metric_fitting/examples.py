@@ -32,10 +32,7 @@ class JudgedExample:
 
 
 def examples(judgments: Sequence[Judgment], score: str, groups: str = "*") -> list[JudgedExample]:
-    """The judgments with ``score`` in the groups that match ``groups`` (``*-en``).
-
-    Raises UserError if there are none, naming the known groups or scores.
-    """
+    """Judgments with ``score`` in the groups that match ``groups`` (``*-en``). Raises UserError if there are none."""
     matching = [row for row in judgments if fnmatchcase(row.group, groups)]
     if not matching:
         known = ", ".join(sorted({row.group or "(none)" for row in judgments})[:20])
@@ -61,10 +58,7 @@ def drawn(pool: Sequence[JudgedExample], limit: int | None, seed: int) -> list[J
 
 
 def held_out(pool: Sequence[JudgedExample], share: float, seed: int) -> tuple[list[JudgedExample], list[JudgedExample]]:
-    """(train, valid): a random ``share`` of the items is held out, with the judgments of all systems.
-
-    Raises UserError for fewer than two items.
-    """
+    """(train, valid): a random ``share`` of the items is held out whole. Raises UserError for fewer than two items."""
     items = list(dict.fromkeys((example.group, example.id) for example in pool))
     if len(items) < 2:
         raise UserError(f"{len(items)} judged item cannot be split; give --valid, or more judgments")

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from rlsum.pages.blocks import LEGEND, Block, Bullets, Contents, Example, Examples, Fold, Heading, Paragraph, Piece
+from rlsum.pages.blocks import LEGEND, Block, Bullets, Contents, Example, Examples, Fold, Heading, Paragraph
 from rlsum.pages.pictures import Picture
 from rlsum.pages.table import Cell, Table
+
+MARKS = {"plain": "{}", "copied": "**{}**", "invented": "~~{}~~"}
 
 
 def to_markdown(blocks: Iterable[Block]) -> str:
@@ -61,13 +63,10 @@ def _cell(cell: Cell) -> str:
 
 def _example(example: Example) -> str:
     lines = [f"**Example {_escaped(example.id)}**", f"*reference:* {_escaped(example.reference)}"]
-    lines += [f"*{_escaped(name)}:* " + "".join(map(_piece, pieces)) for name, pieces in example.summaries.items()]
+    for name, pieces in example.summaries.items():
+        marked = (MARKS[piece.mark].format(_escaped(piece.text)) for piece in pieces)
+        lines.append(f"*{_escaped(name)}:* " + "".join(marked))
     return "\n\n".join(lines)
-
-
-def _piece(piece: Piece) -> str:
-    text = _escaped(piece.text)
-    return {"plain": text, "copied": f"**{text}**", "invented": f"~~{text}~~"}[piece.mark]
 
 
 def _escaped(text: str) -> str:

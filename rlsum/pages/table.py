@@ -1,7 +1,4 @@
-"""Tables of numbers and words, and how their numbers are written.
-
-Scores are shown times 100, properties in their own unit, and a mean always with its interval.
-"""
+"""Tables. Scores are shown times 100, properties in their own unit, and a mean always with its interval."""
 
 from __future__ import annotations
 

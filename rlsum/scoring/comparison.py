@@ -7,15 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rlsum.evaluation.statistics import (
-    LEVEL,
-    RESAMPLES,
-    Interval,
-    PairedDifference,
-    bootstrap_interval,
-    holm,
-    paired_difference,
-)
+from rlsum.evaluation.statistics import LEVEL, RESAMPLES, Interval, bootstrap_interval, holm, paired_permutation
 from rlsum.scoring.outputs import Floats, SystemScores
 
 
@@ -37,9 +29,9 @@ class Resampling:
         """The bootstrap interval of the mean of ``values`` (n,)."""
         return bootstrap_interval(values, level=self.level, resamples=self.resamples, seed=self.seed)
 
-    def difference(self, a: Floats, b: Floats) -> PairedDifference:
-        """The mean of ``a - b``, both (n,), with interval and p-value."""
-        return paired_difference(a, b, level=self.level, resamples=self.resamples, seed=self.seed)
+    def difference(self, a: Floats, b: Floats) -> tuple[Interval, float]:
+        """The mean of ``a - b``, both (n,), with its interval, and its two-sided permutation p-value."""
+        return self.interval(a - b), paired_permutation(a, b, resamples=self.resamples, seed=self.seed)
 
 
 @dataclass(frozen=True)

@@ -1,27 +1,20 @@
-"""Scores of outputs: one vector for each metric and each property, aligned with the outputs.
-
-Means, intervals and tests are computed from them by `comparison`.
-"""
+"""Scores of outputs: one vector for each metric and each property, aligned with the outputs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rewards.base import complete
+from rewards.base import EncoderMissing, Reward, RewardError, complete, from_spec
 from rewards.scoring import Inputs
+from rewards.specs import as_spec
+from rlsum.evaluation.rows import Floats
 from rlsum.records import ColumnCheck, Output, RecordError, inputs_of, read_outputs
 from rlsum.scoring.properties import PROPERTIES
-
-if TYPE_CHECKING:
-    from rewards.base import Reward
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -54,8 +47,6 @@ def score_system(
     ``missing`` is for reports that continue without a metric: it maps metric -> reason for those that could not be
     loaded, and metrics whose encoder is not installed are added to it instead of raising EncoderMissing.
     """
-    from rewards.base import EncoderMissing
-
     inputs, columns, unavailable = inputs_of(outputs), {}, dict(missing or {})
     for label, reward in rewards.items():
         try:
@@ -73,9 +64,6 @@ def load_available(specs: Sequence[str | Mapping[str, Any]]) -> tuple[dict[str, 
 
     Raises RewardError for every other problem, and for two rewards of one name, which would share a column.
     """
-    from rewards.base import EncoderMissing, RewardError, from_spec
-    from rewards.specs import as_spec
-
     loaded: dict[str, Reward] = {}
     missing: dict[str, str] = {}
     for spec in specs:
@@ -98,10 +86,7 @@ def measure_properties(outputs: Sequence[Output]) -> dict[str, Floats]:
 
 
 def by_system(outputs: Sequence[Output]) -> dict[str, list[Output]]:
-    """Outputs grouped by system, in order of first appearance.
-
-    Raises RecordError where a system has two outputs for one id, because pairing would be ambiguous.
-    """
+    """Outputs by system, in order of first appearance. Raises RecordError for two outputs of one id by a system."""
     systems: dict[str, list[Output]] = {}
     for output in outputs:
         systems.setdefault(output.system, []).append(output)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 from rewards.scoring import Inputs, ReadsColumns
 from rlsum.records import ColumnCheck, RecordError, common_columns, other_fields
@@ -34,16 +34,6 @@ class Identity:
     scored: dict[str, str | None] = field(default_factory=dict)
 
 
-class Pairs(Protocol):
-    """Rows that can be read twice: to check them, and to score them."""
-
-    def check(self, rewards: Iterable[ReadsColumns] = ()) -> Identity:
-        """Read everything once. Raises RecordError for the first row that cannot be scored by ``rewards``."""
-
-    def __iter__(self) -> Iterator[Row]:
-        """The rows in order, one at a time."""
-
-
 @dataclass(frozen=True)
 class Records:
     """A JSONL file, also gzipped, one object a line."""
@@ -51,7 +41,7 @@ class Records:
     path: Path
 
     def check(self, rewards: Iterable[ReadsColumns] = ()) -> Identity:
-        """Raises RecordError naming the line and the field, UserError for signatures that cannot be read."""
+        """Read all once. Raises RecordError for a row that ``rewards`` cannot score, UserError for bad signatures."""
         content, rows, columns = hashlib.sha256(), 0, ColumnCheck(rewards)
         scored: set[str] = set()
         with _opened(self.path) as lines:
@@ -82,7 +72,7 @@ class Texts:
     references: tuple[Path, ...]
 
     def check(self, rewards: Iterable[ReadsColumns] = ()) -> Identity:
-        """Raises RecordError where the files differ in length."""
+        """Read all once. Raises RecordError where the files differ in length."""
         ColumnCheck(rewards).check(str(self.candidates), {})
         content = hashlib.sha256()
         rows = {path: _read_through(path, content) for path in (self.candidates, *self.references)}
@@ -101,6 +91,9 @@ class Texts:
                 candidate, *references = (line.rstrip("\r\n") for line in lines)
                 texts = {"source": "", "references": references, "candidate": candidate}
                 yield {"id": str(number), **texts, "system": self.candidates.name}
+
+
+Pairs = Records | Texts
 
 
 def inputs_of(rows: Sequence[Row]) -> Inputs:

@@ -188,7 +188,7 @@ def _permutation_p(human: Floats, a: Floats, b: Floats, swaps: int, generator: G
     """Two-tailed p (draws,) of the permutation test on Pearson's r that swaps units: scores (draws, units, rows).
 
     Both metrics are standardised over a draw. Swapping unit u moves its part of each sum from one metric to the other,
-    so all swaps of all draws are one matrix product; `permutation_test` does the same for one data set.
+    so all swaps of all draws are one matrix product; `swapped_differences` does the same for one data set.
     """
     human, a, b = (_standard(scores) for scores in (human, a, b))
     draws, units, rows = human.shape

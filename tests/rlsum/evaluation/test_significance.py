@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import pearsonr, rankdata, spearmanr
 
-from rlsum.evaluation.permutation import permutation_test
+from rlsum.evaluation.permutation import p_values, swapped_differences
 from rlsum.evaluation.rows import paired_rows
 from rlsum.evaluation.significance import compare_all_metrics, compare_metrics
 from rlsum.evaluation.statistics import holm
@@ -39,14 +39,14 @@ def test_williams_vectors(r12, r13, r23, t, p):
 
 def test_williams_is_the_formula_on_the_correlations_of_the_data():
     human, a, b = judged()
-    found = williams_test(human, a, b)
+    found = williams_test(*paired_rows(human, a, b), "pearson")
     pairs = ((human, a), (human, b), (a, b))
     t, p = williams(*(pearsonr(x, y).statistic for x, y in pairs), 200)
     assert (found.t, found.p_greater) == pytest.approx((t, p))
     assert found.p == pytest.approx(2 * p)
-    swapped = williams_test(human, b, a)
+    swapped = williams_test(*paired_rows(human, b, a), "pearson")
     assert (swapped.t, swapped.p, swapped.p_greater) == pytest.approx((-found.t, found.p, 1 - found.p_greater))
-    ranked = williams_test(human, a, b, "spearman")
+    ranked = williams_test(*paired_rows(human, a, b), "spearman")
     assert ranked.t == pytest.approx(williams(*(spearmanr(x, y).statistic for x, y in pairs), 200)[0])
 
 
@@ -60,7 +60,7 @@ def test_williams_is_the_formula_on_the_correlations_of_the_data():
     ],
 )
 def test_williams_says_why_it_is_undefined(human, a, b, words):
-    found = williams_test(human, a, b)
+    found = williams_test(*paired_rows(human, a, b), "pearson")
     assert np.isnan([found.t, found.p, found.p_greater]).all()
     assert words in found.reason
 
@@ -96,10 +96,10 @@ def test_permutation_is_the_plain_loop():
     human = effect[0] + generator.normal(size=60)
     a, b = human + effect[1] + generator.normal(size=60), human + 2 * effect[2] + generator.normal(size=60)
     first, second = paired_rows(human, a, b, unit)
-    found = permutation_test(first, second, "pearson", "pooled", resamples=4000)
-    assert found.p == pytest.approx(naive_permutation(human, a, b, unit, 2000, 1), abs=0.03)
-    rows = permutation_test(first.apart(), second.apart(), "pearson", "pooled", resamples=4000)
-    assert rows.p == pytest.approx(naive_permutation(human, a, b, np.arange(60), 2000, 1), abs=0.03)
+    found = swapped_differences(first, second, "pearson", "pooled", resamples=4000)
+    assert p_values(*found[:2])[0] == pytest.approx(naive_permutation(human, a, b, unit, 2000, 1), abs=0.03)
+    rows = swapped_differences(first.apart(), second.apart(), "pearson", "pooled", resamples=4000)
+    assert p_values(*rows[:2])[0] == pytest.approx(naive_permutation(human, a, b, np.arange(60), 2000, 1), abs=0.03)
     assert (found.units, rows.units) == (20, 60)
 
 

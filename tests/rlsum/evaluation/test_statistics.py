@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlsum.evaluation.statistics import bootstrap_interval, holm, paired_difference, paired_permutation
+from rlsum.evaluation.statistics import bootstrap_interval, holm, paired_permutation
 
 
 def test_every_sign_flip_of_three_items_is_tried():
@@ -74,14 +74,6 @@ def test_interval_is_close_to_the_normal_one_for_many_items():
     wider = bootstrap_interval(values, level=0.99)
     assert wider.low < interval.low
     assert wider.high > interval.high
-
-
-def test_difference_pairs_the_items():
-    # The items differ wildly, the pairs by 1 exactly: an unpaired interval would be wide.
-    a = np.array([100.0, 0.0, 50.0, np.nan])
-    difference = paired_difference(a + 1, a)
-    assert difference.interval == (1.0, 1.0, 1.0, 3)
-    assert difference.p == pytest.approx(2 / 8)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rlsum.judgments.records import Judgment, read_jsonl, stream_jsonl, write_jsonl
+from rlsum.judgments.records import Judgment, read_jsonl, write_jsonl
 from rlsum.records import RecordError
 
 ROW = {
@@ -103,14 +103,6 @@ def test_files_that_cannot_be_read(tmp_path):
     for name in ("nowhere.jsonl", "broken.jsonl.gz", "."):
         with pytest.raises(RecordError, match="cannot be read"):
             read_jsonl(tmp_path / name)
-
-
-def test_reading_is_a_stream(tmp_path):
-    path = written(tmp_path / "j.jsonl", ROW, "{")
-    found = stream_jsonl(path)
-    assert next(found).id == "7"
-    with pytest.raises(RecordError, match=r":2: not JSON"):
-        next(found)
 
 
 texts = st.text('a"\n\t\u2028\ufeff\U0001f600', max_size=4)

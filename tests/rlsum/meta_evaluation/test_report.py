@@ -1,6 +1,7 @@
 import csv
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from rlsum.pages.table import Table
 @pytest.fixture(scope="module")
 def evaluation():
     table = scored(rated(20, groups=("cs-en", "<b>de</b>")), {"share": Share()})
-    table = table.with_column("100%_<i>flat</i>", Column(np.ones(len(table)), "flat|<script>"))
+    table = replace(table, columns={**table.columns, "100%_<i>flat</i>": Column(np.ones(len(table)), "flat|<script>")})
     return meta_evaluate(table, ("pearson",), Choices(average="groups", resamples=40))
 
 

@@ -44,3 +44,11 @@ def test_intervals_of_every_column():
     found = intervals({"m": np.array([0.0, 1.0]), "gap": np.array([1.0, np.nan])}, Resampling(resamples=50))
     assert found["m"].mean == 0.5
     assert found["gap"].n == 1
+
+
+def test_difference_pairs_the_items():
+    # The items differ wildly, the pairs by 1 exactly: an unpaired interval would be wide.
+    a = np.array([100.0, 0.0, 50.0, np.nan])
+    interval, p = Resampling().difference(a + 1, a)
+    assert interval == (1.0, 1.0, 1.0, 3)
+    assert p == pytest.approx(2 / 8)

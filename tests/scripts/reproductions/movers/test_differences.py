@@ -7,6 +7,7 @@ import pytest
 from reproductions.movers.differences import compared, differences, turned
 from reproductions.movers.metrics import MoverSetup
 
+from rlsum.evaluation.rows import paired_rows
 from rlsum.evaluation.williams import williams_test
 
 LABELS = ("ROUGE-L F1", "ROUGE-L recall", "WMS, static", "SMS, static", "S+WMS, static", "length (letters)")
@@ -45,7 +46,7 @@ def test_tests_are_those_of_the_statistics_room(static, tmp_path) -> None:
     assert len(study.rows) == 15
     row = next(row for row in study.rows if (row["metric"], row["less"]) == ("WMS, static", "SMS, static"))
     scores = static.table.scores
-    wanted = williams_test(static.table.human, scores("WMS, static"), scores("SMS, static"), "spearman")
+    wanted = williams_test(*paired_rows(static.table.human, scores("WMS, static"), scores("SMS, static")), "spearman")
     assert row["williams_p_one_tailed"] == pytest.approx(wanted.p_greater)
     assert row["williams_p_two_tailed"] == pytest.approx(wanted.p)
     assert row["low_x100"] <= row["difference_x100"] <= row["high_x100"]
