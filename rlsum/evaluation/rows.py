@@ -79,7 +79,7 @@ def judged_rows(human: ArrayLike, metric: ArrayLike, inputs: Ids | None = None, 
 def paired_rows(
     human: ArrayLike, a: ArrayLike, b: ArrayLike, inputs: Ids | None = None, systems: Ids | None = None
 ) -> tuple[Rows, Rows]:
-    """The rows where metrics ``a`` and ``b`` are defined, once with the scores of each. Raises as `judged_rows` does."""
+    """The rows where both metrics ``a`` and ``b`` are defined, and the scores of each. Raises as `judged_rows`."""
     first, second = _scores("a", a), _scores("b", b)
     _same_length("b", len(second), len(first))
     gap = np.where(np.isnan(first) | np.isnan(second), np.nan, 0.0)
