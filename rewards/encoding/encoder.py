@@ -98,7 +98,7 @@ class Encoder:
             self._bytes -= self._cache.popitem(last=False)[1].vectors.nbytes
 
     def encode(self, texts: Sequence[str]) -> list[EncodedTexts]:
-        """The vectors of each text, uncached; a gradient if torch's mode keeps one. Raises RewardError unless finite."""
+        """The vectors of each text, uncached, with gradient if torch's mode keeps one. Raises RewardError."""
         windows = self.windows(texts)
         by_length = sorted(range(len(windows)), key=lambda number: len(windows[number].ids))
         size = BATCH[self.device]
