@@ -43,13 +43,15 @@ def build(outputs: AlignedOutputs, design: StudyDesign, wording: StudyWording, s
     _check(outputs, design, wording)
     rng = random.Random(seed)
     sampled = rng.sample(sorted(outputs.articles), design.items)
-    comparisons, ties = _comparisons(outputs, sampled, pairs)
+    units = [(item, pair) for item in sampled for pair in pairs]
+    ties = [unit for unit in units if _equal(outputs, unit)]
+    comparisons = [unit for unit in units if not _equal(outputs, unit)]
     if not comparisons:
         raise StudyError("the systems wrote the same text for every sampled item: nothing to judge; give other outputs")
     booklets = _booklets(comparisons, design, rng)
     drafts = _drafts(outputs, booklets, rng)
     checks = {"identical": design.identical, "shuffled": design.shuffled, "swapped": design.swapped}
-    checked = [with_checks(outputs, booklet, sampled, **checks, rng=rng) for booklet in drafts]
+    checked = [with_checks(outputs, booklet, sampled, checks, rng) for booklet in drafts]
     return _blind(outputs, checked, ties, design, wording, seed)
 
 
@@ -78,18 +80,11 @@ def _check(outputs: AlignedOutputs, design: StudyDesign, wording: StudyWording) 
         raise StudyError(f"the wording names the system {named[0]!r}, which unblinds judges; reword, or rename it")
 
 
-def _comparisons(
-    outputs: AlignedOutputs, sampled: Sequence[str], pairs: Sequence[Pair]
-) -> tuple[list[Unit], list[Unit]]:
-    """The units to judge, and those in which both texts are equal."""
-    comparisons: list[Unit] = []
-    ties: list[Unit] = []
-    for item in sampled:
-        texts = outputs.candidates[item]
-        for pair in pairs:
-            equal = texts[pair[0]].split() == texts[pair[1]].split()  # whitespace makes no difference to a judge
-            (ties if equal else comparisons).append((item, pair))
-    return comparisons, ties
+def _equal(outputs: AlignedOutputs, unit: Unit) -> bool:
+    """Whether both texts are equal. Whitespace makes no difference to a judge."""
+    item, pair = unit
+    first, second = (outputs.candidates[item][system].split() for system in pair)
+    return first == second
 
 
 def _booklets(comparisons: Sequence[Unit], design: StudyDesign, rng: random.Random) -> list[list[Unit]]:
@@ -139,22 +134,8 @@ def _blind(
     shown = {draft.item for booklet in booklets for draft, _ in booklet}
     articles = {new_id("i", item): outputs.articles[item] for item in shown}
     items = {new_id("i", item): item for item in shown | {item for item, _ in ties}}
-    study = Study(
-        id=new_id("s"),
-        title=wording.title,
-        instructions=wording.instructions,
-        criteria=wording.criteria,
-        judges_per_item=design.judges,
-        articles=dict(sorted(articles.items())),
-        tasks=tuple(tasks),
-    )
-    key = StudyKey(
-        study=study.id,
-        seed=seed,
-        systems=outputs.systems,
-        baseline=design.baseline,
-        items=dict(sorted(items.items())),
-        tasks=keys,
-        ties=tuple(EqualTexts(new_id("i", item), pair) for item, pair in ties),
-    )
+    equal = tuple(EqualTexts(new_id("i", item), pair) for item, pair in ties)
+    texts = wording.title, wording.instructions, wording.criteria
+    study = Study(new_id("s"), *texts, design.judges, dict(sorted(articles.items())), tuple(tasks))
+    key = StudyKey(study.id, seed, outputs.systems, design.baseline, dict(sorted(items.items())), keys, equal)
     return study, key

@@ -26,29 +26,22 @@ class Draft:
 
 
 def with_checks(
-    outputs: AlignedOutputs,
-    drafts: Sequence[Draft],
-    sampled: Sequence[str],
-    *,
-    identical: int,
-    shuffled: int,
-    swapped: int,
-    rng: random.Random,
+    outputs: AlignedOutputs, drafts: list[Draft], sampled: Sequence[str], counts: Mapping[str, int], rng: random.Random
 ) -> list[tuple[Draft, Draft | None]]:
-    """A booklet with so many checks of each kind added; with each task the earlier one that it repeats, or None.
+    """A booklet with ``counts`` (kind -> number) of checks added; with each task the earlier one it repeats, or None.
 
     Raises StudyError where no output is suitable for a check.
     """
     booklet: list[tuple[Draft, Draft | None]] = [(draft, None) for draft in drafts]
     used = {draft.item for draft in drafts}
-    counts: dict[CheckKind, int] = {"identical": identical, "shuffled": shuffled}
-    for kind, count in counts.items():
-        for _ in range(count):
+    kinds: tuple[CheckKind, ...] = ("identical", "shuffled")
+    for kind in kinds:
+        for _ in range(counts[kind]):
             check = _check(kind, outputs, used, sampled, rng)
             used.add(check.item)
             booklet.insert(rng.randint(min(1, len(booklet)), len(booklet)), (check, None))
     early = drafts[: (len(drafts) + 1) // 2]
-    for draft in rng.sample(early, min(swapped, len(early))):
+    for draft in rng.sample(early, min(counts["swapped"], len(early))):
         position = next(number for number, (other, _) in enumerate(booklet) if other is draft)
         earliest = max(position + 1, (len(booklet) + position) // 2)
         key = TaskKey(draft.key.pair, draft.key.right, draft.key.left, "swapped")

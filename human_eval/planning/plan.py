@@ -178,9 +178,8 @@ def settings_of(path: Path, resamples: int, seed: int) -> AnalysisSettings:
 
 def _check(design: PlannedDesign, assumptions: Assumptions) -> None:
     """Raise UserError naming the first invalid option."""
-    for name in ("preference", "ties", "correlation"):
-        check_range(f"--{name}", name, getattr(assumptions, name))
-    check_range("--judges", "judges", design.judges)
+    for name, value in {**asdict(assumptions), "judges": design.judges}.items():
+        check_range(f"--{name} {value:g}", name, value)
     for name in ("power", "alpha"):
         if not 0 < getattr(design, name) < 1:
             raise UserError(f"--{name} {getattr(design, name)}: expected a number between 0 and 1")

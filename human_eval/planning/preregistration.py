@@ -19,6 +19,7 @@ def preregistration(plan: StudyPlan, criteria: Sequence[str]) -> str:
     others = [criterion for criterion in criteria if criterion != design.primary]
     tested = "one comparison" if design.pairs == 1 else counted(design.pairs, "comparison")
     items, judges = counted(design.items or 0, "item"), counted(design.judges, "judge")
+    rules = design.rules.in_words()
     text = f"""# Pre-registration of a study with human judges
 
 Fill in the [brackets] and deposit this text before the first judgment.
@@ -39,7 +40,7 @@ each system with a 95% interval (bootstrap of items), the results without votes 
 the judges. A p-value above {design.alpha:g} is reported as no difference detected, with the interval that shows how
 large a difference remains possible.
 
-**Exclusions.** {_sentence(design.rules.in_words())} All preferences are also reported without exclusions.
+**Exclusions.** {rules[0].upper()}{rules[1:]}. All preferences are also reported without exclusions.
 
 **Number of items.** With {items} and {judges} for each, a preference of {percentage(assumed.preference)} against
 {percentage(1 - assumed.preference)} among votes for one of the two is detected with a probability of {plan.power:.0%},
@@ -87,7 +88,3 @@ def _filled(paragraph: str) -> str:
     if paragraph.startswith("|"):
         return paragraph
     return fill(paragraph, WIDTH, break_long_words=False, break_on_hyphens=False)
-
-
-def _sentence(text: str) -> str:
-    return text[0].upper() + text[1:] + "."

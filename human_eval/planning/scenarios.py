@@ -6,7 +6,7 @@ import csv
 import io
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from human_eval.formatting import counted, delimiter_of
@@ -56,7 +56,7 @@ def read_scenarios(path: Path, assumptions: Assumptions, judges: int) -> tuple[S
                 f"{where}: {counted(len(cells), 'cell')}, but the header has {len(header)}; write numbers with a "
                 "decimal point, such as 0.6, and put names that contain a comma in quotes"
             )
-        scenario = _scenario(where, dict(zip(header, cells, strict=True)), Scenario("", assumptions, judges))
+        scenario = _scenario(where, dict(zip(header, cells, strict=True)), assumptions, judges)
         earlier, _ = scenarios.setdefault(scenario.name, (number, scenario))
         if earlier != number:
             raise UserError(f"{where}: duplicate {NAME} {scenario.name!r}, also in row {earlier}; rename one")
@@ -67,7 +67,7 @@ def check_range(where: str, name: str, value: float) -> None:
     """Raise UserError, beginning with ``where``, for an invalid value of the option ``name``."""
     is_valid, expected = RANGES[name]
     if not is_valid(value):
-        raise UserError(f"{where} {value:g}: expected {expected}")
+        raise UserError(f"{where}: expected {expected}")
 
 
 def _table(path: Path) -> list[tuple[int, list[str]]]:
@@ -98,24 +98,17 @@ def _check_header(path: Path, header: list[str]) -> None:
         raise UserError(f"--assumptions {path}: no column with assumptions; add one or more of {', '.join(RANGES)}")
 
 
-def _scenario(where: str, row: Mapping[str, str], usual: Scenario) -> Scenario:
+def _scenario(where: str, row: Mapping[str, str], assumptions: Assumptions, judges: int) -> Scenario:
     """The scenario of a row. Without a name it is labelled by its cells."""
-    written = {name: row[name] for name in RANGES if row.get(name)}
-    for name, value in {**asdict(usual.assumptions), "judges": usual.judges}.items():
-        if name not in written:
-            check_range(f"{where}: {name} is that of --{name}", name, value)
-    values = {name: _number(where, name, cell) for name, cell in written.items()}
-    judges = int(values.pop("judges", usual.judges))
-    label = ", ".join(f"{name} {cell}" for name, cell in written.items())
-    return Scenario(row.get(NAME) or label, replace(usual.assumptions, **values), judges)
-
-
-def _number(where: str, name: str, written: str) -> float:
-    try:
-        value = float(written)
-    except ValueError:
-        value = math.nan
-    is_valid, expected = RANGES[name]
-    if not is_valid(value):
-        raise UserError(f"{where}: {name} {written!r}: expected {expected}")
-    return value
+    values: dict[str, float] = {}
+    for name, usual in {**asdict(assumptions), "judges": judges}.items():
+        cell = row.get(name)
+        try:
+            values[name] = float(cell) if cell else usual
+        except ValueError:
+            values[name] = math.nan
+        source = f"{name} {cell!r}" if cell else f"{name} is that of --{name} {usual:g}"
+        check_range(f"{where}: {source}", name, values[name])
+    label = ", ".join(f"{name} {row[name]}" for name in RANGES if row.get(name))
+    judges = int(values.pop("judges"))
+    return Scenario(row.get(NAME) or label, Assumptions(**values), judges)

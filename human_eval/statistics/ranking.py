@@ -76,7 +76,7 @@ def bradley_terry(
         low, high, why = percentiles(drawn[:, index], LEVEL)
         best, worst, _ = percentiles(ranks[:, index], LEVEL)
         reason = reason or why
-        share = float(np.mean([expected(fitted[index] - other) for other in np.delete(fitted, index)]))
+        share = float(np.mean([1 / (1 + np.exp(other - fitted[index])) for other in np.delete(fitted, index)]))
         rows.append(Strength(systems[index], float(fitted[index]), low, high, share, best, worst))
     return SystemRanking(tuple(rows), reason)
 
@@ -103,11 +103,6 @@ def strengths(wins: Floats, start: Floats | None = None) -> Floats:
 
     log_strengths = np.asarray(ilsr_pairwise_dense(wins, initial_params=start, max_iter=10_000, tol=TOLERANCE))
     return log_strengths - log_strengths.mean()
-
-
-def expected(difference: float) -> float:
-    """The probability that a system beats another whose strength is lower by ``difference``."""
-    return float(1 / (1 + np.exp(-difference)))
 
 
 def _or_nan(wins: Floats, start: Floats) -> Floats:

@@ -36,7 +36,8 @@ def unblind(study: Study, key: StudyKey, responses: Sequence[Response]) -> Votes
     checks: list[CheckResult] = []
     judged: set[tuple[str, str, Pair]] = set()
     repeated = 0
-    for response in sorted(responses, key=lambda response: _order(study, response)):
+    order = {task.id: (task.booklet, task.position) for task in study.tasks}
+    for response in sorted(responses, key=lambda response: (response.judge, order[response.task])):
         task, task_key = study.by_id[response.task], key.tasks[response.task]
         if task_key.kind != "pair":
             earlier = answers.get((response.judge, task_key.repeats)) if task_key.repeats else None
@@ -50,20 +51,17 @@ def unblind(study: Study, key: StudyKey, responses: Sequence[Response]) -> Votes
             continue
         judged.add(comparison)
         rows += [_vote(study, key, response, criterion.id) for criterion in study.criteria]
-    same = tuple((tie.pair, key.items[tie.item]) for tie in key.ties)
-    compared = {task_key.pair for task_key in key.tasks.values() if task_key.kind == "pair"} | {
-        pair for pair, _ in same
-    }
+    compared = {task_key.pair for task_key in key.tasks.values() if task_key.kind == "pair"}
+    compared |= {tie.pair for tie in key.ties}
+    again = f"left out: {counted(repeated, 'judgment')} of texts that the same judge had judged before"
     return Votes(
         title=study.title,
         criteria=tuple(criterion.id for criterion in study.criteria),
         pairs=tuple(sorted(compared, key=lambda pair: [key.systems.index(system) for system in pair])),
         rows=tuple(rows),
         checks=tuple(checks),
-        same=same,
-        notes=(f"left out: {counted(repeated, 'judgment')} of texts that the same judge had judged before",)
-        if repeated
-        else (),
+        same=tuple((tie.pair, key.items[tie.item]) for tie in key.ties),
+        notes=(again,) if repeated else (),
         naming=naming_tasks(study, key.systems),
     )
 
@@ -87,8 +85,3 @@ def _vote(study: Study, key: StudyKey, response: Response, criterion: str) -> Vo
         position=task.position,
         seconds=response.seconds,
     )
-
-
-def _order(study: Study, response: Response) -> tuple[str, int, int]:
-    task = study.by_id[response.task]
-    return response.judge, task.booklet, task.position

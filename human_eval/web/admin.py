@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, get_args
+from typing import Any, cast, get_args
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from human_eval.collection.store import StudyState
 from human_eval.web.access import NoAccess
-from human_eval.web.site import Site, fields, off_thread, page
-
-if TYPE_CHECKING:
-    from human_eval.web.overview import StudyOverview
+from human_eval.web.site import Site, fields, page
 
 
 class Admin:
@@ -41,7 +39,7 @@ class Admin:
     async def show(self, request: Request) -> Response:
         """The progress of the study."""
         visitor = self._site.visitor(request, "admin")
-        overview, state = await off_thread(self._overview), await off_thread(self._store.state)
+        overview, state = await run_in_threadpool(self._overview), await run_in_threadpool(self._store.state)
         values = {
             "study": self._study,
             "token": self._site.access.form(visitor, "admin"),
@@ -50,8 +48,8 @@ class Admin:
             "duration": duration,
             "number": number,
             "overview": overview,
-            "reasons": sorted({alpha.reason for alpha in overview.agreement.values() if math.isnan(alpha.value)}),
-            "verdict": await off_thread(self._verdict, state),
+            "reasons": sorted({alpha.reason for alpha in overview["agreement"].values() if math.isnan(alpha.value)}),
+            "verdict": await run_in_threadpool(self._verdict, state),
         }
         return page("admin.html", values)
 
@@ -63,13 +61,13 @@ class Admin:
         state = form.get("state")
         if state not in get_args(StudyState):
             raise NoAccess("Unknown state of a study.")
-        await off_thread(self._store.set_state, state)
+        await run_in_threadpool(self._store.set_state, cast(StudyState, state))
         return RedirectResponse("/admin", 303)
 
     async def export(self, request: Request) -> Response:
         """All judgments so far, as `collect` would write them."""
         self._site.visitor(request, "admin")
-        lines = "".join(response.to_json() + "\n" for response in await off_thread(self._store.responses))
+        lines = "".join(response.to_json() + "\n" for response in await run_in_threadpool(self._store.responses))
         name = 'attachment; filename="judgments.jsonl"'
         return Response(lines, media_type="application/x-ndjson", headers={"content-disposition": name})
 
@@ -82,7 +80,7 @@ class Admin:
         responses = self._store.responses()
         return verdict(self._study, responses, self._site.key) if responses else ([], [])
 
-    def _overview(self) -> StudyOverview:
+    def _overview(self) -> dict[str, Any]:
         from human_eval.web.overview import overview  # imports scipy, which would delay the start of the server
 
         responses, loans = self._store.responses(), self._store.loans()

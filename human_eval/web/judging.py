@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
@@ -14,7 +15,7 @@ from starlette.routing import Route
 from human_eval.collection.store import Conflict, JudgeProgress, Refused
 from human_eval.study import Answer
 from human_eval.web.access import FORM_LIFE, NAME, NoAccess, ShownForm, Visitor
-from human_eval.web.site import Site, fields, message, off_thread, page
+from human_eval.web.site import Site, fields, message, page
 
 COMMENT_LIMIT = 5_000  # characters
 PARTICIPANT = ("PROLIFIC_PID", "participant")  # parameters in which panels name the participant
@@ -92,7 +93,7 @@ class Judging:
         self._site.access.shown(visitor, "start", (await fields(request)).get("token", ""))
         if self._store.state() != "open":
             return RedirectResponse("/", 303)
-        if not await off_thread(self._store.claim, visitor.name):
+        if not await run_in_threadpool(self._store.claim, visitor.name):
             return message("Nothing left to judge", "All items are assigned to judges. Thank you for coming.", 200)
         return RedirectResponse("/item", 303)
 
@@ -126,7 +127,7 @@ class Judging:
         seconds = max(0.0, self._site.access.now() - shown.at)  # the clock may have been set back
         record = (visitor.name, task, revision, entered.answers, entered.comment, seconds)
         try:
-            await off_thread(self._store.record, *record)
+            await run_in_threadpool(self._store.record, *record)
         except Conflict as error:
             return message("Already answered", str(error), 409, "/item", "Continue")
         except Refused as error:
@@ -137,7 +138,7 @@ class Judging:
         """The judge's progress; renews the loan if due. Reading is too fast to need a thread."""
         progress = self._store.progress(visitor.name)
         if progress.renewal_due:
-            await off_thread(self._store.renew, visitor.name)
+            await run_in_threadpool(self._store.renew, visitor.name)
         return progress
 
     def _entered(self, form: dict[str, str], shown: ShownForm) -> ItemForm:

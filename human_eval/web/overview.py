@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -22,73 +23,53 @@ VERDICT_RESAMPLES = 2_000
 
 
 @dataclass(frozen=True)
-class Times:
-    """Seconds an item: median and quartiles of ``n`` responses; NaN without responses."""
-
-    n: int
-    low: float
-    median: float
-    high: float
-
-
-@dataclass(frozen=True)
 class JudgeRow:
-    """One judge. ``failed`` of ``checks`` checks, None without the key; ``failing``: the analysis would exclude them.
-
-    ``away``: the loan has expired, so another judge may take over.
+    """One judge. ``seconds``: median per item. ``failed`` of ``checks`` checks; ``failing``: the analysis would exclude
+    them. ``away``: the loan has expired, so another judge may take over.
     """
 
     judge: str
     done: int
     total: int
-    times: Times
-    checks: int | None
-    failed: int | None
+    seconds: float
+    checks: int
+    failed: int
     failing: bool
     away: bool
 
 
-@dataclass(frozen=True)
-class StudyOverview:
-    """The state of a study in numbers. ``agreement``: question -> Krippendorff's alpha."""
-
-    done: int
-    total: int
-    booklets: int
-    lent: int
-    comments: int
-    times: Times
-    agreement: dict[str, Agreement]
-    judges: list[JudgeRow]
-
-
 def overview(
     study: Study, responses: Sequence[Response], loans: Sequence[Loan], now: float, key: StudyKey | None = None
-) -> StudyOverview:
-    """The state of a study at ``now`` (seconds since 1970). Only the ``key`` distinguishes checks from other tasks."""
+) -> dict[str, Any]:
+    """The state of a study at ``now`` (seconds since 1970), by name. Only the ``key`` tells checks from other tasks.
+
+    ``agreement``: question -> Krippendorff's alpha. ``seconds``: the quartiles of the times per item.
+    """
     by_judge: dict[str, list[Response]] = defaultdict(list)
     for response in responses:
         by_judge[response.judge].append(response)
     answered = {response.task for response in responses}
     loan_of = {loan.judge: loan for loan in loans}
-    checks = _checks(study, responses, key) if key else {}
+    votes = unblind(study, key, responses) if key else None
+    failing = {row.judge for row in excluded(votes, ExclusionRules())} if votes else set()
     rows = []
     for judge in sorted(by_judge.keys() | loan_of.keys()):
         done, loan = by_judge[judge], loan_of.get(judge)
         still_open = [task for task in study.booklets[loan.booklet] if task.id not in answered] if loan else []
         away = bool(loan and still_open and loan.until <= now)
-        shown, failed, failing = checks.get(judge, (None, None, False))
-        rows.append(JudgeRow(judge, len(done), len(done) + len(still_open), _times(done), shown, failed, failing, away))
-    return StudyOverview(
-        done=len(responses),
-        total=len(study.tasks),
-        booklets=len(study.booklets),
-        lent=len(loans),
-        comments=sum(bool(response.comment) for response in responses),
-        times=_times(responses),
-        agreement=_agreement(study, responses, key),
-        judges=rows,
-    )
+        failed = [check.failed for check in votes.checks if check.judge == judge] if votes else []
+        numbers = len(done), len(done) + len(still_open), _quartiles(done)[1], len(failed), sum(failed)
+        rows.append(JudgeRow(judge, *numbers, judge in failing, away))
+    return {
+        "done": len(responses),
+        "total": len(study.tasks),
+        "booklets": len(study.booklets),
+        "lent": len(loans),
+        "comments": sum(bool(response.comment) for response in responses),
+        "seconds": _quartiles(responses),
+        "agreement": _agreement(study, responses, key),
+        "judges": rows,
+    }
 
 
 def verdict(study: Study, responses: Sequence[Response], key: StudyKey) -> tuple[list[str], list[str]]:
@@ -97,22 +78,11 @@ def verdict(study: Study, responses: Sequence[Response], key: StudyKey) -> tuple
     return findings(analysis), warnings(analysis)
 
 
-def _times(responses: Sequence[Response]) -> Times:
-    if not responses:
-        return Times(0, np.nan, np.nan, np.nan)
-    low, median, high = np.percentile([response.seconds or 0.0 for response in responses], (25, 50, 75))
-    return Times(len(responses), float(low), float(median), float(high))
-
-
-def _checks(study: Study, responses: Sequence[Response], key: StudyKey) -> dict[str, tuple[int, int, bool]]:
-    """Judge -> checks answered, checks failed, and whether the rules of the analysis exclude the judge."""
-    votes = unblind(study, key, responses)
-    failing = {row.judge for row in excluded(votes, ExclusionRules())}
-    counts = {}
-    for judge in {response.judge for response in responses}:
-        checks = [check for check in votes.checks if check.judge == judge]
-        counts[judge] = len(checks), sum(check.failed for check in checks), judge in failing
-    return counts
+def _quartiles(responses: Sequence[Response]) -> tuple[float, float, float]:
+    """The quartiles of the seconds; NaN without responses."""
+    seconds = [response.seconds or 0.0 for response in responses] or [np.nan]
+    low, median, high = np.percentile(seconds, (25, 50, 75))
+    return float(low), float(median), float(high)
 
 
 def _agreement(study: Study, responses: Sequence[Response], key: StudyKey | None) -> dict[str, Agreement]:

@@ -1,25 +1,46 @@
-"""Addresses and links, the socket, and the server."""
+"""The app: routes and error pages; its addresses and links; the socket and the server."""
 
 from __future__ import annotations
 
 import contextlib
 import ipaddress
+import logging
 import socket
+import sqlite3
 import time
 from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlsplit
 
 import uvicorn
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 from human_eval.collection.store import ResponseStore
-from human_eval.web.access import Access, Visitor
-from human_eval.web.app import create_app
-from human_eval.web.site import Site
+from human_eval.web.access import Access, Expired, NoAccess, Visitor
+from human_eval.web.admin import Admin
+from human_eval.web.guard import Guard
+from human_eval.web.judging import Judging
+from human_eval.web.site import Site, message, static
 from rlsum.errors import UserError
 
 DAY = 24 * 3600.0
 PORTS = {"http": 80, "https": 443}
+
+log = logging.getLogger("human_eval")
+
+_ERRORS = {
+    400: ("Bad request", "This form cannot be read."),
+    404: ("Not found", "There is no such page."),
+    405: ("Not found", "There is no such page."),
+    408: ("Too slow", "The connection was too slow. Your answer was not recorded. Please go back and send it again."),
+    413: ("Too long", "The text is too long. Your answer was not recorded. Please go back and shorten the comment."),
+    429: ("Too many requests", "Please wait a few seconds, then go back and try again."),
+}
 
 
 @dataclass(frozen=True)
@@ -75,6 +96,38 @@ def bind(host: str, port: int) -> socket.socket:
         bound.close()
         raise UserError(f"--host {host} --port {port}: cannot be used ({error}); choose another --port") from error
     return bound
+
+
+def create_app(site: Site) -> Starlette:
+    """The app of one study, as ASGI."""
+    routes = [*Judging(site).routes(), *Admin(site).routes(), Route("/static/{name}", static)]
+    return Starlette(
+        routes=routes,
+        middleware=[Middleware(Guard, origins=site.origins)],
+        exception_handlers={
+            NoAccess: _no_access,
+            HTTPException: _http_error,
+            sqlite3.Error: _not_recorded,
+        },
+    )
+
+
+async def _no_access(request: Request, error: Exception) -> Response:
+    heading = "This link has expired" if isinstance(error, Expired) else "No access"
+    return message(heading, str(error), 401 if request.method == "GET" else 403)
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    heading, text = _ERRORS.get(error.status_code, ("Error", "The request failed."))
+    return message(heading, text, error.status_code)
+
+
+async def _not_recorded(request: Request, error: Exception) -> Response:
+    """The disk is full or missing."""
+    log.error("the database fails: %s", error)
+    text = "The server cannot write at the moment. Your answer was not recorded. Please go back and send it again."
+    return message("Not recorded", text, 503)
 
 
 def run(site: Site, bound: socket.socket, behind_proxy: bool) -> None:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import mimetypes
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import parse_qsl
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -28,8 +26,6 @@ BODY_LIMIT = 64 * 1024  # bytes of a form
 FIELD_LIMIT = 100
 BODY_SECONDS = 15.0
 STATIC = ("style.css", "item.js", "icon.svg")
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -87,11 +83,6 @@ class Site:
             samesite="lax",  # with strict, links in e-mails would not work
         )
         return response
-
-
-async def off_thread(function: Callable[..., T], *values: Any) -> T:
-    """Call a function that waits for the disk in a thread, so that other requests proceed."""
-    return await run_in_threadpool(function, *values)
 
 
 async def fields(request: Request) -> dict[str, str]:

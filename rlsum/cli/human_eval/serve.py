@@ -78,7 +78,8 @@ def serve(
     names = _names(judges, blind)
     path = _database(database, study)
     addresses = server.origins(host, port, public_url)
-    _check_completion(completion_url)
+    if completion_url and not completion_url.startswith(("https://", "http://")):
+        raise UserError(f"--completion-url {completion_url}: expected an address that begins with https:// or http://")
     if show_verdicts and key is None:
         raise UserError("--show-verdicts: only the key names the systems; add --key")
     secret_key = None if key is None else read_key(key)
@@ -162,13 +163,6 @@ def _names(judges: str, study: Study) -> list[str]:
     if len(set(names)) < len(names):
         raise UserError(f"--judges {judges}: duplicate name; give each judge a different one")
     return names
-
-
-def _check_completion(url: str) -> None:
-    from rlsum.errors import UserError
-
-    if url and not url.startswith(("https://", "http://")):
-        raise UserError(f"--completion-url {url}: expected an address that begins with https:// or http://")
 
 
 def _print(links: Links, study: Study) -> None:

@@ -7,7 +7,7 @@ from served import ORIGIN, Clock, make_key, make_store, make_study
 from starlette.testclient import TestClient
 
 from human_eval.web.access import Access, Visitor
-from human_eval.web.app import create_app
+from human_eval.web.server import create_app
 from human_eval.web.site import Site
 
 
