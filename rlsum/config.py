@@ -20,7 +20,9 @@ from rlsum.yaml_files import read
 
 STRICT = ConfigDict(extra="forbid")
 RewardSpec = str | dict[str, Any]
-Estimator = Literal["self-critical", "rloo", "grpo", "dr-grpo"]  # implemented in rlsum.training.estimators
+Estimator = Literal["self-critical", "rloo", "grpo", "dr-grpo", "reinforce++", "reinforce++-baseline"]
+OF_SINGLE_SAMPLES = ("self-critical", "reinforce++")  # estimators that need no second sample of an article
+MIXED_ONLY = ("estimator", "normalisation", "divisor", "skip_zero_groups", "kl", "clip", "clip_high", "ratio")
 Normalisation = Literal["constant", "token", "sequence", "sum"]  # of the policy gradient: estimators.weights
 
 
@@ -64,26 +66,30 @@ class VocabularyConfig:
 class Objective:
     """What is minimised.
 
-    kind                mle | mixed | ranking
-    reward              the reward of mixed and ranking, for example ``rouge-l``, or a mapping with options
+    kind                mle | mixed | ranking | minimum-risk | best-of-n
+    reward              the reward of all kinds but mle, for example ``rouge-l``, or a mapping with options
     gamma               weight of the reward's loss at the first update
     gamma_end           its weight at the last update, reached linearly; None: constant
     estimator           how the rewards of mixed become advantages; see rlsum.training.estimators
-    reward_scale        factor on the advantages
+    reward_scale        factor on the advantages, and on the rewards of minimum-risk
     samples             samples an article
     normalisation       what the sum of log p over a sample is divided by in the loss of mixed
     divisor             of the constant normalisation; None: the tokens that a sample may have
-    length              the log-probability of a text is the sum or the mean over its tokens, in likelihood and ranking
+    skip_zero_groups    leave articles whose samples all have advantage 0 or none out of the loss of mixed
+    length              the log-probability of a text is the sum or the mean over its tokens, but for mixed's samples
     kl                  weight of KL(policy || start) in the loss of mixed
     updates_per_sample  updates that learn from the same samples
     clip                range of importance ratios, which then replace log-probabilities in the loss of mixed
+    clip_high           their range above 1; None: clip
+    ratio               of a token, or of a sequence: the geometric mean of its tokens'
     margin              of ranking, for each rank between two candidates
+    sharpness           of minimum-risk: exponent of a sample's probability
     coverage_weight     lambda of the coverage loss, for a model with coverage
     coverage_on_samples whether samples have a coverage loss as references have
     label_smoothing     probability that is spread evenly over all tokens in the likelihood of a pretrained model
     """
 
-    kind: Literal["mle", "mixed", "ranking"] = "mle"
+    kind: Literal["mle", "mixed", "ranking", "minimum-risk", "best-of-n"] = "mle"
     reward: RewardSpec | None = None
     gamma: float = Field(default=0.97, ge=0, le=1)
     gamma_end: float | None = Field(default=None, ge=0, le=1)
@@ -92,11 +98,15 @@ class Objective:
     samples: int = Field(default=1, ge=1)
     normalisation: Normalisation = "constant"
     divisor: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    skip_zero_groups: bool = False
     length: Literal["sum", "mean"] = "mean"
     kl: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     updates_per_sample: int = Field(default=1, ge=1)
     clip: float | None = Field(default=None, gt=0, lt=1)
+    clip_high: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    ratio: Literal["token", "sequence"] = "token"
     margin: float = Field(default=0.001, ge=0, allow_inf_nan=False)
+    sharpness: float = Field(default=1.0, gt=0, allow_inf_nan=False)
     coverage_weight: float = Field(default=1.0, ge=0, allow_inf_nan=False)
     coverage_on_samples: bool = False
     label_smoothing: float = Field(default=0.0, ge=0, lt=1)
@@ -119,20 +129,28 @@ class Objective:
     def _missing(self) -> Iterator[str]:
         if self.rewarded and self.reward is None:
             yield f"kind={self.kind} needs a reward, for example reward: rouge-l"
-        compares = {"mixed": f"estimator={self.estimator}", "ranking": "kind=ranking"}.get(self.kind)
-        if compares not in (None, "estimator=self-critical") and self.samples < 2:
+        compares = f"estimator={self.estimator}" if self.kind == "mixed" else f"kind={self.kind}"
+        alone = self.estimator in OF_SINGLE_SAMPLES if self.kind == "mixed" else not self.rewarded
+        if not alone and self.samples < 2:
             yield f"{compares} compares the samples of an article: samples={self.samples} must be 2 or more, such as 4"
         if self.kind == "mixed" and self.updates_per_sample > 1 and self.clip is None:
             yield (
                 f"updates_per_sample={self.updates_per_sample} learns from samples of an older policy, which needs "
                 "importance ratios: set clip, for example 0.2, or updates_per_sample=1"
             )
+        for name in ("clip_high", "ratio"):
+            if self.kind == "mixed" and self.clip is None and getattr(self, name) != _default(self, name):
+                yield f"{name}={getattr(self, name)} is about importance ratios: set clip, for example 0.2"
 
     def _misplaced(self) -> Iterator[str]:
         if self.kind != "mixed":
-            for name in ("estimator", "normalisation", "divisor", "kl", "clip"):
+            for name in MIXED_ONLY:
                 if getattr(self, name) != _default(self, name):
                     yield f"{name}={getattr(self, name)} applies to kind=mixed only; leave it out"
+        if self.sharpness != 1 and self.kind != "minimum-risk":
+            yield f"sharpness={self.sharpness} applies to kind=minimum-risk only; leave it out"
+        if self.reward_scale != 1 and self.kind == "best-of-n":
+            yield f"reward_scale={self.reward_scale}: kind=best-of-n only orders the rewards; leave it out"
         if self.divisor is not None and self.normalisation != "constant":
             yield f"divisor={self.divisor}: not with normalisation={self.normalisation}; use normalisation=constant"
         if self.coverage_on_samples and not self.rewarded:
@@ -230,6 +248,12 @@ class Config:
             faults.append(
                 f"training.validate_decoded=0: the best checkpoint is chosen by {self.chooses_by} of decoded articles; "
                 "decode some, for example 200"
+            )
+        together = objective.samples * training.batch_size * training.accumulate
+        if objective.kind == "mixed" and objective.estimator == "reinforce++" and together < 2:
+            faults.append(
+                "objective.estimator=reinforce++ compares the samples of an update: objective.samples * "
+                "training.batch_size * training.accumulate is 1; make it 2 or more"
             )
         if training.validate_every % objective.updates_per_sample:  # the saved state holds no samples
             faults.append(

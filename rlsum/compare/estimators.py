@@ -25,7 +25,15 @@ ESTIMATORS: Mapping[str, tuple[str, ...]] = {
     "rloo": ("objective.estimator=rloo", f"objective.samples={ROWS}", "objective.reward_scale=5"),
     "grpo": ("objective.estimator=grpo", f"objective.samples={ROWS}", "objective.reward_scale=1"),
     "dr-grpo": ("objective.estimator=dr-grpo", f"objective.samples={ROWS}", "objective.reward_scale=5"),
+    "reinforce++": ("objective.estimator=reinforce++", f"objective.samples={ROWS}", "objective.reward_scale=1"),
+    "reinforce++-baseline": (
+        "objective.estimator=reinforce++-baseline",
+        f"objective.samples={ROWS}",
+        "objective.reward_scale=1",
+    ),
     "ranking": ("objective.kind=ranking", f"objective.samples={ROWS}", "objective.reward_scale=1"),
+    "minimum-risk": ("objective.kind=minimum-risk", f"objective.samples={ROWS}", "objective.reward_scale=5"),
+    "best-of-n": ("objective.kind=best-of-n", f"objective.samples={ROWS}", "objective.reward_scale=1"),
 }
 
 Seeds = Mapping[Path, Sequence[Variant]]  # folder of a seed -> its variants, in the same order for every seed

@@ -20,9 +20,10 @@ ROUNDING = 1e-9  # rewards of a group that differ by this share of the largest a
 class AdvantageEstimator:
     """How rewards become advantages.
 
-    function  (N, k) rewards of samples -> (N, k) advantages; with ``needs_greedy`` its second argument is the (N,)
-              rewards of the greedy texts
-    paper     where it is from
+    function      (N, k) rewards of samples -> (N, k) advantages; with ``needs_greedy`` its second argument is the (N,)
+                  rewards of the greedy texts
+    paper         where it is from
+    needs_greedy  a sample is compared with the greedy text of its article
     """
 
     function: Callable[..., np.ndarray]
@@ -34,16 +35,18 @@ class AdvantageEstimator:
 class Credit:
     """What the samples of an update teach: their advantages, and their weights in the policy gradient.
 
-    estimator      rewards -> advantages, see ``ESTIMATORS``
-    normalisation  what the sum of log p over a sample is divided by, see ``weights``
-    divisor        of ``constant``
-    scale          factor on the advantages
+    estimator         rewards -> advantages, see ``ESTIMATORS``
+    normalisation     what the sum of log p over a sample is divided by, see ``weights``
+    divisor           of ``constant``
+    scale             factor on the advantages
+    skip_zero_groups  articles that teach nothing have weight 0, and the others more
     """
 
     estimator: Estimator
     normalisation: Normalisation
     divisor: float = 1.0
     scale: float = 1.0
+    skip_zero_groups: bool = False
 
     @property
     def needs_greedy(self) -> bool:
@@ -55,7 +58,8 @@ class Credit:
     ) -> tuple[np.ndarray, np.ndarray]:
         """(N, k) rewards, (N,) rewards of greedy texts, (N, k) tokens -> advantages and weights, both (N, k)."""
         found = advantages(self.estimator, rewards, greedy_rewards, self.scale)
-        return found, weights(self.normalisation, lengths, self.divisor)
+        kept = teaches(found) if self.skip_zero_groups else np.ones(len(found), dtype=bool)
+        return found, weights(self.normalisation, lengths, self.divisor, kept)
 
 
 def advantages(
@@ -108,17 +112,45 @@ def group_normalised(rewards: np.ndarray) -> np.ndarray:
     return centred / np.where(deviation > 0, deviation, 1.0)
 
 
+def update_normalised(rewards: np.ndarray) -> np.ndarray:
+    """(N, k) -> (N, k): (r - mean) / std over all samples of the update.
+
+    REINFORCE++ (Hu et al. 2025, arXiv 2501.03262), whose KL penalty in the reward is ``objective.kl`` here. NaN where
+    the reward is undefined, and where no other of the update is defined. Exactly 0 where all rewards are equal. The
+    standard deviation is that of a sample (n - 1).
+    """
+    return group_normalised(rewards.reshape(1, -1)).reshape(rewards.shape)
+
+
+def group_centred_update_normalised(rewards: np.ndarray) -> np.ndarray:
+    """(N, k) -> (N, k): r_i - mean(r) of its group, divided by the standard deviation of these over the update.
+
+    REINFORCE++ with baseline (Hu et al. 2025). NaN as in leave_one_out, 0 where all rewards of a group are equal.
+    """
+    return update_normalised(group_centred(rewards))
+
+
 # The names are those of rlsum.config.Estimator, the papers those of the table in docs/training.md (both tested).
 ESTIMATORS: Mapping[Estimator, AdvantageEstimator] = {
     "self-critical": AdvantageEstimator(self_critical, "Rennie et al. 2017; Clark et al. 2019", needs_greedy=True),
     "rloo": AdvantageEstimator(leave_one_out, "Kool et al. 2019; Ahmadian et al. 2024"),
     "grpo": AdvantageEstimator(group_normalised, "Shao et al. 2024"),
     "dr-grpo": AdvantageEstimator(group_centred, "Liu et al. 2025"),
+    "reinforce++": AdvantageEstimator(update_normalised, "Hu et al. 2025"),
+    "reinforce++-baseline": AdvantageEstimator(group_centred_update_normalised, "Hu et al. 2025, with baseline"),
 }
 
 
-def weights(normalisation: Normalisation, lengths: np.ndarray, divisor: float) -> np.ndarray:
+def teaches(advantages: np.ndarray) -> np.ndarray:
+    """(N, k) advantages -> (N,) whether any of an article is defined and not 0."""
+    return (np.isfinite(advantages) & (advantages != 0)).any(-1)
+
+
+def weights(normalisation: Normalisation, lengths: np.ndarray, divisor: float, kept: np.ndarray) -> np.ndarray:
     """(N, k) tokens of all samples of an update -> (N, k): the weight w of each in L_RL = -mean(w A sum_t log p_t).
+
+    The mean is over all N k samples. Articles that are not ``kept`` (N,) have weight 0, and the others so much more
+    that it becomes the mean over their samples: DAPO's filter (without sampling again until the batch is full).
 
     sum       1
     constant  1 / ``divisor``, Dr. GRPO (Liu et al. 2025, arXiv 2503.20783)
@@ -128,11 +160,11 @@ def weights(normalisation: Normalisation, lengths: np.ndarray, divisor: float) -
     A constant advantage has no expected gradient under ``sum`` and ``constant``. Under ``sequence`` its gradient is
     that of E[1 / length]; under ``token`` it has that of one sample in all, so 1 / (N k) of it.
     """
-    tokens = np.maximum(lengths, 1).astype(np.float64)
+    tokens = np.maximum(lengths, 1)
+    share = np.broadcast_to(kept[:, None] / max(kept.mean(), 1 / len(kept)), lengths.shape)  # mean 1, or all 0
     if normalisation == "sequence":
-        return 1.0 / tokens
-    whole = {"sum": 1.0, "constant": divisor, "token": tokens.mean() if tokens.size else 1.0}
-    return np.full(lengths.shape, 1.0 / whole[normalisation])
+        return share / tokens
+    return share / {"sum": 1.0, "constant": divisor, "token": (share * tokens).mean() or 1.0}[normalisation]
 
 
 def summary(advantages: np.ndarray) -> dict[str, float]:
@@ -146,7 +178,7 @@ def summary(advantages: np.ndarray) -> dict[str, float]:
         "advantage_max": float(defined.max()),
         "undefined_rewards": float((~is_defined).mean()),
         "zero_advantage": float((defined == 0).mean()) if is_defined.any() else float("nan"),
-        "zero_groups": float((~is_defined | (advantages == 0)).all(-1).mean()),
+        "zero_groups": float(1.0 - teaches(advantages).mean()),
     }
 
 

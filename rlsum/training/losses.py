@@ -13,6 +13,7 @@ from torch import Tensor
 from rlsum.data.vocabulary import PAD
 
 LengthRule = Literal["sum", "mean"]
+Ratio = Literal["token", "sequence"]
 
 
 def target_lengths(target: Tensor, pad: int = PAD) -> Tensor:
@@ -50,17 +51,28 @@ def policy_gradient(log_prob: Tensor, advantage: Tensor, weight: Tensor) -> Tens
     return -(_known(advantage) * weight * log_prob.sum(-1)).mean()
 
 
-def ratio_change(log_prob: Tensor, old_log_prob: Tensor) -> Tensor:
-    """p / p_old - 1 of each token (R, T), 0 at padding; p_old is the policy that drew the samples."""
-    return torch.expm1(log_prob - old_log_prob.detach())
+def ratio_change(log_prob: Tensor, old_log_prob: Tensor, lengths: Tensor, ratio: Ratio) -> Tensor:
+    """Importance ratios minus 1 of each token (R, T), 0 at padding; p_old is the policy that drew the samples.
+
+    token     p / p_old of the token, Schulman et al. 2017
+    sequence  the geometric mean of those of the row's ``lengths`` (R,) tokens, at each of them: GSPO (Zheng et al.
+              2025, arXiv 2507.18071)
+    """
+    log_ratio = log_prob - old_log_prob.detach()
+    if ratio == "sequence":
+        mean = (log_ratio.sum(-1) / lengths.clamp(min=1)).unsqueeze(-1)
+        inside = torch.arange(log_prob.shape[1], device=log_prob.device) < lengths.unsqueeze(-1)
+        log_ratio = torch.where(inside, mean, 0.0)
+    return torch.expm1(log_ratio)
 
 
 def clipped_policy_gradient(change: Tensor, advantage: Tensor, weight: Tensor, low: float, high: float) -> Tensor:
     """L_RL for samples that an older policy drew (PPO, Schulman et al. 2017, equation 7). Scalar.
 
     Token by token, the importance ratio minus 1, ``change`` (R, T), replaces log p. The gain A (ratio - 1) is constant
-    once the ratio has left [1 - low, 1 + high] in the direction of its advantage A (R,). If both policies are equal,
-    the loss is 0 and its gradient that of ``policy_gradient``. Undefined advantages give no gradient.
+    once the ratio has left [1 - low, 1 + high] in the direction of its advantage A (R,). PPO has high = low, DAPO (Yu
+    et al. 2025, arXiv 2503.14476) high > low. If both policies are equal, the loss is 0 and its gradient that of
+    ``policy_gradient``. Undefined advantages give no gradient.
     """
     known = _known(advantage).unsqueeze(-1)
     gain = torch.minimum(known * change, known * change.clamp(-low, high))
@@ -94,6 +106,29 @@ def ranking(scores: Tensor, rewards: Tensor, margin: float) -> Tensor:
     distance = rank.unsqueeze(1) - rank.unsqueeze(2)
     lack = scores.unsqueeze(1) - scores.unsqueeze(2) + margin * distance
     return torch.where(better, lack.clamp(min=0.0), 0.0).sum((1, 2)).mean()
+
+
+def minimum_risk(scores: Tensor, advantages: Tensor, distinct: Tensor, sharpness: float) -> Tensor:
+    """-E_Q[advantage], averaged over articles. Scalar. Shen et al. 2016 (arXiv 1512.02433), section 3.
+
+    Q is proportional to exp(``sharpness`` * score) over the ``distinct`` samples (B, k) of an article with a defined
+    advantage; with ``scores`` (B, k) = log p it is the paper's p^alpha. ``advantages`` (B, k) are rewards, shifted by a
+    number for each article, which changes no gradient.
+    """
+    usable = distinct & advantages.isfinite()
+    logits = (sharpness * scores).masked_fill(~usable, float("-inf"))
+    logits = logits.masked_fill(~usable.any(-1, keepdim=True), 0.0)  # an article without rewards: its advantages are 0
+    return -(logits.softmax(-1) * _known(advantages)).sum(-1).mean()
+
+
+def best_of_n(scores: Tensor, advantages: Tensor) -> Tensor:
+    """-score of the best sample of each article, averaged over articles: ``scores``, ``advantages`` (B, k). Scalar.
+
+    Likelihood training on the best sample, as RAFT (Dong et al. 2023, arXiv 2304.06767). An article whose advantages
+    are 0 or undefined has no best sample and counts 0. Of equally good ones the first is taken.
+    """
+    highest, best = _known(advantages).max(-1, keepdim=True)
+    return -(scores.gather(-1, best) * (highest > 0)).sum(-1).mean()
 
 
 def coverage(penalty: Tensor, lengths: Tensor, rule: LengthRule) -> Tensor:

@@ -22,7 +22,7 @@ from rlsum.data.batch import Batch
 from rlsum.models.summarizer import Scorer, Summarizer, Tokens
 from rlsum.training.estimators import Credit
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes
-from rlsum.training.reward_losses import Ranking
+from rlsum.training.reward_losses import BestOfN, MinimumRisk, Ranking
 from rlsum.training.update import (
     MixedStep,
     MLEStep,
@@ -85,14 +85,19 @@ def training_step(
 def _reward_loss(objective: Objective) -> RewardLoss:
     if objective.kind == "ranking":
         return Ranking(objective.margin, objective.length)
-    return PolicyGradient(objective.clip, objective.kl)
+    if objective.kind == "minimum-risk":
+        return MinimumRisk(objective.sharpness, objective.length, objective.reward_scale)
+    if objective.kind == "best-of-n":
+        return BestOfN(objective.length)
+    return PolicyGradient(objective.clip, objective.clip_high, objective.ratio, objective.kl)
 
 
 def _credit(objective: Objective, max_length: int) -> Credit | None:
     if objective.kind != "mixed":
         return None
     divisor = max_length if objective.divisor is None else objective.divisor
-    return Credit(objective.estimator, objective.normalisation, divisor, objective.reward_scale)
+    scale, skip = objective.reward_scale, objective.skip_zero_groups
+    return Credit(objective.estimator, objective.normalisation, divisor, scale, skip)
 
 
 class BufferedStep:

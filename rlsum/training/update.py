@@ -29,7 +29,7 @@ from rlsum.models.summarizer import Scorer, Summarizer, TargetScores, Tokens
 from rlsum.records import common_columns
 from rlsum.training import estimators, losses
 from rlsum.training.estimators import Credit, mean_defined
-from rlsum.training.losses import LengthRule, target_lengths
+from rlsum.training.losses import LengthRule, Ratio, target_lengths
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes
 
 if TYPE_CHECKING:
@@ -232,11 +232,15 @@ class MixedStep:
 class PolicyGradient:
     """L_RL = -weight * advantage * log p(sample), plus a KL penalty. W >= L: samples may be padded as references are.
 
-    clip  importance ratios to the policy that sampled, clipped, take the place of log p (Schulman et al. 2017)
-    kl    weight of KL(policy || start)
+    clip       importance ratios to the policy that sampled, clipped, take the place of log p (Schulman et al. 2017)
+    clip_high  their range above 1, by default ``clip`` (DAPO, Yu et al. 2025)
+    ratio      of each token, or of the sequence (GSPO, Zheng et al. 2025)
+    kl         weight of KL(policy || start)
     """
 
     clip: float | None = None
+    clip_high: float | None = None
+    ratio: Ratio = "token"
     kl: float = 0.0
 
     def __call__(self, log_prob: Tensor, rollout: Rollout) -> tuple[Tensor, dict[str, float]]:
@@ -248,9 +252,11 @@ class PolicyGradient:
         if self.clip is None:
             loss = losses.policy_gradient(log_prob, advantage, weight)
         else:
-            change = losses.ratio_change(log_prob, _widened(rollout.samples.log_prob, log_prob))  # (R, W)
-            loss = losses.clipped_policy_gradient(change, advantage, weight, self.clip, self.clip)
-            log["ratio_outside"] = (change.abs() > self.clip).sum().item() / tokens
+            low, high = self.clip, self.clip if self.clip_high is None else self.clip_high
+            old_log_prob, lengths = _widened(rollout.samples.log_prob, log_prob), as_rows(rollout.lengths, log_prob)
+            change = losses.ratio_change(log_prob, old_log_prob, lengths, self.ratio)  # (R, W)
+            loss = losses.clipped_policy_gradient(change, advantage, weight, low, high)
+            log["ratio_outside"] = ((change < -low) | (change > high)).sum().item() / tokens
         if self.kl:
             assert rollout.start_log_prob is not None, "a KL penalty needs the start"
             kl = losses.kl_per_token(log_prob, _widened(rollout.start_log_prob, log_prob))  # (R, W)

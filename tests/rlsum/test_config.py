@@ -184,6 +184,28 @@ def test_a_mixed_objective_needs_decoded_validation_to_choose_by(minimal):
             "{kind: ranking, reward: rouge-l, samples: 4, normalisation: sum, divisor: 9}",
             ["normalisation=sum applies to kind=mixed", "divisor=9.0 applies to kind=mixed"],
         ),
+        (
+            "{kind: ranking, reward: rouge-l, samples: 4, clip_high: 0.3, ratio: sequence, skip_zero_groups: true}",
+            [f"{name} applies to kind=mixed" for name in ("clip_high=0.3", "ratio=sequence", "skip_zero_groups=True")],
+        ),
+        (
+            "{kind: mixed, reward: rouge-l, clip_high: 0.3, ratio: sequence}",
+            ["clip_high=0.3 is about importance ratios: set clip", "ratio=sequence is about importance ratios"],
+        ),
+        ("{kind: mixed, reward: rouge-l, clip: 0.2, clip_high: 0}", ["objective.clip_high"]),
+        ("{kind: mixed, reward: rouge-l, clip: 0.2, ratio: text}", ["objective.ratio"]),
+        ("{kind: mixed, reward: rouge-l, sharpness: 2}", ["sharpness=2.0 applies to kind=minimum-risk only"]),
+        ("{kind: minimum-risk, reward: rouge-l, samples: 4, sharpness: 0}", ["objective.sharpness"]),
+        ("{kind: minimum-risk}", ["kind=minimum-risk needs a reward", "kind=minimum-risk compares the samples"]),
+        ("{kind: best-of-n}", ["kind=best-of-n needs a reward", "kind=best-of-n compares the samples of an article"]),
+        (
+            "{kind: best-of-n, reward: rouge-l, samples: 4, reward_scale: 2, estimator: grpo, kl: 0.1}",
+            ["reward_scale=2.0: kind=best-of-n only orders", "estimator=grpo applies to", "kl=0.1 applies to"],
+        ),
+        (
+            "{kind: mixed, reward: rouge-l, estimator: reinforce++-baseline}",
+            ["estimator=reinforce++-baseline compares"],
+        ),
         ("{kind: mle, coverage_on_samples: true}", ["coverage_on_samples=True: kind=mle draws no samples"]),
         (
             "{kind: mixed, reward: rouge-l, coverage_on_samples: true, coverage_weight: 0}",
@@ -204,6 +226,13 @@ def test_what_chooses_the_best_checkpoint_must_be_measured(minimal):
     assert configs.load(minimal, [mixed, undecoded, "training.choose_by=likelihood"]).chooses_by == "likelihood"
     assert "training.choose_by=reward" in refused(minimal, "training.choose_by=reward")
     assert undecoded in refused(minimal, undecoded, "training.choose_by=rouge-l")
+
+
+def test_an_update_of_one_sample_has_nothing_to_compare_it_with(minimal):
+    overrides = ["objective={kind: mixed, reward: rouge-l, estimator: reinforce++}", "training.batch_size=1"]
+    assert "objective.estimator=reinforce++ compares the samples of an update" in refused(minimal, *overrides)
+    for more in ("training.accumulate=2", "training.batch_size=2", "objective.samples=2"):
+        configs.load(minimal, [*overrides, more])
 
 
 def test_a_run_cannot_be_resumed_between_updates_that_share_samples(minimal):

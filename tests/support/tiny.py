@@ -82,7 +82,7 @@ def gradients(module: torch.nn.Module, loss: torch.Tensor) -> dict[str, torch.Te
 # ---- whole runs ---------------------------------------------------------------------------------------------------
 
 
-OBJECTIVES = {
+OBJECTIVES: dict[str, dict] = {
     "mle": {},
     "mle-sum": {"length": "sum"},
     "self-critical": {"kind": "mixed"},
@@ -90,8 +90,20 @@ OBJECTIVES = {
     "token": {"kind": "mixed", "normalisation": "token", "samples": 2},
     "grpo": {"kind": "mixed", "estimator": "grpo", "samples": 3, "kl": 0.5},
     "dr-grpo": {"kind": "mixed", "estimator": "dr-grpo", "samples": 3, "clip": 0.2, "updates_per_sample": 2},
+    "reinforce++": {"kind": "mixed", "estimator": "reinforce++", "normalisation": "sequence"},
+    "reinforce++-baseline": {"kind": "mixed", "estimator": "reinforce++-baseline", "samples": 2},
+    "dapo": {
+        "kind": "mixed", "estimator": "grpo", "samples": 2, "normalisation": "token", "skip_zero_groups": True,
+        "clip": 0.2, "clip_high": 0.3, "updates_per_sample": 2,
+    },
+    "gspo": {
+        "kind": "mixed", "estimator": "grpo", "samples": 2, "normalisation": "sequence", "ratio": "sequence",
+        "clip": 0.1, "updates_per_sample": 2,
+    },
     "ranking": {"kind": "ranking", "samples": 3, "margin": 0.5},
-}
+    "minimum-risk": {"kind": "minimum-risk", "samples": 3, "reward_scale": 5.0},
+    "best-of-n": {"kind": "best-of-n", "samples": 3},
+}  # fmt: skip
 
 
 class Overlap:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import pytest
 import tiny
@@ -14,9 +15,11 @@ from rlsum import config as configs
 from rlsum.compare import estimators
 from rlsum.compare.estimators import ESTIMATORS, EstimatorStudy, variants_of
 from rlsum.compare.variants import METHODS, outputs_path
+from rlsum.config import Normalisation, Objective
 from rlsum.errors import UserError
 from rlsum.records import Output, write_outputs
 from rlsum.training import checkpoint
+from rlsum.training import estimators as training_estimators
 
 ROOT = Path(__file__).resolve().parents[3]
 CONFIGS = ROOT / "configs" / "demo"
@@ -129,3 +132,19 @@ def test_the_script_from_a_start_to_a_report(tmp_path):
     assert "| dr-grpo | rouge-l |" in text
     assert "| ranking | rouge-l |" in text
     assert (out / "index.html").exists()
+
+
+def test_the_comparison_knows_every_estimator_and_kind():
+    kinds = set(get_args(get_type_hints(Objective)["kind"])) - {"mle", "mixed"}
+    assert set(ESTIMATORS) == set(training_estimators.ESTIMATORS) | kinds
+
+
+def test_the_drift_of_length_has_a_line_for_each_normalisation(tmp_path):
+    command = [sys.executable, "scripts/compare_estimators.py", str(started(tmp_path / "weak")), "--drift=2"]
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    head, *rows = [line.split() for line in done.stdout.splitlines()]
+    assert head == ["normalisation", "weak", "mean"]
+    assert [row[0] for row in rows] == list(get_args(Normalisation))
+    for _, before, arrow, after, mean in rows:
+        assert (arrow, float(before)) == (">", float(rows[0][1]))
+        assert float(mean) == pytest.approx(float(after) - float(before), abs=0.11)

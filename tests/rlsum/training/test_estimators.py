@@ -9,12 +9,13 @@ import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from rlsum.config import Objective
+from rlsum.config import OF_SINGLE_SAMPLES, Objective
 from rlsum.training import estimators
 
 DOCS = Path(__file__).parents[3] / "docs"
 NAN, INF = float("nan"), float("inf")
-GROUPED = [name for name, estimator in estimators.ESTIMATORS.items() if not estimator.needs_greedy]
+SAMPLED = [name for name, estimator in estimators.ESTIMATORS.items() if not estimator.needs_greedy]
+GROUPED = ["rloo", "grpo", "dr-grpo"]  # read the rewards of one article; the other of SAMPLED those of an update
 # rewards on a grid: what differs, differs by more than rounding
 REWARDS = st.lists(st.integers(-100, 100).map(lambda n: n / 100), min_size=2, max_size=6)
 
@@ -30,6 +31,9 @@ def test_configuration_and_documentation_name_the_same_estimators():
     for name, estimator in estimators.ESTIMATORS.items():
         assert estimator.paper in [row[-1].removesuffix(" |") for row in rows if row[0] == f"| `{name}`"]
         assert any(f"`{name}`" in row[-1] for row in rows if row[0] == "| `estimator`")
+    for key in ("kind", "normalisation"):
+        for name in get_args(get_type_hints(Objective)[key]):
+            assert any(f"`{name}`" in row[-1] for row in rows if row[0] == f"| `{key}`"), name
 
 
 def test_self_critical_by_hand():
@@ -70,26 +74,26 @@ def test_an_undefined_reward_leaves_its_group_and_the_others_go_on(estimator):
         assert np.isfinite(found[1]).all()
 
 
-@pytest.mark.parametrize("estimator", GROUPED)
+@pytest.mark.parametrize("estimator", SAMPLED)
 @pytest.mark.parametrize("rewards", [[NAN, NAN], [0.5, NAN], [NAN, 0.5], [0.5]])
 def test_a_group_with_nothing_to_compare_has_no_advantages(estimator, rewards):
     with np.errstate(all="raise"):
         assert np.isnan(within(estimator, [rewards])).all()
 
 
-@pytest.mark.parametrize("estimator", GROUPED)
+@pytest.mark.parametrize("estimator", SAMPLED)
 @given(value=st.floats(-1e6, 1e6), size=st.integers(2, 9))
 def test_equal_rewards_give_exactly_no_advantage(estimator, value, size):
     assert not within(estimator, [[value] * size]).any()
 
 
-@pytest.mark.parametrize("estimator", GROUPED)
+@pytest.mark.parametrize("estimator", SAMPLED)
 def test_rewards_that_differ_by_rounding_are_equal(estimator):
     assert not within(estimator, [[0.1 + 0.2, 0.3, 0.3]]).any()
     assert within(estimator, [[0.3 + 1e-6, 0.3, 0.3]]).any()
 
 
-@pytest.mark.parametrize("estimator", GROUPED)
+@pytest.mark.parametrize("estimator", SAMPLED)
 @given(rewards=REWARDS, shift=st.floats(-10, 10))
 def test_a_shift_of_all_rewards_changes_nothing(estimator, rewards, shift):
     moved = within(estimator, [[reward + shift for reward in rewards]])
@@ -97,14 +101,15 @@ def test_a_shift_of_all_rewards_changes_nothing(estimator, rewards, shift):
 
 
 @given(rewards=REWARDS, scale=st.floats(1e-3, 1e3))
-def test_the_scale_of_rewards_means_nothing_to_grpo_and_everything_to_the_others(rewards, scale):
+def test_the_scale_of_rewards_means_nothing_where_a_deviation_divides_and_everything_elsewhere(rewards, scale):
     assume(len(set(rewards)) > 1)
-    for estimator, factor in (("grpo", 1.0), ("rloo", scale), ("dr-grpo", scale)):
+    factors = {"grpo": 1.0, "reinforce++": 1.0, "reinforce++-baseline": 1.0, "rloo": scale, "dr-grpo": scale}
+    for estimator, factor in factors.items():
         scaled = within(estimator, [[reward * scale for reward in rewards]])
         np.testing.assert_allclose(scaled, factor * within(estimator, [rewards]), atol=1e-9 * max(1.0, factor))
 
 
-@pytest.mark.parametrize("estimator", GROUPED)
+@pytest.mark.parametrize("estimator", SAMPLED)
 @given(rewards=REWARDS)
 def test_advantages_of_a_group_sum_to_nothing_and_have_the_order_of_its_rewards(estimator, rewards):
     found = within(estimator, [rewards])[0]
@@ -123,3 +128,70 @@ def test_against_independent_formulas(rewards):
     np.testing.assert_allclose(within("dr-grpo", [rewards])[0], (values - values.mean()).numpy(), atol=1e-12)
     normal = (values - values.mean()) / values.std()
     np.testing.assert_allclose(within("grpo", [rewards])[0], normal.numpy(), atol=1e-9)
+
+
+# ---- estimators over the whole update -----------------------------------------------------------------------------
+
+UPDATE = np.array([[0.9, 0.1, 0.4], [0.3, NAN, 0.2], [0.5, 0.5, 0.5], [0.7, INF, NAN]])
+
+
+def test_reinforce_plus_plus_whitens_over_all_articles():
+    """Hu et al. 2025, by torch's mean and standard deviation."""
+    known = np.isfinite(UPDATE)
+    values = torch.tensor(UPDATE[known])
+    found = within("reinforce++", UPDATE)
+    np.testing.assert_allclose(found[known], ((values - values.mean()) / values.std()).numpy(), atol=1e-12)
+    assert np.isnan(found[~known]).all()
+    one_each = within("reinforce++", [[0.2], [0.6], [0.4]])
+    np.testing.assert_allclose(one_each, [[-1.0], [1.0], [0.0]], atol=1e-12)
+
+
+def test_reinforce_plus_plus_with_baseline_centres_within_an_article_and_whitens_over_all():
+    groups = [np.array([0.9, 0.1, 0.4]), np.array([0.3, 0.2]), np.array([0.5, 0.5, 0.5])]
+    centred = np.concatenate([group - group.mean() for group in groups])
+    expected = centred / centred.std(ddof=1)
+    found = within("reinforce++-baseline", UPDATE)
+    np.testing.assert_allclose(found[np.isfinite(found)], expected, atol=1e-12)
+    assert np.isnan(found).tolist() == [[False] * 3, [False, True, False], [False] * 3, [True] * 3]
+    assert not found[2].any()
+
+
+def test_the_configuration_knows_which_estimators_need_a_second_sample():
+    rewards, greedy = np.array([[0.2], [0.6]]), np.array([0.1, 0.1])
+    alone = [name for name in estimators.ESTIMATORS if np.isfinite(estimators.advantages(name, rewards, greedy)).all()]
+    assert tuple(alone) == OF_SINGLE_SAMPLES
+
+
+# ---- weights ------------------------------------------------------------------------------------------------------
+
+LENGTHS = np.array([[2, 4], [3, 3], [6, 6]])
+
+
+@pytest.mark.parametrize(
+    ("normalisation", "expected"),
+    [
+        ("sum", [[1, 1]] * 3),
+        ("constant", [[1 / 8, 1 / 8]] * 3),
+        ("token", [[6 / 24, 6 / 24]] * 3),
+        ("sequence", [[1 / 2, 1 / 4], [1 / 3, 1 / 3], [1 / 6, 1 / 6]]),
+    ],
+)
+def test_weights_by_hand(normalisation, expected):
+    found = estimators.weights(normalisation, LENGTHS, 8.0, np.array([True] * 3))
+    np.testing.assert_allclose(found, expected)
+
+
+@pytest.mark.parametrize("normalisation", ["sum", "constant", "token", "sequence"])
+def test_articles_that_teach_nothing_leave_the_loss_and_its_divisor(normalisation):
+    """The mean over all samples, weighted, is the mean over the samples that are kept, as if there were no others."""
+    rewards = np.array([[0.9, 0.1], [0.4, 0.4], [0.3, NAN], [0.2, 0.8]])
+    lengths, log_prob = np.array([[2, 4], [30, 3], [6, 50], [5, 1]]), -(np.arange(1.0, 9).reshape(4, 2) ** 2)
+
+    def loss(rows, skip):
+        credit = estimators.Credit("grpo", normalisation, 8.0, skip_zero_groups=skip)
+        advantages, weights = credit(rewards[rows], None, lengths[rows])
+        return -(weights * np.nan_to_num(advantages) * log_prob[rows]).mean()
+
+    assert loss([0, 1, 2, 3], True) == pytest.approx(loss([0, 3], False))
+    assert loss([0, 1, 2, 3], True) != pytest.approx(loss([0, 1, 2, 3], False))
+    assert loss([1, 2], True) == 0

@@ -15,6 +15,7 @@ from rlsum.training.update import PolicyGradient, Rollout
 WORDS = ("ash", "birch")
 LONGEST = 4  # tokens at most, the end token included
 DIVISOR = 7.0
+KEPT = np.array([True])
 
 
 @pytest.fixture(scope="module")
@@ -41,8 +42,10 @@ def gradient(model, value):
 def expected_weights(normalisation, lengths, p, samples):
     """The mean weight of each text in an update of one or two samples, where p draws the other one."""
     if samples == 1:
-        return np.concatenate([estimators.weights(normalisation, np.array([[one]]), DIVISOR)[0] for one in lengths])
-    pairs = [[estimators.weights(normalisation, np.array([[one, two]]), DIVISOR)[0, 0] for two in range(1, 5)]
+        return np.concatenate(
+            [estimators.weights(normalisation, np.array([[one]]), DIVISOR, KEPT)[0] for one in lengths]
+        )
+    pairs = [[estimators.weights(normalisation, np.array([[one, two]]), DIVISOR, KEPT)[0, 0] for two in range(1, 5)]
              for one in range(1, 5)]  # fmt: skip
     share = np.array([p[lengths == two].sum() for two in range(1, 5)])
     return (np.array(pairs) @ share)[lengths - 1]

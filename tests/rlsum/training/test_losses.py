@@ -77,14 +77,15 @@ def test_a_row_without_tokens_counts_as_zero_and_is_finite(rule):
 
 
 @pytest.mark.parametrize("weight", [ONES, 1 / LENGTHS])
-def test_clipped_ratios_have_the_gradient_of_the_policy_gradient_where_nothing_has_changed(weight):
+@pytest.mark.parametrize("ratio", ["token", "sequence"])
+def test_clipped_ratios_have_the_gradient_of_the_policy_gradient_where_nothing_has_changed(weight, ratio):
     advantage, gradients = torch.tensor([2.0, -1.0]), []
     for clip in (None, 0.2):
         log_prob = LOG_PROB.clone().requires_grad_()
         if clip is None:
             loss = losses.policy_gradient(log_prob, advantage, weight)
         else:
-            change = losses.ratio_change(log_prob, LOG_PROB)
+            change = losses.ratio_change(log_prob, LOG_PROB, LENGTHS, ratio)
             loss = losses.clipped_policy_gradient(change, advantage, weight, clip, clip)
             assert loss.item() == 0
         loss.backward()
@@ -105,11 +106,55 @@ def test_clipped_ratios_have_the_gradient_of_the_policy_gradient_where_nothing_h
 )
 def test_clipping_by_hand(ratio, advantage, gain, moves):
     log_prob = torch.tensor([[-1.0 + np.log(ratio)]], dtype=torch.float32, requires_grad=True)
-    change = losses.ratio_change(log_prob, torch.tensor([[-1.0]]))
+    change = losses.ratio_change(log_prob, torch.tensor([[-1.0]]), torch.tensor([1]), "token")
     loss = losses.clipped_policy_gradient(change, torch.tensor([advantage]), torch.ones(1), 0.2, 0.2)
     loss.backward()
     assert loss.item() == pytest.approx(-gain, rel=1e-5)
     assert (log_prob.grad.item() != 0) == moves
+
+
+@pytest.mark.parametrize(
+    ("ratio", "advantage", "gain", "moves"),
+    [
+        (1.25, 2.0, 0.5, True),  # inside 1 + 0.3, outside 1 + 0.2
+        (1.5, 2.0, 0.6, False),
+        (0.7, -2.0, 0.4, False),  # below 1 - 0.2
+        (0.85, -2.0, 0.3, True),
+    ],
+)
+def test_the_range_above_one_may_be_wider(ratio, advantage, gain, moves):
+    log_prob = torch.tensor([[-1.0 + np.log(ratio)]], dtype=torch.float32, requires_grad=True)
+    change = losses.ratio_change(log_prob, torch.tensor([[-1.0]]), torch.tensor([1]), "token")
+    loss = losses.clipped_policy_gradient(change, torch.tensor([advantage]), torch.ones(1), 0.2, 0.3)
+    loss.backward()
+    assert loss.item() == pytest.approx(-gain, rel=1e-5)
+    assert (log_prob.grad.item() != 0) == moves
+
+
+def test_the_ratio_of_a_sequence_is_gspos_objective_and_gradient():
+    """Zheng et al. 2025: mean of min(s A, clip(s) A), s = (p / p_old)^(1 / length). Ours lacks the constant A."""
+    generator = np.random.default_rng(0)
+    lengths = np.array([3, 1, 4, 2])
+    old = np.where(np.arange(4) < lengths[:, None], -generator.uniform(0.1, 2, (4, 4)), 0.0)
+    moved = np.array([0.5, 0.02, -0.5, -0.4])[:, None] + generator.normal(0, 0.05, (4, 4))
+    new = np.where(old < 0, old + moved, 0.0)  # rows 0 and 3 have gone far enough in their direction
+    advantage, low, high = np.array([1.0, -0.5, 2.0, -1.5]), 0.1, 0.15
+
+    def objective(values):
+        s = np.exp((values.sum(1) - old.sum(1)) / lengths)
+        return np.mean(np.minimum(s * advantage, np.clip(s, 1 - low, 1 + high) * advantage))
+
+    log_prob = torch.tensor(new, requires_grad=True)
+    change = losses.ratio_change(log_prob, torch.tensor(old), torch.tensor(lengths), "sequence")
+    loss = losses.clipped_policy_gradient(change, torch.tensor(advantage), 1 / torch.tensor(lengths), low, high)
+    loss.backward()
+    assert -loss.item() == pytest.approx(objective(new) - advantage.mean())
+    for row, token in np.argwhere(old < 0):
+        shift = np.zeros_like(new)
+        shift[row, token] = 1e-6
+        slope = (objective(new + shift) - objective(new - shift)) / 2e-6
+        assert -log_prob.grad[row, token].item() == pytest.approx(slope, abs=1e-8)
+    assert (log_prob.grad != 0).any(1).tolist() == [False, True, True, False]
 
 
 # ---- the distance from the start ----------------------------------------------------------------------------------
@@ -182,3 +227,58 @@ def test_ranking_is_the_sum_of_torchs_own_margin_losses():
         )
         expected = expected + loss / 3
     torch.testing.assert_close(losses.ranking(scores, rewards, 0.3), expected)
+
+
+# ---- minimum risk, best of n --------------------------------------------------------------------------------------
+
+SCORES = np.array([[-1.0, -2.5, -0.5], [-3.0, -1.0, -2.0]])
+REWARDS = np.array([[0.2, 0.9, 0.4], [0.5, 0.1, 0.8]])
+EVERY = torch.ones(2, 3, dtype=torch.bool)
+
+
+@pytest.mark.parametrize("sharpness", [0.005, 1.0, 3.0])
+def test_minimum_risk_against_the_papers_formula(sharpness):
+    """R = sum of Q (1 - r), Q = p^alpha / sum p^alpha; the loss differs from it by a constant."""
+
+    def risk(scores):
+        powers = np.exp(scores) ** sharpness
+        return (powers / powers.sum(1, keepdims=True) * (1 - REWARDS)).sum(1).mean()
+
+    scores = torch.tensor(SCORES, requires_grad=True)
+    loss = losses.minimum_risk(scores, torch.tensor(REWARDS), EVERY, sharpness)
+    loss.backward()
+    assert loss.item() == pytest.approx(risk(SCORES) - 1)
+    for place in np.ndindex(2, 3):
+        shift = np.zeros_like(SCORES)
+        shift[place] = 1e-6
+        slope = (risk(SCORES + shift) - risk(SCORES - shift)) / 2e-6
+        assert scores.grad[place].item() == pytest.approx(slope, abs=1e-9)
+    shifted = losses.minimum_risk(scores, torch.tensor(REWARDS - REWARDS.mean(1, keepdims=True)), EVERY, sharpness)
+    torch.testing.assert_close(torch.autograd.grad(shifted, scores)[0], scores.grad)
+
+
+def test_minimum_risk_leaves_out_texts_without_a_reward_and_texts_that_it_has_already():
+    scores, nan = torch.tensor(SCORES, requires_grad=True), float("nan")
+    rewards = torch.tensor([[0.2, nan, 0.4], [nan, nan, nan]])
+    loss = losses.minimum_risk(scores, rewards, EVERY, 1.0)
+    q = np.exp(SCORES[0, [0, 2]]) / np.exp(SCORES[0, [0, 2]]).sum()
+    assert loss.item() == pytest.approx(-(q @ [0.2, 0.4]) / 2)
+    loss.backward()
+    assert scores.grad.isfinite().all()
+    assert (scores.grad != 0).tolist() == [[True, False, True], [False] * 3]
+    once = losses.minimum_risk(scores, torch.tensor(REWARDS), torch.tensor([[True, True, False], [True] * 3]), 1.0)
+    p = np.exp(SCORES)
+    means = [p[0, :2] @ REWARDS[0, :2] / p[0, :2].sum(), p[1] @ REWARDS[1] / p[1].sum()]
+    assert once.item() == pytest.approx(-np.mean(means))
+
+
+def test_best_of_n_by_hand():
+    scores = torch.tensor(SCORES, requires_grad=True)
+    advantages = torch.tensor(REWARDS - REWARDS.mean(1, keepdims=True))
+    loss = losses.best_of_n(scores, advantages)
+    assert loss.item() == (2.5 + 2.0) / 2
+    loss.backward()
+    assert scores.grad.tolist() == [[0, -0.5, 0], [0, 0, -0.5]]
+    nothing = torch.tensor([[0.0, 0.0, 0.0], [float("nan")] * 3])
+    assert losses.best_of_n(scores, nothing).item() == 0
+    assert losses.best_of_n(scores, torch.tensor([[-1.0, 0.5, 0.5], [float("nan"), -1, 1]])).item() == (2.5 + 2.0) / 2

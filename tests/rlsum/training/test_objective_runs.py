@@ -9,20 +9,31 @@ from left import assert_same_run, log_of
 
 from rlsum.training import checkpoint
 
+NEW = ("token", "reinforce++", "reinforce++-baseline", "dapo", "gspo", "minimum-risk", "best-of-n")
+
 
 def test_a_run_that_measures_from_its_start_and_shares_samples_resumes_exactly(tmp_path):
     objective = {"estimator": "grpo", "samples": 3, "kl": 0.5, "clip": 0.2, "updates_per_sample": 2, "gamma": 0.8}
-    options = {"steps": 8, "validate_every": 2, "log_every": 1}
-
-    def trainer(name, resume=False):
-        config = tiny.config(tmp_path / name, "mixed", objective=objective, **options)
-        return tiny.trainer(config, resume=resume)
-
-    trainer("whole").fit()
-    rows = [row for row in log_of(tmp_path / "whole") if row["kind"] == "train"]
+    rows = resumes_exactly(tmp_path, objective)
     assert rows[0]["kl"] == pytest.approx(0.0, abs=1e-9)
     assert rows[-1]["kl"] > 1e-4
     assert [rows[i]["reward"] == rows[i + 1]["reward"] for i in range(0, 8, 2)] == [True] * 4  # the same samples
+
+
+@pytest.mark.parametrize("name", NEW)
+def test_every_objective_resumes_exactly(tmp_path, name):
+    resumes_exactly(tmp_path, tiny.OBJECTIVES[name], accumulate=2, batch_size=2)
+
+
+def resumes_exactly(tmp_path, objective, **training):
+    """Fit a run, and another one that is stopped and resumed; returns the log of training."""
+    options = {"steps": 8, "validate_every": 2, "log_every": 1, **training}
+
+    def trainer(name, resume=False):
+        config = tiny.config(tmp_path / name, objective.get("kind", "mixed"), objective=objective, **options)
+        return tiny.trainer(config, resume=resume)
+
+    trainer("whole").fit()
     cut = trainer("cut")
     update = cut._update
 
@@ -36,6 +47,7 @@ def test_a_run_that_measures_from_its_start_and_shares_samples_resumes_exactly(t
         cut.fit()
     trainer("cut", resume=True).fit()
     assert_same_run(tmp_path / "cut", tmp_path / "whole")
+    return [row for row in log_of(tmp_path / "whole") if row["kind"] == "train"]
 
 
 @pytest.mark.parametrize("name", tiny.OBJECTIVES)

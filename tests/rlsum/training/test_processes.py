@@ -21,6 +21,12 @@ from rlsum.training.monitor import MACHINE
 ROOT = Path(__file__).resolve().parents[3]
 SUPPORT = ROOT / "tests" / "support"
 MIXED = {"kind": "mixed", "reward": "rouge-1", "gamma": 0.6, "samples": 2}
+WHOLE_UPDATE = {**MIXED, "estimator": "reinforce++", "normalisation": "token", "samples": 1}
+FILTERED = {
+    **MIXED, "estimator": "reinforce++-baseline", "skip_zero_groups": True, "clip": 0.1, "clip_high": 0.2,
+    "ratio": "sequence", "updates_per_sample": 2,
+}  # fmt: skip
+RISK = {**MIXED, "kind": "minimum-risk", "samples": 3}
 SHARED = {**MIXED, "estimator": "rloo", "clip": 0.2, "updates_per_sample": 2}
 KILLED = -9
 
@@ -123,6 +129,12 @@ def done(tmp_path_factory):
             ("mixed-1", 1, {"data": "nine", "objective": MIXED}),
             ("mixed-2", 2, {"data": "nine", "objective": MIXED}),
             ("killed", 2, {"data": "nine", "objective": MIXED}),
+            ("update-1", 1, {"data": "nine", "objective": WHOLE_UPDATE}),
+            ("update-2", 2, {"data": "nine", "objective": WHOLE_UPDATE, "batch_size": 1, "accumulate": 2}),
+            ("filtered-1", 1, {"data": "nine", "objective": FILTERED, "validate_every": 2}),
+            ("filtered-2", 2, {"data": "nine", "objective": FILTERED, "validate_every": 2}),
+            ("risk-1", 1, {"data": "nine", "objective": RISK}),
+            ("risk-2", 2, {"data": "nine", "objective": RISK}),
             ("shared-1", 1, {"data": "nine", "objective": SHARED, "validate_every": 2}),
             ("shared-2", 2, {"data": "nine", "objective": SHARED, "validate_every": 2, "decode_batch": 1}),
         ]
@@ -140,6 +152,11 @@ def done(tmp_path_factory):
         "mixed-2": (2, train["mixed-2"], None),
         "shared-1": (1, train["shared-1"], None),
         "shared-2": (2, train["shared-2"], None),
+        **{
+            f"{name}-{count}": (count, train[f"{name}-{count}"], None)
+            for name in ("update", "filtered", "risk")
+            for count in (1, 2)
+        },
         "killed": (2, train["killed"], (1, "update", 5)),
         "resumed": (2, ["train", "--resume", folder / "killed"], None),
         "again": (2, train["mle-2"], None),
@@ -166,13 +183,13 @@ def test_what_one_process_refuses_ends_all_of_them(done):
     assert len(log_of(folder / "mle-2")) == 9
 
 
-@pytest.mark.parametrize("name", ["mle", "mixed", "shared"])
+@pytest.mark.parametrize("name", ["mle", "mixed", "shared", "update", "filtered", "risk"])
 def test_two_processes_equal_one_with_the_double_batch(done, name):
     folder, *_ = done
     assert_equal(folder / f"{name}-1", folder / f"{name}-2")
     train = [row for row in log_of(folder / f"{name}-1") if row["kind"] == "train"]
     assert len(train) == 6
-    assert name == "mle" or any(row["advantage_std"] > 0 for row in train)
+    assert name in ("mle", "risk") or any(row["advantage_std"] > 0 for row in train)
 
 
 def test_after_a_kill_the_others_say_what_to_do_and_the_resumed_run_is_the_uninterrupted_one(done):

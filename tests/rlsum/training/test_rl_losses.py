@@ -11,7 +11,7 @@ from rlsum.data.vocabulary import BOS, EOS, PAD
 from rlsum.models.summarizer import Tokens
 from rlsum.training import estimators
 from rlsum.training.estimators import Credit
-from rlsum.training.reward_losses import Ranking
+from rlsum.training.reward_losses import BestOfN, MinimumRisk, Ranking
 from rlsum.training.steps import BufferedStep
 from rlsum.training.update import MixedStep, MLEStep, PolicyGradient, Rollout
 
@@ -24,13 +24,16 @@ LOG_PROB = torch.tensor([[-1.0, -2.0, 0.0], [-1.0, -1.0, -1.0], [-2.0, -1.0, -3.
 LENGTHS = np.array([[2, 3], [3, 2]])
 
 
+WITHOUT_ADVANTAGES = {"ranking": Ranking(margin=9.0), "minimum-risk": MinimumRisk(), "best-of-n": BestOfN()}
+
+
 def objective(name, **options):
-    return Ranking(margin=9.0) if name == "ranking" else PolicyGradient(**options)
+    return WITHOUT_ADVANTAGES.get(name) or PolicyGradient(**options)
 
 
 def rollout(rewards, name="rloo", start=None, drawn=LOG_PROB, scale=1.0, normalisation="sequence"):
     rewards, greedy = np.array(rewards, dtype=np.float64), np.full(len(rewards), 0.5)
-    credit = Credit("rloo" if name == "ranking" else name, normalisation, 10, scale)
+    credit = Credit("rloo" if name in WITHOUT_ADVANTAGES else name, normalisation, 10, scale)
     return Rollout(Tokens(IDS, drawn), LENGTHS, rewards, greedy, *credit(rewards, greedy, LENGTHS), start)
 
 
@@ -42,7 +45,7 @@ def learnt(rl, given, log_prob=LOG_PROB):
     return loss, log, -gradient[:, : IDS.shape[1]].masked_fill(IDS == PAD, 0.0)  # a model's scores end with the text
 
 
-@pytest.mark.parametrize("name", [*ESTIMATORS, "ranking"])
+@pytest.mark.parametrize("name", [*ESTIMATORS, "ranking", "minimum-risk"])
 def test_the_better_sample_gains_and_the_worse_one_loses(name):
     _, _, gain = learnt(objective(name), rollout([[0.9, 0.1]] * 2, name))
     words = IDS != PAD
@@ -50,7 +53,7 @@ def test_the_better_sample_gains_and_the_worse_one_loses(name):
         assert (sign * gain[row][words[row]] > 0).all()
 
 
-@pytest.mark.parametrize("name", [*ESTIMATORS, "ranking"])
+@pytest.mark.parametrize("name", [*ESTIMATORS, *WITHOUT_ADVANTAGES])
 def test_equal_rewards_teach_nothing(name):
     loss, log, gain = learnt(objective(name), rollout([[0.5, 0.5]] * 2, name))
     assert loss.item() == 0
@@ -58,11 +61,11 @@ def test_equal_rewards_teach_nothing(name):
     assert log["zero_groups"] == 1
 
 
-@pytest.mark.parametrize("name", [*ESTIMATORS, "ranking"])
+@pytest.mark.parametrize("name", [*ESTIMATORS, *WITHOUT_ADVANTAGES])
 def test_a_group_without_defined_rewards_teaches_nothing_and_the_other_goes_on(name):
     _, log, gain = learnt(objective(name), rollout([[NAN, NAN], [0.1, 0.9]], name))
     assert not gain[:2].any()
-    assert gain[2:].abs().amax(1).min() > 0
+    assert (gain[2:] != 0).any(1).tolist() == [name != "best-of-n", True]  # which learns only from the better one
     assert (log["undefined_rewards"], log["zero_groups"]) == (0.5, 0.5)
 
 
@@ -122,7 +125,8 @@ def test_clipped_ratios_stop_what_has_been_learnt_already():
 def test_rows_wider_than_the_samples_change_nothing():
     """Beside longer references, the samples' rows are padded."""
     wide = torch.nn.functional.pad(LOG_PROB, (0, 4))
-    for rl in (objective("grpo", clip=0.2, kl=0.1), Ranking()):
+    losses = [objective("grpo", clip=0.2, kl=0.1), objective("grpo", clip=0.2, ratio="sequence")]
+    for rl in (*losses, *WITHOUT_ADVANTAGES.values()):
         given = rollout([[0.9, 0.1], [0.3, 0.4]], "grpo", LOG_PROB * 1.1, LOG_PROB * 0.9)
         assert learnt(rl, given)[0].item() == pytest.approx(learnt(rl, given, wide)[0].item())
 
@@ -131,6 +135,42 @@ def test_the_share_of_pairs_that_are_ranked_right():
     log = learnt(Ranking(), rollout([[0.9, 0.1], [0.1, 0.9]]))[1]  # means of log p: -1.5, -1; -2, -0.5
     assert log["ranked_right"] == 0.5
     assert np.isnan(learnt(Ranking(), rollout([[0.1, 0.1]] * 2))[1]["ranked_right"])
+
+
+def test_the_best_sample_is_what_best_of_n_learns():
+    loss, log, gain = learnt(BestOfN("sum"), rollout([[0.9, 0.1], [NAN, 0.2]]))
+    assert loss.item() == 3.0 / 2  # of two articles; the second has nothing to compare
+    assert gain.tolist() == [[0.5, 0.5, 0.0], *[[0.0] * 3] * 3]
+    assert (log["best_reward"], log["undefined_rewards"], log["zero_groups"]) == (pytest.approx(0.55), 0.25, 0.5)
+
+
+@pytest.mark.parametrize("length", ["sum", "mean"])
+def test_the_risk_counts_equal_samples_once(length):
+    ids = torch.tensor([[4, EOS, PAD], [5, 6, EOS], [4, EOS, PAD]])
+    log_prob = torch.tensor([[-1.0, -2.0, 0.0], [-1.0, -1.0, -0.5], [-1.0, -2.0, 0.0]])
+    lengths, rewards = np.array([[2, 3, 2]]), np.array([[0.9, 0.1, 0.9]])
+    loss, log = MinimumRisk(2.0, length, 5.0)(log_prob, Rollout(Tokens(ids, log_prob), lengths, rewards))
+    scores = np.array([-3.0, -2.5]) / (np.array([2, 3]) if length == "mean" else 1)
+    q = np.exp(2 * scores) / np.exp(2 * scores).sum()
+    assert loss.item() == pytest.approx(-5 * (q @ [0.9, 0.1] - rewards.mean()), rel=1e-5)
+    assert log == {"undefined_rewards": 0, "zero_groups": 0}
+
+
+@pytest.mark.parametrize(("high", "outside"), [(None, 1.0), (0.7, 0.0)])
+def test_the_range_above_one_may_be_wider(high, outside):
+    drawn = LOG_PROB - 0.5 * (LOG_PROB < 0)  # ratios of 1.65
+    _, log, gain = learnt(PolicyGradient(clip=0.2, clip_high=high), rollout([[0.9, 0.1]] * 2, drawn=drawn))
+    assert log["ratio_outside"] == outside
+    assert bool(gain[0].any()) == (high is not None)
+
+
+def test_the_ratio_of_a_sequence_clips_it_as_a_whole():
+    drawn = LOG_PROB - torch.tensor([[0.9, 0.0, 0.0], [0.0] * 3, [0.0] * 3, [0.0] * 3])  # one token of the first sample
+    given = rollout([[0.9, 0.1]] * 2, drawn=drawn)
+    by_token, by_sequence = (learnt(PolicyGradient(clip=0.2, ratio=ratio), given) for ratio in ("token", "sequence"))
+    assert (by_token[2][0] != 0).tolist() == [False, True, False]
+    assert not by_sequence[2][0].any()
+    assert (by_token[1]["ratio_outside"], by_sequence[1]["ratio_outside"]) == (pytest.approx(0.1), pytest.approx(0.2))
 
 
 # ---- rollouts -----------------------------------------------------------------------------------------------------
@@ -185,7 +225,7 @@ class OneOfTwo:
 
 
 @pytest.mark.parametrize("rank", [0, 1])
-@pytest.mark.parametrize("name", ["self-critical", "rloo"])
+@pytest.mark.parametrize("name", ["self-critical", "rloo", "reinforce++"])
 def test_advantages_and_weights_are_estimated_once_from_all_processes(rank, name, monkeypatch):
     rewards = np.array([[0.1, 0.9], [0.4, 0.2], [0.7, 0.6]])
     lengths = np.array([[2, 3], [1, 4], [5, 9]])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 
 import pretrained as tiny
 import pytest
@@ -68,6 +69,15 @@ OBJECTIVES = {
     "dr-grpo": {"kind": "mixed", "estimator": "dr-grpo", "updates_per_sample": 2, "clip": 0.2, **GROUPS},
     "ranking": {"kind": "ranking", **GROUPS},
 }
+MORE = {
+    "reinforce++": {"kind": "mixed", "estimator": "reinforce++", "normalisation": "token", **GROUPS},
+    "dapo-gspo": {
+        "kind": "mixed", "estimator": "reinforce++-baseline", "skip_zero_groups": True, "updates_per_sample": 2,
+        "clip": 0.2, "clip_high": 0.3, "ratio": "sequence", **GROUPS,
+    },
+    "minimum-risk": {"kind": "minimum-risk", **GROUPS},
+    "best-of-n": {"kind": "best-of-n", **GROUPS},
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -78,12 +88,11 @@ def starts(place, tmp_path_factory):
     return {name: trained(settings(place, name, folder / name, training=training)) for name in ARCHITECTURES}
 
 
-@pytest.mark.parametrize("name", ARCHITECTURES)
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize(("objective", "name"), [*product(OBJECTIVES, ARCHITECTURES), *product(MORE, ["t5"])])
 def test_every_objective_trains_every_architecture_and_plain_transformers_goes_on(
     place, starts, tmp_path, name, objective
 ):
-    mixed = settings(place, name, tmp_path / "r", objective=OBJECTIVES[objective]) | {"model": None}
+    mixed = settings(place, name, tmp_path / "r", objective=(OBJECTIVES | MORE)[objective]) | {"model": None}
     run = trained(mixed, init=starts[name])
     rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
     rows = [row for row in rows if row["kind"] == "train"]
@@ -123,8 +132,9 @@ def test_the_best_checkpoint_has_the_numbers_of_its_validation_again(starts, pla
         ("t5", {"kind": "mle"}, {}),
         ("t5", {"kind": "mle", "label_smoothing": 0.1}, {"optimizer": "adafactor", "learning_rate": 0.05}),
         ("bart", MIXED, {"optimizer": "adamw", "weight_decay": 0.1}),
+        *(("t5", objective, {"batch_size": 1, "accumulate": 2}) for objective in MORE.values()),
     ],
-    ids=["bart", "t5", "adafactor", "adamw"],
+    ids=["bart", "t5", "adafactor", "adamw", *MORE],
 )
 def test_a_resumed_run_equals_an_uninterrupted_one(place, tmp_path, name, objective, optimizer):
     """Stopped in the update after a validation, with dropout on where no samples are drawn."""
