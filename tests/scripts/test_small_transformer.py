@@ -1,27 +1,21 @@
 """The script that makes a small transformer: the same seed gives the same bytes, and training takes the folder."""
 
-import importlib.util
 import json
 import sys
-from pathlib import Path
 
 import pytest
+import small_transformer
 import torch
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
-SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "small_transformer.py"
 SIZES = ["--vocabulary", "60", "--width", "8", "--layers", "1"]
 
 
 @pytest.fixture
 def make(monkeypatch):
-    spec = importlib.util.spec_from_file_location("small_transformer", SCRIPT)
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-
     def run(*arguments):
         monkeypatch.setattr(sys, "argv", ["small_transformer", *map(str, arguments), *SIZES])
-        script.main()
+        small_transformer.main()
 
     return run
 
