@@ -98,8 +98,7 @@ def plan(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> StudyPlan:
-    """Simulate the power of ``design`` under ``assumptions``, choose its items if they are None, and simulate them in
-    ``scenarios``.
+    """Simulate the power of ``design`` under ``assumptions`` and in ``scenarios``; choose its items if they are None.
 
     Raises UserError if no simulated number of items reaches the power, or for an invalid option.
     """
@@ -118,20 +117,12 @@ def plan(
             f"{counted(design.judges, 'judge')} per item has a power of {max(chosen.power):.0%} at {ITEMS[-1]} items; "
             "give a larger preference, more judges or less power, or set --items"
         )
-    outlooks = [
+    outlooks = tuple(
         ScenarioPower(row, curve(row.assumptions, row.judges), simulated(row.assumptions, items, row.judges))
         for row in scenarios
-    ]
-    return StudyPlan(
-        design=replace(design, items=items),
-        assumptions=assumptions,
-        source=source,
-        curves=tuple(curves.values()),
-        power=simulated(assumptions, items, design.judges),
-        draws=draws,
-        seed=seed,
-        outlooks=tuple(outlooks),
     )
+    power, design = simulated(assumptions, items, design.judges), replace(design, items=items)
+    return StudyPlan(design, assumptions, source, tuple(curves.values()), power, draws, seed, outlooks)
 
 
 def from_pilot(path: Path, criterion: str, preference: float) -> tuple[Assumptions, str]:

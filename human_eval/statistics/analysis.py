@@ -164,11 +164,6 @@ def controls(
     estimates = {}
     for metric, by_system in scores.items():
         others = [item for item in scored_items(by_system, pair) if item not in set(items)]
-        estimates[metric] = control_variate(
-            means,
-            difference(by_system, pair, items),
-            difference(by_system, pair, others),
-            resamples=settings.resamples,
-            seed=settings.seed,
-        )
+        differences = (difference(by_system, pair, some) for some in (items, others))
+        estimates[metric] = control_variate(means, *differences, resamples=settings.resamples, seed=settings.seed)
     return estimates

@@ -32,9 +32,7 @@ class Admin:
 
     async def enter(self, request: Request) -> Response:
         """The admin's link."""
-        self._site.limit_address(request)
-        visitor = self._site.access.visitor("admin", request.path_params["token"])
-        return self._site.welcome(visitor, "/admin")
+        return self._site.welcome(self._site.holder(request, "admin"), "/admin")
 
     async def show(self, request: Request) -> Response:
         """The progress of the study."""

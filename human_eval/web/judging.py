@@ -51,17 +51,14 @@ class Judging:
 
     async def enter(self, request: Request) -> Response:
         """A judge's personal link."""
-        self._site.limit_address(request)
-        visitor = self._site.access.visitor("judge", request.path_params["token"])
-        return self._site.welcome(visitor, "/")
+        return self._site.welcome(self._site.holder(request, "judge"), "/")
 
     async def join(self, request: Request) -> Response:
         """The link for everyone. The judge is named by the panel's parameter, else by the cookie, else at random.
 
         These names begin with "guest:", which personal links do not allow, so a guest cannot pass for an invited judge.
         """
-        self._site.limit_address(request)
-        invitation = self._site.access.visitor("everyone", request.path_params["token"])
+        invitation = self._site.holder(request, "everyone")
         name = next((request.query_params[name] for name in PARTICIPANT if name in request.query_params), None)
         if name is None:
             try:
@@ -160,16 +157,6 @@ class Judging:
         shown = self._study.by_id[task]
         article = self._study.articles[shown.item]
         done = len(progress.done)
-        questions = [
-            {
-                "name": f"answer-{number}",
-                "text": criterion.question,
-                "help": criterion.help,
-                "answer": form.answers.get(criterion.id),
-                "missing": bool(form.problem) and criterion.id not in form.answers,
-            }
-            for number, criterion in enumerate(self._study.criteria)
-        ]
         values = {
             "study": self._study,
             "token": self._site.access.form(visitor, "item", task, str(revision)),
@@ -180,9 +167,7 @@ class Judging:
             "article": article,
             "words": len(article.split()),
             "summaries": [(Answer.LEFT.label, shown.left), (Answer.RIGHT.label, shown.right)],
-            "questions": questions,
-            "comment": form.comment,
+            "form": form,
             "comment_limit": COMMENT_LIMIT,
-            "problem": form.problem,
         }
         return page("item.html", values, form.status)

@@ -60,14 +60,18 @@ class Site:
                 raise NoAccess("Please open the link that you received.")
             visitor = self.access.visitor(role, token)
         except NoAccess:
-            self.limit_address(request)
+            self._limit_address(request)
             raise
         if not self.judges.allows(f"{role} {visitor.name}"):
             raise HTTPException(429)
         return visitor
 
-    def limit_address(self, request: Request) -> None:
-        """Raise HTTPException for too many requests from one address without a valid link."""
+    def holder(self, request: Request, role: Role) -> Visitor:
+        """The holder of the link in the path. Raises NoAccess, HTTPException for too many requests."""
+        self._limit_address(request)
+        return self.access.visitor(role, request.path_params["token"])
+
+    def _limit_address(self, request: Request) -> None:
         if not self.addresses.allows(request.client.host if request.client else ""):
             raise HTTPException(429)
 

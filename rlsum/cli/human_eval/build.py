@@ -129,10 +129,11 @@ def _report(aligned: AlignedOutputs, study: Study, key: StudyKey, out: Path, key
     if naming := naming_tasks(study, key.systems):
         typer.echo(f"Warning: {naming_note(naming)}; see {out / TASKS}")
     sizes = [len(booklet) for booklet in study.booklets]
-    extra = sum(secret.kind != "pair" for secret in key.tasks.values())
+    judged = [task.item for task in study.tasks if key.tasks[task.id].kind == "pair"]
+    spare = len(study.articles) - len(set(judged))
     typer.echo(
-        f"{out}: {counted(len(study.tasks), 'task')}, including {counted(extra, 'check')}, in "
-        f"{counted(len(sizes), 'booklet')} of {spread(sizes, 'task')}, on {counted(len(study.articles), 'article')}; "
-        "each judge gets one booklet"
+        f"{out}: {counted(len(study.tasks), 'task')}, including {counted(len(study.tasks) - len(judged), 'check')}, in "
+        f"{counted(len(sizes), 'booklet')} of {spread(sizes, 'task')}, on {counted(len(study.articles), 'article')}"
+        f"{f' ({spare:,} only in checks)' if spare else ''}; each judge gets one booklet"
     )
     typer.echo(f"{key_path}: the key, which only `rlsum human-eval analyse` needs; keep it secret")

@@ -32,7 +32,10 @@ def test_build_says_what_it_made_and_what_it_left_out(rlsum, files, tmp_path):
     assert code == 0
     assert f"{NAMES[0]}: 1 output left out: another system lacks the article" in out
     assert "36 tasks, including 12 checks, in 4 booklets of 9 tasks" in out
-    key = read_key(tmp_path / "study")
+    key, blind = read_key(tmp_path / "study"), read_study(tmp_path / "study")
+    judged = {task.item for task in blind.tasks if key.tasks[task.id].kind == "pair"}
+    assert len(judged) == 6
+    assert f"on {len(blind.articles)} articles ({len(blind.articles) - 6} only in checks)" in out
     assert {secret.pair for secret in key.tasks.values() if secret.kind == "pair"} == {
         (NAMES[0], NAMES[1]),
         (NAMES[0], NAMES[2]),
