@@ -127,7 +127,6 @@ def draw(chrome, link: str, admin: str, out: Path) -> None:
     dark.keyboard.press("0")
     take(dark, "dark")
     phone = opened(PHONE, link, phone=True)
-    take(phone, "phone-start")
     Judge(phone, link, None).begin()
     phone.tap("label:has(input[name=answer-0][value=left])")
     take(phone, "phone", whole=True)
