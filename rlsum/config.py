@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, Validation
 from pydantic.dataclasses import dataclass
 
 from rlsum.errors import ConfigError
-from rlsum.models.decoding import Decoding
+from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.sizes import MODELS, ModelConfig
 from rlsum.records import RECORD_FIELDS
 from rlsum.yaml_files import read
@@ -237,6 +237,7 @@ class Config:
     vocabulary: VocabularyConfig = dataclasses.field(default_factory=VocabularyConfig)
     model: ModelConfig | None = None
     decoding: Decoding = dataclasses.field(default_factory=Decoding)
+    sampling: Sampling = dataclasses.field(default_factory=Sampling)
     metrics: tuple[RewardSpec, ...] = ("rouge-1", "rouge-2", "rouge-l")
 
     def __post_init__(self) -> None:
@@ -260,7 +261,14 @@ class Config:
                 f"training.validate_every={training.validate_every}: must be a multiple of "
                 f"objective.updates_per_sample={objective.updates_per_sample}, because a resumed run draws new samples"
             )
+        if self.sampling.min_length >= (longest := self.sampling.max_length or self.decoding.max_length):
+            faults.append(
+                f"sampling.min_length={self.sampling.min_length}: must be smaller than the longest sample, "
+                f"{longest} tokens; raise sampling.max_length (default: decoding.max_length)"
+            )
         if not objective.rewarded:
+            if self.sampling != Sampling():
+                faults.append("sampling: objective.kind=mle draws no samples; leave it out")
             for name in ("decode_batch", "reward_workers"):
                 if getattr(training, name) != _default(training, name):
                     faults.append(
@@ -273,6 +281,11 @@ class Config:
     def chooses_by(self) -> RewardSpec:
         """What the best checkpoint maximises, by default the reward of rewarded runs, and else the likelihood."""
         return self.training.choose_by or ("reward" if self.objective.rewarded else "likelihood")
+
+    @property
+    def samples_from(self) -> Sampling:
+        """``sampling`` with its maximum length, by default that of ``decoding``."""
+        return dataclasses.replace(self.sampling, max_length=self.sampling.max_length or self.decoding.max_length)
 
 
 def _default(section: Any, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""The ``decoding`` section of a configuration, free of torch."""
+"""The ``decoding`` and ``sampling`` sections of a configuration, free of torch."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Decoding:
     min_length      no end token before this many tokens
     length_penalty  beam hypotheses are ranked by log p / length ** length_penalty (0: log p itself; below 0 shorter
                     ones rank higher)
-    block_ngrams    no n-gram of this size occurs twice (0: off); greedy and beam
+    block_ngrams    no n-gram of this size occurs twice (0: off)
     samples         samples an article; method sample
-    temperature     of sampling; reported log-probabilities are always those of temperature 1
+    temperature     of sampling, see Sampling
     """
 
     method: Literal["greedy", "beam", "sample"] = "greedy"
@@ -35,11 +35,59 @@ class Decoding:
 
     def __post_init__(self) -> None:
         """Reject a minimum length that is not below the maximum."""
-        if self.min_length >= self.max_length:
-            raise ValueError(
-                f"min_length={self.min_length} must be smaller than max_length={self.max_length}; raise max_length"
-            )
+        _check_lengths(self.min_length, self.max_length)
+
+    @property
+    def sampling(self) -> Sampling:
+        """What method sample draws from."""
+        return Sampling(
+            temperature=self.temperature,
+            min_length=self.min_length,
+            block_ngrams=self.block_ngrams,
+            max_length=self.max_length,
+        )
 
     def searching(self) -> Decoding:
         """The same options by beam search; greedy where the beam is 1."""
         return replace(self, method="beam" if self.beam > 1 else "greedy")
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class Sampling:
+    """The distribution that samples are drawn from, and scored under. The options apply in this order:
+
+    min_length    no end token before this many tokens
+    block_ngrams  no n-gram of this size occurs twice (0: off)
+    temperature   p ** (1 / temperature)
+    top_k         only the k most probable tokens (0: all)
+    top_p         only the fewest most probable tokens that together have at least this probability (1: all)
+    max_length    most tokens of a sample, its end token included; None in a configuration: decoding.max_length
+    """
+
+    temperature: float = Field(default=1.0, gt=0, allow_inf_nan=False)
+    top_k: int = Field(default=0, ge=0)
+    top_p: float = Field(default=1.0, gt=0, le=1)
+    min_length: int = Field(default=0, ge=0)
+    block_ngrams: int = Field(default=0, ge=0)
+    max_length: int | None = Field(default=None, ge=1)
+
+    def __post_init__(self) -> None:
+        """Reject a minimum length that is not below the maximum."""
+        if self.max_length is not None:
+            _check_lengths(self.min_length, self.max_length)
+
+    @property
+    def limit(self) -> int:
+        """``max_length``, where it is known."""
+        assert self.max_length is not None, "sampling needs a max_length"
+        return self.max_length
+
+    @property
+    def plain(self) -> bool:
+        """Whether samples come from the model's own distribution."""
+        return self == Sampling(max_length=self.max_length)
+
+
+def _check_lengths(min_length: int, max_length: int) -> None:
+    if min_length >= max_length:
+        raise ValueError(f"min_length={min_length} must be smaller than max_length={max_length}; raise max_length")

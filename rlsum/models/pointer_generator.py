@@ -18,9 +18,10 @@ from torch import Tensor, nn
 from rlsum.data.batch import Batch, collate
 from rlsum.data.vocabulary import BOS, EOS, PAD, UNK, VOCABULARY, Vocabulary
 from rlsum.models import search
-from rlsum.models.decoding import Decoding
+from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.encoder import BidirectionalEncoder, Encoded, State
-from rlsum.models.search import NEVER
+from rlsum.models.sampling import NEVER, Drawn, log_of, target_log_policy
+from rlsum.models.search import LARGEST_UNKNOWN, READABLE
 from rlsum.models.sizes import PointerGeneratorConfig
 from rlsum.models.summarizer import WEIGHTS, TargetScores, Tokens, repeat_rows
 from rlsum.models.word_scores import WordColumns, target_log_prob
@@ -37,6 +38,10 @@ class StepOutput(NamedTuple):
     features: Tensor
     log_attention: Tensor
     gate: Tensor
+
+    def select(self, rows: Tensor) -> StepOutput:
+        """Rows by number (R,)."""
+        return StepOutput(*(part[rows] for part in self))
 
 
 class PointerGenerator(nn.Module):
@@ -159,13 +164,24 @@ class PointerGenerator(nn.Module):
         """A batch; see Summarizer.collate."""
         return collate(rows, self.vocabulary)
 
-    def forward(self, batch: Batch, target: Tensor) -> TargetScores:
-        """Log-probabilities (B, T) of a target of extended ids, each word given the target before it."""
+    def forward(self, batch: Batch, target: Tensor, drawn: Drawn | None = None) -> TargetScores:
+        """Log-probabilities (R, T) of targets of extended ids, each word given the target before it; see Scorer."""
         encoded = self.encode(batch)
         if len(target) != len(batch):  # several targets an article: rows i*k .. i*k+k-1 belong to article i
             encoded = encoded.select(repeat_rows(len(batch), len(target) // len(batch)).to(target.device))
         steps, coverage = self._unroll(encoded, target)
-        return TargetScores(self._target_log_prob(encoded, steps, target), coverage * (target != PAD))
+        if drawn is None or drawn.sampling.plain:
+            log_prob = self._target_log_prob(encoded, steps, target, known=None if drawn is None else drawn.rows)
+        else:
+            sampled, others = drawn.rows.nonzero().squeeze(1), (~drawn.rows).nonzero().squeeze(1)
+            log_prob = torch.zeros_like(coverage).index_put(
+                (sampled,),
+                self._sampled_log_prob(encoded.select(sampled), steps.select(sampled), target[sampled], drawn.sampling),
+            )
+            if len(others):
+                own = self._target_log_prob(encoded.select(others), steps.select(others), target[others])
+                log_prob = log_prob.index_put((others,), own)
+        return TargetScores(log_prob, coverage * (target != PAD))
 
     def _unroll(self, encoded: Encoded, target: Tensor) -> tuple[StepOutput, Tensor]:
         """Teacher-force the decoder: step outputs stacked to (B, T, ...), and the coverage penalty (B, T)."""
@@ -184,19 +200,48 @@ class PointerGenerator(nn.Module):
         shifted = F.pad(target[:, :-1], (1, 0), value=BOS)
         return shifted.masked_fill(shifted >= len(self.vocabulary), UNK)
 
-    def _target_log_prob(self, encoded: Encoded, steps: StepOutput, target: Tensor) -> Tensor:
-        """Log p (B, T) of the target's words, without building the extended distribution."""
+    def _target_log_prob(
+        self, encoded: Encoded, steps: StepOutput, target: Tensor, known: Tensor | None = None
+    ) -> Tensor:
+        """Log p (R, T) of the target's words, without building the extended distribution.
+
+        Rows of the mask ``known`` (R,) are scored as if UNK were impossible.
+        """
         size = len(self.vocabulary)
         log_generate, log_copy = self._log_gate(steps.gate.squeeze(-1), encoded.mask.any(-1, keepdim=True))
         in_vocabulary = (target < size) & (target != PAD)
         words = target.masked_fill(~in_vocabulary, UNK)
         features = self.hidden_out(steps.features).flatten(0, 1)
         log_word = target_log_prob(features, self.word_out.weight, self._bias(), words.flatten()).view_as(target)
-        log_word = log_word.masked_fill(~in_vocabulary, NEVER)
+        log_generated = log_word.masked_fill(~in_vocabulary, NEVER)
         elsewhere = encoded.extended.unsqueeze(1) != target.unsqueeze(2)
         log_attended = steps.log_attention.masked_fill(elsewhere, NEVER).logsumexp(-1)
-        log_prob = torch.logaddexp(log_generate + log_word, log_copy + log_attended)
+        log_prob = torch.logaddexp(log_generate + log_generated, log_copy + log_attended)
+        if known is not None:
+            log_unknown = log_generate + self._log_unknown(features, words, log_word)
+            p_unknown = log_unknown.exp().clamp(max=LARGEST_UNKNOWN).masked_fill(~known.unsqueeze(1), 0.0)
+            log_prob = log_prob - torch.log1p(-p_unknown)
         return log_prob.masked_fill(target == PAD, 0.0)
+
+    def _log_unknown(self, features: Tensor, words: Tensor, log_word: Tensor) -> Tensor:
+        """Log-softmax (R, T) of UNK, from that of ``words`` (R, T): the difference of their logits."""
+        weight, bias = self.word_out.weight, self.word_out.bias
+        logit_difference = (features * (weight[UNK] - weight[words.flatten()])).sum(-1).view_as(words)
+        return log_word + logit_difference + bias[UNK] - bias[words]
+
+    def _sampled_log_prob(self, encoded: Encoded, steps: StepOutput, target: Tensor, sampling: Sampling) -> Tensor:
+        """Log-probabilities (R, T) of samples under the distribution that drew them."""
+        log_generate, log_copy = self._log_gate(steps.gate.squeeze(-1), encoded.mask.any(-1, keepdim=True))
+        features, bias = self.hidden_out(steps.features), self._bias()
+
+        def log_p(t: int) -> Tensor:
+            words = F.linear(features[:, t], self.word_out.weight, bias).float().log_softmax(-1)
+            p = F.pad((words + log_generate[:, t : t + 1]).exp(), (0, encoded.unknowns))
+            return log_of(
+                p.scatter_add(1, encoded.extended, (steps.log_attention[:, t] + log_copy[:, t : t + 1]).exp())
+            )
+
+        return target_log_policy(log_p, target, sampling, **READABLE).masked_fill(target == PAD, 0.0)
 
     @torch.no_grad()
     def generate(self, batch: Batch, decoding: Decoding) -> Tokens:
@@ -205,26 +250,26 @@ class PointerGenerator(nn.Module):
         if decoding.method == "beam":
             return search.beam(self, encoded, decoding)
         if decoding.method == "greedy":
-            return search.rollout(self, encoded, search.greedy, decoding)
+            return search.rollout(self, encoded, search.greedy(decoding), decoding.max_length)
         encoded = encoded.select(repeat_rows(len(batch), decoding.samples).to(batch.src.device))
-        return search.rollout(self, encoded, search.sampler(decoding.temperature), decoding)
+        return search.rollout(self, encoded, search.sampler(decoding.sampling), decoding.max_length)
 
     @torch.no_grad()
     def self_critical(
-        self, batch: Batch, samples: int, max_length: int, noise: Tensor | None = None
+        self, batch: Batch, samples: int, sampling: Sampling, noise: Tensor | None = None
     ) -> tuple[Tokens, Tokens]:
         """Samples and greedy texts in one batch of (samples + 1) B rows; see Summarizer.self_critical."""
         encoded, size = self.encode(batch), len(batch)
         cut = size * samples
         rows = torch.cat([repeat_rows(size, samples), torch.arange(size)]).to(batch.src.device)
-        choose = search.split_at(cut, search.sampler(1.0, noise), search.greedy)
-        return search.rollout(self, encoded.select(rows), choose, Decoding(max_length=max_length)).split(cut)
+        choose = search.split_at(cut, search.sampler(sampling, noise), search.greedy(sampling))
+        return search.rollout(self, encoded.select(rows), choose, sampling.limit).split(cut)
 
     @torch.no_grad()
-    def sample(self, batch: Batch, samples: int, max_length: int, noise: Tensor | None = None) -> Tokens:
+    def sample(self, batch: Batch, samples: int, sampling: Sampling, noise: Tensor | None = None) -> Tokens:
         """See Summarizer.sample."""
         encoded = self.encode(batch).select(repeat_rows(len(batch), samples).to(batch.src.device))
-        return search.rollout(self, encoded, search.sampler(1.0, noise), Decoding(max_length=max_length))
+        return search.rollout(self, encoded, search.sampler(sampling, noise), sampling.limit)
 
     def to_text(self, batch: Batch, tokens: Tokens) -> list[str]:
         """One text a row, words joined by a space, the end token left out."""

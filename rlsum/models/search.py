@@ -12,14 +12,15 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from rlsum.data.vocabulary import BOS, EOS, PAD, UNK
-from rlsum.models.decoding import Decoding
+from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.encoder import Encoded, State
+from rlsum.models.sampling import BLOCKED, NEVER, allowed, constrained, log_policy
 from rlsum.models.summarizer import Tokens
 from rlsum.models.word_scores import WordColumns
 
 WORTH_DROPPING = 0.75  # ended rows are dropped once at most this share is left: dropping copies the other articles
-BLOCKED = float("-inf")
-NEVER = -1e9  # log of "impossible": finite, so that no inf - inf appears in a gradient
+LARGEST_UNKNOWN = 1 - 1e-6  # of p(UNK), so that what is left has a logarithm
+READABLE = {"ends": (EOS,), "never": (UNK,)}  # readers cannot use UNK
 
 
 class Decoder(Protocol):
@@ -38,30 +39,49 @@ class Decoder(Protocol):
 class Chooser(Protocol):
     """Chooses the next words."""
 
-    def __call__(self, p: Tensor, rows: Tensor, t: int) -> Tensor:
-        """Ids (R,) of token ``t``, chosen by p (R, V'); ``rows`` (R,) are the row numbers in the whole batch."""
+    def __call__(self, p: Tensor, rows: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
+        """Ids (R,) of the next token and their log-probabilities (R,), from p (R, V') after the ids (R, t).
+
+        ``rows`` (R,) are the row numbers in the whole batch. May overwrite p.
+        """
 
 
-def greedy(p: Tensor, rows: Tensor, t: int) -> Tensor:
-    """The most probable id except UNK, which readers cannot use, and PAD, whose p is 0."""
-    return p[:, UNK + 1 :].argmax(-1) + UNK + 1
+def greedy(limits: Decoding | Sampling) -> Chooser:
+    """Choose the most probable id except UNK, within minimum length and blocked n-grams; p is the model's."""
+
+    def choose(p: Tensor, rows: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
+        if constrained(limits, ids.shape[1]):
+            chosen = allowed(_log(p), ids, limits, **READABLE).argmax(-1)
+        else:
+            chosen = p[:, UNK + 1 :].argmax(-1) + UNK + 1  # p of PAD is 0
+        return chosen, _log(_at(p, chosen))
+
+    return choose
 
 
-def sampler(temperature: float, noise: Tensor | None = None) -> Chooser:
-    """Draw from p ** (1 / temperature), normalised.
+def sampler(sampling: Sampling, noise: Tensor | None = None) -> Chooser:
+    """Draw from p without UNK, cut and tempered by ``sampling``; log-probabilities are those of this distribution.
 
     ``noise`` (all rows, L) float64 in [0, 1) gives the random number of each token. None: torch's generator, for the
     rows that are left at each step.
     """
     uniform = None if noise is None else noise.unsqueeze(-1)
 
-    def sample(p: Tensor, rows: Tensor, t: int) -> Tensor:
-        weight = p if temperature == 1 else (p / p.amax(-1, keepdim=True)) ** (1 / temperature)
+    def choose(p: Tensor, rows: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
         if uniform is None:
-            return draw(weight, torch.rand((len(p), 1), dtype=torch.float64, device=p.device))
-        return draw(weight, uniform[rows, t])
+            point = torch.rand((len(p), 1), dtype=torch.float64, device=p.device)
+        else:
+            point = uniform[rows, ids.shape[1]]
+        if sampling.plain:  # without a pass over the log-probabilities
+            log_known = torch.log1p(-p[:, UNK].clamp(max=LARGEST_UNKNOWN))
+            p[:, UNK] = 0.0
+            chosen = draw(p, point)
+            return chosen, _log(_at(p, chosen)) - log_known
+        log_p = log_policy(_log(p), ids, sampling, **READABLE)
+        chosen = draw(log_p.exp(), point)
+        return chosen, _at(log_p, chosen)
 
-    return sample
+    return choose
 
 
 def draw(weight: Tensor, uniform: Tensor) -> Tensor:
@@ -77,28 +97,30 @@ def draw(weight: Tensor, uniform: Tensor) -> Tensor:
 def split_at(cut: int, first: Chooser, rest: Chooser) -> Chooser:
     """Use ``first`` for rows before ``cut``, ``rest`` for the others."""
 
-    def choose(p: Tensor, rows: Tensor, t: int) -> Tensor:
+    def choose(p: Tensor, rows: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
         before = int((rows < cut).sum())  # rows come in ascending order
-        return torch.cat([first(p[:before], rows[:before], t), rest(p[before:], rows[before:], t)])
+        parts = first(p[:before], rows[:before], ids[:before]), rest(p[before:], rows[before:], ids[before:])
+        chosen, log_prob = (torch.cat(part) for part in zip(*parts, strict=True))
+        return chosen, log_prob
 
     return choose
 
 
-def rollout(model: Decoder, encoded: Encoded, choose: Chooser, decoding: Decoding) -> Tokens:
-    """Decode every row of ``encoded`` with ``choose`` until all rows have ended or max_length is reached."""
+def rollout(model: Decoder, encoded: Encoded, choose: Chooser, max_length: int) -> Tokens:
+    """Decode every row of ``encoded`` with ``choose`` until all rows have ended or have ``max_length`` tokens."""
     rows, device = len(encoded.states), encoded.states.device
-    ids = torch.full((rows, decoding.max_length), PAD, device=device)
+    ids = torch.full((rows, max_length), PAD, device=device)
     precision = torch.promote_types(encoded.states.dtype, torch.float32)
-    log_probs = torch.zeros((rows, decoding.max_length), dtype=precision, device=device)
+    log_probs = torch.zeros((rows, max_length), dtype=precision, device=device)
     state, columns = model.start(encoded), model.word_columns()
     alive = torch.arange(rows, device=device)  # numbers of the rows in ``encoded`` and ``state``
     previous, running = torch.full_like(alive, BOS), torch.ones_like(alive, dtype=torch.bool)
-    for t in range(decoding.max_length):
+    for t in range(max_length):
         p, state = model.advance(encoded, state, previous, columns)
-        allowed = _constrain(_log(p), ids[alive, :t], t, decoding).softmax(-1) if _constrained(t, decoding) else p
-        previous = choose(allowed, alive, t).masked_fill(~running, PAD)
+        chosen, log_prob = choose(p, alive, ids[alive, :t])
+        previous = chosen.masked_fill(~running, PAD)
         ids[alive, t] = previous
-        log_probs[alive, t] = _log(p.gather(1, previous.unsqueeze(1)).squeeze(1)).masked_fill(~running, 0.0)
+        log_probs[alive, t] = log_prob.masked_fill(~running, 0.0).to(precision)
         running = running & (previous != EOS)
         left = int(running.sum())
         if left == 0:
@@ -125,8 +147,11 @@ def beam(model: Decoder, encoded: Encoded, decoding: Decoding) -> Tokens:
     for t in range(decoding.max_length):
         p, state = model.advance(encoded, state, beams.last(), columns)
         log_p = _log(p)
-        allowed = _without_unknown(_constrain(log_p, beams.ids, t, decoding) if _constrained(t, decoding) else log_p)
-        origin, beams = _grow(beams, log_p, allowed, finished, decoding)
+        if constrained(decoding, t):
+            possible = allowed(log_p, beams.ids, decoding, **READABLE)
+        else:
+            possible = log_p.index_fill(1, torch.tensor([UNK], device=device), BLOCKED)
+        origin, beams = _grow(beams, log_p, possible, finished, decoding)
         state = state.select(origin)
         open_rows = [i for i, row in enumerate(beams.rows) if len(finished[row]) < width]
         if not open_rows:
@@ -189,7 +214,7 @@ class Beams(NamedTuple):
 
 
 def _grow(
-    beams: Beams, log_p: Tensor, allowed: Tensor, finished: list[list[Hypothesis]], decoding: Decoding
+    beams: Beams, log_p: Tensor, possible: Tensor, finished: list[list[Hypothesis]], decoding: Decoding
 ) -> tuple[Tensor, Beams]:
     """Extend every hypothesis by a word: ended ones go to ``finished``, the W best open ones of a row stay.
 
@@ -197,7 +222,7 @@ def _grow(
     """
     rows, width = beams.total.shape
     first = torch.arange(rows, device=log_p.device).unsqueeze(1)
-    best, flat = (beams.total.unsqueeze(2) + allowed.view(rows, width, -1)).flatten(1).topk(2 * width)
+    best, flat = (beams.total.unsqueeze(2) + possible.view(rows, width, -1)).flatten(1).topk(2 * width)
     token = flat % log_p.shape[1]
     origin = (first * width + flat // log_p.shape[1]).flatten()
     ids = torch.cat([beams.ids[origin], token.flatten().unsqueeze(1)], 1)
@@ -224,31 +249,6 @@ def _log(p: Tensor) -> Tensor:
     return p.log().clamp_(min=NEVER)
 
 
-def _without_unknown(log_p: Tensor) -> Tensor:
-    return log_p.index_fill(1, torch.tensor([UNK], device=log_p.device), BLOCKED)
-
-
-def _constrained(t: int, decoding: Decoding) -> bool:
-    return t < decoding.min_length or decoding.block_ngrams > 0
-
-
-def _constrain(log_p: Tensor, ids: Tensor, t: int, decoding: Decoding) -> Tensor:
-    """Log p with the end token blocked before min_length, and repeated n-grams blocked.
-
-    If no word is left, the end token is allowed again.
-    """
-    allowed = log_p.masked_fill(log_p == NEVER, BLOCKED)
-    if t < decoding.min_length:
-        allowed[:, EOS] = BLOCKED
-    if decoding.block_ngrams:
-        for row, history in enumerate(ids.tolist()):
-            allowed[row, _completions(history, decoding.block_ngrams)] = BLOCKED
-    stuck = _without_unknown(allowed).amax(-1) == BLOCKED
-    allowed[:, EOS] = torch.where(stuck, log_p[:, EOS], allowed[:, EOS])
-    return allowed
-
-
-def _completions(history: list[int], n: int) -> list[int]:
-    """Ids that would repeat an n-gram of ``history``."""
-    beginning = history[len(history) - n + 1 :] if n > 1 else []
-    return [history[i + n - 1] for i in range(len(history) - n + 1) if history[i : i + n - 1] == beginning]
+def _at(values: Tensor, ids: Tensor) -> Tensor:
+    """The value (R,) of each row of (R, V') at an id (R,)."""
+    return values.gather(1, ids.unsqueeze(1)).squeeze(1)

@@ -18,8 +18,9 @@ from rlsum.data.batch import Batch
 from rlsum.data.subwords import Subwords, largest_id
 from rlsum.errors import UserError
 from rlsum.models import lora
-from rlsum.models.decoding import Decoding
+from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.pointer_generator import PointerGenerator
+from rlsum.models.sampling import Drawn
 from rlsum.models.sizes import Seq2SeqConfig
 from rlsum.models.summarizer import WEIGHTS, TargetScores, Tokens, own_tensors, repeat_rows
 from rlsum.models.token_rules import SelfCritical, TokenRules
@@ -80,27 +81,32 @@ class Seq2Seq(nn.Module):
         """A batch; see Summarizer.collate."""
         return self.vocabulary.collate(rows, self.rules.ends)
 
-    def forward(self, batch: Batch, target: Tensor) -> TargetScores:
-        """Log-probabilities (R, T) of a target in one pass, each token given the target before it."""
+    def forward(self, batch: Batch, target: Tensor, drawn: Drawn | None = None) -> TargetScores:
+        """Log-probabilities (R, T) of targets in one pass, each token given the target before it; see Scorer."""
         rows = repeat_rows(len(batch), len(target) // len(batch)).to(target.device)
         logits = self.network(
             **self._encoded(batch, rows), decoder_input_ids=self.rules.inputs(target), use_cache=False
         ).logits
         log_prob = self.rules.log_prob(logits, target)
+        if drawn is not None and not drawn.sampling.plain:
+            rows = drawn.rows.nonzero().squeeze(1)
+            sampled = self.rules.sampled_log_prob(logits[rows], target[rows], drawn.sampling)
+            log_prob = log_prob.index_put((rows,), sampled)
         mean = self.rules.mean_log_prob(logits, target) if self.smoothed and self.training else None
         return TargetScores(log_prob, torch.zeros_like(log_prob), mean)
 
     @torch.no_grad()
-    def without_updates(self, batch: Batch, target: Tensor) -> TargetScores:
+    def without_updates(self, batch: Batch, target: Tensor, drawn: Drawn | None = None) -> TargetScores:
         """Scores of the frozen network, without its low-rank updates."""
         with self._no_dropout(), lora.switched_off(self.network):
-            return self(batch, target)
+            return self(batch, target, drawn)
 
     @torch.no_grad()
     def generate(self, batch: Batch, decoding: Decoding) -> Tokens:
         """Decode a batch; see Summarizer.generate."""
-        samples = decoding.samples if decoding.method == "sample" else 1
-        rows = repeat_rows(len(batch), samples).to(batch.src.device)
+        if decoding.method == "sample":
+            return self.sample(batch, decoding.samples, decoding.sampling)
+        rows = torch.arange(len(batch), device=batch.src.device)
         with self._no_dropout():
             ids = self._decode(batch, rows, self.rules.generation_config(decoding))
             ids = self.rules.ends_of(ids, decoding.max_length)
@@ -108,25 +114,26 @@ class Seq2Seq(nn.Module):
 
     @torch.no_grad()
     def self_critical(
-        self, batch: Batch, samples: int, max_length: int, noise: Tensor | None = None
+        self, batch: Batch, samples: int, sampling: Sampling, noise: Tensor | None = None
     ) -> tuple[Tokens, Tokens]:
         """Samples and greedy texts in one batch of (samples + 1) B rows; see Summarizer.self_critical."""
         size, cut = len(batch), len(batch) * samples
         rows = torch.cat([repeat_rows(size, samples), torch.arange(size)])
-        return self._drawn(batch, rows, SelfCritical(cut, noise), max_length).split(cut)
+        return self._drawn(batch, rows, cut, sampling, noise).split(cut)
 
     @torch.no_grad()
-    def sample(self, batch: Batch, samples: int, max_length: int, noise: Tensor | None = None) -> Tokens:
+    def sample(self, batch: Batch, samples: int, sampling: Sampling, noise: Tensor | None = None) -> Tokens:
         """See Summarizer.sample."""
         rows = repeat_rows(len(batch), samples)
-        return self._drawn(batch, rows, SelfCritical(len(rows), noise), max_length)
+        return self._drawn(batch, rows, len(rows), sampling, noise)
 
     @torch.no_grad()
-    def disagreement(self, batch: Batch, max_length: int) -> float:
+    def disagreement(self, batch: Batch, sampling: Sampling) -> float:
         """The largest difference, in nats, between log-probabilities of tokens when sampled and when scored."""
         with self._no_dropout():
-            drawn = self.sample(batch, 2, max_length)
-            return (self(batch, drawn.ids).log_prob - drawn.log_prob).abs().max().item()
+            samples = self.sample(batch, 2, sampling)
+            scored = self(batch, samples.ids, Drawn.all(samples.ids, sampling))
+            return (scored.log_prob - samples.log_prob).abs().max().item()
 
     def to_text(self, batch: Batch, tokens: Tokens) -> list[str]:
         """One text a row, special tokens left out."""
@@ -144,12 +151,13 @@ class Seq2Seq(nn.Module):
         states = type(encoded)(last_hidden_state=encoded.last_hidden_state[rows])  # networks need their own type
         return {"encoder_outputs": states, "attention_mask": mask[rows]}
 
-    def _drawn(self, batch: Batch, rows: Tensor, choose: SelfCritical, max_length: int) -> Tokens:
-        """Texts for the articles ``rows`` (R,), sampled or greedy as ``choose`` says."""
-        config = self.rules.generation_config(Decoding(method="sample", max_length=max_length))
+    def _drawn(self, batch: Batch, rows: Tensor, cut: int, sampling: Sampling, noise: Tensor | None) -> Tokens:
+        """Texts for the articles ``rows`` (R,): samples before row ``cut``, then greedy ones."""
+        choose = SelfCritical(cut, sampling, self.rules.ends, noise)
+        config = self.rules.generation_config(Decoding(method="sample", max_length=sampling.limit))
         with self._no_dropout():
             chosen = self._decode(batch, rows.to(batch.src.device), config, logits_processor=[choose])
-        ids = self.rules.ends_of(chosen, max_length)
+        ids = self.rules.ends_of(chosen, sampling.limit)
         return Tokens(ids, choose.log_prob(chosen).masked_fill(ids == batch.pad, 0.0))
 
     def _decode(self, batch: Batch, rows: Tensor, config: GenerationConfig, **options: Any) -> Tensor:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -10,7 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from rlsum.data.batch import Batch
-from rlsum.models.decoding import Decoding
+from rlsum.models.decoding import Decoding, Sampling
+from rlsum.models.sampling import Drawn
 
 if TYPE_CHECKING:
     import datasets
@@ -43,7 +43,8 @@ class Tokens:
 
     ids       (R, L) int64 extended ids; a row ends with one of the batch's ``ends`` unless it was cut off, and is
               padded with the batch's ``pad``
-    log_prob  (R, L) float32, the model's log-probability of each token; 0 at padding
+    log_prob  (R, L) float32, log-probability of each token; 0 at padding. The model's own, for samples that of the
+              distribution they were drawn from
     """
 
     ids: Tensor
@@ -54,10 +55,18 @@ class Tokens:
         return Tokens(self.ids[:cut], self.log_prob[:cut]), Tokens(self.ids[cut:], self.log_prob[cut:])
 
 
-Scorer = Callable[[Batch, Tensor], TargetScores]  # a summarizer, possibly wrapped by accelerate
+class Scorer(Protocol):
+    """What scores targets: a summarizer, possibly wrapped by accelerate."""
+
+    def __call__(self, batch: Batch, target: Tensor, drawn: Drawn | None = None) -> TargetScores:
+        """Score targets (R, T) of extended ids; the only differentiable path.
+
+        With k targets an article, rows i*k .. i*k+k-1 belong to article i. Targets that were ``drawn`` are scored
+        under the distribution that drew them, as ``Tokens.log_prob``; the others under the model's own.
+        """
 
 
-class Summarizer(Protocol):
+class Summarizer(Scorer, Protocol):
     """The contract of every model."""
 
     def read(self, rows: datasets.Dataset, max_source: int, max_target: int) -> datasets.Dataset:
@@ -66,25 +75,20 @@ class Summarizer(Protocol):
     def collate(self, rows: dict[str, list[Any]]) -> Batch:
         """Make a batch of rows from ``read`` (a slice ``rows[i:j]``)."""
 
-    def __call__(self, batch: Batch, target: Tensor) -> TargetScores:
-        """Score targets (B, T) of extended ids; the only differentiable path.
-
-        With k targets an article, rows i*k .. i*k+k-1 belong to article i.
-        """
-
     def generate(self, batch: Batch, decoding: Decoding) -> Tokens:
         """Decode without gradient; with k samples an article, rows i*k .. i*k+k-1 belong to article i."""
 
     def self_critical(
-        self, batch: Batch, samples: int, max_length: int, noise: Tensor | None = None
+        self, batch: Batch, samples: int, sampling: Sampling, noise: Tensor | None = None
     ) -> tuple[Tokens, Tokens]:
         """Decode ``samples`` samples an article, and its greedy text, in one batch, without gradient.
 
-        ``noise`` (B*k, max_length) float64 in [0, 1): the random numbers that draw each token of the samples. None:
-        torch's generator.
+        The greedy text has the same minimum and maximum length and blocked n-grams.
+        ``noise`` (B*k, sampling.max_length) float64 in [0, 1): the random numbers that draw each token of the samples.
+        None: torch's generator.
         """
 
-    def sample(self, batch: Batch, samples: int, max_length: int, noise: Tensor | None = None) -> Tokens:
+    def sample(self, batch: Batch, samples: int, sampling: Sampling, noise: Tensor | None = None) -> Tokens:
         """Like ``self_critical``, without the greedy texts."""
 
     def to_text(self, batch: Batch, tokens: Tokens) -> list[str]:

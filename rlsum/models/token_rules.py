@@ -15,8 +15,9 @@ from torch import Tensor
 
 from rlsum.data.subwords import IGNORED
 from rlsum.errors import UserError
-from rlsum.models.decoding import Decoding
-from rlsum.models.search import NEVER, draw
+from rlsum.models.decoding import Decoding, Sampling
+from rlsum.models.sampling import NEVER, allowed, log_policy, target_log_policy
+from rlsum.models.search import draw
 
 if TYPE_CHECKING:
     from transformers import GenerationConfig
@@ -104,6 +105,12 @@ class TokenRules:
         log_prob = -F.cross_entropy(logits.flatten(0, 1), words.flatten(), reduction="none").view_as(target)
         return log_prob.masked_fill(self._settled(target), 0.0)
 
+    def sampled_log_prob(self, logits: Tensor, target: Tensor, sampling: Sampling) -> Tensor:
+        """Log-probabilities (R, T) float32 of samples under the distribution that drew them; logits (R, T, V)."""
+        logits = self._without_suppressed(logits.float(), target.masked_fill(target == IGNORED, 0))
+        log_prob = target_log_policy(lambda t: logits[:, t].log_softmax(-1), target, sampling, self.ends)
+        return log_prob.masked_fill(self._settled(target), 0.0)
+
     def mean_log_prob(self, logits: Tensor, target: Tensor) -> Tensor:
         """Means (R, T) float32 of log-probabilities over all possible tokens; 0 at padding and forced tokens."""
         words = target.masked_fill(target == IGNORED, 0)
@@ -154,25 +161,27 @@ class SelfCritical:
     """Decodes samples and greedy texts together, and records the log-probability of each token chosen.
 
     A logits processor of transformers, called with the ids so far (R, t) and scores (R, V). Rows before ``cut`` are
-    sampled; in the others, all probability goes to the best id. With ``noise`` (cut, L) the samples are drawn here,
-    and all probability goes to them, too.
+    sampled, as ``sampling`` says; in the others, all probability goes to the best id within its limits. With ``noise``
+    (cut, L) the samples are drawn here, and all probability goes to them, too.
     """
 
-    def __init__(self, cut: int, noise: Tensor | None = None) -> None:
-        self.cut, self.noise = cut, noise
+    def __init__(self, cut: int, sampling: Sampling, ends: Sequence[int], noise: Tensor | None = None) -> None:
+        self.cut, self.sampling, self.ends, self.noise = cut, sampling, ends, noise
         self.chosen: list[Tensor] = []  # (R,) a step
         self._last: Tensor | None = None
 
     def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
         """The scores to sample from."""
         self._remember(input_ids[:, -1])
-        self._last = scores.float().log_softmax(-1)
-        best = _certainly(scores[self.cut :].argmax(-1), scores[self.cut :])
-        sampled = scores[: self.cut]
+        ids, log_p = input_ids[:, 1:], scores.float().log_softmax(-1)  # without the start token
+        sampled, possible = log_p[: self.cut], log_p[self.cut :]
+        if not self.sampling.plain:
+            sampled = log_policy(sampled, ids[: self.cut], self.sampling, self.ends)
+            possible = allowed(possible, ids[self.cut :], self.sampling, self.ends)
+        self._last = torch.cat([sampled, log_p[self.cut :]])
         if self.noise is not None:
-            t = input_ids.shape[1] - 1  # without the start token
-            sampled = _certainly(draw(self._last[: self.cut].exp(), self.noise[:, t : t + 1]), sampled)
-        return torch.cat([sampled, best])
+            sampled = _certainly(draw(sampled.exp(), self.noise[:, ids.shape[1] : ids.shape[1] + 1]), sampled)
+        return torch.cat([sampled, _certainly(possible.argmax(-1), possible)])
 
     def log_prob(self, ids: Tensor) -> Tensor:
         """Log-probabilities (R, L) of the decoded ids."""

@@ -52,7 +52,7 @@ def training_step(
 
     ``start`` scores as the model that the run began with; an objective with a KL penalty needs it.
     """
-    objective, training, max_length = config.objective, config.training, config.decoding.max_length
+    objective, training, sampling = config.objective, config.training, config.samples_from
     coverage_weight = objective.coverage_weight if getattr(config.model, "coverage", False) else 0.0
     mle = MLEStep(objective.length, coverage_weight, objective.label_smoothing)
     if reward is None:
@@ -60,7 +60,7 @@ def training_step(
     row_noise = training.row_noise
     if row_noise is None:
         row_noise = training.decode_batch is not None or processes.world_size > 1
-    noise = partial(article_noise, seed=training.seed, samples=objective.samples, length=max_length)
+    noise = partial(article_noise, seed=training.seed, samples=objective.samples, length=sampling.limit)
     scoring = score_each
     if training.decode_batch is not None:
         scoring = score_behind if training.reward_workers else score_together
@@ -69,10 +69,10 @@ def training_step(
         reward=reward,
         gamma=lambda number: objective.gamma_at(number, training.steps),
         samples=objective.samples,
-        max_length=max_length,
+        sampling=sampling,
         rl=_reward_loss(objective),
         mle=mle,
-        credit=_credit(objective, max_length),
+        credit=_credit(objective, sampling.limit),
         coverage_on_samples=objective.coverage_on_samples,
         start=start,
         noise=noise if row_noise else None,

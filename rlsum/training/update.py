@@ -25,6 +25,8 @@ from torch import Tensor
 
 from rlsum.data.batch import Batch
 from rlsum.data.vocabulary import PAD
+from rlsum.models.decoding import Sampling
+from rlsum.models.sampling import Drawn
 from rlsum.models.summarizer import Scorer, Summarizer, TargetScores, Tokens
 from rlsum.records import common_columns
 from rlsum.training import estimators, losses
@@ -107,7 +109,7 @@ class MixedStep:
     reward               texts -> rewards
     gamma                update number (from 0) -> weight of L_RL
     samples              k
-    max_length           tokens a sample may have
+    sampling             how samples are drawn
     rl                   rollout -> L_RL
     mle                  references -> L_MLE, and lambda
     credit               rewards -> advantages and weights; None: ranking, which needs none
@@ -122,7 +124,7 @@ class MixedStep:
     reward: Reward
     gamma: Callable[[int], float]
     samples: int
-    max_length: int
+    sampling: Sampling
     rl: RewardLoss
     mle: MLEStep
     credit: Credit | None = None
@@ -149,14 +151,15 @@ class MixedStep:
         return self.credited(scored)
 
     def sample(self, number: int, batch: Batch) -> Samples:
-        """k samples of each article at temperature 1, cut after ``max_length`` tokens, and the greedy text."""
+        """k samples of each article, cut after ``sampling.max_length`` tokens, and the greedy text if needed."""
         noise = None if self.noise is None else self.noise(batch, number)
         if self.credit is not None and self.credit.needs_greedy:
-            tokens, greedy = self.policy.self_critical(batch, self.samples, self.max_length, noise)
+            tokens, greedy = self.policy.self_critical(batch, self.samples, self.sampling, noise)
             greedy_texts = self.policy.to_text(batch, greedy)
         else:
-            tokens, greedy_texts = self.policy.sample(batch, self.samples, self.max_length, noise), []
-        start_log_prob = None if self.start is None else self.start(batch, tokens.ids).log_prob
+            tokens, greedy_texts = self.policy.sample(batch, self.samples, self.sampling, noise), []
+        drawn = Drawn.all(tokens.ids, self.sampling)
+        start_log_prob = None if self.start is None else self.start(batch, tokens.ids, drawn).log_prob
         return Samples(batch, tokens, self.policy.to_text(batch, tokens), greedy_texts, start_log_prob)
 
     def score(self, samples: Sequence[Samples]) -> list[Rollout]:
@@ -206,12 +209,12 @@ class MixedStep:
         """gamma L_RL + (1 - gamma) L_MLE + lambda L_cov, from one pass of the model over samples and references."""
         gamma, ids = self.gamma(number), rollout.samples.ids
         if gamma == 1 and not self.mle.coverage_weight:  # the references are not scored
-            loss, log = self.rl(model(batch, ids).log_prob, rollout)
+            loss, log = self.rl(model(batch, ids, Drawn.all(ids, self.sampling)).log_prob, rollout)
             log |= {"loss_rl": loss.item(), "tokens": float(rollout.lengths.sum())}
         else:
             both = interleave(ids, batch.target, self.samples, batch.pad)  # (B*(k+1), max(L, T))
-            scored = model(batch, both)
             is_sample = torch.arange(len(both), device=both.device) % (self.samples + 1) < self.samples
+            scored = model(batch, both, Drawn(is_sample, self.sampling))
             samples, references = scored.select(is_sample), scored.select(~is_sample)
             rl, rl_log = self.rl(samples.log_prob, rollout)
             mle, mle_log = self.mle.loss(references, batch.target, batch.pad)

@@ -11,6 +11,7 @@ from rlsum.config import Config, ConfigError
 from rlsum.data.corpus import Corpus
 from rlsum.data.subwords import Subwords
 from rlsum.models import lora, pretrained
+from rlsum.models.decoding import Sampling
 from rlsum.models.seq2seq import Seq2Seq
 from rlsum.models.sizes import ModelConfig, Seq2SeqConfig
 from rlsum.models.token_rules import TokenRules
@@ -32,6 +33,7 @@ def check(config: Config, origin: Origin) -> None:
             "data.max_source": ("source", config.data.max_source),
             "data.max_target": ("target", config.data.max_target),
             "decoding.max_length": ("target", config.decoding.max_length),
+            "sampling.max_length": ("target", config.samples_from.limit),
         }
         lacking = pretrained.length_faults(sizes, asked)
         lacking += lora.faults(section.lora, sizes) if section.lora is not None else []
@@ -97,7 +99,7 @@ def _on_policy(config: Config, model: Seq2Seq) -> Seq2Seq:
     batch = model.collate(model.read(datasets.Dataset.from_dict(texts), 16, 16)[:2])
     with torch.random.fork_rng(devices=[]):  # leaves the run's random numbers alone
         torch.manual_seed(0)
-        gap = model.disagreement(batch, min(8, config.decoding.max_length))
+        gap = model.disagreement(batch, Sampling(max_length=min(8, config.samples_from.limit)))
     if not gap < TOLERANCE:
         raise ConfigError(
             f"model.pretrained={model.config.pretrained}: log-probabilities of its samples differ by up to {gap:.2g} "

@@ -9,7 +9,7 @@ import torch
 
 from rlsum.data.subwords import IGNORED, Subwords
 from rlsum.models import pretrained
-from rlsum.models.decoding import Decoding
+from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.seq2seq import Seq2Seq
 from rlsum.models.sizes import Seq2SeqConfig
 
@@ -25,7 +25,7 @@ def test_it_scores_samples_and_decodes_as_plain_transformers(tmp_path, name):
     model = Seq2Seq(section, network, pretrained.load_config(str(folder)), words, Decoding(max_length=9)).eval()
     news = model.collate(model.read(tiny.rows(tiny.NEWS[:3]), 64, 20)[:3])
 
-    samples, greedy = model.self_critical(news, 2, 9)
+    samples, greedy = model.self_critical(news, 2, Sampling(max_length=9))
     for tokens in (samples, greedy):
         torch.testing.assert_close(model(news, tokens.ids).log_prob, tokens.log_prob, atol=1e-4, rtol=0)
 

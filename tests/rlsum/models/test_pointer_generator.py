@@ -9,8 +9,9 @@ import torch.nn.functional as F
 from torch import nn
 
 from rlsum.data.vocabulary import BOS, EOS, PAD, UNK
-from rlsum.models.decoding import Decoding
+from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.pointer_generator import NEVER
+from rlsum.models.sampling import Drawn
 
 SIZES = [
     pytest.param({}, id="plain"),
@@ -148,10 +149,13 @@ def test_attention_by_sigmoid_is_attention_by_tanh():
 # ---- decoding and scoring agree -----------------------------------------------------------------------------------
 
 
+DRAWN_AS = {"sample": Sampling(), "hot": Sampling(temperature=2.0), "self_critical samples": Sampling()}
+
+
 def decoded(model, batch, how):
     torch.manual_seed(5)
     if how.startswith("self_critical"):
-        samples, greedy = model.self_critical(batch, 3, 12)
+        samples, greedy = model.self_critical(batch, 3, Sampling(max_length=12))
         return samples if how.endswith("samples") else greedy
     options = {"beam": {"beam": 4}, "sample": {"samples": 5}, "hot": {"samples": 3, "temperature": 2.0}}.get(how, {})
     method = {"hot": "sample"}.get(how, how)
@@ -165,7 +169,8 @@ def decoded(model, batch, how):
 def test_decoding_and_scoring_agree(how, sizes, seed):
     model, batch = tiny.copier(seed=seed, **sizes), tiny.batch((*tiny.PAIRS, tiny.EMPTY))
     tokens = decoded(model, batch, how)
-    scored = model(batch, tokens.ids).log_prob
+    drawn = DRAWN_AS.get(how)
+    scored = model(batch, tokens.ids, drawn and Drawn.all(tokens.ids, drawn)).log_prob
     torch.testing.assert_close(scored, tokens.log_prob, atol=1e-5, rtol=0)
     assert (tokens.log_prob[tokens.ids != PAD] < 0).all()
 
@@ -431,4 +436,4 @@ def test_generation_records_no_gradient():
     model, batch = tiny.model(), tiny.batch()
     for method in ("greedy", "sample", "beam"):
         assert not model.generate(batch, Decoding(method=method, max_length=3)).log_prob.requires_grad
-    assert not any(tokens.log_prob.requires_grad for tokens in model.self_critical(batch, 2, 3))
+    assert not any(tokens.log_prob.requires_grad for tokens in model.self_critical(batch, 2, Sampling(max_length=3)))

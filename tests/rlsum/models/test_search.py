@@ -10,8 +10,9 @@ import torch
 from scipy import stats
 
 from rlsum.data.vocabulary import BOS, EOS, PAD, UNK
-from rlsum.models import search
-from rlsum.models.decoding import Decoding
+from rlsum.models import sampling, search
+from rlsum.models.decoding import Decoding, Sampling
+from rlsum.models.sampling import Drawn
 
 PAIRS = (*tiny.PAIRS, tiny.EMPTY)
 SEEDS = [1, 2, 4]
@@ -23,14 +24,15 @@ def words_of(row):
     return row[: row.index(EOS)] if EOS in row else [token for token in row if token != PAD]
 
 
-def enumerate_sequences(model, batch, longest, usable):
+def enumerate_sequences(model, batch, longest, usable, sampling=None):
     """Every sequence of usable ids that ends or is ``longest`` long -> its log-probability; for one article."""
     bodies = {length: list(itertools.product(usable, repeat=length)) for length in range(longest + 1)}
     complete = [[(*body, EOS) for body in bodies[length]] for length in range(longest)] + [bodies[longest]]
     found = {}
     for sequences in complete:  # several targets of one article are scored in one pass
+        ids = torch.tensor(sequences)
         with torch.no_grad():
-            scores = model(batch, torch.tensor(sequences)).log_prob.sum(-1)
+            scores = model(batch, ids, sampling and Drawn.all(ids, sampling)).log_prob.sum(-1)
         found |= dict(zip(sequences, scores.tolist(), strict=True))
     return found
 
@@ -56,15 +58,20 @@ def test_greedy_takes_the_most_probable_word_at_every_step(seed):
 
 def scripted(*scripts):
     """A chooser that ignores probabilities and reads each row's next id from a script."""
-    return lambda p, rows, t: torch.tensor([script[t] for script in scripts])[rows]
+
+    def choose(p, rows, ids):
+        chosen = torch.tensor([script[ids.shape[1]] for script in scripts])[rows]
+        return chosen, p.gather(1, chosen.unsqueeze(1)).squeeze(1).log()
+
+    return choose
 
 
 @torch.no_grad()
 def test_nothing_after_the_end_counts():
     model, batch = tiny.copier(), tiny.batch(tiny.PAIRS[:2])
-    encoded, decoding = model.encode(batch), Decoding(max_length=5)
-    first = search.rollout(model, encoded, scripted([4, EOS, 5, 6, 7], [4, 5, 6, 7, 8]), decoding)
-    second = search.rollout(model, encoded, scripted([4, EOS, 8, EOS, 9], [4, 5, 6, 7, 8]), decoding)
+    encoded = model.encode(batch)
+    first = search.rollout(model, encoded, scripted([4, EOS, 5, 6, 7], [4, 5, 6, 7, 8]), 5)
+    second = search.rollout(model, encoded, scripted([4, EOS, 8, EOS, 9], [4, 5, 6, 7, 8]), 5)
     assert first.ids.tolist() == [[4, EOS, PAD, PAD, PAD], [4, 5, 6, 7, 8]]
     assert torch.equal(first.ids, second.ids)
     assert torch.equal(first.log_prob, second.log_prob)
@@ -75,10 +82,10 @@ def test_nothing_after_the_end_counts():
 def test_rows_that_go_on_do_not_notice_that_others_have_ended():
     model, batch = tiny.copier(coverage=True, decoder_layers=2), tiny.batch(PAIRS)
     scripts = [[4, EOS, 5, 6, 7, 8], [EOS] * 6, [5, 6, EOS, 4, 4, 4], [6, 6, 7, 7, EOS, 4], [4, 5, 6, 7, 8, 9]]
-    tokens = search.rollout(model, model.encode(batch), scripted(*scripts), Decoding(max_length=6))
+    tokens = search.rollout(model, model.encode(batch), scripted(*scripts), 6)
     for row, script in enumerate(scripts):
         alone = batch.select([row])
-        own = search.rollout(model, model.encode(alone), scripted(script), Decoding(max_length=6))
+        own = search.rollout(model, model.encode(alone), scripted(script), 6)
         length = own.ids.shape[1]
         assert tokens.ids[row, :length].tolist() == own.ids[0].tolist()
         assert (tokens.ids[row, length:] == PAD).all()
@@ -89,7 +96,7 @@ def test_rows_that_go_on_do_not_notice_that_others_have_ended():
 def test_decoding_stops_when_all_rows_have_ended():
     model, batch = tiny.copier(), tiny.batch(tiny.PAIRS[:2])
     chooser = scripted([4, EOS, 5, 5], [EOS, 5, 5, 5])
-    assert search.rollout(model, model.encode(batch), chooser, Decoding(max_length=4)).ids.shape == (2, 2)
+    assert search.rollout(model, model.encode(batch), chooser, 4).ids.shape == (2, 2)
 
 
 # ---- beam ---------------------------------------------------------------------------------------------------------
@@ -276,7 +283,7 @@ def test_no_ngram_repeats_once_blocked(method, n):
     ],
 )
 def test_completions_by_hand(history, n, expected):
-    assert sorted(set(search._completions(history, n))) == expected
+    assert sorted(set(sampling._completions(history, n))) == expected
 
 
 @pytest.mark.parametrize("method", ["greedy", "beam", "sample"])
@@ -325,7 +332,7 @@ def chi_square_p(counts, probabilities):
 def test_first_words_are_drawn_from_the_tempered_distribution(temperature):
     model, batch = tiny.copier(seed=4), tiny.batch([tiny.PAIRS[0]])
     size = len(model.vocabulary) + 2
-    ids = torch.tensor([[i] for i in range(size) if i not in (PAD, BOS)])
+    ids = torch.tensor([[i] for i in range(size) if i not in (PAD, UNK, BOS)])
     with torch.no_grad():
         log_p = model(batch, ids).log_prob.squeeze(1)
     probabilities = dict(zip(ids.squeeze(1).tolist(), (log_p / temperature).softmax(0).tolist(), strict=True))
@@ -334,14 +341,14 @@ def test_first_words_are_drawn_from_the_tempered_distribution(temperature):
     drawn = Counter(model.generate(batch, decoding).ids.squeeze(1).tolist())
     assert chi_square_p(drawn, probabilities) > 0.001
     if temperature != 1.0:
-        plain = dict(zip(ids.squeeze(1).tolist(), log_p.exp().tolist(), strict=True))
+        plain = dict(zip(ids.squeeze(1).tolist(), log_p.softmax(0).tolist(), strict=True))
         assert chi_square_p(drawn, plain) < 1e-6, "the temperature made no difference"
 
 
 def test_whole_sequences_are_drawn_with_the_models_probabilities():
     words = ("ash", "elm")
     model, batch = tiny.copier(seed=2, words=words), tiny.batch([("Quercus elm", "ash")], words=words)
-    every = enumerate_sequences(model, batch, 2, usable=[UNK, 4, 5, len(model.vocabulary)])
+    every = enumerate_sequences(model, batch, 2, usable=[4, 5, len(model.vocabulary)], sampling=Sampling())
     probabilities = {seq: torch.tensor(p).exp().item() for seq, p in every.items()}
     assert sum(probabilities.values()) == pytest.approx(1, abs=1e-4)
     torch.manual_seed(3)
@@ -352,11 +359,11 @@ def test_whole_sequences_are_drawn_with_the_models_probabilities():
 
 def test_samples_of_self_critical_are_drawn_like_samples():
     model, batch = tiny.copier(seed=4), tiny.batch([tiny.PAIRS[3]])
-    ids = torch.tensor([[i] for i in range(len(model.vocabulary) + 2) if i not in (PAD, BOS)])
+    ids = torch.tensor([[i] for i in range(len(model.vocabulary) + 2) if i not in (PAD, UNK, BOS)])
     with torch.no_grad():
-        probabilities = model(batch, ids).log_prob.squeeze(1).exp().tolist()
+        probabilities = model(batch, ids).log_prob.squeeze(1).softmax(0).tolist()
     torch.manual_seed(4)
-    samples, greedy = model.self_critical(batch, 20_000, 1)
+    samples, greedy = model.self_critical(batch, 20_000, Sampling(max_length=1))
     drawn = Counter(samples.ids.squeeze(1).tolist())
     assert chi_square_p(drawn, dict(zip(ids.squeeze(1).tolist(), probabilities, strict=True))) > 0.001
     assert greedy.ids.shape == (1, 1)
@@ -365,7 +372,7 @@ def test_samples_of_self_critical_are_drawn_like_samples():
 def test_self_critical_greedy_is_greedy_and_samples_are_ordered_by_article():
     model, batch = tiny.copier(), tiny.batch()
     torch.manual_seed(0)
-    samples, greedy = model.self_critical(batch, 50, 7)
+    samples, greedy = model.self_critical(batch, 50, Sampling(max_length=7))
     alone = model.generate(batch, Decoding(max_length=7))
     width = alone.ids.shape[1]
     assert torch.equal(greedy.ids[:, :width], alone.ids)
@@ -393,7 +400,10 @@ def test_words_of_probability_zero_are_never_drawn():
     p = torch.zeros(1000, 5)
     p[:, 2] = 1.0
     for temperature in (0.1, 1.0, 100.0):
-        assert set(search.sampler(temperature)(p, torch.arange(1000), 0).tolist()) == {2}
+        choose = search.sampler(Sampling(temperature=temperature))
+        ids, log_prob = choose(p.clone(), torch.arange(1000), torch.empty((1000, 0), dtype=torch.long))
+        assert set(ids.tolist()) == {2}
+        assert log_prob.abs().max() < 1e-6
 
 
 def test_options_out_of_range_are_refused():

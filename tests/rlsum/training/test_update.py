@@ -9,7 +9,8 @@ import torch
 import torch.nn.functional as F
 
 from rlsum.data.vocabulary import EOS, PAD
-from rlsum.models.decoding import Decoding
+from rlsum.models.decoding import Decoding, Sampling
+from rlsum.models.sampling import Drawn
 from rlsum.models.summarizer import Tokens
 from rlsum.training.estimators import Credit
 from rlsum.training.losses import target_lengths
@@ -42,7 +43,7 @@ class Scripted:
     samples: torch.Tensor
     greedy: torch.Tensor
 
-    def self_critical(self, batch, samples, max_length, noise=None):
+    def self_critical(self, batch, samples, sampling, noise=None):
         return Tokens(self.samples, torch.zeros(self.samples.shape)), Tokens(
             self.greedy, torch.zeros(self.greedy.shape)
         )
@@ -57,7 +58,9 @@ def step(reward, gamma=1.0, samples=1, scale=1.0, length="mean", coverage_weight
     credit = Credit("self-critical", {"mean": "sequence", "sum": "sum"}[length], scale=scale)
 
     def result(model, policy, batch):
-        mixed = MixedStep(policy, reward, lambda _: gamma, samples, max_length, rl, mle, credit, on_samples)
+        mixed = MixedStep(
+            policy, reward, lambda _: gamma, samples, Sampling(max_length=max_length), rl, mle, credit, on_samples
+        )
         return mixed(0, model, batch)
 
     return result
@@ -172,7 +175,7 @@ def test_an_undefined_reward_takes_its_sample_out_and_is_counted():
 def test_the_loss_is_equations_7_and_8_and_the_whole_coverage_computed_sample_by_sample(gamma, on_samples, length):
     model, batch, k = tiny.copier(coverage=True), tiny.batch(tiny.PAIRS[:3]), 2
     torch.manual_seed(3)
-    samples, greedy = model.self_critical(batch, k, 6)
+    samples, greedy = model.self_critical(batch, k, Sampling(max_length=6))
     texts = model.to_text(batch, samples) + model.to_text(batch, greedy)
     values = {text: 0.1 + 0.17 * i % 0.9 for i, text in enumerate(dict.fromkeys(texts))}
     reward = Table(values)
@@ -191,7 +194,8 @@ def test_the_loss_is_equations_7_and_8_and_the_whole_coverage_computed_sample_by
         coverage.append(of_text(scored.coverage, alone.target))
         for i in range(row * k, row * k + k):
             advantage = 3.0 * (values[texts[i]] - values[texts[len(batch) * k + row]])
-            scored, ids = model(alone, samples.ids[i : i + 1]), samples.ids[i]
+            ids, drawn = samples.ids[i], Drawn.all(samples.ids[i : i + 1], Sampling())
+            scored = model(alone, samples.ids[i : i + 1], drawn)
             rl.append(-advantage * of_text(scored.log_prob, ids))
             sample_coverage.append(of_text(scored.coverage, ids))
     rl, mle, coverage, sample_coverage = (torch.stack(x).mean() for x in (rl, mle, coverage, sample_coverage))
@@ -295,7 +299,7 @@ def test_the_mixed_gradient_is_that_of_finite_differences(coverage, length, monk
     monkeypatch.setattr(torch.Tensor, "float", torch.Tensor.double)  # the model's float32 steps in float64
     model, batch = tiny.copier(coverage=coverage).double(), tiny.batch()
     torch.manual_seed(0)
-    samples, greedy = model.self_critical(batch, 2, 6)
+    samples, greedy = model.self_critical(batch, 2, Sampling(max_length=6))
     texts = model.to_text(batch, samples) + model.to_text(batch, greedy)
     # values that float32 holds exactly, since advantages are float32
     reward = Table({text: (i % 8) / 8 for i, text in enumerate(dict.fromkeys(texts))})

@@ -1,0 +1,167 @@
+"""Samples are scored under the distribution that drew them, for every option and both kinds of model."""
+
+import itertools
+import math
+
+import pretrained
+import pytest
+import tiny
+import torch
+
+from rlsum.data.subwords import Subwords
+from rlsum.data.vocabulary import EOS, PAD, UNK
+from rlsum.models import pretrained as loading
+from rlsum.models import sampling
+from rlsum.models.decoding import Decoding, Sampling
+from rlsum.models.sampling import BLOCKED, Drawn, log_policy
+from rlsum.models.seq2seq import Seq2Seq
+from rlsum.models.sizes import Seq2SeqConfig
+
+CUTS = {
+    "plain": {},
+    "temperature": {"temperature": 0.7},
+    "hot": {"temperature": 1.5},
+    "top_k": {"top_k": 4},
+    "top_p": {"top_p": 0.8},
+    "min_length": {"min_length": 5},
+    "block_ngrams": {"block_ngrams": 2},
+    "all": {"temperature": 1.2, "top_k": 9, "top_p": 0.9, "min_length": 4, "block_ngrams": 1},
+}
+
+
+def tokens_of(row, ends=(EOS,)):
+    row = [token for token in row.tolist() if token not in (PAD, -100)]
+    return row[:-1] if row and row[-1] in ends else row
+
+
+def model_and_batch(kind, folder):
+    if kind == "pointer-generator":
+        return tiny.copier(seed=3, coverage=True), tiny.batch((*tiny.PAIRS, tiny.EMPTY))
+    name = str(pretrained.save(folder / kind, kind))
+    network, sizes = loading.load_network(name, False), loading.load_config(name)
+    model = Seq2Seq(Seq2SeqConfig(pretrained=name), network, sizes, Subwords(loading.load_tokenizer(name)), Decoding())
+    return model, model.collate(model.read(pretrained.rows(pretrained.NEWS), 64, 20)[: len(pretrained.NEWS)])
+
+
+@pytest.mark.parametrize("kind", ["pointer-generator", "bart", "t5"])
+@pytest.mark.parametrize("cut", CUTS)
+def test_drawn_and_scored_agree(cut, kind, tmp_path):
+    model, batch = model_and_batch(kind, tmp_path)
+    rules = Sampling(**CUTS[cut], max_length=8)
+    torch.manual_seed(4)
+    samples, greedy = model.self_critical(batch, 6, rules)
+    model.train()
+    scored = model(batch, samples.ids, Drawn.all(samples.ids, rules)).log_prob
+    torch.testing.assert_close(scored, samples.log_prob, atol=1e-5, rtol=0)
+    ends = batch.ends
+    for row in [*samples.ids, *greedy.ids]:
+        words = tokens_of(row, ends)
+        assert UNK not in words or kind != "pointer-generator"
+        assert len(words) >= rules.min_length or len(words) == 0
+        n = rules.block_ngrams
+        if n:
+            ngrams = [tuple(words[i : i + n]) for i in range(len(words) - n + 1)]
+            assert len(set(ngrams)) == len(ngrams)
+
+
+@pytest.mark.parametrize("kind", ["pointer-generator", "t5"])
+def test_references_beside_samples_are_scored_under_the_models_own_distribution(kind, tmp_path):
+    model, batch = model_and_batch(kind, tmp_path)
+    for cut in ("plain", "all"):
+        rules = Sampling(**CUTS[cut], max_length=8)
+        samples = model.sample(batch, 1, rules).ids
+        width = max(samples.shape[1], batch.target.shape[1])
+        padded = [
+            torch.nn.functional.pad(ids, (0, width - ids.shape[1]), value=batch.pad) for ids in (samples, batch.target)
+        ]
+        both = torch.stack(padded, 1).flatten(0, 1)
+        is_sample = torch.arange(len(both)) % 2 == 0
+        together = model(batch, both, Drawn(is_sample, rules)).log_prob
+        torch.testing.assert_close(together[~is_sample], model(batch, padded[1]).log_prob, atol=1e-5, rtol=1e-5)
+        alone = model(batch, padded[0], Drawn.all(padded[0], rules)).log_prob
+        torch.testing.assert_close(together[is_sample], alone, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("cut", ["plain", "hot", "top_k", "all"])
+def test_the_policy_sums_to_one_over_all_short_texts(cut):
+    """The probabilities of all texts, each scored by itself, add up to 1: the scored policy is a distribution."""
+    words = ("ash", "elm")
+    model, batch = tiny.copier(seed=2, words=words), tiny.batch([("Quercus elm", "ash")], words=words)
+    usable, rules = [UNK, 4, 5, len(model.vocabulary)], Sampling(**CUTS[cut] | {"min_length": 1}, max_length=3)
+    texts = [(*body, EOS) for n in (0, 1, 2) for body in itertools.product(usable, repeat=n)]
+    texts += list(itertools.product(usable, repeat=3))
+    total = 0.0
+    for text in texts:
+        ids = torch.tensor([text])
+        with torch.no_grad():
+            total += model(batch, ids, Drawn.all(ids, rules)).log_prob.sum().exp().item()
+    assert total == pytest.approx(1, abs=1e-4)
+
+
+@pytest.mark.parametrize("cut", ["plain", "hot", "top_p", "all"])
+def test_gradients_of_cut_distributions_are_those_of_finite_differences(cut):
+    model, batch = tiny.copier(seed=3).double(), tiny.batch(tiny.PAIRS[:2])
+    rules = Sampling(**CUTS[cut], max_length=5)
+    torch.manual_seed(1)
+    ids = model.sample(batch, 2, rules).ids
+    bias = model.word_out.bias
+    loss = model(batch, ids, Drawn.all(ids, rules)).log_prob.sum()
+    loss.backward()
+    for word in (UNK, EOS, 6):
+        values = []
+        for change in (3e-3, -3e-3):
+            with torch.no_grad():
+                bias[word] += change
+                values.append(model(batch, ids, Drawn.all(ids, rules)).log_prob.sum().item())
+                bias[word] -= change
+        assert bias.grad[word].item() == pytest.approx((values[0] - values[1]) / 6e-3, abs=5e-3)
+
+
+def test_the_options_by_hand():
+    p = torch.tensor([[0.4, 0.3, 0.2, 0.1]])
+    no_ids = torch.empty((1, 0), dtype=torch.long)
+
+    def policy(ids=no_ids, never=(), **options):
+        return log_policy(p.log(), ids, Sampling(**options), ends=(3,), never=never).exp()[0].tolist()
+
+    assert policy() == pytest.approx([0.4, 0.3, 0.2, 0.1])
+    assert policy(never=(0,)) == pytest.approx([0, 0.5, 1 / 3, 1 / 6])
+    squares = [x**2 for x in (0.4, 0.3, 0.2, 0.1)]
+    assert policy(temperature=0.5) == pytest.approx([x / sum(squares) for x in squares])
+    assert policy(top_k=2) == pytest.approx([4 / 7, 3 / 7, 0, 0])
+    assert policy(top_p=0.6) == pytest.approx([4 / 7, 3 / 7, 0, 0])  # .4 is not enough, .7 is
+    assert policy(top_p=0.05) == pytest.approx([1, 0, 0, 0])  # the most probable is always left
+    assert policy(min_length=1) == pytest.approx([4 / 9, 3 / 9, 2 / 9, 0])
+    assert policy(torch.tensor([[0, 1, 0]]), block_ngrams=2) == pytest.approx([4 / 7, 0, 2 / 7, 1 / 7])
+    assert policy(torch.tensor([[0, 1, 2]]), block_ngrams=1, min_length=9) == [
+        0,
+        0,
+        0,
+        1,
+    ]  # nothing is left but the end
+
+
+def test_a_blocked_text_may_end():
+    log_p = torch.log(torch.tensor([[0.5, 0.5, 0.0]]))
+    log_p = log_p.clamp(min=sampling.NEVER)
+    left = sampling.allowed(log_p, torch.tensor([[0, 1]]), Sampling(block_ngrams=1), ends=(2,))
+    assert left.isfinite().tolist() == [[False, False, True]]
+    assert math.isinf(BLOCKED)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"temperature": 0}, {"temperature": math.inf}, {"top_k": -1}, {"top_p": 0}, {"top_p": 1.1}, {"max_length": 0},
+     {"min_length": 5, "max_length": 5}, {"block_ngrams": -1}],
+    ids=str,
+)  # fmt: skip
+def test_options_out_of_range_are_refused(options):
+    with pytest.raises(ValueError, match=next(iter(options))):
+        Sampling(**options)
+
+
+def test_decoding_samples_as_its_options_say():
+    decoding = Decoding(method="sample", temperature=0.5, min_length=2, block_ngrams=3, max_length=9)
+    assert decoding.sampling == Sampling(temperature=0.5, min_length=2, block_ngrams=3, max_length=9)
+    assert Sampling(max_length=4).plain
+    assert not decoding.sampling.plain
