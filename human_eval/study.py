@@ -15,6 +15,7 @@ from typing import Literal, get_args
 
 from rlsum.errors import UserError
 
+Pair = tuple[str, str]  # two systems that are compared
 TaskKind = Literal["pair", "identical", "shuffled", "swapped"]
 TASK_KINDS: tuple[TaskKind, ...] = get_args(TaskKind)
 
@@ -109,7 +110,7 @@ class TaskKey:
     ``expected``: NONE for identical texts, the side of the readable text for shuffled ones, else None.
     """
 
-    pair: tuple[str, str]
+    pair: Pair
     left: str
     right: str
     kind: TaskKind = "pair"
@@ -122,7 +123,7 @@ class EqualTexts:
     """Two systems wrote the same text for an item. No judge sees it; it counts as no difference."""
 
     item: str
-    pair: tuple[str, str]
+    pair: Pair
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,8 @@ from human_eval.design.blinding import OpaqueIds, named_in
 from human_eval.design.checks import Draft, with_checks
 from human_eval.design.outputs import AlignedOutputs, check_unicode
 from human_eval.formatting import counted
-from human_eval.study import EqualTexts, Study, StudyError, StudyKey, Task, TaskKey
+from human_eval.study import EqualTexts, Pair, Study, StudyError, StudyKey, Task, TaskKey
 
-Pair = tuple[str, str]
 Unit = tuple[str, Pair]  # a pair on an item
 
 _LEAST = {"items": 1, "judges": 1, "booklet": 1, "identical": 0, "shuffled": 0, "swapped": 0}

@@ -6,7 +6,6 @@ import base64
 import hashlib
 from dataclasses import asdict
 from importlib import resources
-from typing import Any
 
 from human_eval.formatting import csv_text
 from human_eval.study import Answer, Study
@@ -46,26 +45,23 @@ def page(study: Study, booklet: int) -> str:
     """
     from markupsafe import Markup
 
+    tasks = [
+        {"task": task.id, "article": study.articles[task.item], "left": task.left, "right": task.right}
+        for task in study.booklets[booklet]
+    ]
+    criteria = [asdict(criterion) for criterion in study.criteria]
+    data = {"format": FORMAT, "study": study.id, "booklet": booklet, "criteria": criteria, "tasks": tasks}
     script = resources.files("human_eval").joinpath("exports/offline.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(f"\n{script}".encode()).digest()).decode("ascii")
     values = {
         "study": study,
         "number": booklet + 1,
         "answers": Answer,
-        "data": _data(study, booklet),
+        "data": data,
         "script": Markup(script),  # trusted: a file of this package
         "policy": f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; form-action 'none'",
     }
     return render("exports/offline.html", values, "human_eval")
-
-
-def _data(study: Study, booklet: int) -> dict[str, Any]:
-    tasks = [
-        {"task": task.id, "article": study.articles[task.item], "left": task.left, "right": task.right}
-        for task in study.booklets[booklet]
-    ]
-    criteria = [asdict(criterion) for criterion in study.criteria]
-    return {"format": FORMAT, "study": study.id, "booklet": booklet, "criteria": criteria, "tasks": tasks}
 
 
 def _name(study: Study, number: int) -> str:

@@ -15,7 +15,8 @@ from human_eval.statistics.exclusion import ExcludedJudge, ExclusionRules, exclu
 from human_eval.statistics.metrics import MetricScores, difference, metric_agreements, scored_items
 from human_eval.statistics.preference import Preference, item_means, preference
 from human_eval.statistics.ranking import SystemRanking, bradley_terry
-from human_eval.statistics.votes import Pair, Votes, matrix
+from human_eval.statistics.votes import Votes, matrix
+from human_eval.study import Pair
 from rlsum.errors import UserError
 from rlsum.evaluation.agreement import Agreement
 from rlsum.evaluation.statistics import RESAMPLES, holm

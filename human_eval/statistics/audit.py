@@ -9,7 +9,8 @@ import numpy as np
 
 from human_eval.statistics.exclusion import median_seconds
 from human_eval.statistics.preference import Preference, item_means, preference
-from human_eval.statistics.votes import Pair, Vote, Votes, matrix
+from human_eval.statistics.votes import Vote, Votes, matrix
+from human_eval.study import Pair
 from rlsum.evaluation.statistics import RESAMPLES
 
 

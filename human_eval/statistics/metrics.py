@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from human_eval.statistics.preference import Preference, preference
-from human_eval.statistics.votes import Floats, Pair, Vote, matrix
+from human_eval.statistics.votes import Floats, Vote, matrix
+from human_eval.study import Pair
 from rlsum.evaluation.rows import Ids
 from rlsum.evaluation.statistics import RESAMPLES
-from rlsum.records import Output, RecordError, read_outputs
+from rlsum.records import RecordError, read_outputs
 
 LENGTH, JUDGE = "length (words)", "one judge against the others"
 
@@ -25,15 +26,10 @@ def read_scores(paths: Sequence[Path], systems: Sequence[str]) -> MetricScores:
 
     Raises RecordError if a system has no scores, or two rows for an item.
     """
-    outputs = [output for path in paths for output in read_outputs(path)]
-    return scores_of(outputs, systems, ", ".join(map(str, paths)))
-
-
-def scores_of(outputs: Iterable[Output], systems: Sequence[str], name: str) -> MetricScores:
-    """Like `read_scores`, from records; ``name`` is their origin in messages."""
+    name = ", ".join(map(str, paths))
     scores: MetricScores = {}
     seen: set[tuple[str, str]] = set()
-    for output in outputs:
+    for output in (output for path in paths for output in read_outputs(path)):
         if output.system not in systems:
             continue
         if (output.system, output.id) in seen:

@@ -12,7 +12,8 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 from scipy.stats import rankdata
 
-from human_eval.statistics.votes import Floats, Pair, Vote
+from human_eval.statistics.votes import Floats, Vote
+from human_eval.study import Pair
 from rlsum.evaluation.correlation import LEVEL, bootstrap_values, percentiles
 
 RESAMPLES = 1_000

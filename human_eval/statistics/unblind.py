@@ -12,8 +12,8 @@ from human_eval.design.blinding import naming_tasks
 from human_eval.design.checks import passed
 from human_eval.files import check_key, read_key, read_study
 from human_eval.formatting import counted
-from human_eval.statistics.votes import CheckResult, Pair, Vote, Votes
-from human_eval.study import Answer, Study, StudyKey
+from human_eval.statistics.votes import CheckResult, Vote, Votes
+from human_eval.study import Answer, Pair, Study, StudyKey
 
 
 def read_votes(study_folder: Path, judgments: Path, key_path: Path) -> Votes:

@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from human_eval.study import Pair
+
 Floats = NDArray[np.float64]
-Pair = tuple[str, str]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from human_eval.statistics.metrics import (
     metric_agreements,
     read_scores,
     scored_items,
-    scores_of,
 )
 from rlsum.records import Output, RecordError, write_outputs
 
@@ -40,11 +39,7 @@ def test_a_perfect_metric_and_its_opposite():
 
 def test_metrics_length_and_a_judge():
     votes = votes_of([[1, 1, 1], [-1, -1, 1], [1, 1, 0]], longer=1)
-    scores = scores_of(
-        [output(f"item{n:03d}", system, m=value) for system, value in (("a", 0.1), ("b", 0.4)) for n in range(3)],
-        ("a", "b"),
-        "file",
-    )
+    scores = {"m": {system: {f"item{n:03d}": value for n in range(3)} for system, value in (("a", 0.1), ("b", 0.4))}}
     found = metric_agreements(votes, scores, resamples=100)
     assert list(found) == ["m", LENGTH, JUDGE]
     assert found["m"].share == pytest.approx(2 / 3)  # b is always better by it; people prefer a once
