@@ -1,53 +1,100 @@
 """Additive attention of many decoder steps to the same articles, with gradients accumulated over the steps.
 
-Autograd would allocate two blocks of B x S x A a step and add them up; here the backward pass of a step adds to one
-block for the keys, and the gradient of the states is one product after the last step.
+Autograd would allocate two blocks of R x S x A a step and add them up; here the backward pass of a step adds to one
+block for the keys, and the gradient of the states is one product after the last step. On a CPU, rows that read the same
+article, such as its samples, share its states and keys.
 
-Notation: B rows, S source positions, A attention size, D size of the states.
+Notation: N articles, R rows, S source positions, A attention size, D size of the states; n articles and k rows of each
+in a block.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Sequence
+from copy import copy
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 CACHED = 2**19  # numbers processed at once: 2 MB
 LARGEST = 80.0  # exp(-80) and exp(80) are within float32's range; a sigmoid is 0 or 1 long before
 
 
 class Memory:
-    """Articles as the decoder reads them in all steps: states (B, S, D) and keys (B, S, A)."""
+    """Articles as the decoder reads them in all steps: states (N, S, D) and keys (N, S, A). Row i reads article i."""
 
     def __init__(self, states: Tensor, keys: Tensor) -> None:
-        self._key_odds = odds(keys)
-        self._work = _Workspace(self._key_odds)
-        self._states, self._keys = _Gather.apply(states, keys.float(), self._work)
+        self._given, self._work = (states, keys), _Workspace(keys)
+        self.states, self._keys = _Gather.apply(states, keys.float(), self._work)
+        self._rows = _Rows.of(range(len(keys)), keys)
+
+    def select(self, rows: Tensor) -> Memory:
+        """Rows by number (R,). On a CPU, they share what their articles have in memory."""
+        if self._keys.device.type != "cpu":  # a copy, so that all rows stay one block
+            return Memory(*(given[rows] for given in self._given))
+        selected = copy(self)
+        selected._rows = _Rows.of([self._rows.article[row] for row in rows.tolist()], self._keys)
+        return selected
 
     def energies(self, query: Tensor, weight: Tensor, spent: Tensor, spent_weight: Tensor | None) -> Tensor:
-        """Energies (B, S) sum_a weight_a sigmoid(key + query + spent spent_weight), float32.
+        """Energies (R, S) sum_a weight_a sigmoid(key + query + spent spent_weight), float32.
 
-        query (B, A), weight (A,), spent (B, S), spent_weight (A,) or None.
+        query (R, A), weight (A,), spent (R, S), spent_weight (A,) or None.
         """
         with torch.autocast(query.device.type, enabled=False):
             added = (spent, spent_weight.float()) if spent_weight is not None else (None, None)
-            fixed = (self._keys, self._key_odds, self._work)
+            fixed = (self._keys, self._rows, self._work)
             energies: Tensor = _Energies.apply(query.float(), weight.float(), *added, *fixed)
         return energies
 
     def read(self, attention: Tensor) -> Tensor:
-        """The context (B, D): states weighted by attention (B, S), in the precision of the states."""
-        context: Tensor = _Read.apply(attention.to(self._states.dtype), self._states, self._work)
+        """The context (R, D): states weighted by attention (R, S), in the precision of the states."""
+        context: Tensor = _Read.apply(attention.to(self.states.dtype), self.states, self._rows, self._work)
         return context
 
 
-def odds(logits: Tensor) -> Tensor:
-    """Exp of the negative logits of any shape, float32, no gradient: e^-(k + q) = e^-k e^-q saves an exp a step.
+class _Block(NamedTuple):
+    """Rows processed together: k rows of each of the articles, one article after the other."""
 
-    Logits are clamped to 80, which changes a sigmoid only where a larger key and a larger query cancel each other.
-    """
-    return logits.detach().float().neg().clamp_(-LARGEST, LARGEST).exp_()
+    articles: slice
+    rows: slice | Tensor
+    k: int
+
+    def of_rows(self, values: Tensor) -> Tensor:
+        """Values (R, ...) of these rows, (n, k, ...)."""
+        return values[self.rows].unflatten(0, (-1, self.k))
+
+
+class _Rows(NamedTuple):
+    """The article of each row (R,), and the rows in blocks."""
+
+    article: Sequence[int]
+    blocks: list[_Block]
+
+    @classmethod
+    def of(cls, article: Sequence[int], keys: Tensor) -> _Rows:
+        """Blocks that fit the cache on a CPU, else all rows where each article has equally many."""
+        most = _rows_at_once(keys)
+        rows: dict[int, list[int]] = {}
+        for row, number in enumerate(article):
+            rows.setdefault(number, []).append(row)
+        k = max(1, len(article) // len(keys))
+        if k <= most and list(article) == [i for i in range(len(keys)) for _ in range(k)]:
+            n = most // k
+            starts = range(0, len(keys), n)
+            return cls(article, [_Block(slice(i, i + n), slice(i * k, (i + n) * k), k) for i in starts])
+        pieces = [(number, own[i : i + most]) for number, own in rows.items() for i in range(0, len(own), most)]
+        return cls(article, [_Block(slice(i, i + 1), _index(own, keys), len(own)) for i, own in pieces])
+
+
+def _index(rows: list[int], like: Tensor) -> slice | Tensor:
+    """Ascending row numbers for indexing; a slice, which copies nothing, if they are consecutive."""
+    if rows[-1] - rows[0] == len(rows) - 1:
+        return slice(rows[0], rows[-1] + 1)
+    return torch.tensor(rows, device=like.device)
 
 
 class _Workspace:
@@ -56,28 +103,32 @@ class _Workspace:
     Separate from Memory, which would otherwise reference its own graph in a circle.
     """
 
-    def __init__(self, key_odds: Tensor) -> None:
-        self.rows = _rows_at_once(key_odds)
-        self.block = torch.empty_like(key_odds[: self.rows])
+    def __init__(self, keys: Tensor) -> None:
+        self.key_odds: Tensor | None = None
+        self.block = keys.new_empty(0).float()
         self.keys: Tensor | None = None
-        self.reads: list[tuple[Tensor, Tensor]] = []  # a step's attention (B, S) and gradient of its context (B, D)
+        self.reads: list[tuple[Sequence[int], Tensor, Tensor]] = []  # articles, attention (R, S), d context (R, D)
         self.task = -1  # autograd's number of the backward pass they belong to
 
-    def blocks(self, count: int) -> list[slice]:
-        """Slices of rows processed together, from 0 to ``count``."""
-        return [slice(i, i + self.rows) for i in range(0, count, self.rows)]
+    def room(self, *shape: int) -> Tensor:
+        """Uninitialised memory, the same in each call."""
+        size = math.prod(shape)
+        if len(self.block) < size:
+            self.block = self.block.new_empty(size)
+        return self.block[:size].view(shape)
 
-    def add_read(self, attention: Tensor, grad: Tensor) -> None:
+    def add_read(self, article: Sequence[int], attention: Tensor, grad: Tensor) -> None:
         """Record the contribution of one step's context to the gradient of the states."""
         self._begin()
-        self.reads.append((attention, grad))
+        self.reads.append((article, attention, grad))
 
-    def add_keys(self, rows: slice, slope: Tensor, grad: Tensor, like: Tensor) -> None:
-        """Add slope (b, S, A) times grad (b, S, 1) to some rows of the gradient of the keys."""
+    def add_keys(self, articles: slice, slope: Tensor, grad: Tensor, like: Tensor) -> None:
+        """Add slope (n, k, S, A) times grad (n, k, S, 1), summed over k, to the gradient of some articles' keys."""
         self._begin()
         if self.keys is None:
             self.keys = torch.zeros_like(like)
-        self.keys[rows].addcmul_(slope, grad)
+        for of_row, scale in zip(slope.unbind(1), grad.unbind(1), strict=True):
+            self.keys[articles].addcmul_(of_row, scale)
 
     def _begin(self) -> None:
         """Discard gradients of an earlier backward pass that never called ``take``."""
@@ -85,12 +136,16 @@ class _Workspace:
         if task != self.task:
             self.reads, self.keys, self.task = [], None, task
 
-    def take(self) -> tuple[Tensor | None, Tensor | None]:
-        """Return and reset the gradients of states and keys."""
+    def take(self, articles: int) -> tuple[Tensor | None, Tensor | None]:
+        """Return and reset the gradients of states and keys of all ``articles``."""
         d_states, d_keys = None, self.keys
         if self.reads:
-            attention, d_context = (torch.stack(parts, 1) for parts in zip(*self.reads, strict=True))
-            d_states = attention.transpose(1, 2) @ d_context
+            article = [number for part, _, _ in self.reads for number in part]
+            attention, d_context = (torch.cat(parts) for parts in list(zip(*self.reads, strict=True))[1:])
+            order = torch.tensor(sorted(range(len(article)), key=article.__getitem__), device=attention.device)
+            counts = [article.count(number) for number in range(articles)]
+            by_article = [pad_sequence(x[order].split(counts), batch_first=True) for x in (attention, d_context)]
+            d_states = by_article[0].transpose(1, 2) @ by_article[1]
         self.reads, self.keys = [], None
         return d_states, d_keys
 
@@ -100,30 +155,37 @@ class _Gather(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, states: Tensor, keys: Tensor, work: _Workspace) -> tuple[Tensor, Tensor]:
-        ctx.work = work
+        ctx.work, ctx.articles = work, len(states)
         ctx.set_materialize_grads(False)  # the steps return no gradients
         return states.view_as(states), keys.view_as(keys)
 
     @staticmethod
     def backward(ctx: Any, *_: None) -> tuple[Tensor | None, Tensor | None, None]:
-        return *ctx.work.take(), None
+        return *ctx.work.take(ctx.articles), None
 
 
 class _Read(torch.autograd.Function):
     """One step's context."""
 
     @staticmethod
-    def forward(ctx: Any, attention: Tensor, states: Tensor, work: _Workspace) -> Tensor:
-        ctx.work = work
+    def forward(ctx: Any, attention: Tensor, states: Tensor, rows: _Rows, work: _Workspace) -> Tensor:
+        ctx.rows, ctx.work = rows, work
         ctx.save_for_backward(attention, states)
-        return torch.bmm(attention.unsqueeze(1), states).squeeze(1)
+        context = states.new_empty(len(attention), states.shape[2])
+        for block in rows.blocks:
+            context[block.rows] = (block.of_rows(attention) @ states[block.articles]).flatten(0, 1)
+        return context
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None, None]:
         attention, states = ctx.saved_tensors
         grad = grad.to(states.dtype)  # autocast may change the precision of the product above
-        ctx.work.add_read(attention, grad)
-        return torch.bmm(grad.unsqueeze(1), states.transpose(1, 2)).squeeze(1), None, None
+        ctx.work.add_read(ctx.rows.article, attention, grad)
+        d_attention = torch.empty_like(attention)
+        for block in ctx.rows.blocks:
+            of_block = block.of_rows(grad) @ states[block.articles].transpose(1, 2)
+            d_attention[block.rows] = of_block.flatten(0, 1)
+        return d_attention, None, None, None
 
 
 class _Energies(torch.autograd.Function):
@@ -134,44 +196,61 @@ class _Energies(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, query: Tensor, weight: Tensor, spent: Tensor | None, spent_weight: Tensor | None,
-                keys: Tensor, key_odds: Tensor, work: _Workspace) -> Tensor:  # fmt: skip
-        ctx.work = work
-        ctx.save_for_backward(query, weight, spent, spent_weight, key_odds)
-        inputs = (work.block, key_odds, query, spent, spent_weight)
-        return torch.cat([_sigmoids(rows, *inputs) @ weight for rows in work.blocks(len(query))])
+                keys: Tensor, rows: _Rows, work: _Workspace) -> Tensor:  # fmt: skip
+        ctx.rows, ctx.work = rows, work
+        ctx.save_for_backward(query, weight, spent, spent_weight, keys)
+        energies = query.new_empty(len(query), keys.shape[1])
+        for block in rows.blocks:
+            sigmoid = _sigmoids(block, work, keys, query, spent, spent_weight)
+            energies[block.rows] = (sigmoid @ weight).flatten(0, 1)
+        return energies
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        query, weight, spent, spent_weight, key_odds = ctx.saved_tensors
-        d_query, d_weight, d_spent, d_spent_weight = [], torch.zeros_like(weight), [], torch.zeros_like(weight)
-        inputs = (ctx.work.block, key_odds, query, spent, spent_weight)
-        for rows in ctx.work.blocks(len(query)):
-            sigmoid, g = _sigmoids(rows, *inputs), grad[rows].unsqueeze(1)
-            d_weight += (g @ sigmoid).sum((0, 1))
+        query, weight, spent, spent_weight, keys = ctx.saved_tensors
+        d_query, d_weight = torch.empty_like(query), torch.zeros_like(weight)
+        d_spent, d_spent_weight = torch.empty_like(grad), torch.zeros_like(weight)
+        for block in ctx.rows.blocks:
+            sigmoid = _sigmoids(block, ctx.work, keys, query, spent, spent_weight)
+            g = block.of_rows(grad).unsqueeze(2)  # (n, k, 1, S)
+            d_weight += (g @ sigmoid).sum((0, 1, 2))
             slope = sigmoid.addcmul_(sigmoid, sigmoid, value=-1).mul_(weight)
-            ctx.work.add_keys(rows, slope, g.transpose(1, 2), like=key_odds)
-            d_query.append((g @ slope).squeeze(1))
+            ctx.work.add_keys(block.articles, slope, g.transpose(2, 3), like=keys)
+            d_query[block.rows] = (g @ slope).flatten(0, 2)
             if spent is not None:
-                d_spent.append((slope @ spent_weight) * grad[rows])
-                d_spent_weight += ((g * spent[rows].unsqueeze(1)) @ slope).sum((0, 1))
-        of_spent = (None, None) if spent is None else (torch.cat(d_spent), d_spent_weight)
-        return torch.cat(d_query), d_weight, *of_spent, None, None, None
+                d_spent[block.rows] = ((slope @ spent_weight) * g.squeeze(2)).flatten(0, 1)
+                d_spent_weight += ((g * block.of_rows(spent).unsqueeze(2)) @ slope).sum((0, 1, 2))
+        of_spent = (None, None) if spent is None else (d_spent, d_spent_weight)
+        return d_query, d_weight, *of_spent, None, None, None
 
 
 def _sigmoids(
-    rows: slice, block: Tensor, key_odds: Tensor, query: Tensor, spent: Tensor | None, spent_weight: Tensor | None
+    block: _Block, work: _Workspace, keys: Tensor, query: Tensor, spent: Tensor | None, spent_weight: Tensor | None
 ) -> Tensor:
-    """Sigmoid(key + query + spent) of some rows, (b, S, A), in ``block``.
+    """Sigmoid(key + query + spent spent_weight) of a block's rows, (n, k, S, A), in the memory of ``work``.
 
     Overflow and underflow give 0 or 1.
     """
-    against = odds(query[rows]).unsqueeze(1)
+    own_query, own_keys = block.of_rows(query).unsqueeze(2), keys[block.articles].unsqueeze(1)
+    out = work.room(*own_query.shape[:2], *keys.shape[1:])
     if spent is not None and spent_weight is not None:
-        against = against * odds(spent[rows].unsqueeze(2) * spent_weight)
-    one = torch.ones((), dtype=against.dtype, device=against.device)
-    return torch.addcmul(one, key_odds[rows], against, out=block[: len(against)]).reciprocal_()
+        torch.addcmul(own_keys, block.of_rows(spent).unsqueeze(3), spent_weight, out=out)
+        return out.add_(own_query).sigmoid_()
+    # e^-(k + q) = e^-k e^-q saves an exp a step
+    if work.key_odds is None:
+        work.key_odds = odds(keys)
+    one = torch.ones((), dtype=out.dtype, device=out.device)
+    return torch.addcmul(one, work.key_odds[block.articles].unsqueeze(1), odds(own_query), out=out).reciprocal_()
 
 
-def _rows_at_once(block: Tensor) -> int:
+def odds(logits: Tensor) -> Tensor:
+    """Exp of the negative logits of any shape, float32, no gradient.
+
+    Logits are clamped to 80, which changes a sigmoid only where a larger key and a larger query cancel each other.
+    """
+    return logits.detach().float().neg().clamp_(-LARGEST, LARGEST).exp_()
+
+
+def _rows_at_once(keys: Tensor) -> int:
     """Rows that fit the cache on a CPU, else all rows."""
-    return max(1, CACHED // max(1, block[0].numel()) if block.device.type == "cpu" else len(block))
+    return max(1, CACHED // max(1, keys[0].numel()) if keys.device.type == "cpu" else 2**31)

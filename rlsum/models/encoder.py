@@ -10,7 +10,6 @@ Notation: B rows, S source positions, H hidden, A attention size.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import NamedTuple
 
 import torch
@@ -23,33 +22,26 @@ from rlsum.models.attention import Memory
 class Encoded:
     """Articles, encoded once. ``select`` repeats or reorders rows, for samples and beams.
 
-    states   (B, S, 2H)   encoder states h_i
-    keys     (B, S, A)    2 (W_h h_i + b), computed once for all steps; for the 2 see PointerGenerator._attend
+    memory   encoder states h_i (B, S, 2H), and keys 2 (W_h h_i + b) (B, S, A), computed once for all steps; for the 2
+             see PointerGenerator._attend
     mask     (B, S) bool  True at source tokens
     extended (B, S) int64 extended ids
     initial  (h, c), each (layers, B, H)
     unknowns largest number of unknown words in a row: the width by which V is extended
     """
 
-    states: Tensor
-    keys: Tensor
+    memory: Memory
     mask: Tensor
     extended: Tensor
     initial: tuple[Tensor, Tensor]
     unknowns: int
-
-    @cached_property
-    def memory(self) -> Memory:
-        """States and keys as the decoder reads them."""
-        return Memory(self.states, self.keys)
 
     def select(self, rows: Tensor) -> Encoded:
         """Rows by number (R,)."""
         h, c = self.initial
         return replace(
             self,
-            states=self.states[rows],
-            keys=self.keys[rows],
+            memory=self.memory.select(rows),
             mask=self.mask[rows],
             extended=self.extended[rows],
             initial=(h[:, rows], c[:, rows]),

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from rlsum.data.batch import Batch, collate
 from rlsum.data.vocabulary import BOS, EOS, PAD, UNK, VOCABULARY, Vocabulary
 from rlsum.models import search
+from rlsum.models.attention import Memory
 from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.encoder import BidirectionalEncoder, Encoded, State
 from rlsum.models.sampling import NEVER, Drawn, log_of, target_log_policy
@@ -83,8 +84,7 @@ class PointerGenerator(nn.Module):
         initial_h, initial_c = torch.relu(self.reduce_h(last)), torch.relu(self.reduce_c(last))
         layers = self.config.decoder_layers
         return Encoded(
-            states=states,
-            keys=2 * self.key(states),
+            memory=Memory(states, 2 * self.key(states)),
             mask=batch.src != PAD,
             extended=batch.src_extended,
             initial=(initial_h.expand(layers, -1, -1), initial_c.expand(layers, -1, -1)),
@@ -94,7 +94,9 @@ class PointerGenerator(nn.Module):
     def start(self, encoded: Encoded) -> State:
         """The state before the first word."""
         h, c = encoded.initial
-        return State(h, c, torch.zeros_like(encoded.states[:, 0]), torch.zeros_like(encoded.mask, dtype=torch.float))
+        states = encoded.memory.states
+        context = states.new_zeros(len(encoded.mask), states.shape[2])
+        return State(h, c, context, torch.zeros_like(encoded.mask, dtype=torch.float))
 
     # ---- decoding, one step ---------------------------------------------------------------------------------------
 
@@ -169,31 +171,50 @@ class PointerGenerator(nn.Module):
         encoded = self.encode(batch)
         if len(target) != len(batch):  # several targets an article: rows i*k .. i*k+k-1 belong to article i
             encoded = encoded.select(repeat_rows(len(batch), len(target) // len(batch)).to(target.device))
-        steps, coverage = self._unroll(encoded, target)
+        steps, overlap, place = self._unroll(encoded, target)
+
+        def unpacked(values: Tensor) -> Tensor:  # (N, ...) -> (R, T, ...)
+            padded = values.new_zeros(target.numel(), *values.shape[1:]).index_copy(0, place, values)
+            return padded.unflatten(0, target.shape)
+
+        coverage = unpacked(overlap)
         if drawn is None or drawn.sampling.plain:
-            log_prob = self._target_log_prob(encoded, steps, target, known=None if drawn is None else drawn.rows)
+            known = None if drawn is None else drawn.rows
+            log_prob = unpacked(self._target_log_prob(encoded, steps, target, place, known))
         else:
-            sampled, others = drawn.rows.nonzero().squeeze(1), (~drawn.rows).nonzero().squeeze(1)
-            log_prob = torch.zeros_like(coverage).index_put(
-                (sampled,),
-                self._sampled_log_prob(encoded.select(sampled), steps.select(sampled), target[sampled], drawn.sampling),
-            )
-            if len(others):
-                own = self._target_log_prob(encoded.select(others), steps.select(others), target[others])
-                log_prob = log_prob.index_put((others,), own)
+            rows, other = drawn.rows.nonzero().squeeze(1), ~drawn.rows[place // target.shape[1]]
+            sampled = StepOutput(*map(unpacked, steps)).select(rows)
+            scored = self._sampled_log_prob(encoded.select(rows), sampled, target[rows], drawn.sampling)
+            log_prob = torch.zeros_like(coverage).index_put((rows,), scored)
+            if other.any():
+                own = self._target_log_prob(encoded, steps.select(other), target, place[other])
+                log_prob = log_prob.flatten().index_put((place[other],), own).view_as(target)
         return TargetScores(log_prob, coverage * (target != PAD))
 
-    def _unroll(self, encoded: Encoded, target: Tensor) -> tuple[StepOutput, Tensor]:
-        """Teacher-force the decoder: step outputs stacked to (B, T, ...), and the coverage penalty (B, T)."""
+    def _unroll(self, encoded: Encoded, target: Tensor) -> tuple[StepOutput, Tensor, Tensor]:
+        """Teacher-force the decoder.
+
+        Returns the outputs of all steps (N, ...), their coverage penalties (N,), and their places (N,) in the flattened
+        target (B * T). On a CPU, rows that have ended take no steps; on a GPU, to look for ends would cost more.
+        """
         embedded = self.dropout(self.embed(self._inputs(target)))
-        state, outputs, overlaps = self.start(encoded), [], []
-        for word in embedded.unbind(1):  # embedded[:, t] would make backward build T full-size gradients
-            out, after = self.step(encoded, state, word)
+        rows, width = torch.arange(len(target), device=target.device), target.shape[1]
+        lengths = (
+            (target != PAD).sum(-1).clamp(min=1).tolist() if target.device.type == "cpu" else [width] * len(target)
+        )
+        state, outputs, overlaps, places = self.start(encoded), [], [], []
+        for t, word in enumerate(embedded.unbind(1)):  # embedded[:, t]: backward would build T full-size gradients
+            if t in lengths:
+                kept = torch.tensor([i for i, row in enumerate(rows.tolist()) if lengths[row] > t])
+                if len(kept) == 0:
+                    break
+                rows, encoded, state = rows[kept], encoded.select(kept), state.select(kept)
+            out, after = self.step(encoded, state, word[rows] if len(rows) < len(word) else word)
             outputs.append(out)
             overlaps.append(torch.minimum(after.spent - state.spent, state.spent).sum(-1))
+            places.append(rows * width + t)
             state = after
-        stacked = StepOutput(*(torch.stack(parts, 1) for parts in zip(*outputs, strict=True)))
-        return stacked, torch.stack(overlaps, 1)
+        return StepOutput(*map(torch.cat, zip(*outputs, strict=True))), torch.cat(overlaps), torch.cat(places)
 
     def _inputs(self, target: Tensor) -> Tensor:
         """Decoder inputs: the target shifted right behind BOS, copied words as UNK."""
@@ -201,32 +222,32 @@ class PointerGenerator(nn.Module):
         return shifted.masked_fill(shifted >= len(self.vocabulary), UNK)
 
     def _target_log_prob(
-        self, encoded: Encoded, steps: StepOutput, target: Tensor, known: Tensor | None = None
+        self, encoded: Encoded, steps: StepOutput, target: Tensor, place: Tensor, known: Tensor | None = None
     ) -> Tensor:
-        """Log p (R, T) of the target's words, without building the extended distribution.
+        """Log p (N,) of the words at some places of the target, without building the extended distribution.
 
         Rows of the mask ``known`` (R,) are scored as if UNK were impossible.
         """
-        size = len(self.vocabulary)
-        log_generate, log_copy = self._log_gate(steps.gate.squeeze(-1), encoded.mask.any(-1, keepdim=True))
+        size, row, target = len(self.vocabulary), place // target.shape[1], target.flatten()[place]
+        log_generate, log_copy = self._log_gate(steps.gate.squeeze(-1), encoded.mask.any(-1)[row])
         in_vocabulary = (target < size) & (target != PAD)
         words = target.masked_fill(~in_vocabulary, UNK)
-        features = self.hidden_out(steps.features).flatten(0, 1)
-        log_word = target_log_prob(features, self.word_out.weight, self._bias(), words.flatten()).view_as(target)
+        features = self.hidden_out(steps.features)
+        log_word = target_log_prob(features, self.word_out.weight, self._bias(), words)
         log_generated = log_word.masked_fill(~in_vocabulary, NEVER)
-        elsewhere = encoded.extended.unsqueeze(1) != target.unsqueeze(2)
+        elsewhere = encoded.extended[row] != target.unsqueeze(1)
         log_attended = steps.log_attention.masked_fill(elsewhere, NEVER).logsumexp(-1)
         log_prob = torch.logaddexp(log_generate + log_generated, log_copy + log_attended)
         if known is not None:
             log_unknown = log_generate + self._log_unknown(features, words, log_word)
-            p_unknown = log_unknown.exp().clamp(max=LARGEST_UNKNOWN).masked_fill(~known.unsqueeze(1), 0.0)
+            p_unknown = log_unknown.exp().clamp(max=LARGEST_UNKNOWN).masked_fill(~known[row], 0.0)
             log_prob = log_prob - torch.log1p(-p_unknown)
         return log_prob.masked_fill(target == PAD, 0.0)
 
     def _log_unknown(self, features: Tensor, words: Tensor, log_word: Tensor) -> Tensor:
-        """Log-softmax (R, T) of UNK, from that of ``words`` (R, T): the difference of their logits."""
+        """Log-softmax (N,) of UNK, from that of ``words`` (N,): the difference of their logits."""
         weight, bias = self.word_out.weight, self.word_out.bias
-        logit_difference = (features * (weight[UNK] - weight[words.flatten()])).sum(-1).view_as(words)
+        logit_difference = (features * (weight[UNK] - weight[words])).sum(-1)
         return log_word + logit_difference + bias[UNK] - bias[words]
 
     def _sampled_log_prob(self, encoded: Encoded, steps: StepOutput, target: Tensor, sampling: Sampling) -> Tensor:

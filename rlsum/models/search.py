@@ -108,9 +108,9 @@ def split_at(cut: int, first: Chooser, rest: Chooser) -> Chooser:
 
 def rollout(model: Decoder, encoded: Encoded, choose: Chooser, max_length: int) -> Tokens:
     """Decode every row of ``encoded`` with ``choose`` until all rows have ended or have ``max_length`` tokens."""
-    rows, device = len(encoded.states), encoded.states.device
+    rows, device = len(encoded.mask), encoded.mask.device
     ids = torch.full((rows, max_length), PAD, device=device)
-    precision = torch.promote_types(encoded.states.dtype, torch.float32)
+    precision = torch.promote_types(encoded.memory.states.dtype, torch.float32)
     log_probs = torch.zeros((rows, max_length), dtype=precision, device=device)
     state, columns = model.start(encoded), model.word_columns()
     alive = torch.arange(rows, device=device)  # numbers of the rows in ``encoded`` and ``state``
@@ -139,7 +139,7 @@ def beam(model: Decoder, encoded: Encoded, decoding: Decoding) -> Tokens:
     hypotheses have ended; a beam of 1 is then greedy decoding. At max_length, the best open hypothesis competes with
     the ended ones: one that ended early may be far less probable.
     """
-    rows, width, device = len(encoded.states), decoding.beam, encoded.states.device
+    rows, width, device = len(encoded.mask), decoding.beam, encoded.mask.device
     encoded = encoded.select(torch.arange(rows, device=device).repeat_interleave(width))
     state, columns = model.start(encoded), model.word_columns()
     beams = Beams.start(rows, width, device)

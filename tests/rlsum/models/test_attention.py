@@ -73,6 +73,50 @@ def test_gradients_are_those_of_finite_differences(coverage):
     assert torch.autograd.gradcheck(lambda *tensors: steps(Memory, *tensors), inputs(coverage))
 
 
+ROWS = [[0, 0, 1, 1], [0, 0, 1, 1], [0, 1, 0], [1, 0], [1]]  # article of each row in five steps, of four rows at first
+KEPT = [[0, 1, 2, 3], [0, 1, 2, 3], [0, 2, 1], [1, 2], [0]]  # rows of the step before
+
+
+def shared_steps(memory_of, select, queries, weight, spent_weight):
+    """Contexts of steps in which rows share articles, are reordered and end."""
+    memory, found = memory_of(ROWS[0]), []
+    spent, context = torch.zeros(4, 3, dtype=queries.dtype), torch.zeros(4, 4, dtype=queries.dtype)
+    for article, kept, query in zip(ROWS, KEPT, queries.unbind(0), strict=True):
+        memory, spent, context = select(memory, kept), spent[kept], context[kept]
+        query = query[: len(article)] + context.sum(-1, keepdim=True)
+        attended = memory.energies(query, weight, spent, spent_weight).softmax(-1)
+        spent, context = spent + attended, memory.read(attended)
+        found.append(context)
+    return torch.cat(found)
+
+
+@pytest.mark.parametrize("coverage", [False, True])
+def test_rows_that_share_articles_and_end_are_the_plain_formula(coverage):
+    generator = torch.Generator().manual_seed(2)
+    states, keys, _, weight, *spent_weight = inputs(coverage)
+    queries = torch.randn(5, 4, 5, generator=generator, dtype=torch.float64).requires_grad_()
+    tensors = [states, keys, queries, weight, *spent_weight]
+
+    def plain(rows):
+        return Plain(states[rows], keys[rows])
+
+    def ended(memory, kept):
+        return Plain(memory.states[kept], memory.keys[kept])
+
+    options = (queries, weight, *(spent_weight or [None]))
+    ours = shared_steps(
+        lambda rows: Memory(states, keys).select(torch.tensor(rows)),
+        lambda memory, kept: memory.select(torch.tensor(kept)),
+        *options,
+    )
+    theirs = shared_steps(plain, ended, *options)
+    torch.testing.assert_close(ours, theirs)
+    upstream = torch.randn(ours.shape, generator=generator, dtype=torch.float64)
+    gradients = (torch.autograd.grad(value, tensors, upstream) for value in (ours, theirs))
+    for one, other in zip(*gradients, strict=True):
+        torch.testing.assert_close(one, other)
+
+
 def test_a_second_backward_pass_gives_the_same_gradient():
     tensors = inputs(True)
     loss = steps(Memory, *tensors).square().sum()

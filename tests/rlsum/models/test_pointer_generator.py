@@ -140,7 +140,7 @@ def test_attention_by_sigmoid_is_attention_by_tanh():
     encoded = model.encode(batch)
     seen, spent = torch.randn(len(batch), 2 * model.config.hidden), torch.rand(batch.src.shape) * 3
     found = model._attend(encoded, seen, spent).exp()
-    inner = model.key(encoded.states) + model.query(seen).unsqueeze(1) + spent.unsqueeze(-1) * model.spent_weight
+    inner = model.key(encoded.memory.states) + model.query(seen).unsqueeze(1) + spent.unsqueeze(-1) * model.spent_weight
     energy = model.energy(inner.tanh()).squeeze(-1).masked_fill(~encoded.mask, -torch.inf)
     torch.testing.assert_close(found, energy.softmax(-1), atol=1e-6, rtol=1e-4)
     assert found.max() > 0.9, "the case is too easy to tell a wrong attention"
@@ -249,6 +249,25 @@ def test_several_targets_an_article_score_as_each_alone():
     both = model(batch, target).log_prob
     torch.testing.assert_close(both[0::2], model(batch, target[0::2]).log_prob, atol=1e-6, rtol=1e-5)
     torch.testing.assert_close(both[1::2], model(batch, target[1::2]).log_prob, atol=1e-6, rtol=1e-5)
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_targets_of_different_lengths_score_and_learn_as_each_alone(sizes):
+    model, batch = tiny.copier(**sizes), tiny.batch((*tiny.PAIRS, tiny.EMPTY))
+    target = batch.target.repeat_interleave(3, 0).masked_fill(batch.target.repeat_interleave(3, 0) == EOS, 5)
+    for row, length in enumerate([1, 5, 3, 2, 2, 0, 4, 3, 1, 5, 5, 5, 2, 1, 4]):  # one row is empty
+        target[row, length:] = PAD
+    scored = model(batch, target)
+    together = tiny.gradients(model, scored.log_prob.sum() + scored.coverage.sum())
+    alone = {name: torch.zeros_like(gradient) for name, gradient in together.items()}
+    for row in range(len(target)):
+        own = model(batch.select([row // 3]), target[row : row + 1])
+        for found, expected in zip(scored[:2], own[:2], strict=True):
+            torch.testing.assert_close(found[row : row + 1], expected, atol=1e-5, rtol=1e-5)
+        for name, gradient in tiny.gradients(model, own.log_prob.sum() + own.coverage.sum()).items():
+            alone[name] += gradient
+    for name, gradient in together.items():
+        torch.testing.assert_close(gradient, alone[name], atol=1e-4, rtol=1e-4, msg=name)
 
 
 def test_a_later_word_does_not_change_an_earlier_score():
