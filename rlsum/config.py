@@ -22,7 +22,10 @@ STRICT = ConfigDict(extra="forbid")
 RewardSpec = str | dict[str, Any]
 Estimator = Literal["self-critical", "rloo", "grpo", "dr-grpo", "reinforce++", "reinforce++-baseline"]
 OF_SINGLE_SAMPLES = ("self-critical", "reinforce++")  # estimators that need no second sample of an article
-MIXED_ONLY = ("estimator", "normalisation", "divisor", "skip_zero_groups", "kl", "clip", "clip_high", "ratio")
+MIXED_ONLY = (
+    "control_advantage", "estimator", "normalisation", "divisor", "skip_zero_groups", "kl", "clip",
+    "clip_high", "ratio",
+)  # fmt: skip
 Normalisation = Literal["constant", "token", "sequence", "sum"]  # of the policy gradient: estimators.weights
 
 
@@ -84,6 +87,9 @@ class Objective:
     ratio               of a token, or of a sequence: the geometric mean of its tokens'
     margin              of ranking, for each rank between two candidates
     sharpness           of minimum-risk: exponent of a sample's probability
+    control             constant: every sample has the same advantage; shuffled: the samples of an update exchange their
+                        rewards, and so do its greedy texts
+    control_advantage   the advantage of every sample with control=constant, not scaled
     coverage_weight     lambda of the coverage loss, for a model with coverage
     coverage_on_samples whether samples have a coverage loss as references have
     label_smoothing     probability that is spread evenly over all tokens in the likelihood of a pretrained model
@@ -107,6 +113,8 @@ class Objective:
     ratio: Literal["token", "sequence"] = "token"
     margin: float = Field(default=0.001, ge=0, allow_inf_nan=False)
     sharpness: float = Field(default=1.0, gt=0, allow_inf_nan=False)
+    control: Literal["constant", "shuffled"] | None = None
+    control_advantage: float | None = Field(default=None, allow_inf_nan=False)
     coverage_weight: float = Field(default=1.0, ge=0, allow_inf_nan=False)
     coverage_on_samples: bool = False
     label_smoothing: float = Field(default=0.0, ge=0, lt=1)
@@ -138,6 +146,11 @@ class Objective:
                 f"updates_per_sample={self.updates_per_sample} learns from samples of an older policy, which needs "
                 "importance ratios: set clip, for example 0.2, or updates_per_sample=1"
             )
+        if self.kind == "mixed" and self.control == "constant" and self.control_advantage is None:
+            yield (
+                "control=constant needs control_advantage, the advantage of every sample, for example -0.1: "
+                "the advantage_mean in the log of the run that it is a control of"
+            )
         for name in ("clip_high", "ratio"):
             if self.kind == "mixed" and self.clip is None and getattr(self, name) != _default(self, name):
                 yield f"{name}={getattr(self, name)} is about importance ratios: set clip, for example 0.2"
@@ -147,6 +160,12 @@ class Objective:
             for name in MIXED_ONLY:
                 if getattr(self, name) != _default(self, name):
                     yield f"{name}={getattr(self, name)} applies to kind=mixed only; leave it out"
+        if self.control == "shuffled" and not self.rewarded:
+            yield "control=shuffled: kind=mle has no rewards; leave it out"
+        if self.control == "constant" and self.kind != "mixed":
+            yield f"control=constant: kind={self.kind} has no advantages; use kind=mixed, or leave it out"
+        if self.control_advantage is not None and self.kind == "mixed" and self.control != "constant":
+            yield f"control_advantage={self.control_advantage}: applies to control=constant only; leave it out"
         if self.sharpness != 1 and self.kind != "minimum-risk":
             yield f"sharpness={self.sharpness} applies to kind=minimum-risk only; leave it out"
         if self.reward_scale != 1 and self.kind == "best-of-n":
@@ -251,10 +270,14 @@ class Config:
                 "decode some, for example 200"
             )
         together = objective.samples * training.batch_size * training.accumulate
-        if objective.kind == "mixed" and objective.estimator == "reinforce++" and together < 2:
+        compares = {
+            "estimator=reinforce++ compares": objective.kind == "mixed" and objective.estimator == "reinforce++",
+            "control=shuffled exchanges rewards between": objective.control == "shuffled",
+        }
+        for what in (what for what, applies in compares.items() if applies and together < 2):
             faults.append(
-                "objective.estimator=reinforce++ compares the samples of an update: objective.samples * "
-                "training.batch_size * training.accumulate is 1; make it 2 or more"
+                f"objective.{what} the samples of an update: objective.samples * training.batch_size * "
+                "training.accumulate is 1; make it 2 or more"
             )
         if training.validate_every % objective.updates_per_sample:  # the saved state holds no samples
             faults.append(

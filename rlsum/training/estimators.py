@@ -40,6 +40,7 @@ class Credit:
     divisor           of ``constant``
     scale             factor on the advantages
     skip_zero_groups  articles that teach nothing have weight 0, and the others more
+    constant          a control: the advantage of every sample, whatever its reward, also where that is undefined
     """
 
     estimator: Estimator
@@ -47,6 +48,7 @@ class Credit:
     divisor: float = 1.0
     scale: float = 1.0
     skip_zero_groups: bool = False
+    constant: float | None = None
 
     @property
     def needs_greedy(self) -> bool:
@@ -57,7 +59,10 @@ class Credit:
         self, rewards: np.ndarray, greedy_rewards: np.ndarray | None, lengths: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """(N, k) rewards, (N,) rewards of greedy texts, (N, k) tokens -> advantages and weights, both (N, k)."""
-        found = advantages(self.estimator, rewards, greedy_rewards, self.scale)
+        if self.constant is None:
+            found = advantages(self.estimator, rewards, greedy_rewards, self.scale)
+        else:
+            found = np.full(rewards.shape, self.constant)
         kept = teaches(found) if self.skip_zero_groups else np.ones(len(found), dtype=bool)
         return found, weights(self.normalisation, lengths, self.divisor, kept)
 
@@ -139,6 +144,13 @@ ESTIMATORS: Mapping[Estimator, AdvantageEstimator] = {
     "reinforce++": AdvantageEstimator(update_normalised, "Hu et al. 2025"),
     "reinforce++-baseline": AdvantageEstimator(group_centred_update_normalised, "Hu et al. 2025, with baseline"),
 }
+
+
+def exchanged(rewards: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The same rewards, NaN included, in a random cyclic order: none keeps its place, unless it is the only one."""
+    cycle, flat = rng.permutation(rewards.size), rewards.flatten()
+    flat[cycle] = flat[np.roll(cycle, 1)]
+    return flat.reshape(rewards.shape)
 
 
 def teaches(advantages: np.ndarray) -> np.ndarray:

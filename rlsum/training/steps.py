@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from torch import Tensor
 from rlsum.config import Config, Objective
 from rlsum.data.batch import Batch
 from rlsum.models.summarizer import Scorer, Summarizer, Tokens
-from rlsum.training.estimators import Credit
+from rlsum.training.estimators import Credit, exchanged
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes
 from rlsum.training.reward_losses import BestOfN, MinimumRisk, Ranking
 from rlsum.training.update import (
@@ -77,6 +78,7 @@ def training_step(
         start=start,
         noise=noise if row_noise else None,
         scoring=scoring,
+        control=partial(shuffled, seed=training.seed, processes=processes) if objective.control == "shuffled" else None,
         processes=processes,
     )
     return BufferedStep(step, objective.updates_per_sample)
@@ -96,8 +98,14 @@ def _credit(objective: Objective, max_length: int) -> Credit | None:
     if objective.kind != "mixed":
         return None
     divisor = max_length if objective.divisor is None else objective.divisor
-    scale, skip = objective.reward_scale, objective.skip_zero_groups
-    return Credit(objective.estimator, objective.normalisation, divisor, scale, skip)
+    return Credit(
+        objective.estimator,
+        objective.normalisation,
+        divisor,
+        objective.reward_scale,
+        objective.skip_zero_groups,
+        objective.control_advantage,
+    )
 
 
 class BufferedStep:
@@ -159,6 +167,28 @@ def score_behind(score: Score, samples: Iterable[Samples]) -> list[Rollout]:
     with ThreadPoolExecutor(1) as thread:
         scored = [thread.submit(score, [part]) for part in samples]
         return [rollout for future in scored for rollout in future.result()]
+
+
+# ---- the shuffled control -----------------------------------------------------------------------------------------
+
+
+def shuffled(number: int, rollouts: Sequence[Rollout], seed: int, processes: Processes = ONE_PROCESS) -> list[Rollout]:
+    """The rollouts of update ``number`` after its samples, of all processes, have exchanged their rewards.
+
+    Greedy texts exchange theirs among themselves: the baseline keeps its level, and the mean advantage of self-critical
+    is what it was. The order is a function of seed and update.
+    """
+    gathered = processes.gather_all([(part.rewards, part.greedy_rewards) for part in rollouts])
+    parts = [part for process in gathered for part in process]
+    first = sum(len(process) for process in gathered[: processes.rank])
+    cuts, rng = np.cumsum([len(rewards) for rewards, _ in parts])[:-1], np.random.default_rng([seed, number])
+    rewards = np.split(exchanged(np.concatenate([part for part, _ in parts]), rng), cuts)
+    new = [replace(rollout, rewards=rewards[first + i]) for i, rollout in enumerate(rollouts)]
+    greedy = [part for _, part in parts if part is not None]
+    if greedy:
+        baselines = np.split(exchanged(np.concatenate(greedy), rng), cuts)
+        new = [replace(rollout, greedy_rewards=baselines[first + i]) for i, rollout in enumerate(new)]
+    return new
 
 
 # ---- other batches of the same articles, random numbers -----------------------------------------------------------

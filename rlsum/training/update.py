@@ -117,6 +117,7 @@ class MixedStep:
     start                scores as the model that the run began with, for a KL penalty
     noise                batch, update number -> random numbers of the samples, see ``Summarizer``; None: torch's
     scoring              which samples share a call of the reward
+    control              update number, its rollouts -> the same with other rewards; None: their own
     processes            that train together
     """
 
@@ -132,6 +133,7 @@ class MixedStep:
     start: Scorer | None = None
     noise: Callable[[Batch, int], Tensor] | None = None
     scoring: Callable[[Score, Iterable[Samples]], list[Rollout]] = score_together
+    control: Callable[[int, Sequence[Rollout]], list[Rollout]] | None = None
     processes: Processes = ONE_PROCESS
 
     def __call__(self, number: int, model: Scorer, batch: Batch, rollout: Rollout | None = None) -> StepResult:
@@ -148,7 +150,7 @@ class MixedStep:
         """Samples of the batches with rewards and advantages. With several processes, every process must call it."""
         samples = (self.sample(number, batch) for batch in batches)
         scored = self.scoring(self.score, samples)
-        return self.credited(scored)
+        return self.credited(scored if self.control is None else self.control(number, scored))
 
     def sample(self, number: int, batch: Batch) -> Samples:
         """k samples of each article, cut after ``sampling.max_length`` tokens, and the greedy text if needed."""

@@ -206,6 +206,16 @@ def test_a_mixed_objective_needs_decoded_validation_to_choose_by(minimal):
             "{kind: mixed, reward: rouge-l, estimator: reinforce++-baseline}",
             ["estimator=reinforce++-baseline compares"],
         ),
+        ("{kind: mle, control: shuffled}", ["control=shuffled: kind=mle has no rewards"]),
+        ("{kind: mixed, reward: rouge-l, control: constant}", ["control=constant needs control_advantage"]),
+        (
+            "{kind: mixed, reward: rouge-l, control_advantage: 1}",
+            ["control_advantage=1.0: applies to"],
+        ),
+        (
+            "{kind: ranking, reward: rouge-l, samples: 2, control: constant, control_advantage: 1}",
+            ["control=constant: kind=ranking has no advantages", "control_advantage=1.0 applies to kind=mixed"],
+        ),
         ("{kind: mle, coverage_on_samples: true}", ["coverage_on_samples=True: kind=mle draws no samples"]),
         (
             "{kind: mixed, reward: rouge-l, coverage_on_samples: true, coverage_weight: 0}",
@@ -231,7 +241,10 @@ def test_what_chooses_the_best_checkpoint_must_be_measured(minimal):
 def test_an_update_of_one_sample_has_nothing_to_compare_it_with(minimal):
     overrides = ["objective={kind: mixed, reward: rouge-l, estimator: reinforce++}", "training.batch_size=1"]
     assert "objective.estimator=reinforce++ compares the samples of an update" in refused(minimal, *overrides)
+    shuffled = ["objective={kind: mixed, reward: rouge-l, control: shuffled}", "training.batch_size=1"]
+    assert "objective.control=shuffled exchanges rewards between the samples" in refused(minimal, *shuffled)
     for more in ("training.accumulate=2", "training.batch_size=2", "objective.samples=2"):
+        configs.load(minimal, [*shuffled, more])
         configs.load(minimal, [*overrides, more])
 
 

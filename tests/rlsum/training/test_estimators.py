@@ -195,3 +195,31 @@ def test_articles_that_teach_nothing_leave_the_loss_and_its_divisor(normalisatio
     assert loss([0, 1, 2, 3], True) == pytest.approx(loss([0, 3], False))
     assert loss([0, 1, 2, 3], True) != pytest.approx(loss([0, 1, 2, 3], False))
     assert loss([1, 2], True) == 0
+
+
+# ---- controls -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("estimator", estimators.ESTIMATORS)
+def test_the_constant_control_gives_every_sample_the_same_advantage_whatever_it_earned(estimator):
+    rewards, greedy, lengths = np.array([[0.5, 0.5], [NAN, 0.1]]), np.array([0.5, NAN]), np.array([[1, 2], [3, 4]])
+    credit = estimators.Credit(estimator, "sum", scale=5.0, constant=-0.3)
+    found, weights = credit(rewards, greedy, lengths)
+    np.testing.assert_array_equal(found, np.full((2, 2), -0.3))
+    np.testing.assert_array_equal(weights, estimators.Credit(estimator, "sum")(rewards, greedy, lengths)[1])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_exchanged_rewards_are_the_same_ones_in_other_places(seed):
+    rewards = np.array([[1.0, 2.0, NAN], [4.0, 5.0, 6.0]])
+    found = estimators.exchanged(rewards, np.random.default_rng(seed))
+    np.testing.assert_array_equal(np.sort(found, None), np.sort(rewards, None))
+    assert not (found == rewards).any()
+    assert not np.isnan(found[0, 2])
+    np.testing.assert_array_equal(rewards, [[1.0, 2.0, NAN], [4.0, 5.0, 6.0]])  # the given array is left alone
+    np.testing.assert_array_equal(found, estimators.exchanged(rewards, np.random.default_rng(seed)))
+
+
+def test_two_rewards_change_places_and_one_keeps_its_own():
+    np.testing.assert_array_equal(estimators.exchanged(np.array([[1.0], [2.0]]), np.random.default_rng(0)), [[2], [1]])
+    np.testing.assert_array_equal(estimators.exchanged(np.array([7.0]), np.random.default_rng(0)), [7.0])

@@ -10,6 +10,7 @@ from left import assert_same_run, log_of
 from rlsum.training import checkpoint
 
 NEW = ("token", "reinforce++", "reinforce++-baseline", "dapo", "gspo", "minimum-risk", "best-of-n")
+CONTROLS = {"constant": {"control": "constant", "control_advantage": -0.3}, "shuffled": {"control": "shuffled"}}
 
 
 def test_a_run_that_measures_from_its_start_and_shares_samples_resumes_exactly(tmp_path):
@@ -20,9 +21,9 @@ def test_a_run_that_measures_from_its_start_and_shares_samples_resumes_exactly(t
     assert [rows[i]["reward"] == rows[i + 1]["reward"] for i in range(0, 8, 2)] == [True] * 4  # the same samples
 
 
-@pytest.mark.parametrize("name", NEW)
+@pytest.mark.parametrize("name", [*NEW, *CONTROLS])
 def test_every_objective_resumes_exactly(tmp_path, name):
-    resumes_exactly(tmp_path, tiny.OBJECTIVES[name], accumulate=2, batch_size=2)
+    resumes_exactly(tmp_path, {**tiny.OBJECTIVES, **CONTROLS}[name], accumulate=2, batch_size=2)
 
 
 def resumes_exactly(tmp_path, objective, **training):

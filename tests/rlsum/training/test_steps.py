@@ -15,6 +15,8 @@ from rlsum.training import build, checkpoint
 from rlsum.training.estimators import Credit
 from rlsum.training.monitor import MACHINE, METRICS
 from rlsum.training.start.origin import Origin
+from rlsum.training.steps import shuffled
+from rlsum.training.update import Rollout
 
 SELF_CRITICAL = {"samples": 2, "gamma": 0.6}
 CLIPPED = {"estimator": "rloo", "samples": 3, "clip": 0.2, "updates_per_sample": 2, "kl": 0.2}
@@ -147,3 +149,56 @@ def test_coverage_on_samples_needs_a_model_with_coverage(tmp_path):
     with pytest.raises(ConfigError, match=r"coverage_on_samples=True: the model has no coverage"):
         build.check_start(config, Origin())
     build.check_start(replace(config, model=replace(config.model, coverage=True)), Origin())
+
+
+# ---- the shuffled control -----------------------------------------------------------------------------------------
+
+
+def rollout(rewards, greedy=None):
+    return Rollout(None, None, np.array(rewards), None if greedy is None else np.array(greedy))
+
+
+def test_samples_and_greedy_texts_exchange_rewards_among_themselves():
+    given = [rollout([[0.1, 0.2], [0.3, 0.4]], [1.0, 2.0]), rollout([[0.5, 0.6]], [3.0])]
+    found = shuffled(7, given, seed=1)
+    samples = np.concatenate([part.rewards for part in found])
+    greedy = np.concatenate([part.greedy_rewards for part in found])
+    assert [part.rewards.shape for part in found] == [(2, 2), (1, 2)]
+    assert sorted(samples.flatten()) == [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+    assert sorted(greedy) == [1.0, 2.0, 3.0]
+    assert not (samples == [[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]]).any()
+    assert not (greedy == [1.0, 2.0, 3.0]).any()
+    assert (samples - greedy[:, None]).mean() == pytest.approx(0.35 - 2.0)  # the mean advantage is what it was
+
+
+def test_the_order_is_a_function_of_seed_and_update():
+    given = [rollout(np.arange(40.0).reshape(10, 4))]
+
+    def order(number, seed):
+        (found,) = shuffled(number, given, seed)
+        assert found.greedy_rewards is None
+        return found.rewards.flatten().tolist()
+
+    assert order(3, 1) == order(3, 1)
+    assert len({tuple(order(number, seed)) for number in (3, 4) for seed in (1, 2)}) == 4
+
+
+class Two:
+    """The second of two processes; the first one has gathered ``others``."""
+
+    rank, world_size = 1, 2
+
+    def __init__(self, others):
+        self.others = others
+
+    def gather_all(self, value):
+        return [self.others, value]
+
+
+def test_the_samples_of_all_processes_exchange_their_rewards():
+    first, second = rollout([[1.0], [2.0]], [10.0, 20.0]), rollout([[3.0]], [30.0])
+    together = shuffled(0, [first, second], seed=1)
+    (found,) = shuffled(0, [second], 1, Two([(first.rewards, first.greedy_rewards)]))
+    assert found.rewards == together[1].rewards != second.rewards
+    assert found.greedy_rewards == together[1].greedy_rewards != second.greedy_rewards
+    assert shuffled(0, [], 1, Two([(first.rewards, first.greedy_rewards)])) == []
