@@ -65,8 +65,8 @@ class Rollout:
     lengths         (B, k) tokens of the samples, end tokens counted
     rewards         (B, k) float64, NaN where undefined
     greedy_rewards  (B,) of the greedy texts; None unless the estimator needs them
-    advantages      (B, k) float64, NaN where undefined; None for ranking, which compares the rewards themselves
-    weights         (B, k) float64, of the samples in the policy gradient, see ``estimators.weights``; None for ranking
+    advantages      (B, k) float64, NaN where undefined; None for losses that read the rewards (``reward_losses``)
+    weights         (B, k) float64, of the samples in the policy gradient, see ``estimators.weights``; None as above
     start_log_prob  (B*k, L) under the model that the run began with; None without a KL penalty
     """
 
@@ -112,7 +112,7 @@ class MixedStep:
     sampling             how samples are drawn
     rl                   rollout -> L_RL
     mle                  references -> L_MLE, and lambda
-    credit               rewards -> advantages and weights; None: ranking, which needs none
+    credit               rewards -> advantages and weights; None: ``rl`` reads the rewards
     coverage_on_samples  L_cov is that of the references plus that of the samples
     start                scores as the model that the run began with, for a KL penalty
     noise                batch, update number -> random numbers of the samples, see ``Summarizer``; None: torch's
