@@ -72,10 +72,7 @@ class Batch:
 
 
 def collate(rows: dict[str, list[Any]], vocabulary: Vocabulary) -> Batch:
-    """A batch from columns id, source, references, src_tokens, tgt_tokens, tgt_whole (what ``Corpus.rows[i:j]`` gives).
-
-    A target that was cut gets no end token, which would teach the model to stop in the middle of a sentence.
-    """
+    """A batch from columns of ``Corpus.rows[i:j]``. A cut target gets no end token, which would teach to stop early."""
     extended, unknown, targets = [], [], []
     for src_tokens, tgt_tokens, whole in zip(rows["src_tokens"], rows["tgt_tokens"], rows["tgt_whole"], strict=True):
         ids, oov = vocabulary.extend(src_tokens)
@@ -121,8 +118,7 @@ def training_lengths(rows: datasets.Dataset) -> list[tuple[int, int]]:
 class BatchPlan:
     """The rows of the n-th batch, a pure function of the lengths (sort keys), the seed and n: resuming needs no state.
 
-    In each epoch the rows are shuffled, sorted by length within windows and cut into batches, and the batches are
-    shuffled. One batch of an epoch may be short.
+    In each epoch the rows are shuffled, sorted by length within windows and cut into batches, which are shuffled.
     """
 
     def __init__(self, lengths: Sequence[Any], batch_size: int, seed: int) -> None:

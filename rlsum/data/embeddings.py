@@ -16,14 +16,10 @@ def initial_embeddings(
 ) -> tuple[np.ndarray, float]:
     """The file's vectors for words it contains, random vectors for the others.
 
-    Random vectors are normal with mean 0 and the standard deviation of all elements of the vectors found. The same
-    words, file and seed give the same table.
-
-    Returns: the table (V, dimension) float32 in the order of the words, and the share of words found, in (0, 1].
-
-    Raises:
-        CorpusError: the file's vectors have another dimension, or none belongs to a word of the vocabulary.
-        The errors of rewards.encoding.vectors: the file is missing or broken.
+    Random vectors are normal with mean 0 and the standard deviation of the vectors found. The same words, file and seed
+    give the same table. Returns the table (V, dimension) float32 in the order of the words, and the share of words
+    found, in (0, 1]. Raises CorpusError if the vectors have another dimension or none belongs to a word, and the errors
+    of rewards.encoding.vectors for a missing or broken file.
     """
     vectors = read_vectors(path, words=set(vocabulary_words))
     found = [(row, vectors.index[word]) for row, word in enumerate(vocabulary_words) if word in vectors.index]

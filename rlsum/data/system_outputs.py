@@ -35,9 +35,8 @@ def convert(
 ) -> Iterator[Output]:
     """Every row of ``path`` as an Output of ``system``; texts are unchanged, a line is a sentence.
 
-    The source is the article of ``articles`` with the row's id, else the column ``columns.source``, else "". Empty
-    candidates are kept. Raises CorpusError for the first row that lacks a field or an article: an evaluation on fewer
-    rows would not be comparable.
+    The source is the article of ``articles`` with the row's id, else the column ``columns.source``, else "". Raises
+    CorpusError for the first row that lacks a field or an article: fewer rows would not be comparable.
     """
     for read in read_file(_existing(path)):
         identity = str(_field(read, columns.id))

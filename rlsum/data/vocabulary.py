@@ -23,8 +23,8 @@ class VocabularyError(UserError):
 class Vocabulary:
     """Words by id: the four specials, then words from most to least frequent.
 
-    An *extended* id is a vocabulary id, or ``len(vocabulary) + k`` for the k-th distinct unknown word of one article
-    (See et al. 2017, section 2.2).
+    An *extended* id is an id, or ``len(vocabulary) + k`` for the k-th unknown word of an article (See et al. 2017,
+    2.2).
     """
 
     words: tuple[str, ...]

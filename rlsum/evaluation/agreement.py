@@ -1,7 +1,6 @@
 """Agreement of judges: Krippendorff's alpha, and the correlation of one judge with the others as a metric's ceiling.
 
-Judgments are a matrix (n, judges), NaN where a judge did not judge an item. A column is a person, or the first, second,
-... judgment of each item by anyone.
+Judgments are a matrix (n, judges), NaN for none. A column is a person, or the first, second, ... judgment of each item.
 """
 
 from __future__ import annotations
@@ -51,10 +50,9 @@ def krippendorff_alpha(
     """Krippendorff's alpha of ``judgments`` (n, judges), NaN = none: 1 is perfect, 0 is chance, negative is worse.
 
     ``alpha = 1 - D_o / D_e`` (Krippendorff 2011): the mean squared difference of two judgments of one item over that of
-    any two judgments. ``scale``: nominal (equal or not), ordinal (differences of mean ranks, as he defines it),
-    interval. The bootstrap draws whole ``inputs`` (n,), or single items without ``inputs``. NaN if no item has two
-    judgments or all judgments are the same. Raises ValueError for an unknown scale, judgments that are not a matrix,
-    infinite judgments.
+    any two. ``scale``: nominal (equal or not), ordinal (differences of mean ranks, as he defines it), interval. The
+    bootstrap draws whole ``inputs`` (n,), or single items. NaN if no item has two judgments or all judgments are the
+    same. Raises ValueError for an unknown scale, judgments that are not a matrix or infinite.
     """
     if scale not in get_args(Scale):
         raise ValueError(f"scale={scale!r} is unknown; use one of {', '.join(get_args(Scale))}")
@@ -80,12 +78,11 @@ def judge_ceiling(
     """The pooled correlation of one judge with the mean of the others: the value of a metric as good as a judge.
 
     ``judges="named"``: columns of ``judgments`` (n, judges) are people; each is correlated with the mean of the others
-    on their common items, and the correlations are averaged. ``judges="anonymous"``: columns are not people, so every
-    judgment is paired with the mean of the other judgments of its item and all pairs are correlated at once; the order
-    of judgments within an item is irrelevant. The others are one judge fewer than a metric is compared with, so the
-    ceiling is slightly low. The bootstrap draws whole ``inputs``, or single items without ``inputs``. Judges with fewer
-    than 3 common items or constant scores are left out of the mean; NaN if none is left.
-    Raises ValueError for unknown options, judgments that are not a matrix, infinite judgments.
+    on their common items, and the correlations are averaged. ``judges="anonymous"``: every judgment is paired with the
+    mean of the others of its item and all pairs are correlated at once. The others are one judge fewer than a metric is
+    compared with, so the ceiling is slightly low. The bootstrap draws whole ``inputs``, or single items. Judges with
+    fewer than 3 common items or constant scores are left out; NaN if none is left. Raises ValueError for unknown
+    options, judgments that are not a matrix or infinite.
     """
     if judges not in get_args(Judges):
         raise ValueError(f"judges={judges!r} is unknown; use one of {', '.join(get_args(Judges))}")

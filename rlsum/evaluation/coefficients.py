@@ -1,7 +1,4 @@
-"""Correlation coefficients of many samples at once: the last axis is the sample, the others are kept.
-
-NaN for a sample with fewer than two pairs, with a NaN, or with a constant variable.
-"""
+"""Correlation coefficients over the last axis; NaN for fewer than two pairs, a NaN, or a constant variable."""
 
 from __future__ import annotations
 

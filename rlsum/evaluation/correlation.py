@@ -1,11 +1,8 @@
 """Correlation of a metric with people at one of three levels, with an interval clustered by input.
 
-    pooled   over all rows
-    input    within each input over its systems, then the mean over the inputs where it is defined
-    system   over the systems' means
-
-Intervals are percentile bootstrap intervals. The bootstrap draws whole inputs with all their rows, because rows of one
-input share its difficulty and its reference and are not independent.
+Pooled: over all rows. Input: within each input over its systems, then the mean over inputs where it is defined. System:
+over the systems' means. Percentile bootstrap intervals draw whole inputs with all their rows, because rows of one input
+share its difficulty and its reference and are not independent.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Permutation tests between two metrics (Deutsch, Dror and Roth 2021): their scores are swapped on random units.
 
-Under the null hypothesis the two metrics of a unit are exchangeable once they are on one scale: standardised, or ranked
-for rank correlations. A unit is a row (their PERM-BOTH) or a whole input (their PERM-INPUT). If rows of
-one input are dependent, only inputs are valid units.
+Under the null hypothesis the two metrics of a unit are exchangeable once they are standardised, or ranked for rank
+correlations. A unit is a row (PERM-BOTH) or, as rows of one input are dependent, a whole input (PERM-INPUT).
 """
 
 from __future__ import annotations
@@ -56,8 +55,7 @@ def swapped_differences(
 def p_values(difference: float, swaps: Floats) -> tuple[float, float]:
     """Two-tailed p and one-tailed p of the first metric being better; NaN without an observed difference.
 
-    ``p = (c + 1) / (R + 1)`` with ``c`` of ``R`` swaps at least as extreme as the observed ``difference``. A swap that
-    leaves the statistic undefined counts as extreme.
+    ``p = (c + 1) / (R + 1)``, ``c`` of ``R`` swaps at least as extreme as the observed ``difference``, or undefined.
     """
     if np.isnan(difference):
         return difference, difference

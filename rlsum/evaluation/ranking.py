@@ -61,9 +61,8 @@ def tie_calibrated_accuracy(human: ArrayLike, metric: ArrayLike, inputs: Ids | N
     """Pairwise accuracy with tie calibration of ``metric`` (n,) against ``human`` (n,), both higher = better.
 
     Pairs are formed within each of ``inputs`` (n,); without inputs, over all rows. The mean over inputs of the share of
-    right pairs is maximised over epsilon >= 0; of several maxima the smallest epsilon is taken. The value is slightly
-    optimistic, because epsilon is fitted to the same data. NaN if no input has two defined rows.
-    Raises ValueError as `judged_rows` does.
+    right pairs is maximised over epsilon >= 0, the smallest of several maxima. The value is slightly optimistic,
+    because epsilon is fitted to the same data. NaN if no input has two rows. Raises ValueError as `judged_rows` does.
     """
     rows = judged_rows(human, metric, inputs)
     pairs = pairs_of(rows, MOST_PAIRS) if inputs is None else pairs_within(rows)
@@ -148,11 +147,9 @@ def soft_pairwise_accuracy(
     """SPA of ``metric`` (n,) against ``human`` (n,) over systems, in [0, 1]: ``1 - mean |p_human - p_metric|``.
 
     Each p is one-sided, from the paired permutation test that the first of two systems is better on their common
-    inputs: an input's two scores are swapped with probability one half. Permutations with exactly the observed
-    difference count half, and the observed one is included, so swapping the two systems gives 1 - p and the order of
-    systems is irrelevant. People and metric use the same permutations, as in the authors' code. Several rows of one
-    system and input are averaged. NaN if no two systems share an input.
-    Raises ValueError as `judged_rows` does.
+    inputs. Permutations with exactly the observed difference count half, and the observed one is included, so swapping
+    the systems gives 1 - p. People and metric use the same permutations, as in the authors' code. Several rows of one
+    system and input are averaged. NaN if no two systems share an input. Raises ValueError as `judged_rows` does.
     """
     rows = judged_rows(human, metric, inputs, systems)
     people, scores, present = differences(rows)
@@ -182,10 +179,10 @@ def differences(rows: Rows) -> tuple[Floats, Floats, Floats]:
 
 
 def soft_accuracy_limit(people: Floats, scores: Floats, present: Floats, weights: Floats) -> Floats:
-    """SPA (b,) under ``weights`` (b, units) of the units, from `differences`.
+    """SPA (b,) under ``weights`` (b, units), from `differences`; affordable for thousands of resamples.
 
-    Permutations are replaced by their limit for many inputs, where the sum of the differences is normal with mean 0 and
-    the sum of the squared differences as variance. This makes thousands of resamples affordable.
+    Permutations are replaced by their limit for many inputs: a normal sum with the summed squared differences as
+    variance.
     """
     distance = np.abs(_limit_p(people, weights) - _limit_p(scores, weights))
     shared = (weights @ present) > 0

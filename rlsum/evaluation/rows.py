@@ -1,8 +1,7 @@
 """Judged rows: the human score and a metric's score of each text, with its input and its system.
 
-All statistics of meta-evaluation start here. A row is one judged candidate text; its *input* is what the text was
-written for (an article, a source sentence), its *system* is its author. Rows where either score is undefined (NaN) are
-left out and counted, never filled in.
+A row is one judged candidate text; its *input* is what the text was written for (an article, a source sentence), its
+*system* is its author. Rows with an undefined score (NaN) are left out and counted, never filled in.
 """
 
 from __future__ import annotations
@@ -87,10 +86,7 @@ def paired_rows(
 
 
 def numbered(name: str, ids: Ids | None, rows: int) -> tuple[Ints, int]:
-    """The index of each id (rows,) among the sorted distinct ids, and their number; without ids, all rows differ.
-
-    Raises ValueError unless there is one id per row.
-    """
+    """The number of each id (rows,) among the sorted ids, and how many; None: all differ. Raises ValueError."""
     if ids is None:
         return np.arange(rows), rows
     names = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)

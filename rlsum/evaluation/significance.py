@@ -1,7 +1,4 @@
-"""Tests of whether one metric agrees with people better than another: the test that suits the data, with Holm.
-
-Both metrics are compared with the same human scores, on the rows where both are defined.
-"""
+"""Tests of whether one metric agrees with people better than another, on the rows where both are defined, with Holm."""
 
 from __future__ import annotations
 

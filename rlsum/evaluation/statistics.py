@@ -1,7 +1,7 @@
 """Bootstrap intervals of means, sign-flip permutation tests of differences, Holm's correction.
 
-The unit is the item (an article). Undefined scores are NaN: they are left out, never replaced, and the number of
-remaining items is reported. All randomness is seeded.
+The unit is the item (an article). Undefined scores are NaN: they are left out, never replaced. All randomness is
+seeded.
 """
 
 from __future__ import annotations
@@ -33,9 +33,8 @@ class Interval(NamedTuple):
 def bootstrap_interval(
     values: ArrayLike, *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
 ) -> Interval:
-    """Percentile bootstrap interval of the mean of ``values`` (n,), NaN entries left out (Efron 1979).
+    """Percentile bootstrap interval of the mean of ``values`` (n,) (Efron 1979); NaN for fewer than two defined ones.
 
-    The interval is NaN if fewer than two values are defined.
     Raises ValueError for an empty or many-dimensional ``values``, a level outside (0, 1), resamples below 1.
     """
     values = _vector("values", values)

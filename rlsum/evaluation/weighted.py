@@ -1,8 +1,7 @@
 """Statistics of weighted rows: the engine of the bootstrap, the permutation tests and the plain values.
 
 An engine is built once from rows and maps weights of their units (b, units) to values (b,). The weights are counts of
-draws (bootstrap), zeros and ones that choose between two metrics (permutation), or ones (the plain value). Thousands of
-resamples are a few matrix products over precomputed sums, ranks or pairs.
+draws (bootstrap), zeros and ones that choose between two metrics (permutation), or ones (the plain value).
 """
 
 from __future__ import annotations
@@ -29,10 +28,7 @@ PAIRS = 100_000  # pairs that pooled acc-t samples for its interval: exact to wi
 
 
 def engine(rows: Rows, statistic: Statistic, level: Level) -> Engine:
-    """The function from weights (b, units) to values (b,) of a statistic at a level; NaN if undefined.
-
-    Raises ValueError for an unknown statistic or level, and for spa at a level other than system.
-    """
+    """From weights (b, units) to values (b,) of a statistic at a level, NaN if undefined. Raises as `check` does."""
     check(statistic, level)
     if statistic == "spa":
         parts = ranking.differences(rows)

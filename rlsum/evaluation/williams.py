@@ -1,7 +1,4 @@
-"""Williams' test of two correlations with the same variable: whether one metric agrees with people more than another.
-
-It assumes independent items and normal scores; `far_from_normal` checks the second assumption.
-"""
+"""Williams' test of whether one metric agrees with people more than another: independent items, normal scores."""
 
 from __future__ import annotations
 

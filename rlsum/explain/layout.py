@@ -189,10 +189,7 @@ def wrapped(text: str, width: float, max_lines: int) -> tuple[str, ...]:
 
 
 def _column(items: Sequence[ExplainedItem], x: float, scale: float, spread: float) -> tuple[list[Node], float]:
-    """The nodes of one text in the order of its items, and the lower end of the column.
-
-    The column goes sentence by sentence. ``spread`` is extra room between nodes: the shorter text fills its column.
-    """
+    """The nodes in the order of the items, with ``spread`` extra room between them, and the lower end of the column."""
     order = sorted(range(len(items)), key=lambda n: (items[n].sentence, items[n].kind != "sentence", items[n].place))
     nodes: dict[int, Node] = {}
     y, sentence = MARGIN, 0

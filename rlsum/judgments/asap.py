@@ -3,9 +3,7 @@
 ASAP-AES, two layouts: a table ``essay_id``, ``rater1``, ``rater2``, ``domain1_score``, ``essay``; and the contest's
 ``training_set_rel3.tsv`` (Windows-1252), of which set 3 is read. ASAP-SAS, two layouts: tables with ``Id``,
 ``EssaySet``, ``EssayText`` and ``Score1``, ``Score2`` (training) or ``Score`` (public test); and the contest's
-``train*.tsv`` and ``public_leaderboard*.tsv``, the latter with its scores in ``public_leaderboard_solution.csv`` in
-the same folder.
-
+``train*.tsv`` and ``public_leaderboard*.tsv``, its scores in ``public_leaderboard_solution.csv`` in the same folder.
 Neither has official references: they are chosen among the best essays, and a note names them.
 """
 

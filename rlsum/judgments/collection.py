@@ -19,8 +19,8 @@ T = TypeVar("T")
 class Judgments:
     """Judgments in the order of their file, without duplicates.
 
-    ``left_out`` counts the judgments of the file that are not in ``rows``, by reason. ``notes`` describe the choices
-    made. ``scales`` gives (lowest, highest) for each score whose possible range is known.
+    ``left_out`` counts judgments that are not in ``rows``, by reason. ``notes`` describe the choices made. ``scales``
+    gives (lowest, highest) for each score whose range is known.
     """
 
     name: str
@@ -49,10 +49,7 @@ def keep(items: Iterable[T], left_out: Counter[str], reason: Callable[[T], str])
 
 
 def joint_systems(rows: Sequence[Judgment], sign: str, joint: Joint) -> tuple[tuple[Judgment, ...], list[str]]:
-    """Rows of one text by several systems (``a+b`` where ``sign`` is ``+``), kept or split into one row per system.
-
-    Also returns a note that counts them, empty if there are none.
-    """
+    """Rows of several systems (``a+b`` where ``sign`` is ``+``), kept or split; and a note that counts them, if any."""
     count = sum(sign in row.system for row in rows)
     noun = "judgment" if count == 1 else "judgments"
     notes = [f"{count:,} {noun} of one text by several systems: joint={joint}"] if count else []

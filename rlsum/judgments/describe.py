@@ -11,10 +11,7 @@ from rlsum.judgments.collection import Judgments, Scale, mean
 
 @dataclass(frozen=True)
 class ScoreSpread:
-    """One score. ``ties``: the share of pairs of rows with equal scores, None for fewer than two scores.
-
-    ``judges``: the number of rows by their number of single judges' scores.
-    """
+    """One score. ``ties``: share of pairs of rows with equal scores. ``judges``: rows by their number of judges."""
 
     name: str
     given: int

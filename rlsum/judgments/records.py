@@ -61,10 +61,7 @@ class Judgment:
 
 
 def read_jsonl(path: str | Path, columns: Collection[str] = ()) -> list[Judgment]:
-    """The judgments of a JSONL file (gzip if its name ends in .gz), whose lines may have the further ``columns``.
-
-    Raises RecordError naming the first invalid line: skipping it would change every correlation.
-    """
+    """The judgments of a JSONL file (.gz too), with further ``columns``. Raises RecordError for an invalid line."""
     try:
         return list(unique((row.where, parse(row, columns)) for row in jsonl(Path(path))))
     except (OSError, EOFError, zlib.error) as error:  # damaged gzip raises any of the three

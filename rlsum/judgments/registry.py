@@ -1,8 +1,6 @@
-"""`load` reads judgments in Python and on the command line.
+"""`load` reads judgments: ``judged.jsonl`` (records), ``hf://owner/name`` (of the hub), ``NAME:PATH`` (public data).
 
-``judged.jsonl`` is a file of judgment records, ``hf://owner/name`` a dataset of the hub, and ``NAME:PATH`` public data
-for the reader of that name. Options follow the name, as for rewards:
-``'asap-aes(references=1, sentences=5-15):training_set_rel3.tsv'``.
+Options follow the name, as for rewards: ``'asap-aes(references=1, sentences=5-15):training_set_rel3.tsv'``.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ def parsing(where: str, what: str) -> Iterator[None]:
 
 
 def read_tsv(path: Path, columns: Sequence[str], otherwise: str | None = None) -> Iterator[Row]:
-    """Rows of a tab-separated file with a header line; quotation marks are text. ``otherwise`` as in `read_text`.
+    """Rows of a tab-separated file with a header; quotation marks are text. ``otherwise`` as in `read_text`.
 
     Raises RecordError for a missing column of ``columns`` and for a row with more or fewer cells than the header.
     """
@@ -91,10 +91,7 @@ def read_tsv(path: Path, columns: Sequence[str], otherwise: str | None = None) -
 
 
 def read_csv(path: Path, columns: Sequence[str]) -> Iterator[Row]:
-    """Rows of a comma-separated file with a header line and quoted cells. Raises as `read_tsv`.
-
-    Cells missing at the end of a row, as in Mechanical Turk's files, are empty.
-    """
+    """Rows of a CSV file with a header; cells missing at the end of a row, as in Mechanical Turk's, are empty."""
     rows = csv.reader(io.StringIO(read_text(path), newline=""), strict=True, skipinitialspace=True)
     try:
         header = next(rows, [])

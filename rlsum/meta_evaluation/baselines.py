@@ -33,10 +33,7 @@ COUNTED: dict[Unit, str] = {
 
 @dataclass(frozen=True)
 class JudgeScores:
-    """Scores of single judges (n, judges), NaN where missing.
-
-    ``named``: a column is one person in all rows; otherwise only the set of judgments of each row is known.
-    """
+    """Scores of single judges (n, judges), NaN where missing. ``named``: a column is one person in all rows."""
 
     scores: Floats
     named: bool

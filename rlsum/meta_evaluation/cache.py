@@ -1,7 +1,6 @@
 """A cache of metric scores on disk, by signature and content, so that another statistic takes seconds.
 
-One SQLite file serves all data and metrics. Several processes may use it at once, and a kill loses only the rows being
-scored. It contains numbers but no texts, and drops the oldest when it is full.
+One SQLite file of numbers, without texts, serves several processes, data and metrics; the oldest are dropped when full.
 """
 
 from __future__ import annotations
@@ -45,9 +44,9 @@ def scores_file(folder: Path) -> Path:
 def cached_scores(
     reward: Reward, parts: Sequence[Sequence[Judgment]], file: Path | None, progress: Progress
 ) -> list[Floats]:
-    """The scores of each of ``parts``, one vector (n,) per part; computed only if they are not in ``file``.
+    """The scores (n,) of each of ``parts``, which share no batch; only those that are not in ``file`` are computed.
 
-    Rows of different parts never share a batch. Raises the reward's errors, and RewardError for a broken file.
+    Raises the reward's errors, and RewardError for a broken file.
     """
     if depends_on_batch(reward):
         return [_together(reward, part, file, progress) for part in parts]

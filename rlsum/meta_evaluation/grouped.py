@@ -1,7 +1,4 @@
-"""Correlations within groups (language pairs, topics) and their average, with its interval and its tests.
-
-Groups are independent: the inputs of each are drawn or swapped separately, and the average is taken each time.
-"""
+"""Correlations within groups (language pairs, topics), which are independent, their average, interval and tests."""
 
 from __future__ import annotations
 

@@ -26,10 +26,7 @@ Progress = Callable[[str, int], None]  # called with a metric's label and the nu
 
 @dataclass(frozen=True)
 class Column:
-    """One metric's scores (n,) float64, higher is better, NaN = undefined; ``undefined`` counts those by reason.
-
-    ``signature`` is the metric's; for a length it describes what is counted.
-    """
+    """One metric's scores (n,) float64, higher is better, NaN = undefined; ``undefined`` counts those by reason."""
 
     scores: Floats
     signature: str
@@ -86,11 +83,10 @@ def scored(
 ) -> ScoreTable:
     """Score every judged text with ``metrics`` (label -> reward, as from `rewards.from_specs`).
 
-    Each group is scored separately and in the order of the data, so batch centering uses batches of one language pair
-    or topic. ``length`` names the lengths to add as columns. ``cache`` is a file from `cache.scores_file`; None caches
-    nothing. Rows without the human ``score`` are left out and counted.
-    Raises UserError if no row has that score, a row lacks a column that a metric needs, or a metric is infinite, and
-    the metrics' errors.
+    Each group is scored separately and in the order of the data, so batch centering uses batches of one group.
+    ``length`` names the lengths to add as columns. ``cache`` is a file from `cache.scores_file`, None for none. Rows
+    without the human ``score`` are left out and counted. Raises UserError if no row has that score, a row lacks a
+    column that a metric needs, or a metric is infinite, and the metrics' errors.
     """
     rows = [row for row in judgments.rows if row.scores.get(score) is not None]
     _check_score(judgments, score, len(rows))
@@ -118,10 +114,7 @@ def scored(
 
 
 def short_labels(labels: Iterable[str]) -> dict[str, str]:
-    """Label -> label without the options that all metrics of its name share, such as ``vectors`` of two ``sms``.
-
-    Labels are specs, as from `rewards.from_specs`. A label whose short form is not unique stays as it is.
-    """
+    """Label -> label without the options that all metrics of its name share; unchanged if that is not unique."""
     specs = {label: as_spec(label) for label in labels}
     short = {label: str(_without_shared(spec, specs.values())) for label, spec in specs.items()}
     names = list(short.values())

@@ -1,7 +1,6 @@
 """From judgments to a learned metric on disk: train an epoch, write it, load it, score held-out judgments with it.
 
-The values of ``metric.json`` are therefore those of the reward that is loaded from the folder. At any time the folder
-holds the complete best epoch so far.
+The values of ``metric.json`` are those of the reward loaded from the folder, which always holds the best epoch so far.
 """
 
 from __future__ import annotations
@@ -139,8 +138,8 @@ def check_scorable(reward: EmbeddingReward, examples: Sequence[JudgedExample]) -
 def _validate(trainee: Trainee, valid: Sequence[JudgedExample], folder: Path, fitted: Fitted, loss: float) -> bool:
     """Write the weights, score ``valid`` with them, and move them to ``folder`` if best so far. Returns whether moved.
 
-    After a kill the folder is complete, old or new, and a directory ``FOLDER.partial-*`` may remain; between the two
-    renames of a replacement, that directory holds both.
+    After a kill the folder is complete, or, between the two renames, ``FOLDER.partial-*`` holds the old one and the
+    new.
     """
     source = trainee.reward.space.source
     with TemporaryDirectory(dir=folder.parent, prefix=f"{folder.name}.partial-") as partial:

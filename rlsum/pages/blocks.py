@@ -1,8 +1,4 @@
-"""The blocks of reports.
-
-A report is a pure function from its data to a list of blocks. `terminal.show`, `page.to_html`, `markdown.to_markdown`
-and `latex.to_latex` render such a list.
-"""
+"""The blocks of reports; a report is a pure function from data to blocks, which the other files here render."""
 
 from __future__ import annotations
 

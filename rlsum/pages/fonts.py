@@ -1,7 +1,6 @@
 """Fonts of pictures, and numbers in place of words that no installed font can draw.
 
-A picture is drawn with DejaVu Sans, which comes with matplotlib and has Latin, Greek, Cyrillic, Arabic and Hebrew
-letters. Other letters come from the first installed family below that has them.
+DejaVu Sans comes with matplotlib. Letters that it lacks come from the first installed family below that has them.
 """
 
 from __future__ import annotations

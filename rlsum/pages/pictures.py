@@ -60,8 +60,8 @@ def drawn(name: str, title: str, description: str, size: tuple[float, float], dr
 def short_name(name: str, longest: int = LONGEST) -> str:
     """A user's name for something, fit for a picture: on one line, not too long, no formula and not hidden.
 
-    Dollars are escaped, because they begin formulas and an invalid formula stops the drawing. An initial underscore
-    hides a name from legends, so an invisible space precedes it.
+    Dollars begin formulas and are escaped. An initial underscore hides a name from legends: an invisible space precedes
+    it.
     """
     text = " ".join(name.split())
     short = text if len(text) <= longest else f"{text[: longest - 1]}…"

@@ -18,10 +18,7 @@ PIECES = {"plain": "", "copied": "bold green", "invented": "bold red underline"}
 
 
 def show(blocks: Iterable[Block], console: Console) -> None:
-    """Print the blocks, with a blank line between them except between paragraphs and between lists.
-
-    A table that is wider than the terminal runs over its edge instead of losing columns.
-    """
+    """Print the blocks, with a blank line between kinds. A table too wide for the terminal runs over its edge."""
     previous: type[Block] | None = None
     for block in _printable(blocks):
         if previous is not None and (previous is not type(block) or isinstance(block, Table)):

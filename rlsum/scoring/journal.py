@@ -1,7 +1,7 @@
 """A file that is written line by line and continued after a kill, without a line lost or written twice.
 
-Lines are appended to OUT.scoring. OUT.scoring.json, written first, holds their origin: a later run with another origin
-is refused. The complete OUT.scoring becomes OUT in one step.
+Lines are appended to OUT.scoring, which becomes OUT in one step. OUT.scoring.json holds their origin: another is
+refused.
 """
 
 from __future__ import annotations

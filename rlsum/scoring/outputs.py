@@ -19,10 +19,7 @@ from rlsum.scoring.properties import PROPERTIES
 
 @dataclass(frozen=True)
 class SystemScores:
-    """The scores of one system's outputs. Every vector is (n,), aligned with ``ids``; NaN = undefined for that item.
-
-    ``missing`` maps metric -> reason for metrics that this machine cannot compute.
-    """
+    """Scores of one system's outputs, (n,) each, NaN = undefined; ``missing``: metric -> why it cannot be computed."""
 
     system: str
     ids: tuple[str, ...]
@@ -44,8 +41,8 @@ def score_system(
 ) -> SystemScores:
     """The scores of one system's outputs by every reward, and their properties. Raises what a reward raises.
 
-    ``missing`` is for reports that continue without a metric: it maps metric -> reason for those that could not be
-    loaded, and metrics whose encoder is not installed are added to it instead of raising EncoderMissing.
+    ``missing`` (metric -> reason) is for reports that continue without a metric: those whose encoder is not installed
+    are added to it instead of raising EncoderMissing.
     """
     inputs, columns, unavailable = inputs_of(outputs), {}, dict(missing or {})
     for label, reward in rewards.items():

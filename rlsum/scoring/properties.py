@@ -26,9 +26,9 @@ def repetition(candidate: str, source: str) -> float:
 
 
 def novelty(candidate: str, source: str) -> float:
-    """Share of the candidate's bigrams that are not in the source, 0 to 1 (See et al. 2017, figure 6).
+    """Share of bigrams that are not in the source, in any case, 0 to 1 (See et al. 2017, figure 6).
 
-    Letter case is ignored. NaN for a candidate with no bigram or an unknown (empty) source.
+    NaN for a candidate with no bigram or an unknown (empty) source.
     """
     bigrams = _ngrams(candidate.lower().split(), 2)
     known = set(_ngrams(source.lower().split(), 2))
@@ -36,18 +36,14 @@ def novelty(candidate: str, source: str) -> float:
 
 
 def copy_rate(candidate: str, source: str) -> float:
-    """Share of the candidate's tokens that occur in the source, 0 to 1: one minus the share of novel unigrams.
-
-    Letter case is ignored. NaN for an empty candidate or an unknown (empty) source.
-    """
+    """Share of the tokens that occur in the source, in any case, 0 to 1; NaN for no token or an empty source."""
     known = set(source.lower().split())
     return _share(token in known for token in candidate.lower().split()) if source else math.nan
 
 
 def invented_names(candidate: str, source: str) -> float:
-    """Share of the candidate's capitalised words that are not in the source, 0 to 1.
+    """Share of the capitalised words that are not in the source, in any case, 0 to 1.
 
-    Letter case is ignored in the search: the first word of a sentence may be lower-case in the source.
     NaN for a candidate without capitalised words, as in a lower-cased corpus, or an unknown (empty) source.
     """
     known = {word.lower() for word in words(source)}

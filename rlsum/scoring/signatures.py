@@ -1,7 +1,4 @@
-"""FILE.signatures.json: what the scores in FILE depend on, metric -> signature.
-
-Rows hold scores by the metric's name; the signature says which version of the metric gave them.
-"""
+"""FILE.signatures.json: metric -> signature, which says what its scores in FILE depend on."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Tables of systems: scores, properties of summaries, and differences between systems.
-
-Every score is shown times 100, also one outside [0, 1]; properties are shown in their own unit.
-"""
+"""Tables of systems: scores (always times 100), properties of summaries in their units, differences of systems."""
 
 from __future__ import annotations
 
