@@ -85,10 +85,7 @@ class Reward(Protocol):
         source: str | None = None,
         columns: Mapping[str, Any] | None = None,
     ) -> str | None:
-        """Why this item's score is NaN, to follow "item 3 is undefined: "; None where it is defined.
-
-        The arguments are those of the call for this one item.
-        """
+        """Why the item of these arguments is NaN, to follow "item 3 is undefined: "; None where it is defined."""
 
 
 def load(name: str, **options: Any) -> Reward:

@@ -22,10 +22,7 @@ Form = Literal["flow", "similarity"]
 
 @dataclass(frozen=True)
 class ExplainedItem:
-    """A word, sentence or token, and its share of the text's weight.
-
-    ``sentence`` is the number of the first sentence that contains it. ``place`` orders words by first occurrence.
-    """
+    """A word, sentence or token, its first ``sentence``, its ``place`` among words, and its share of the weight."""
 
     text: str
     kind: Kind
@@ -71,10 +68,7 @@ class Explanation:
 
 
 def explain(reward: Reward, candidate: str, reference: str) -> Explanation:
-    """The transport plan of a mover (MoverScore v1 and v2 too), or the cosines of another contextual metric.
-
-    Raises RewardError for another reward, and for a text with nothing to score.
-    """
+    """The plan of a mover (also MoverScore v1, v2), or a metric's cosines. Raises RewardError if there is none."""
     explained = _explainer(reward)
     reason = reward.undefined(candidate, [reference])
     if reason is not None:

@@ -40,8 +40,8 @@ def bind(name: str, build: Callable[..., Any], options: Mapping[str, Any]) -> di
 def takes(options: Callable[Arguments, Options]) -> Callable[[Callable[[Options], Built]], Callable[Arguments, Built]]:
     """Decorate a function of one dataclass ``options``, so that it takes the fields as its arguments.
 
-    Each option is stated once, in the dataclass, also where several rewards share it. ``describe`` reads its meaning in
-    the docstring of the dataclass, and ``check_spec`` makes one, whose ``__post_init__`` may raise RewardError.
+    ``describe`` reads their meaning in the dataclass's docstring; ``check_spec`` makes one, so ``__post_init__`` may
+    raise.
     """
 
     def decorate(build: Callable[[Options], Built]) -> Callable[Arguments, Built]:

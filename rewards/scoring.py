@@ -1,7 +1,6 @@
 """What every reward class shares: the inputs of a call and their checks, the base classes, and the signature's text.
 
-A candidate with nothing to score gets the reward's floor. An item none of whose references can be scored is NaN, with
-a reason. So an empty output never escapes into an undefined score.
+A candidate with nothing to score gets the reward's floor, an item without a reference that can be scored NaN.
 """
 
 from __future__ import annotations
@@ -132,10 +131,7 @@ class ReferenceReward(BaseReward):
 
 
 def check_inputs(reward: ReadsColumns, inputs: Inputs) -> None:
-    """Raise RewardError unless candidates are texts, and sources and columns match them in number.
-
-    References are checked by the rewards that read them: see ``references_of``.
-    """
+    """Raise RewardError unless candidates are texts, and sources and columns match them; see also ``references_of``."""
     name, size = reward.name, len(inputs.candidates)
     if isinstance(inputs.candidates, str):
         raise RewardError(f"{name}: candidates must be a list of texts, not one text; write [text]")
@@ -173,11 +169,7 @@ def columns_for(reward: ReadsColumns, columns: Mapping[str, Any] | None) -> dict
 
 
 def references_of(name: str, inputs: Inputs) -> Sequence[Sequence[str]]:
-    """The references, one or more for each candidate.
-
-    Raises RewardError when they are missing, when lengths differ, when a text is given in place of a list, or something
-    else in place of a text.
-    """
+    """The references, one or more a candidate. Raises RewardError: none, another number, or what is not text."""
     candidates, references = inputs.candidates, inputs.references
     if references is None:
         raise RewardError(f"{name} compares with references; give references=[[text, ...], ...], one list a candidate")

@@ -1,7 +1,4 @@
-"""Specs of rewards: ``'sms(vectors=v.txt.gz, normalize=unit)'`` or a mapping with the same keys -> name and options.
-
-This module parses only. ``rewards.base`` looks the names up.
-"""
+"""Specs of rewards: ``'sms(vectors=v.txt.gz, normalize=unit)'`` or a mapping -> name and options; parsing only."""
 
 from __future__ import annotations
 
@@ -32,12 +29,10 @@ class Spec:
 
 
 def as_spec(spec: str | Mapping[str, Any] | Spec) -> Spec:
-    """Read one reward, written as text or as a mapping ``{name: sms, vectors: v.txt.gz}``.
+    """Read one reward, written as text or as a mapping ``{name: sms, vectors: v.txt.gz}``. Raises RewardError.
 
     A weighted sum is ``weighted(rouge-l=0.7, sms(vectors=v.txt)=0.3)``, ``{name: weighted, rouge-l: 0.7, ...}`` or
     ``{name: weighted, parts: [[spec, weight], ...]}``. All three become the option ``parts``.
-
-    Raises RewardError for anything else.
     """
     if isinstance(spec, Spec):
         return spec

@@ -16,8 +16,7 @@ class TransportError(RuntimeError):
 def distances(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
     """Euclidean distances ``(m, n)`` between the rows of ``(m, d)`` and ``(n, d)``, in float64.
 
-    Uses the product expansion, which rounds the distance of equal points to about 1e-8. Squares below 1e-14 of the
-    points' norms are therefore set to 0, so equal points have distance 0 exactly.
+    Squares below 1e-14 of the points' norms are rounding of the product expansion: equal points have distance 0.
     """
     norms = np.vecdot(first, first)[:, None] + np.vecdot(second, second)
     squares = first @ second.T
@@ -41,10 +40,7 @@ def exact_cost(first: NDArray[np.float64], second: NDArray[np.float64], cost: ND
 def exact_plan(
     first: NDArray[np.float64], second: NDArray[np.float64], cost: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """The plan ``(m, n)`` of ``exact_cost``: the weight moved between each pair; row sums are ``first``.
-
-    At most ``m + n - 1`` entries are not 0. Raises TransportError as ``exact_cost`` does.
-    """
+    """The plan ``(m, n)`` of ``exact_cost``, at most ``m + n - 1`` entries not 0. Raises TransportError as it does."""
     return _solve(first, second, cost)[0]
 
 

@@ -13,9 +13,9 @@ from rewards.wrappers.parts import Part, made
 class ScoredColumns:
     """A reward (a spec, or a reward) as a function of a batch of columns for ``Dataset.map(..., batched=True)``.
 
-    ``references`` names a column that holds a text or a list of texts per row; None for a reward without. A reward
-    finds other columns by their own names. ``name`` is the name of the new column, by default that of the reward. The
-    signature of the scores is ``.reward.signature``. Can be pickled, so ``num_proc`` works.
+    ``references`` names a column that holds a text or a list of texts per row; None for a reward without. Other columns
+    are found by their own names. ``name`` is the new column's, by default the reward's. Can be pickled, so ``num_proc``
+    works.
     """
 
     def __init__(

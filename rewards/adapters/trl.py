@@ -14,9 +14,8 @@ from rewards.wrappers.parts import Part, made
 class RewardFunction:
     """A reward (a spec, or a reward) for TRL's ``reward_funcs``, named after the reward. Can be pickled.
 
-    ``references`` names the column of references, a text or a list of texts per row; None for a reward without.
-    ``sources`` names the column of sources, for rewards that read them. A reward finds other columns by their own
-    names.
+    ``references`` names the column of references, a text or a list of texts per row, and ``sources`` that of sources;
+    None for a reward without. Other columns are found by their own names.
     """
 
     def __init__(self, reward: Part, references: str | None = "reference", sources: str | None = None) -> None:

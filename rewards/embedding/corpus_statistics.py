@@ -41,8 +41,8 @@ class CorpusMean:
 class Idf:
     """``log((N + 1) / (df + 1))``, the weights of tokens in BERTScore and MoverScore.
 
-    ``counts`` says in how many of ``documents`` texts each token of ``ids`` occurs. ``texts`` is the hash of the texts,
-    ``encoder`` the encoder's name.
+    ``counts``: in how many of ``documents`` texts each token of ``ids`` occurs; ``texts`` is a hash, ``encoder`` a
+    name.
     """
 
     ids: list[int]

@@ -71,8 +71,7 @@ def read_spec(folder: Path) -> Spec:
 def check_learnable(spec: Spec) -> EmbeddingReward:
     """The reward of a spec that can be trained and loaded again. Raises RewardError.
 
-    Options that would have to be fitted again for the trained encoder are refused: a corpus mean, frequencies, a
-    rescaling baseline.
+    Options that would have to be fitted again are refused: a corpus mean, frequencies, a rescaling baseline.
     """
     given = [option for option in NOT_LEARNABLE if spec.options.get(option) not in (None, "none")]
     if given:

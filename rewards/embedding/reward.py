@@ -94,10 +94,7 @@ class EmbeddingReward(ReferenceReward):
         return EmbeddingReward(self.name, self.space, measure)
 
     def fit(self, texts: Sequence[str]) -> EmbeddingReward:
-        """Compute the mean of ``centering=corpus`` and the counts of ``idf=fitted``; the signature has their hash.
-
-        Returns itself. Raises RewardError where the options need neither.
-        """
+        """Fit ``centering=corpus`` and ``idf=fitted``; returns itself. Raises RewardError if there is neither."""
         self.space.fit(texts)
         return self
 

@@ -137,10 +137,7 @@ class Tempered:
 
 @dataclass(frozen=True)
 class Exact:
-    """MoverScore as Chen et al. define it, also the limit of TWMD at temperature 0: a plan's best mean cosine.
-
-    The plan's row and column sums are the weights of the two texts. Exact optimal transport, without gradient.
-    """
+    """MoverScore as Chen et al. define it, also TWMD's limit at temperature 0: the best mean cosine of a plan."""
 
     solver: str = field(default_factory=lambda: f"exact-{library('pot')}")
     normalize: ClassVar[SelfNormalization] = "none"
@@ -191,10 +188,7 @@ def directed(over_rows: Callable[[Tensor], Tensor], cosines: Tensor, direction: 
 
 
 def harmonic(precision: Tensor, recall: Tensor) -> Tensor:
-    """Their harmonic mean; the smaller of the two where one is not positive.
-
-    With centred vectors the two can have opposite signs, and their harmonic mean diverges.
-    """
+    """Their harmonic mean; the smaller where one is not positive, as with centred vectors, where it diverges."""
     smaller = precision if precision < recall else recall
     return smaller if smaller <= 0 else 2 * precision * recall / (precision + recall)
 

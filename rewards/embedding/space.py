@@ -1,7 +1,6 @@
 """From texts to unit vectors whose products are cosines: encoder, special tokens, centering and weights.
 
-Centering moves word vectors to a common origin before cosines are computed (Chen et al. 2020, section 4). Its functions
-are pure, on token vectors ``(L, D)`` of one text.
+Centering moves the vectors ``(L, D)`` of a text to a common origin before cosines (Chen et al. 2020, section 4).
 """
 
 from __future__ import annotations
@@ -123,10 +122,7 @@ class Space(PointSpace):
         return {**fields, "library": library("transformers")}
 
     def fit(self, texts: Sequence[str]) -> None:
-        """Compute the mean of ``centering=corpus`` and the counts of ``idf=fitted``.
-
-        Raises RewardError where the options need neither, or where the texts have no token.
-        """
+        """Fit ``centering=corpus`` and ``idf=fitted``. Raises RewardError where there is neither, or no token."""
         if self.centering != "corpus" and self.idf.option != FITTED:
             raise RewardError(
                 f"fit is for centering=corpus and idf=fitted; here centering={self.centering} and idf={self.idf.option}"
@@ -233,10 +229,7 @@ def token_mean(texts: Sequence[Tensor]) -> Tensor:
 
 
 def without_noise(centred: Tensor, vectors: Tensor) -> Tensor:
-    """``centred`` with zeros for vectors of which centering left only rounding; ``vectors`` are the originals.
-
-    Scaled to unit length, the rest would be a random direction. Float32 vectors are exact to about 1e-7.
-    """
+    """``centred`` with zeros for ``vectors`` of which only rounding is left: at unit length, a random direction."""
     left = centred.norm(dim=1, keepdim=True) > NOISE * vectors.norm(dim=1, keepdim=True)
     return centred * left
 

@@ -1,7 +1,6 @@
-"""A loaded encoder: texts -> contextual token vectors of one layer.
+"""A loaded encoder: texts -> contextual token vectors of one layer, the same in every batch.
 
-A text's vectors do not depend on the other texts of its batch, since padding is masked. A text longer than the
-encoder's positions is read in overlapping windows, or cut with ``long_texts=truncate``; the signature says which.
+A text longer than the encoder's positions is read in overlapping windows, or cut with ``long_texts=truncate``.
 """
 
 from __future__ import annotations

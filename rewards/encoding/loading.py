@@ -41,8 +41,7 @@ class EncoderSource:
 def locate(encoder: str) -> str:
     """The location of an encoder: ``minilm`` (the packaged all-MiniLM-L6-v2), a local directory, or a hub name.
 
-    Raises EncoderMissing for a missing package or directory, RewardError for a directory without ``config.json``. A hub
-    name is not tried before the encoder is loaded.
+    Raises EncoderMissing for a missing package or directory, RewardError for one without ``config.json``.
     """
     if encoder == "minilm":
         package = importlib.util.find_spec(MINILM_PACKAGE)
@@ -65,8 +64,7 @@ def locate(encoder: str) -> str:
 def load_once(source: EncoderSource) -> Encoder:
     """The encoder of a source, loaded once per process; sources that resolve to the same layers share it.
 
-    Raises EncoderMissing where it cannot be loaded, and RewardError where weights are missing (they would be random) or
-    for a layer that it does not have.
+    Raises EncoderMissing where it cannot be loaded, RewardError for missing weights (they would be random) or layers.
     """
     return _load(*_resolved(source))
 
@@ -78,10 +76,7 @@ def forget_loaded() -> None:
 
 
 def load_apart(source: EncoderSource) -> Encoder:
-    """A private, uncached encoder whose weights may change. Raises as ``load_once`` does.
-
-    Also raises RewardError for the encoder of an encoder-decoder, which ``save`` could not write as a loadable model.
-    """
+    """A private encoder whose weights may change. Raises as ``load_once``, and RewardError for an encoder-decoder's."""
     from transformers import AutoConfig
 
     arguments = _resolved(source)
@@ -93,10 +88,7 @@ def load_apart(source: EncoderSource) -> Encoder:
 
 
 def save(encoder: Encoder, source: EncoderSource, folder: Path) -> None:
-    """Write an encoder and the tokenizer of its source as a directory for transformers and ``locate``.
-
-    It has no more layers than the encoder uses, so a layer must be named where it is loaded.
-    """
+    """Write an encoder's used layers and its tokenizer for ``locate``; a layer must be named to load them."""
     with _quiet():
         encoder.model.save_pretrained(folder)
         _tokenizer(source.location).save_pretrained(folder)  # a new one: one in use stores its truncation

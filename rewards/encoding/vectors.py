@@ -53,10 +53,9 @@ class StaticVectors:
 def read_vectors(path: str | Path, words: Collection[str] | None = None) -> StaticVectors:
     """Read a text file of one word and its numbers a line, after an optional header ``count width``.
 
-    ``words`` restricts the words kept in memory; every line is read and hashed. ``spacy:NAME_OR_DIR`` reads the vectors
-    of a spaCy pipeline. Raises RewardError, with the line number, for a line of another width, a number that is not
-    finite, text that is not UTF-8, a truncated file, and for a file without vectors. Only the numbers of kept words are
-    checked.
+    ``words`` restricts the words kept; every line is read and hashed. ``spacy:NAME_OR_DIR`` reads the vectors of a
+    spaCy pipeline. Raises RewardError, with the line number, for a line of another width, a number of a kept word that
+    is not finite, text that is not UTF-8, a truncated file, and for a file without vectors.
     """
     if str(path).startswith(SPACY):
         return _from_pipeline(str(path).removeprefix(SPACY), words)
@@ -110,10 +109,7 @@ class VectorSource:
 
 @lru_cache(maxsize=4)
 def load_once(source: VectorSource) -> StaticVectors:
-    """The vectors of ``source``, read once per process.
-
-    Raises RewardError where the file changed after the reward was made, since its scores would change, too.
-    """
+    """The vectors of ``source``, read once per process. Raises RewardError if it changed since the reward was made."""
     if _stamp(source.name) != source.stamp:
         raise RewardError(f"vectors {source.name}: the file changed since the reward was made; make the reward again")
     return read_vectors(source.name)

@@ -38,10 +38,7 @@ class Windows:
         return [window for window, _ in self._read(texts, spans=False)]
 
     def spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
-        """The position of each kept token in its text: ``text[start:end]``; special tokens have ``(0, 0)``.
-
-        ``texts`` must be stripped and without lone surrogates, since ``readable`` would shift positions.
-        """
+        """The position of each kept token in its stripped text: ``text[start:end]``; special tokens have ``(0, 0)``."""
         spans_of: list[list[tuple[int, int]]] = [[] for _ in texts]
         for window, spans in self._read(texts, spans=True):
             spans_of[window.text] += spans[window.keep]

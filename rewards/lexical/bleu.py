@@ -39,8 +39,10 @@ class Bleu(ReferenceReward):
             raise RewardError(f"bleu: smooth_value={smooth_value} must be above 0, and smooth_method floor or add-k")
         if max_ngram_order < 1:
             raise RewardError(f"bleu: max_ngram_order={max_ngram_order} must be 1 or more")
-        self.options = (tokenize, smooth_method, smooth_value, effective_order, max_ngram_order, lowercase)
-        _sacrebleu(*self.options)  # raises now if the tokenizer needs a package that is not installed
+        smoothing = {"smooth_method": smooth_method, "smooth_value": smooth_value}
+        cut = {"max_ngram_order": max_ngram_order, "effective_order": effective_order, "lowercase": lowercase}
+        self.options = {"tokenize": tokenize, **smoothing, **cut}
+        self._sacrebleu()  # raises now if the tokenizer needs a package that is not installed
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64 in [0, 1]; 0 for an empty candidate, NaN if no reference has a token.
@@ -54,46 +56,35 @@ class Bleu(ReferenceReward):
     @property
     def signature(self) -> str:
         """The signature of sacrebleu, which names its version, and the n-gram order, which it does not name."""
-        order, value = self.options[4], self.options[2]
-        theirs = _sacrebleu(*self.options)[1]
+        order, value = self.options["max_ngram_order"], self.options["smooth_value"]
+        theirs = self._sacrebleu()[1]
         smooth = "default" if value is None else f"{value!r}"  # sacrebleu shows two decimals
         return signature(self.name, scale=1, order=order, smooth_value=smooth, sacrebleu=f"[{theirs}]")
 
+    def _sacrebleu(self) -> tuple[Any, str]:
+        return _sacrebleu(tuple(self.options.items()))
+
     def _score(self, candidate: str, references: list[str]) -> float:
         # The corpus of one text: sentence_score is the same and would warn at each call without effective_order.
-        metric, _ = _sacrebleu(*self.options)
+        metric, _ = self._sacrebleu()
         return float(metric.corpus_score([candidate], [[text] for text in references]).score) / 100
 
     def _unscorable(self, text: str) -> str | None:
-        metric, _ = _sacrebleu(*self.options)
+        metric, _ = self._sacrebleu()
         if metric.tokenizer(text.rstrip()).split():
             return None
         return "is empty" if not text.strip() else "has no token"
 
 
 @lru_cache(maxsize=16)
-def _sacrebleu(
-    tokenize: Tokenize,
-    smooth_method: Smooth,
-    smooth_value: float | None,
-    effective_order: bool,
-    max_ngram_order: int,
-    lowercase: bool,
-) -> tuple[Any, str]:
+def _sacrebleu(options: tuple[tuple[str, Any], ...]) -> tuple[Any, str]:
     """sacrebleu's metric, and its signature for any number of references."""
     from sacrebleu.metrics import BLEU
 
     try:
-        metric = BLEU(
-            tokenize=tokenize,
-            smooth_method=smooth_method,
-            smooth_value=smooth_value,
-            effective_order=effective_order,
-            max_ngram_order=max_ngram_order,
-            lowercase=lowercase,
-            force=True,  # no warning about texts that look tokenized
-        )
+        metric = BLEU(**dict(options), force=True)  # no warning about texts that look tokenized
     except RuntimeError as error:  # what sacrebleu raises where a tokenizer's package is missing
+        tokenize = dict(options)["tokenize"]
         fix = f"run 'pip install sacrebleu[{tokenize[:2]}]'"
         raise RewardError(f"bleu: tokenize={tokenize} needs a package that is not installed; {fix}") from error
     metric.corpus_score(["a", "a"], [["a", "a"], ["a", None]])  # type: ignore[list-item] # leaves nrefs:var in

@@ -36,10 +36,7 @@ TAU |= dict.fromkeys(("rouge-1", "rouge-2", "rouge-3", "rouge-l", "rouge-lsum"),
 
 
 def estimate(near: NDArray[np.bool_], scores: NDArray[np.float64], size: ArrayLike, a: int, b: float) -> Scores:
-    """``(n,)``: the mean of ``scores (m,)`` where ``near (n, m)``; NaN unless ``a`` to ``b * size`` examples are near.
-
-    ``size``, ``(n,)`` or one number: how many examples are possible neighbours of each text.
-    """
+    """``(n,)``: mean ``scores (m,)`` where ``near (n, m)``; NaN unless ``a`` to ``b`` of ``size`` examples are near."""
     counts = near.sum(axis=-1)
     enough = (counts >= a) & (counts <= _most(b, size))
     return np.where(enough, near @ scores / np.maximum(counts, 1), np.nan)
@@ -131,10 +128,7 @@ class BleuNeighbors(BaseReward):
         return float(1 - np.isnan(self(candidates)).mean()) if len(candidates) else math.nan
 
     def similarities(self, candidate: str) -> NDArray[np.float64]:
-        """The kernel of a candidate with every example, ``(m,)``; NaN where it is undefined.
-
-        0 where the two have too little in common for the kernel to reach ``tau``.
-        """
+        """The kernel with every example, ``(m,)``; NaN where undefined, 0 where it surely does not reach ``tau``."""
         if isinstance(self.kernel, BleuStar):
             return self._bleu_star(self.kernel, candidate)
         possible = self._possible(candidate)

@@ -10,10 +10,7 @@ from numpy.typing import NDArray
 
 
 class Postings:
-    """Per unit (a word, an n-gram) the texts that hold it and how often, in one array cut into runs.
-
-    ``texts`` is their number, ``sizes (texts,)`` how many units each has.
-    """
+    """Per unit (a word, an n-gram) the texts that hold it and how often. ``sizes (texts,)``: units of each text."""
 
     def __init__(self, texts: Sequence[Iterable[Hashable]]) -> None:
         counted = [Counter(units) for units in texts]
@@ -30,10 +27,7 @@ class Postings:
         self.ends = np.cumsum(np.bincount(numbers, minlength=len(self.number)))
 
     def hits(self, units: Iterable[Hashable], clip: bool = False) -> NDArray[np.float64]:
-        """How many of ``units`` (repeated ones counted each time) each text holds: ``(texts,)``, whole numbers.
-
-        ``clip`` counts a unit at most as often as the text holds it.
-        """
+        """How many of ``units`` each text holds, ``(texts,)``; ``clip``: each at most as often as the text holds it."""
         wanted = [(self.number[unit], count) for unit, count in Counter(units).items() if unit in self.number]
         if not wanted:
             return np.zeros(self.texts)

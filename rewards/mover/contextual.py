@@ -36,10 +36,7 @@ Occurrences = Literal["apart", "averaged"]
 
 @dataclass(frozen=True)
 class Word:
-    """An occurrence of a word: the tokens ``pieces`` of the encoded text ``context``.
-
-    ``sentence`` is the number of its sentence in the text and ``written`` that sentence.
-    """
+    """A word: the tokens ``pieces`` of the text ``context``, in sentence number ``sentence``, which is ``written``."""
 
     text: str
     sentence: int
@@ -49,10 +46,7 @@ class Word:
 
 
 def pieces_of(words: Sequence[tuple[int, int]], tokens: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """For each word at ``(start, end)`` the range of the tokens that overlap it; both are in the order of the text.
-
-    A token that overlaps two words belongs to both; a word without a token has an empty range.
-    """
+    """For each word at ``(start, end)`` the range of tokens that overlap it, empty without any; both in text order."""
     real = [index for index, (start, end) in enumerate(tokens) if start < end]  # special tokens have empty spans
     firsts = np.searchsorted([tokens[index][1] for index in real], [start for start, _ in words], side="right")
     lasts = np.searchsorted([tokens[index][0] for index in real], [end for _, end in words], side="left")

@@ -42,13 +42,10 @@ def tokens(text: str) -> list[str]:
 def tokens_of_chunk(chunk: str) -> list[str] | None:
     """spaCy's tokens of a chunk between white space; None where they depend on the rest of the text.
 
-    Plain letters are one token, since spaCy's English rules all look for a mark, a digit or a special case. So are
-    plain digits, and letters around single hyphens are split at each hyphen. A few marks are always split off at the
-    start and end of a chunk. spaCy splits all other chunks, which takes ten times as long.
-
-    spaCy also looks for its special cases (``:)``, ``Inc.``) among neighbouring tokens of the whole text, where one
-    that spans white space can hide another. So the tokens of a chunk may depend on the text where special cases change
-    them, unless the chunk is itself a special case.
+    Plain letters or digits are one token, letters around single hyphens are split at each, and a few marks are always
+    split off at the start and end. spaCy splits all other chunks, which takes ten times as long. spaCy also looks for
+    its special cases (``:)``, ``Inc.``) among neighbouring tokens of the whole text, where one that spans white space
+    can hide another. So tokens may depend on the text where special cases change them, unless the chunk is itself one.
     """
     parts = PARTS.findall(chunk) if PLAIN.fullmatch(chunk) else cut(chunk, special_cases=False)
     if not _special_case_among(parts):

@@ -65,10 +65,7 @@ def _words_themselves(stopwords: StopWords) -> Reader[str]:
 
 
 class _Chunks(dict[str, tuple[Any, ...]]):
-    """The words of each chunk, mapped through ``known``, and the ends of sentences as None.
-
-    A dictionary that fills itself: a look-up costs half of a call to a cached function.
-    """
+    """The words of each chunk, mapped through ``known``, and sentence ends as None; fills itself, which is fast."""
 
     def __init__(self, stopwords: StopWords, known: Callable[[str], Any], ends: bool) -> None:
         super().__init__()
@@ -200,11 +197,7 @@ def _nltk_spans() -> Callable[[str], Iterable[tuple[int, int]]]:
 
 
 def pipeline_vectors(name: str) -> tuple[list[str], NDArray[np.float32]]:
-    """The words and vectors ``(n, d)`` of a spaCy pipeline, installed or saved in a directory.
-
-    Raises RewardError where it cannot be loaded or has no vectors of words: small pipelines have none, and floret has
-    vectors of parts of words.
-    """
+    """The words and vectors ``(n, d)`` of a spaCy pipeline, installed or saved. Raises RewardError without any."""
     import numpy as np
     import spacy
 

@@ -135,8 +135,7 @@ class Cached(Wrapper):
 class Store:
     """An SQLite file, key -> score, that drops the oldest entries when it holds more than ``size``.
 
-    Safe if a process is killed or several write at once. Raises RewardError for a file that is not a database, or that
-    cannot be read or written.
+    Safe if a process is killed or several write. Raises RewardError for a file that is no database or cannot be used.
     """
 
     def __init__(self, file: str, size: int) -> None:

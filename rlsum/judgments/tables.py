@@ -91,7 +91,7 @@ def read_tsv(path: Path, columns: Sequence[str], otherwise: str | None = None) -
 
 
 def read_csv(path: Path, columns: Sequence[str]) -> Iterator[Row]:
-    """Rows of a CSV file with a header; cells missing at the end of a row, as in Mechanical Turk's, are empty."""
+    """Rows of a CSV file with a header; missing last cells (Mechanical Turk) are empty. Raises as `read_tsv`."""
     rows = csv.reader(io.StringIO(read_text(path), newline=""), strict=True, skipinitialspace=True)
     try:
         header = next(rows, [])

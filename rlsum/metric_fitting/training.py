@@ -66,10 +66,7 @@ class Trainee:
         self.per_epoch = math.ceil(len(examples) / options.batch_size)
 
     def epoch(self, number: int) -> Iterator[float]:
-        """Make the updates of epoch ``number`` (from 1), a pass over all examples; yields the loss of each update.
-
-        Raises UserError if a loss or a gradient is not finite.
-        """
+        """The updates of epoch ``number`` (from 1); yields losses. Raises UserError if one or a norm is infinite."""
         order = np.random.default_rng((self.options.seed, number)).permutation(len(self.examples))
         # Batches of equal size, because centering a last batch of one text would give 0.
         for index, chosen in enumerate(np.array_split(order, self.per_epoch)):

@@ -11,46 +11,16 @@ import unicodedata
 from collections.abc import Mapping
 from functools import cache
 
+CHINESE_JAPANESE_KOREAN = ("CJK SC", "CJK JP", "SC", "JP", "KR")
+OTHERS = ("Arabic", "Hebrew", "Devanagari", "Bengali", "Tamil", "Telugu", "Thai", "Ethiopic", "Georgian", "Armenian")
+LINUX = ("Source Han Sans SC", "WenQuanYi Micro Hei", "WenQuanYi Zen Hei", "Droid Sans Fallback")
+MACOS = ("PingFang SC", "Hiragino Sans GB", "Hiragino Sans", "Apple SD Gothic Neo", "Arial Unicode MS")
+WINDOWS = ("Microsoft YaHei", "Yu Gothic", "Malgun Gothic", "Nirmala UI", "Leelawadee UI", "Segoe UI Symbol")
 FAMILIES = (
-    "DejaVu Sans",
-    "Noto Sans",
-    "Noto Sans CJK SC",
-    "Noto Sans CJK JP",
-    "Noto Sans SC",
-    "Noto Sans JP",
-    "Noto Sans KR",
-    "Source Han Sans SC",
-    "WenQuanYi Micro Hei",
-    "WenQuanYi Zen Hei",
-    "Droid Sans Fallback",
-    # of macOS
-    "PingFang SC",
-    "Hiragino Sans GB",
-    "Hiragino Sans",
-    "Apple SD Gothic Neo",
-    "Arial Unicode MS",
-    # of Windows
-    "Microsoft YaHei",
-    "Yu Gothic",
-    "Malgun Gothic",
-    "Nirmala UI",
-    "Leelawadee UI",
-    "Segoe UI Symbol",
-    # other scripts
-    "Noto Sans Arabic",
-    "Noto Sans Hebrew",
-    "Noto Sans Devanagari",
-    "Noto Sans Bengali",
-    "Noto Sans Tamil",
-    "Noto Sans Telugu",
-    "Noto Sans Thai",
-    "Noto Sans Ethiopic",
-    "Noto Sans Georgian",
-    "Noto Sans Armenian",
-    "Noto Sans Symbols",
-    "Noto Sans Symbols 2",
-    "Noto Emoji",
-    "Symbola",
+    *("DejaVu Sans", "Noto Sans", *(f"Noto Sans {script}" for script in CHINESE_JAPANESE_KOREAN)),
+    *(*LINUX, *MACOS, *WINDOWS),
+    *(f"Noto Sans {script}" for script in (*OTHERS, "Symbols", "Symbols 2")),
+    *("Noto Emoji", "Symbola"),
 )
 
 
