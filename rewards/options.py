@@ -21,10 +21,7 @@ TRUE, FALSE, NONE = ("true", "yes", "on", "1"), ("false", "no", "off", "0"), ("n
 
 
 def bind(name: str, build: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Check ``options`` against the parameters of ``build`` and coerce each value by its annotation.
-
-    Returns the arguments to call ``build`` with. Raises RewardError for an unknown, missing or wrong option.
-    """
+    """``options`` as the annotations of ``build`` ask. Raises RewardError for an unknown, missing or wrong option."""
     accepted = parameters(name, build)
     unknown = [option for option in options if option not in accepted]
     if unknown:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+Floats = NDArray[np.float64]
+
 OPTIMAL = 1
 PIVOTS = 1_000_000  # more than any pair of texts needs; POT's default of 100,000 can end early on long documents
 
@@ -13,7 +15,7 @@ class TransportError(RuntimeError):
     """The solver did not reach the optimum, so its cost would be wrong."""
 
 
-def distances(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+def distances(first: Floats, second: Floats) -> Floats:
     """Euclidean distances ``(m, n)`` between the rows of ``(m, d)`` and ``(n, d)``, in float64.
 
     Squares below 1e-14 of the points' norms are rounding of the product expansion: equal points have distance 0.
@@ -26,7 +28,7 @@ def distances(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArra
     return np.sqrt(squares, out=squares)
 
 
-def exact_cost(first: NDArray[np.float64], second: NDArray[np.float64], cost: NDArray[np.float64]) -> float:
+def exact_cost(first: Floats, second: Floats, cost: Floats) -> float:
     """The minimum cost of moving weights ``first`` ``(m,)`` to ``second`` ``(n,)``, ``cost`` ``(m, n)``; all float64.
 
     Weights are positive and sum to 1. The earth mover's distance when ``cost`` is a distance (Kusner et al. 2015).
@@ -37,16 +39,12 @@ def exact_cost(first: NDArray[np.float64], second: NDArray[np.float64], cost: ND
     return _solve(first, second, cost)[1]
 
 
-def exact_plan(
-    first: NDArray[np.float64], second: NDArray[np.float64], cost: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def exact_plan(first: Floats, second: Floats, cost: Floats) -> Floats:
     """The plan ``(m, n)`` of ``exact_cost``, at most ``m + n - 1`` entries not 0. Raises TransportError as it does."""
     return _solve(first, second, cost)[0]
 
 
-def _solve(
-    first: NDArray[np.float64], second: NDArray[np.float64], cost: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], float]:
+def _solve(first: Floats, second: Floats, cost: Floats) -> tuple[Floats, float]:
     """Plan and cost by POT's network simplex, without the checks of ``ot.emd``, which cost more than small problems."""
     from ot.lp.emd_wrap import emd_c
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -29,14 +29,6 @@ class Rescaling(Protocol):
 
     def baseline(self, metric: str, layer: str, direction: str) -> float:
         """``metric`` as in ``EmbeddingReward.metric``. Raises RewardError where there is none."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Side:
-    """One text ready to be compared, and its self-score (1 where the measure is not normalised)."""
-
-    points: Points
-    self_score: float
 
 
 class EmbeddingReward(ReferenceReward):
@@ -125,16 +117,17 @@ class EmbeddingReward(ReferenceReward):
                 scores[row] = self.measure.floor
         return scores
 
-    def _scorable(self, points: Mapping[str, Points]) -> dict[str, _Side]:
-        return {text: _Side(points[text], float(score)) for text, score in self.self_scores(points).items()}
+    def _scorable(self, points: Mapping[str, Points]) -> dict[str, tuple[Points, float]]:
+        """The points and the self-score of each text that can be compared."""
+        return {text: (points[text], float(score)) for text, score in self.self_scores(points).items()}
 
-    def _score(self, first: _Side, second: _Side) -> float:
+    def _score(self, first: tuple[Points, float], second: tuple[Points, float]) -> float:
         import torch
 
-        if self.measure.normalize == "self" and torch.equal(first.points.vectors, second.points.vectors):
+        (one, own), (other, theirs) = first, second
+        if self.measure.normalize == "self" and torch.equal(one.vectors, other.vectors):
             return 1.0  # C / sqrt(C C), without rounding
-        value = float(self.measure(first.points, second.points))
-        return value / math.sqrt(first.self_score * second.self_score)
+        return float(self.measure(one, other)) / math.sqrt(own * theirs)
 
     def _unscorable(self, text: str) -> str | None:
         import torch

@@ -79,22 +79,17 @@ class Encoder:
             with torch.inference_mode():
                 encoded |= dict(zip(new, self.encode(new), strict=True))
         for text in encoded:
-            self._remember(text, encoded[text])
+            self._bytes += 0 if text in self._cache else encoded[text].vectors.nbytes
+            self._cache[text] = encoded[text]
+            self._cache.move_to_end(text)
+        while self._bytes > CACHE_BYTES:
+            self._bytes -= self._cache.popitem(last=False)[1].vectors.nbytes
         return [encoded[text] for text in texts]
 
     def forget(self) -> None:
         """Empty the cache."""
         self._cache.clear()
         self._bytes = 0
-
-    def _remember(self, text: str, encoded: EncodedTexts) -> None:
-        if text in self._cache:
-            self._cache.move_to_end(text)
-            return
-        self._cache[text] = encoded
-        self._bytes += encoded.vectors.nbytes
-        while self._bytes > CACHE_BYTES:
-            self._bytes -= self._cache.popitem(last=False)[1].vectors.nbytes
 
     def encode(self, texts: Sequence[str]) -> list[EncodedTexts]:
         """The vectors of each text, uncached, with gradient if torch's mode keeps one. Raises RewardError."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -133,25 +134,20 @@ def sentences_of(text: str, split: Split, tokenize: Callable[[str], tuple[str, .
     return tuple(tokens for tokens in map(tokenize, lines) if tokens)
 
 
+@dataclass(eq=False)
 class Rouge(ReferenceReward):
-    """One variant of ROUGE as a reward; see the functions below."""
+    """One variant of ROUGE as a reward; see the functions below.
 
-    def __init__(
-        self,
-        name: str,
-        formula: Callable[[Any, Any], PRF],
-        direction: Direction,
-        stemmer: bool,
-        tokenizer: Tokenizer,
-        n: int = 1,
-        split: Split | None = None,
-    ) -> None:
-        """``formula`` compares tokens or, with ``split``, sentences; a reference needs at least ``n`` tokens."""
-        self.name = name
-        self.formula = formula
-        self.direction = direction
-        self.stemmer, self.tokenizer = stemmer, tokenizer
-        self.n, self.split = n, split
+    ``formula`` compares tokens or, with ``split``, sentences; a reference needs at least ``n`` tokens.
+    """
+
+    name: str
+    formula: Callable[[Any, Any], PRF]
+    direction: Direction
+    stemmer: bool
+    tokenizer: Tokenizer
+    n: int = 1
+    split: Split | None = None
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64 in [0, 1]; 0 for an empty candidate, NaN where no reference has a token.

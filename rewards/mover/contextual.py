@@ -19,11 +19,8 @@ from rewards.encoding.encoder import EncodedTexts
 from rewards.encoding.loading import EncoderSource
 from rewards.mover.items import (
     Document,
-    ItemKind,
     Items,
     Mover,
-    Preprocessing,
-    VectorScaling,
     mover_similarity,
     without_words,
 )
@@ -56,22 +53,13 @@ def pieces_of(words: Sequence[tuple[int, int]], tokens: Sequence[tuple[int, int]
     ]
 
 
+@dataclass(eq=False)
 class ContextualMover(Mover):
     """A mover on an encoder."""
 
-    def __init__(
-        self,
-        name: str,
-        kind: ItemKind,
-        normalize: VectorScaling,
-        preprocessing: Preprocessing,
-        source: EncoderSource,
-        context: Context,
-        occurrences: Occurrences,
-    ) -> None:
-        super().__init__(name, kind, normalize, preprocessing)
-        self.source = source
-        self.context, self.occurrences = context, occurrences
+    source: EncoderSource
+    context: Context
+    occurrences: Occurrences
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64 in [0, 1]: the best of a candidate's references."""

@@ -112,14 +112,14 @@ class Preprocessing:
         return fields
 
 
+@dataclass(eq=False)
 class Mover(ReferenceReward):
     """WMS, SMS or S+WMS; see ``rewards.mover.metrics`` for the options."""
 
-    def __init__(self, name: str, kind: ItemKind, normalize: VectorScaling, preprocessing: Preprocessing) -> None:
-        self.name = name
-        self.kind: ItemKind = kind
-        self.normalize = normalize
-        self.preprocessing = preprocessing
+    name: str
+    kind: ItemKind
+    normalize: VectorScaling
+    preprocessing: Preprocessing
 
     @abstractmethod
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:

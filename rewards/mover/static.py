@@ -13,10 +13,8 @@ from numpy.typing import NDArray
 from rewards.encoding.vectors import StaticVectors, VectorSource, load_once
 from rewards.mover.items import (
     Document,
-    ItemKind,
     Items,
     Mover,
-    Preprocessing,
     Rows,
     VectorScaling,
     items_of,
@@ -31,10 +29,7 @@ UnknownWords = Literal["zero", "drop"]
 
 @dataclass(frozen=True, eq=False)
 class WordSpace:
-    """Word vectors ready for movers: ``table`` ``(n + 1, d)`` float32, whose last row is the zero vector.
-
-    ``unknown`` is the row of a word without vector: the last, or None where such words are dropped.
-    """
+    """``table`` ``(n + 1, d)`` float32, the last row 0. ``unknown``: row of words without vector; None drops them."""
 
     table: NDArray[np.float32]
     index: dict[str, int]
@@ -72,21 +67,15 @@ def _reader(space: WordSpace, stopwords: StopWords) -> Reader[int]:
     return Reader(stopwords, space.row)
 
 
+@dataclass(eq=False)
 class StaticMover(Mover):
     """A mover on static vectors."""
 
-    def __init__(
-        self,
-        name: str,
-        kind: ItemKind,
-        normalize: VectorScaling,
-        preprocessing: Preprocessing,
-        vectors: str,
-        oov: UnknownWords,
-    ) -> None:
-        super().__init__(name, kind, normalize, preprocessing)
-        self.source = VectorSource.of(vectors)
-        self.oov = oov
+    vectors: str
+    oov: UnknownWords
+
+    def __post_init__(self) -> None:
+        self.source = VectorSource.of(self.vectors)
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64 in [0, 1]: the best of a candidate's references."""

@@ -129,10 +129,6 @@ class _Worker:
         self.item: int | None = None
         self.deadline = float("inf")
 
-    @property
-    def idle(self) -> bool:
-        return self.started and self.item is None
-
     def give(self, item: int, content: Item) -> None:
         """Send an item. If the process has ended, the next read raises."""
         self.item, self.deadline = item, time.monotonic() + self.seconds
@@ -166,7 +162,9 @@ class _Pool:
         try:
             while len(found) < len(items):
                 self._assign(waiting, items)
-                wait([worker.connection for worker in self.workers], self._timeout())
+                nearest = min(worker.deadline for worker in self.workers)
+                timeout = None if nearest == float("inf") else max(0.0, nearest - time.monotonic())
+                wait([worker.connection for worker in self.workers], timeout)
                 for worker in list(self.workers):
                     self._receive(worker, found, waiting, deaths)
         except BaseException:  # also an interrupt: workers in the middle of an item would answer the next call
@@ -179,13 +177,9 @@ class _Pool:
         while len(self.workers) < min(self.size, busy + len(waiting)):
             self.workers.append(_Worker(self.reward, self.seconds))
         for worker in self.workers:
-            if worker.idle and waiting:
+            if waiting and worker.started and worker.item is None:
                 place = waiting.popleft()
                 worker.give(place, items[place])
-
-    def _timeout(self) -> float | None:
-        nearest = min(worker.deadline for worker in self.workers)
-        return None if nearest == float("inf") else max(0.0, nearest - time.monotonic())
 
     def _receive(self, worker: _Worker, found: dict[int, _Answer], waiting: deque[int], deaths: Counter[int]) -> None:
         """Receive an answer; remove a worker that has ended or exceeded its time limit."""
@@ -194,7 +188,7 @@ class _Pool:
             answer = worker.connection.recv() if worker.connection.poll() else None
         except (EOFError, ConnectionResetError):
             self._remove(worker)
-            self._after_death(worker, place, found, waiting, deaths)
+            self._after_death(worker, found, waiting, deaths)
             return
         if answer is not None and answer.error is not None:
             raise answer.error
@@ -207,15 +201,10 @@ class _Pool:
             found[place] = _Answer(reason=f"scoring it took more than {self.seconds:g} seconds")
 
     def _after_death(
-        self,
-        worker: _Worker,
-        place: int | None,
-        found: dict[int, _Answer],
-        waiting: deque[int],
-        deaths: Counter[int],
+        self, worker: _Worker, found: dict[int, _Answer], waiting: deque[int], deaths: Counter[int]
     ) -> None:
         """Try the item once more, because something other than its text may have ended the process."""
-        code = worker.process.exitcode
+        code, place = worker.process.exitcode, worker.item
         if not worker.started:
             main = 'a script that starts it needs `if __name__ == "__main__":`, and its reward must be importable'
             raise RewardError(f"limited: a worker ended while starting (exit code {code}); {main}")

@@ -60,8 +60,7 @@ def explain(
 
 
 def _write(out: Path, explanations: list[Explanation], theme: str) -> None:
-    from rlsum.explain.page import html
-    from rlsum.explain.picture import png
+    from rlsum.explain.picture import html, png
 
     if out.suffix == ".json":
         data = [explanation.as_json() for explanation in explanations]

@@ -1,26 +1,17 @@
-"""Explanations as PNG: flows between two texts, or the matrix of their cosines."""
+"""Explanations as PNG or as an HTML page: flows between two texts, or the matrix of their cosines."""
 
 from __future__ import annotations
 
 import io
 import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rewards.explain import Explanation
-from rlsum.explain.layout import (
-    BAR,
-    CELL,
-    FONT,
-    LINE,
-    Band,
-    FlowLayout,
-    Node,
-    cosine_text,
-    flow_layout,
-    matrix_layout,
-    short,
-)
+from rlsum.explain import layout
+from rlsum.explain.layout import BAR, CELL, FONT, LINE, Band, FlowLayout, Node, cosine_text, short
 from rlsum.pages import fonts
+from rlsum.pages.page import render
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,6 +48,11 @@ def png(explanation: Explanation, theme: str = "light") -> tuple[bytes, bool]:
     return buffer.getvalue(), not missing
 
 
+def html(explanations: Sequence[Explanation]) -> str:
+    """One page that needs no network, light and dark, with a section for each metric."""
+    return render("explain/page.html", {"explanations": explanations, "layout": layout, "max": max})
+
+
 def _canvas(explanation: Explanation, width: float, height: float, theme: str) -> tuple[Figure, Axes]:
     """A figure with axes in pixels, titled with the metric and its score."""
     from matplotlib.figure import Figure
@@ -77,26 +73,26 @@ def _canvas(explanation: Explanation, width: float, height: float, theme: str) -
 
 
 def _flow_figure(explanation: Explanation, theme: str) -> Figure:
-    layout = flow_layout(explanation)
-    figure, axes = _canvas(explanation, layout.width, layout.height, theme)
-    _headings(axes, layout, theme)
-    for band in reversed(layout.bands):  # the lightest on top
+    flow = layout.flow_layout(explanation)
+    figure, axes = _canvas(explanation, flow.width, flow.height, theme)
+    _headings(axes, flow, theme)
+    for band in reversed(flow.bands):  # the lightest on top
         _draw_band(axes, band)
-    for band in layout.bands:
+    for band in flow.bands:
         if band.label:
             box = {"facecolor": PAPERS[theme], "edgecolor": "none", "alpha": 0.85, "pad": 1}
             label = f"{band.distance:.2f}"
             axes.text(*band.label, label, fontsize=10 * POINT, color=INKS[theme], ha="center", va="center", bbox=box)
-    for nodes, side in ((layout.candidate, "right"), (layout.reference, "left")):
+    for nodes, side in ((flow.candidate, "right"), (flow.reference, "left")):
         for node in nodes:
             _draw_node(axes, node, side, theme)
     return figure
 
 
-def _headings(axes: Axes, layout: FlowLayout, theme: str) -> None:
+def _headings(axes: Axes, flow: FlowLayout, theme: str) -> None:
     style: dict[str, Any] = {"fontsize": 12 * POINT, "color": SOFT[theme], "style": "italic", "va": "center"}
-    axes.text(layout.candidate[0].x - 6, 4, "candidate", ha="right", **style)
-    axes.text(layout.reference[0].x + 6, 4, "reference", ha="left", **style)
+    axes.text(flow.candidate[0].x - 6, 4, "candidate", ha="right", **style)
+    axes.text(flow.reference[0].x + 6, 4, "reference", ha="left", **style)
 
 
 def _draw_band(axes: Axes, band: Band) -> None:
@@ -129,21 +125,21 @@ def _draw_node(axes: Axes, node: Node, side: str, theme: str) -> None:
 def _matrix_figure(explanation: Explanation, theme: str) -> Figure:
     from matplotlib.patches import Rectangle
 
-    layout = matrix_layout(explanation)
-    figure, axes = _canvas(explanation, layout.width, layout.height, theme)
+    matrix = layout.matrix_layout(explanation)
+    figure, axes = _canvas(explanation, matrix.width, matrix.height, theme)
     style: dict[str, Any] = {"fontsize": 11 * POINT, "color": INKS[theme]}
     for row, item in enumerate(explanation.candidate):
-        axes.text(layout.left - 5, layout.top + (row + 0.5) * CELL, short(item.text), ha="right", va="center", **style)
+        axes.text(matrix.left - 5, matrix.top + (row + 0.5) * CELL, short(item.text), ha="right", va="center", **style)
     for column, item in enumerate(explanation.reference):
-        foot = layout.left + (column + 0.5) * CELL + 2, layout.top - 5
+        foot = matrix.left + (column + 0.5) * CELL + 2, matrix.top - 5
         axes.text(*foot, short(item.text), rotation=55, ha="left", va="bottom", rotation_mode="anchor", **style)
-    for cell in layout.cells:
+    for cell in matrix.cells:
         colour = COLOURS["token"] if cell.value >= 0 else OPPOSITE
         axes.add_patch(Rectangle((cell.x, cell.y), CELL, CELL, facecolor=colour, alpha=cell.strength, lw=0))
         if cell.best:
             inner = (cell.x + 1, cell.y + 1), CELL - 2, CELL - 2
             axes.add_patch(Rectangle(*inner, fill=False, edgecolor=INKS[theme], lw=0.9))
-        if layout.numbered:
+        if matrix.numbered:
             middle = cell.x + CELL / 2, cell.y + CELL / 2
             ink = "#ffffff" if cell.strength > 0.6 else INKS[theme]
             axes.text(*middle, cosine_text(cell.value), color=ink, fontsize=7 * POINT, ha="center", va="center")

@@ -39,7 +39,12 @@ def huse(path: Path) -> Judgments:
     The reference of a model summary is the human summary of its source; human summaries have none. Judges are named
     within an assignment: each set of 25 summaries has its own 20 judges.
     """
-    items = [_checked(item) for item in (_assignments(path) if "HITId" in first_row(path) else _lines(path))]
+    items = list(_assignments(path) if "HITId" in first_row(path) else _lines(path))
+    for item in items:
+        if item.system not in SYSTEMS:
+            raise RecordError(f"{item.where}: type {item.system!r} is not one of {', '.join(SYSTEMS)}")
+        if len(item.judgments) != len(item.workers):
+            raise RecordError(f"{item.where}: {len(item.judgments)} judgments by {len(item.workers)} workers")
     ids = _ids(items)
     human = {name: item.output for name, item in zip(ids, items, strict=True) if item.system == "HUMAN_SUM"}
     rows = []
@@ -97,11 +102,3 @@ def _answer(value: object, where: str) -> float:
     if not SCALE[0] <= number <= SCALE[1]:
         raise RecordError(f"{where}: judgment {number:g} is not from 1 to 6")
     return number
-
-
-def _checked(item: _Item) -> _Item:
-    if item.system not in SYSTEMS:
-        raise RecordError(f"{item.where}: type {item.system!r} is not one of {', '.join(SYSTEMS)}")
-    if len(item.judgments) != len(item.workers):
-        raise RecordError(f"{item.where}: {len(item.judgments)} judgments by {len(item.workers)} workers")
-    return item

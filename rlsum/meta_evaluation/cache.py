@@ -73,24 +73,18 @@ def _together(reward: Reward, rows: Sequence[Judgment], file: Path | None, progr
     """For a reward that depends on the batch: all rows in one call, cached for exactly these rows in this order."""
     store = None if file is None else Store(str(file), MOST)
     keys = list(_keys(reward, rows)) if store else []
-    scores = _known(store, keys) if store else None
-    if scores is None:
-        scores = score(reward, rows)
-        if store:
-            pairs = zip(keys, scores, strict=True)
-            store.put({undefined if np.isnan(x) else key: float(np.nan_to_num(x)) for (key, undefined), x in pairs})
+    stored = store.get([key for pair in keys for key in pair]) if store else {}
+    known = [np.nan if undefined in stored else stored.get(key) for key, undefined in keys]
+    scores = score(reward, rows) if None in known or not store else np.array(known, dtype=np.float64)
+    if store and None in known:
+        pairs = zip(keys, scores, strict=True)
+        store.put({undefined if np.isnan(x) else key: float(np.nan_to_num(x)) for (key, undefined), x in pairs})
     progress(len(rows))
     return scores
 
 
-def _known(store: Store, keys: Sequence[tuple[bytes, bytes]]) -> Floats | None:
-    """The scores of all rows, None if one is missing. A row has one key for a score and one for an undefined score."""
-    stored = store.get([key for pair in keys for key in pair])
-    scores = [np.nan if undefined in stored else stored.get(key) for key, undefined in keys]
-    return None if None in scores else np.array(scores, dtype=np.float64)
-
-
 def _keys(reward: Reward, rows: Sequence[Judgment]) -> Iterator[tuple[bytes, bytes]]:
+    """Two keys of each row: for a score, and for an undefined one."""
     read = columns_key(columns_for(reward, inputs_of(rows).columns))
     texts = (text for row in rows for text in (row.candidate, row.source, str(len(row.references)), *row.references))
     batch = content_key([reward.signature + read, *texts]).hex()

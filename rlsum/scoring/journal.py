@@ -36,7 +36,7 @@ class Journal:
         if self.path.exists():
             self._check()
         else:
-            self._describe()
+            write_atomically(self.description, json.dumps(self.origin, indent=2, ensure_ascii=False).encode())
         self.file = self.path.open("a+b")
         self._lock()
         self.done = self._mend(step)
@@ -73,9 +73,6 @@ class Journal:
         if other:
             fix = f"remove {self.path} to start again, or give another --out"
             raise UserError(f"{self.path} is from an earlier scoring with other {' and '.join(other)}; {fix}")
-
-    def _describe(self) -> None:
-        write_atomically(self.description, json.dumps(self.origin, indent=2, ensure_ascii=False).encode())
 
     def _lock(self) -> None:
         if fcntl is None:

@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from rewards.lexical.words import ngrams
+
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 
 
@@ -21,7 +23,7 @@ def length(candidate: str, source: str) -> float:
 
 def repetition(candidate: str, source: str) -> float:
     """Share of the candidate's trigrams that repeat an earlier one, 0 to 1; 0 for a candidate with no trigram."""
-    trigrams = _ngrams(candidate.lower().split(), 3)
+    trigrams = ngrams(candidate.lower().split(), 3)
     return 1 - len(set(trigrams)) / len(trigrams) if trigrams else 0.0
 
 
@@ -30,8 +32,8 @@ def novelty(candidate: str, source: str) -> float:
 
     NaN for a candidate with no bigram or an unknown (empty) source.
     """
-    bigrams = _ngrams(candidate.lower().split(), 2)
-    known = set(_ngrams(source.lower().split(), 2))
+    bigrams = ngrams(candidate.lower().split(), 2)
+    known = set(ngrams(source.lower().split(), 2))
     return _share(bigram not in known for bigram in bigrams) if source else math.nan
 
 
@@ -104,10 +106,6 @@ PROPERTIES: dict[str, Property] = {
         ),
     )
 }
-
-
-def _ngrams(tokens: list[str], n: int) -> list[tuple[str, ...]]:
-    return list(zip(*(tokens[start:] for start in range(n)), strict=False))
 
 
 def _share(flags: Iterable[bool]) -> float:
