@@ -123,10 +123,7 @@ def complete(reward: Any) -> Reward:
 
 
 def from_specs(specs: str | Sequence[str | Mapping[str, Any]]) -> dict[str, Reward]:
-    """Several rewards in order, by label: the name, or the whole spec if two share a name.
-
-    ``specs`` is ``'rouge-l,sms(vectors=v.txt.gz)'`` or a list of texts and mappings.
-    """
+    """``'rouge-l,sms(vectors=v.txt.gz)'`` or a list -> rewards in order, by name, or by spec if two share a name."""
     parsed = [as_spec(spec) for spec in (split_specs(specs) if isinstance(specs, str) else specs)]
     names = [spec.name for spec in parsed]
     labels = [spec.name if names.count(spec.name) == 1 else str(spec) for spec in parsed]
@@ -154,10 +151,7 @@ def names() -> list[str]:
 
 
 def resolve(name: str) -> Any:
-    """The class, function or object of a name; imports its module, which loads nothing heavy.
-
-    Raises RewardError for an unknown name (with the most similar one) and for a missing module or attribute.
-    """
+    """The class, function or object of a name; imports its module. Raises RewardError, with the most similar name."""
     if name in TABLE:
         return _attribute(name, TABLE[name])
     if ":" in name:

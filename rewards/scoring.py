@@ -23,10 +23,7 @@ VERSION = "1"  # raised when a score of this package changes for the same texts 
 
 
 class Inputs(NamedTuple):
-    """What a reward reads: ``n`` candidates and, where given, their references, sources and columns of the dataset.
-
-    ``columns`` holds one value per candidate under each name. The order is that of the arguments: ``reward(*inputs)``.
-    """
+    """What a reward reads, in the order of its arguments: ``reward(*inputs)``. ``columns``: name -> n values."""
 
     candidates: Sequence[str]
     references: Sequence[Sequence[str]] | None = None

@@ -108,10 +108,6 @@ class IdfOption:
                 raise RewardError(f"idf={self.option!r}: {difference}; fit it again")
         return self.fitted
 
-    def save(self, path: str | Path, encoder: Encoder) -> None:
-        """Write the frequencies as ``.npz`` for ``idf=``."""
-        save(path, self.get(encoder))
-
     def field(self, encoder: Encoder) -> str:
         """For signatures: ``none``, ``references``, or the hash of the texts."""
         if self.per_call:

@@ -205,11 +205,9 @@ def trwmd(options: RelaxedOptions) -> EmbeddingReward:
     limit, each token's best partner. ``entropy=true`` is the paper's Eq. 7; the authors' code leaves the entropy out.
     """
     temperature = options.checked_temperature("trwmd", TRWMD_TEMPERATURE[options.centering])
-    measure: Measure = (
-        Relaxed(options.direction, temperature, options.entropy, options.normalize)
-        if temperature
-        else Greedy(options.direction)
-    )
+    measure: Measure = Greedy(options.direction)
+    if temperature:
+        measure = Relaxed(options.direction, temperature, options.entropy, options.normalize)
     return EmbeddingReward("trwmd", options.space(), measure, options.rescaling())
 
 

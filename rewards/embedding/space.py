@@ -13,17 +13,7 @@ from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 
-from rewards.embedding.corpus_statistics import (
-    FITTED,
-    CorpusMean,
-    IdfOption,
-    check_file,
-    digest,
-    load,
-    read_texts,
-    save,
-    shares,
-)
+from rewards.embedding import corpus_statistics as statistics
 from rewards.embedding.similarity import Points
 from rewards.encoding.encoder import EncodedTexts, KeptTokens
 from rewards.encoding.loading import EncoderSource
@@ -45,7 +35,7 @@ class PointSpace(ABC):
 
     def __init__(self, source: EncoderSource, idf: str | None, group: int = CHUNK) -> None:
         """``group``: how many items are prepared together."""
-        self.source, self.idf, self.group = source, IdfOption(idf), group
+        self.source, self.idf, self.group = source, statistics.IdfOption(idf), group
 
     def encode(self, texts: Sequence[str]) -> dict[str, EncodedTexts]:
         """Token vectors of all texts, each text once."""
@@ -93,11 +83,11 @@ class Space(PointSpace):
     ) -> None:
         super().__init__(source, idf, OFFICIAL_BATCH if centering == "batch" else CHUNK)
         self.centering, self.special, self.corpus = centering, special, corpus
-        self.fitted: CorpusMean | None = None
+        self.fitted: statistics.CorpusMean | None = None
         if corpus is not None and centering != "corpus":
             raise RewardError(f"corpus={corpus!r}: needs centering=corpus, not centering={centering}; leave it out")
         if corpus is not None:
-            check_file("corpus", corpus, "texts, one a line (.gz too), or a saved mean (.npz)")
+            statistics.check_file("corpus", corpus, "texts, one a line (.gz too), or a saved mean (.npz)")
 
     def unscorable(self, text: str, encoded: EncodedTexts) -> str | None:
         """Why a text cannot be scored, or None."""
@@ -123,22 +113,22 @@ class Space(PointSpace):
 
     def fit(self, texts: Sequence[str]) -> None:
         """Fit ``centering=corpus`` and ``idf=fitted``. Raises RewardError where there is neither, or no token."""
-        if self.centering != "corpus" and self.idf.option != FITTED:
+        if self.centering != "corpus" and self.idf.option != statistics.FITTED:
             raise RewardError(
                 f"fit is for centering=corpus and idf=fitted; here centering={self.centering} and idf={self.idf.option}"
             )
         if self.centering == "corpus":
             self.fitted = self._fit_mean(texts)
-        if self.idf.option == FITTED:
+        if self.idf.option == statistics.FITTED:
             self.idf.fit(texts, self.source.load())
 
     def save_mean(self, path: str | Path) -> None:
         """Write the fitted mean as ``.npz`` for ``corpus=``."""
-        save(path, self._mean())
+        statistics.save(path, self._mean())
 
     def save_idf(self, path: str | Path) -> None:
         """Write the fitted frequencies as ``.npz`` for ``idf=``."""
-        self.idf.save(path, self.source.load())
+        statistics.save(path, self.idf.get(self.source.load()))
 
     def _points(self, texts: Sequence[str], encoded: Mapping[str, EncodedTexts]) -> dict[str, Points]:
         # A list, not a set: in the official code a repeated text of the batch counts twice in its mean.
@@ -173,25 +163,25 @@ class Space(PointSpace):
         idf = self.idf.get(self.source.load())
         weights = idf.weights(encoded.ids[kept]) if idf else [1.0] * len(encoded.ids[kept])
         if self.special != "matched":
-            return shares(weights)
-        words = shares(weights[encoded.before : len(weights) - encoded.after])
+            return statistics.shares(weights)
+        words = statistics.shares(weights[encoded.before : len(weights) - encoded.after])
         return [0.0] * encoded.before + words + [0.0] * encoded.after
 
-    def _mean(self) -> CorpusMean:
+    def _mean(self) -> statistics.CorpusMean:
         if self.fitted is None:
             if self.corpus is None:
                 raise RewardError("centering=corpus: no corpus mean yet; give corpus=FILE, or call fit(texts) first")
             if not self.corpus.endswith(".npz"):
-                self.fitted = self._fit_mean(read_texts(self.corpus))
+                self.fitted = self._fit_mean(statistics.read_texts(self.corpus))
                 return self.fitted
-            saved, wanted = load(self.corpus, CorpusMean), self._belongs_to()
+            saved, wanted = statistics.load(self.corpus, statistics.CorpusMean), self._belongs_to()
             if (given := (saved.encoder, saved.layer, saved.special)) != wanted:
                 fitted, ours = ("{}, layer {}, special tokens {}".format(*parts) for parts in (given, wanted))
                 raise RewardError(f"corpus={self.corpus!r}: fitted on {fitted}, not on {ours}; fit it again")
             self.fitted = saved
         return self.fitted
 
-    def _fit_mean(self, texts: Sequence[str]) -> CorpusMean:
+    def _fit_mean(self, texts: Sequence[str]) -> statistics.CorpusMean:
         means, counts = [], []
         for start in range(0, len(texts), CHUNK):
             encoded = self.encode(texts[start : start + CHUNK])
@@ -203,7 +193,7 @@ class Space(PointSpace):
         if not means:
             raise RewardError(f"corpus={self.corpus!r}: its texts have no token; give texts with words")
         mean = np.average(means, axis=0, weights=counts).tolist()
-        return CorpusMean(mean, digest(texts), *self._belongs_to())
+        return statistics.CorpusMean(mean, statistics.digest(texts), *self._belongs_to())
 
     def _belongs_to(self) -> tuple[str, str, str]:
         encoder = self.source.load()

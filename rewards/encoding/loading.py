@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import importlib.util
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -141,7 +141,9 @@ def _read(location: str, layers: Layers, long_texts: LongTexts, device: Device) 
             "fast tokenizer"
         )
     digest = _digest(model, tokenizer, frozenset(report["missing_keys"]))
-    _blank(model, report["missing_keys"])
+    with torch.no_grad():
+        for name in report["missing_keys"]:
+            model.get_parameter(name).zero_()  # unused; random numbers would make every save another one
     model = model.get_encoder() if model.config.is_encoder_decoder else model
     if model.config.model_type in NO_FINAL_NORM:
         used = max(1, layers.last)  # without any layer, transformers returns no hidden states
@@ -152,15 +154,6 @@ def _read(location: str, layers: Layers, long_texts: LongTexts, device: Device) 
 
 
 _load = lru_cache(maxsize=4)(_read)
-
-
-def _blank(model: Any, missing: Iterable[str]) -> None:
-    """Set missing, unused weights to zero instead of random numbers, so that every save is the same."""
-    import torch
-
-    with torch.no_grad():
-        for name in missing:
-            model.get_parameter(name).zero_()
 
 
 def _tokenizer(location: str) -> Any:

@@ -103,8 +103,8 @@ def rouge_n(candidate: Sequence[str], reference: Sequence[str], n: int) -> PRF:
 def rouge_lsum(candidate: Sentences, reference: Sentences) -> PRF:
     """ROUGE-L summed over sentences, given as tokens (Lin 2004, section 3.2).
 
-    A word of a reference sentence counts if it is in the common subsequence with any candidate sentence. In total, a
-    word counts at most as often as it occurs in the candidate.
+    A word of a reference sentence counts if it is in the common subsequence with any candidate sentence, but in total
+    at most as often as in the candidate.
     """
     united: Counter[str] = Counter()
     for sentence, times in Counter(reference).items():  # repeated sentences add work only once

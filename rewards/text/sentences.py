@@ -37,10 +37,7 @@ def sentences(text: str) -> list[str]:
 
 
 def content_words(text: str, stopwords: StopWords = "spacy", split: Split = "auto") -> Sentences:
-    """The words that mover metrics weigh: for each sentence, lower-cased alphabetic tokens other than stop words.
-
-    Empty sentences are dropped, so a text with nothing to weigh is ``()``. Preprocessing of Clark et al. 2019.
-    """
+    """The words that movers weigh (Clark et al. 2019): lower-cased letters but stop words, by sentence, none empty."""
     return _words_themselves(stopwords).read(text, split)
 
 

@@ -107,10 +107,7 @@ def pad(rows: Sequence[Sequence[int]], with_id: int = PAD) -> Tensor:
 
 
 def training_lengths(rows: datasets.Dataset) -> list[tuple[int, int]]:
-    """Sort keys of rows for training batches: the length of the target, then that of the article.
-
-    One more token in the longest target costs a step over all articles; one in the longest article costs far less.
-    """
+    """Sort keys: the length of the target, whose tokens cost a step over all articles each, then of the article."""
     targets, sources = rows["tgt_tokens"], rows["src_tokens"]
     return [(len(target) // TARGET_STEP, len(source)) for target, source in zip(targets, sources, strict=True)]
 

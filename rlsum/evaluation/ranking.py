@@ -160,10 +160,7 @@ def soft_pairwise_accuracy(
 
 
 def differences(rows: Rows) -> tuple[Floats, Floats, Floats]:
-    """Human and metric differences of every pair of systems on every unit, and whether both have a row; (units, pairs).
-
-    A difference is 0 where one of the two systems has no row; the third array is 1 where both have one.
-    """
+    """Human and metric differences (units, pairs) of systems, 0 where one has no row; and 1 where both have one."""
     shape = (rows.units, rows.systems)
     cell = rows.unit * rows.systems + rows.system
     counts = np.bincount(cell, minlength=shape[0] * shape[1])

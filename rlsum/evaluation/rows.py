@@ -91,7 +91,9 @@ def numbered(name: str, ids: Ids | None, rows: int) -> tuple[Ints, int]:
         return np.arange(rows), rows
     names = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
     _same_length(name, len(names), rows)
-    index = {name: number for number, name in enumerate(sorted(set(names), key=_order))}
+    index = {
+        name: number for number, name in enumerate(sorted(set(names), key=lambda name: (type(name).__name__, name)))
+    }
     return np.array([index[name] for name in names], dtype=np.int64), len(index)
 
 
@@ -116,10 +118,6 @@ def _scores(name: str, values: ArrayLike) -> Floats:
         row = int(np.flatnonzero(np.isinf(scores))[0])
         raise ValueError(f"{name} is infinite in row {row}; write NaN where a score is undefined")
     return scores
-
-
-def _order(name: Any) -> tuple[str, Any]:
-    return type(name).__name__, name
 
 
 def _same_length(name: str, length: int, rows: int) -> None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from rlsum.judgments.collection import Judgments, Scale, keep, words
+from rlsum.judgments.collection import Judgments, keep, words
 from rlsum.judgments.records import Judgment
 from rlsum.judgments.tables import Row, find_file, first_row, read_csv, read_tsv
 from rlsum.records import RecordError
@@ -58,7 +58,8 @@ def asap_aes(
     """
     selection = Selection(references, reference_ids, sentences, splitter)
     left_out = Counter[str]()
-    return _selected("asap-aes", _aes_rows(path, left_out), selection, left_out, [], (0.0, AES_BEST))
+    rows, note = _selected(_aes_rows(path, left_out), selection, left_out, AES_BEST)
+    return Judgments("asap-aes", rows, left_out, [note], {"overall": (0.0, AES_BEST)})
 
 
 def asap_sas(
@@ -82,9 +83,10 @@ def asap_sas(
     if file is None:
         raise RecordError(f"{path}: no file like {SAS_FILES[part]}; give the path of the file")
     answers = _sas_rows(file)
-    rows = keep(answers, left_out, lambda row: "" if row.group in wanted else f"of other sets than {sets}")
-    notes = ["overall is points over the highest score of the set: 3 in sets 1, 2, 5 and 6, otherwise 2"]
-    return _selected("asap-sas", rows, selection, left_out, notes, (0.0, 1.0))
+    answers = keep(answers, left_out, lambda row: "" if row.group in wanted else f"of other sets than {sets}")
+    rows, note = _selected(answers, selection, left_out, 1.0)
+    notes = ["overall is points over the highest score of the set: 3 in sets 1, 2, 5 and 6, otherwise 2", note]
+    return Judgments("asap-sas", rows, left_out, notes, {"overall": (0.0, 1.0)})
 
 
 def _aes_rows(path: Path, left_out: Counter[str]) -> list[Judgment]:
@@ -154,15 +156,10 @@ def _text(text: str) -> str:
 
 
 def _selected(
-    name: str,
-    rows: Sequence[Judgment],
-    selection: Selection,
-    left_out: Counter[str],
-    notes: Sequence[str],
-    scale: Scale,
-) -> Judgments:
-    """The rows of the wanted lengths that are not references, with the references of their set."""
-    references, note = _references(rows, selection, scale[1])
+    rows: Sequence[Judgment], selection: Selection, left_out: Counter[str], best: float
+) -> tuple[tuple[Judgment, ...], str]:
+    """The rows of the wanted lengths that are not references, with the references of their set; and a note on these."""
+    references, note = _references(rows, selection, best)
     reference_ids = {row.id for group in references.values() for row in group}
     wanted_length, lengths = _length_filter(selection)
 
@@ -172,8 +169,8 @@ def _selected(
         return "" if wanted_length(row.candidate) else f"not of {lengths}"
 
     texts = {group: tuple(row.candidate for row in chosen) for group, chosen in references.items()}
-    kept = [replace(row, references=texts.get(row.group, ())) for row in keep(rows, left_out, reason)]
-    return Judgments(name, tuple(kept), left_out, [*notes, note], {"overall": scale})
+    kept = keep(rows, left_out, reason)
+    return tuple(replace(row, references=texts.get(row.group, ())) for row in kept), note
 
 
 def _references(

@@ -17,17 +17,11 @@ Unit = Literal["letters", "words", "whitespace", "characters"]
 LETTERS = re.compile(r"[^\W\d_]+")
 WORDS = re.compile(r"[^\W_]+")
 
-COUNTS: dict[Unit, Callable[[str], int]] = {
-    "letters": lambda text: len(LETTERS.findall(text)),
-    "words": lambda text: len(WORDS.findall(text)),
-    "whitespace": lambda text: len(text.split()),
-    "characters": len,
-}
-COUNTED: dict[Unit, str] = {
-    "letters": "runs of letters",
-    "words": "runs of letters and digits",
-    "whitespace": "runs without white space",
-    "characters": "characters",
+COUNTS: dict[Unit, tuple[Callable[[str], int], str]] = {
+    "letters": (lambda text: len(LETTERS.findall(text)), "runs of letters"),
+    "words": (lambda text: len(WORDS.findall(text)), "runs of letters and digits"),
+    "whitespace": (lambda text: len(text.split()), "runs without white space"),
+    "characters": (len, "characters"),
 }
 
 
@@ -40,8 +34,9 @@ class JudgeScores:
 
 
 def lengths(rows: Sequence[Judgment], unit: Unit) -> Floats:
-    """The length of each candidate (n,) in ``unit`` (see ``COUNTED``)."""
-    return np.array([COUNTS[unit](row.candidate) for row in rows], dtype=np.float64)
+    """The length of each candidate (n,) in ``unit`` (see ``COUNTS``)."""
+    count, _ = COUNTS[unit]
+    return np.array([count(row.candidate) for row in rows], dtype=np.float64)
 
 
 def judge_scores(rows: Sequence[Judgment], score: str) -> JudgeScores | None:

@@ -41,10 +41,7 @@ class Choices:
 
 @dataclass(frozen=True)
 class GroupedCorrelation:
-    """The correlation within each group, and their average without the groups of ``left_out``.
-
-    ``average.over`` counts groups. ``average.reason`` explains why groups are left out: they are undefined.
-    """
+    """The correlation of each group, and the average of those that are not undefined and so ``left_out``."""
 
     average: Correlation
     groups: Mapping[str, Correlation]

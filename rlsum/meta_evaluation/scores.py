@@ -17,7 +17,7 @@ from rlsum.errors import UserError
 from rlsum.evaluation.rows import Floats, members
 from rlsum.judgments.collection import Judgments
 from rlsum.judgments.records import Judgment
-from rlsum.meta_evaluation.baselines import COUNTED, JudgeScores, Unit, judge_scores, lengths
+from rlsum.meta_evaluation.baselines import COUNTS, JudgeScores, Unit, judge_scores, lengths
 from rlsum.meta_evaluation.cache import cached_scores
 from rlsum.records import ColumnCheck
 
@@ -98,7 +98,9 @@ def scored(
         columns_read.check(f"{judgments.name}, id {row.id!r} of {row.system!r}", row.columns)
     columns = {label: _column(label, metric, rows, cache, progress) for label, metric in metrics.items()}
     for unit in length:
-        columns[f"length ({unit})"] = Column(lengths(rows, unit), f"length of the candidate: {COUNTED[unit]}", "length")
+        columns[f"length ({unit})"] = Column(
+            lengths(rows, unit), f"length of the candidate: {COUNTS[unit][1]}", "length"
+        )
     return ScoreTable(
         name=judgments.name,
         score=score,

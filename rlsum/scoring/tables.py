@@ -17,10 +17,7 @@ def metric_table(
     caption: str,
     notes: Iterable[str] = (),
 ) -> Table:
-    """Systems x metrics. ``rows`` maps system -> metric -> interval; ``missing`` maps metric -> why it has no column.
-
-    The best mean of each column is marked when there are several systems.
-    """
+    """Systems x metrics, the best mean of several marked; ``missing`` maps metric -> why it has no column."""
     metrics = list(dict.fromkeys(name for row in rows.values() for name in row))
     best = {name: _best(row[name].mean for row in rows.values() if name in row) for name in metrics}
     cells = tuple(
