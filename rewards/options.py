@@ -121,12 +121,10 @@ def _boolean(label: str, value: Any) -> bool:
 
 def _number(label: str, value: Any, kind: type[int] | type[float]) -> int | float:
     expected = "a whole number" if kind is int else "a finite number"
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise RewardError(f"{label} must be {expected}, not {value!r}")
     try:
-        number = float(value)
-    except ValueError as error:
-        raise RewardError(f"{label} must be {expected}, not {value!r}") from error
+        number = math.nan if isinstance(value, bool) or not isinstance(value, int | float | str) else float(value)
+    except ValueError:
+        number = math.nan
     if not math.isfinite(number) or (kind is int and number != int(number)):
         raise RewardError(f"{label} must be {expected}, not {value!r}")
     return kind(number)

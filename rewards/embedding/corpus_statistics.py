@@ -67,10 +67,7 @@ class Idf:
 
 
 class IdfOption:
-    """The option ``idf=``: None, a file of texts, saved frequencies, ``fitted`` (by ``fit``), or ``references``.
-
-    ``references`` counts on the references of each call, as bert-score does, so a score depends on the other items.
-    """
+    """The option ``idf=``: None, a file of texts or frequencies, ``fitted``, or ``references`` of each call."""
 
     def __init__(self, option: str | None) -> None:
         self.option = option

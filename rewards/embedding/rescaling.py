@@ -43,7 +43,8 @@ class BaselineFile:
         """``published_for``: the encoder, for a metric that bert-score's files are made for; else None."""
         check_file("rescale", path, "a baseline; " + _how(path))
         self.path, self.language = path, language
-        self.published = _is_published(path)
+        with Path(path).open(encoding="utf-8", errors="replace") as file:
+            self.published = file.readline().strip().split(",")[0] == "LAYER"
         if self.published:
             self._check_published(published_for)
         else:
@@ -161,11 +162,6 @@ def add_baseline(path: str | Path, baseline: RescalingBaseline) -> None:
     partial = Path(f"{path}.partial")
     partial.write_text(text + "\n", encoding="utf-8")
     partial.replace(path)  # an interrupted write loses no other baseline
-
-
-def _is_published(path: str) -> bool:
-    with Path(path).open(encoding="utf-8", errors="replace") as file:
-        return file.readline().strip().split(",")[0] == "LAYER"
 
 
 def _how(path: str) -> str:

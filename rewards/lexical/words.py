@@ -24,19 +24,18 @@ def tokenizer_of(kind: Words | Literal["official"], stemmer: bool = False) -> Ca
     token. ``unicode`` keeps letters and digits of every script. ``spacy`` has punctuation marks as tokens, too.
     """
 
-    def shorten(words: Sequence[str]) -> tuple[str, ...]:
-        return tuple(stem(word) if stemmer and len(word) > 3 else word for word in words)
+    splitters: dict[str, Callable[[str], list[str]]] = {
+        "official": lambda text: LATIN.findall(text.lower()),
+        "unicode": lambda text: WORD.findall(text.lower()),
+        "spacy": lambda text: [token.lower() for token in tokens(text)],
+    }
+    split = splitters[kind]
 
-    def official(text: str) -> tuple[str, ...]:
-        return shorten(LATIN.findall(text.lower()))
+    @lru_cache(maxsize=REMEMBERED)
+    def tokenize(text: str) -> tuple[str, ...]:
+        return tuple(stem(word) if stemmer and len(word) > 3 else word for word in split(text))
 
-    def unicode(text: str) -> tuple[str, ...]:
-        return shorten(WORD.findall(text.lower()))
-
-    def spacy(text: str) -> tuple[str, ...]:
-        return shorten([token.lower() for token in tokens(text)])
-
-    return lru_cache(maxsize=REMEMBERED)({"official": official, "unicode": unicode, "spacy": spacy}[kind])
+    return tokenize
 
 
 @lru_cache(maxsize=REMEMBERED)

@@ -25,10 +25,7 @@ FEW = 3  # items a judge must share with others: a correlation of two items is a
 
 @dataclass(frozen=True)
 class Agreement:
-    """Agreement of judges with its interval ``low`` to ``high``; NaN if undefined, for the ``reason`` given.
-
-    ``n`` items have at least two judgments, ``judgments`` in total; other items are left out.
-    """
+    """Agreement on the ``n`` items with two judgments or more (``judgments`` in total); NaN for the ``reason``."""
 
     value: float
     low: float

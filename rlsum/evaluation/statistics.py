@@ -73,8 +73,10 @@ def paired_permutation(
     if alternative not in ("two-sided", "greater", "less"):
         raise ValueError(f"alternative={alternative!r} is unknown; use two-sided, greater or less")
     _check_resampling(LEVEL, resamples)
-    differences = _differences(a, b)
-    differences = differences[~np.isnan(differences)]
+    first, second = _vector("a", a), _vector("b", b)
+    if len(first) != len(second):
+        raise ValueError(f"a has {len(first)} scores and b has {len(second)}; pair them by item first")
+    differences = (first - second)[~np.isnan(first - second)]
     if not len(differences):
         return float("nan")
     if alternative == "less":
@@ -126,13 +128,6 @@ def _vector(name: str, values: ArrayLike) -> Floats:
     if vector.ndim != 1 or not len(vector):
         raise ValueError(f"{name} has shape {vector.shape}; a vector of at least one score is needed")
     return vector
-
-
-def _differences(a: ArrayLike, b: ArrayLike) -> Floats:
-    first, second = _vector("a", a), _vector("b", b)
-    if len(first) != len(second):
-        raise ValueError(f"a has {len(first)} scores and b has {len(second)}; pair them by item first")
-    return first - second
 
 
 def _check_resampling(level: float, resamples: int) -> None:

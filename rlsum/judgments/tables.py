@@ -155,12 +155,9 @@ def read_json_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             yield f"{path}:{number}", row
 
 
-def find_file(folder: Path, *patterns: str) -> Path | None:
-    """The file below ``folder`` that matches the first pattern with a match. Raises RecordError for several matches."""
-    for pattern in patterns:
-        files = sorted(path for path in folder.rglob(pattern) if path.is_file())
-        if len(files) > 1:
-            raise RecordError(f"{folder}: both {files[0]} and {files[1]} match; give the path of one")
-        if files:
-            return files[0]
-    return None
+def find_file(folder: Path, pattern: str) -> Path | None:
+    """The file below ``folder`` that matches ``pattern``, if any. Raises RecordError for several matches."""
+    files = sorted(path for path in folder.rglob(pattern) if path.is_file())
+    if len(files) > 1:
+        raise RecordError(f"{folder}: both {files[0]} and {files[1]} match; give the path of one")
+    return files[0] if files else None

@@ -125,13 +125,9 @@ def _falling(result: Result) -> Callable[[str], float]:
 def _cell(estimate: Correlation | Agreement | None, mark: bool = False) -> Cell:
     if estimate is None or math.isnan(estimate.value):
         return Cell(UNDEFINED)
-    return Cell(number(estimate.value), _interval(estimate.low, estimate.high), mark)
-
-
-def _interval(low: float, high: float) -> str:
-    if math.isnan(low):
-        return "no interval"
-    return f"{number(low)} to {number(high)}" if low < 0 else f"{number(low)}{DASH}{number(high)}"
+    low, high = number(estimate.low), number(estimate.high)
+    shown = f"{low} to {high}" if estimate.low < 0 else f"{low}{DASH}{high}"
+    return Cell(number(estimate.value), "no interval" if math.isnan(estimate.low) else shown, mark)
 
 
 def _difference(test: MetricTest | None) -> Cell:

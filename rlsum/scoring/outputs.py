@@ -97,10 +97,7 @@ def by_system(outputs: Sequence[Output]) -> dict[str, list[Output]]:
 
 
 def read_systems(paths: Sequence[Path]) -> dict[str, list[Output]]:
-    """The outputs of some files, grouped by system. A name that two files use becomes ``name (file)`` in each.
-
-    Raises RecordError for a file that cannot be used, one given twice, or two outputs for one id of a system.
-    """
+    """Outputs of files by system; a name of two files becomes ``name (file)``. Raises RecordError for a bad file."""
     if len(set(paths)) < len(paths):
         raise RecordError(f"{next(path for path in paths if paths.count(path) > 1)} is given twice; leave one out")
     files = {path: by_system(read_outputs(path)) for path in paths}

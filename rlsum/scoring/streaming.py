@@ -13,7 +13,7 @@ from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 import rewards
-from rewards import Item, Reward, RewardError
+from rewards import Reward, RewardError
 from rlsum.errors import UserError
 from rlsum.scoring.outputs import score_column
 from rlsum.scoring.pairs import Row, inputs_of
@@ -34,10 +34,15 @@ def score_rows(rows: Sequence[Row], scorers: Mapping[str, Reward]) -> list[RowSc
     """The scores of some rows. Raises what a reward raises."""
     inputs = inputs_of(rows)
     columns = {label: score_column(label, scorer, inputs) for label, scorer in scorers.items()}
-    return [
-        _row_scores({label: float(column[row]) for label, column in columns.items()}, scorers, inputs.item(row))
-        for row in range(len(rows))
-    ]
+    scored = []
+    for row in range(len(rows)):
+        values = {
+            label: None if column[row] != column[row] else float(column[row]) for label, column in columns.items()
+        }
+        missing = [label for label, value in values.items() if value is None]
+        reasons = {label: scorers[label].undefined(*inputs.item(row)) or "no reason given" for label in missing}
+        scored.append(RowScores(values, reasons))
+    return scored
 
 
 def chunked(rows: Iterable[Row]) -> Iterator[list[Row]]:
@@ -144,10 +149,3 @@ def _serve(connection: Connection, specs: str) -> None:
 
 def _signatures(scorers: Mapping[str, Reward]) -> dict[str, str]:
     return {label: scorer.signature for label, scorer in scorers.items()}
-
-
-def _row_scores(values: dict[str, float], scorers: Mapping[str, Reward], item: Item) -> RowScores:
-    reasons = {
-        label: scorers[label].undefined(*item) or "no reason given" for label, value in values.items() if value != value
-    }
-    return RowScores({label: None if value != value else value for label, value in values.items()}, reasons)
