@@ -16,15 +16,12 @@ class TransportError(RuntimeError):
 
 
 def distances(first: Floats, second: Floats) -> Floats:
-    """Euclidean distances ``(m, n)`` between the rows of ``(m, d)`` and ``(n, d)``, in float64.
-
-    Squares below 1e-14 of the points' norms are rounding of the product expansion: equal points have distance 0.
-    """
+    """Euclidean distances ``(m, n)`` of the rows of ``(m, d)`` and ``(n, d)``, float64; exactly 0 for equal points."""
     norms = np.vecdot(first, first)[:, None] + np.vecdot(second, second)
     squares = first @ second.T
     squares *= -2.0
     squares += norms
-    squares[squares < 1e-14 * norms] = 0.0
+    squares[squares < 1e-14 * norms] = 0.0  # equal points: the expanded product rounds their distance to 1e-8
     return np.sqrt(squares, out=squares)
 
 

@@ -42,10 +42,7 @@ class TextReward(Metric):
         sources: Sequence[str] | None = None,
         columns: Mapping[str, Sequence[Any]] | None = None,
     ) -> None:
-        """Score ``preds`` (n texts) against ``target`` (n texts, or n lists of one or more texts).
-
-        ``columns`` holds n values under each name, for rewards that read them.
-        """
+        """Score ``preds`` (n texts) against ``target`` (n texts or lists of texts); ``columns``: name -> n values."""
         references = None if target is None else as_lists(target)
         scores = torch.from_numpy(self.reward(list(preds), references, sources, columns))
         known = ~scores.isnan()

@@ -1,7 +1,4 @@
-"""Batches of articles and summaries as tensors, and the rows that make up each batch.
-
-Shapes: B rows, S source tokens, T target tokens, V vocabulary size.
-"""
+"""Batches of articles and summaries, and the rows of each: B rows, S source, T target tokens, V vocabulary."""
 
 from __future__ import annotations
 

@@ -49,10 +49,7 @@ CNN_DAILYMAIL = Columns(None, "article", "highlights")
 
 
 def choose_columns(asked: Columns, reads: Iterable[Read], path: str) -> Columns:
-    """``asked``, or the columns of our records if these are the defaults and only the former are present.
-
-    Stops at the first row that decides it. Raises CorpusError if no row has the columns.
-    """
+    """``asked``, or the columns of our records if only these are present. Raises CorpusError if no row has them."""
     options = [asked]
     if asked.source == CNN_DAILYMAIL.source and asked.reference in (CNN_DAILYMAIL.reference, None):
         source, reference = RECORD_COLUMNS

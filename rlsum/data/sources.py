@@ -36,10 +36,7 @@ CLEAN_FEATURES = datasets.Features(
 def clean_rows(
     path: str, split: str, asked: Columns, num_proc: int, further: FurtherColumns | None = None
 ) -> datasets.Dataset:
-    """All rows of the split with CLEAN_FEATURES, including broken ones, from the cache if nothing has changed.
-
-    With ``further`` columns there is one more feature, ``columns``: their values as JSON.
-    """
+    """All rows of the split with CLEAN_FEATURES and ``further`` columns as JSON, broken ones too; cached."""
     local = Path(path).expanduser()
     if path.startswith(HUB) or not (local.exists() or _has_configurations(local.parent)):
         return _clean_dataset(_from_hub(path, split), asked, path, further)
@@ -164,10 +161,7 @@ def _is_saved(folder: Path) -> bool:
 
 
 def _from_hub(path: str, split: str) -> datasets.Dataset:
-    """A dataset that `datasets` reads: a hub name, or a folder with other formats or a card.
-
-    `datasets` does not notice changed files in a folder, so the path of its cache depends on their state.
-    """
+    """What `datasets` reads: a hub name, or a folder, whose files' state is in the path of the cache."""
     folder, cache = Path(_hub_name(path)[0]), None
     if folder.is_dir():
         found = _load(datasets.load_dataset_builder, path).config.data_files or {}

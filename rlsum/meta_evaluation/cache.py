@@ -1,7 +1,4 @@
-"""A cache of metric scores on disk, by signature and content, so that another statistic takes seconds.
-
-One SQLite file of numbers, without texts, serves several processes, data and metrics; the oldest are dropped when full.
-"""
+"""A cache of metric scores on disk, by signature and content: one SQLite file, for several processes at once."""
 
 from __future__ import annotations
 

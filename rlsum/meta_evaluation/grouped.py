@@ -27,10 +27,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Choices:
-    """How the statistics are computed. ``average`` None pools all groups; else correlations are taken within groups.
-
-    ``test`` is that of `compare_all_metrics`; within groups it is always the permutation clustered by input.
-    """
+    """How to compute. ``average`` None pools all groups; within groups the test is always clustered by input."""
 
     level: Level = "pooled"
     average: Average | None = None

@@ -1,7 +1,4 @@
-"""Training of the encoder: updates that bring ``Sim`` closer to the human scores (Chen et al. 2020, section 5).
-
-The seed determines the order of the examples. There is no dropout, so the trained scores are those of the reward.
-"""
+"""Training that brings ``Sim`` closer to human scores (Chen et al. 2020, section 5), without dropout, seeded."""
 
 from __future__ import annotations
 

@@ -39,10 +39,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Panel:
-    """One pair of axes; ``across`` labels the horizontal one.
-
-    ``span``: the lowest and highest value shown, to compare panels. ``scales``: of the horizontal and vertical axis.
-    """
+    """One pair of axes: the label ``across``, the ``span`` of values shown, ``scales`` of both axes."""
 
     title: str
     curves: tuple[Curve, ...]

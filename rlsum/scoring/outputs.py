@@ -57,10 +57,7 @@ def score_system(
 
 
 def load_available(specs: Sequence[str | Mapping[str, Any]]) -> tuple[dict[str, Reward], dict[str, str]]:
-    """Rewards by name, and name -> reason for those whose encoder is not installed; see `score_system`.
-
-    Raises RewardError for every other problem, and for two rewards of one name, which would share a column.
-    """
+    """Rewards by name, and name -> why its encoder is missing. Raises RewardError for any other problem."""
     loaded: dict[str, Reward] = {}
     missing: dict[str, str] = {}
     for spec in specs:

@@ -24,10 +24,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Identity:
-    """The data that were read: ``content`` is a hash of every byte, ``rows`` their number.
-
-    ``scored``: the metrics by which some row already has a score -> their signature, None where none is recorded.
-    """
+    """The data: a hash ``content``, ``rows``, and metrics already ``scored`` -> their signature, None if unknown."""
 
     content: str
     rows: int

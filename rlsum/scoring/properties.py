@@ -28,10 +28,7 @@ def repetition(candidate: str, source: str) -> float:
 
 
 def novelty(candidate: str, source: str) -> float:
-    """Share of bigrams that are not in the source, in any case, 0 to 1 (See et al. 2017, figure 6).
-
-    NaN for a candidate with no bigram or an unknown (empty) source.
-    """
+    """Share of bigrams that are not in the source, in any case (See et al. 2017, figure 6); NaN without any."""
     bigrams = ngrams(candidate.lower().split(), 2)
     known = set(ngrams(source.lower().split(), 2))
     return _share(bigram not in known for bigram in bigrams) if source else math.nan
