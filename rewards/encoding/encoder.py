@@ -60,6 +60,10 @@ class Encoder:
             ids[window.text] += window.ids[window.keep]
         return ids
 
+    def spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
+        """The position of each token in its text, in the order of ``ids``; texts are stripped. Encodes nothing."""
+        return self.windows.spans(texts)
+
     def strings(self, ids: Sequence[int]) -> list[str]:
         """The word pieces of token ids, as the vocabulary writes them."""
         pieces: list[str] = self.windows.tokenizer.convert_ids_to_tokens(list(ids))

@@ -136,7 +136,7 @@ class ContextualMover(Mover):
             for text, sentences in located
         ]
         contexts = list(dict.fromkeys(context for listed in parts for _, context in listed))
-        spans = dict(zip(contexts, self.source.load().windows.spans(contexts), strict=True))
+        spans = dict(zip(contexts, self.source.load().spans(contexts), strict=True))
         words_of = []
         for (text, sentences), listed in zip(located, parts, strict=True):
             words: list[Word] = []
