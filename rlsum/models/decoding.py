@@ -13,15 +13,15 @@ from pydantic.dataclasses import dataclass
 class Decoding:
     """Decoding options.
 
-    method          greedy | beam | sample
-    beam            width of the beam
-    max_length      most tokens of a text, its end token included
-    min_length      no end token before this many tokens
-    length_penalty  beam hypotheses are ranked by log p / length ** length_penalty (0: log p itself; below 0 shorter
-                    ones rank higher)
-    block_ngrams    no n-gram of this size occurs twice (0: off)
-    samples         samples an article; method sample
-    temperature     of sampling, see Sampling
+    method                     greedy | beam | sample
+    beam                       width of the beam
+    max_length                 most tokens of a text, its end token included
+    min_length                 no end token before this many tokens
+    length_penalty             beam hypotheses are ranked by log p / length ** length_penalty (0: log p itself; below 0
+                               shorter ones rank higher)
+    block_ngrams               no n-gram of this size occurs twice (0: off)
+    samples                    samples an article; method sample
+    temperature, top_k, top_p  of method sample, see Sampling
     """
 
     method: Literal["greedy", "beam", "sample"] = "greedy"
@@ -32,6 +32,8 @@ class Decoding:
     block_ngrams: int = Field(default=0, ge=0)
     samples: int = Field(default=1, ge=1)
     temperature: float = Field(default=1.0, gt=0)
+    top_k: int = Field(default=0, ge=0)
+    top_p: float = Field(default=1.0, gt=0, le=1)
 
     def __post_init__(self) -> None:
         """Reject a minimum length that is not below the maximum."""
@@ -42,6 +44,8 @@ class Decoding:
         """What method sample draws from."""
         return Sampling(
             temperature=self.temperature,
+            top_k=self.top_k,
+            top_p=self.top_p,
             min_length=self.min_length,
             block_ngrams=self.block_ngrams,
             max_length=self.max_length,

@@ -22,10 +22,10 @@ from rlsum.models.attention import Memory
 from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.encoder import BidirectionalEncoder, Encoded, State
 from rlsum.models.sampling import NEVER, Drawn, log_of, target_log_policy
-from rlsum.models.search import LARGEST_UNKNOWN, READABLE
+from rlsum.models.search import READABLE
 from rlsum.models.sizes import PointerGeneratorConfig
 from rlsum.models.summarizer import WEIGHTS, TargetScores, Tokens, repeat_rows
-from rlsum.models.word_scores import WordColumns, target_log_prob
+from rlsum.models.word_scores import WordColumns, target_log_prob, target_log_prob_without
 
 if TYPE_CHECKING:
     import datasets
@@ -232,23 +232,18 @@ class PointerGenerator(nn.Module):
         log_generate, log_copy = self._log_gate(steps.gate.squeeze(-1), encoded.mask.any(-1)[row])
         in_vocabulary = (target < size) & (target != PAD)
         words = target.masked_fill(~in_vocabulary, UNK)
-        features = self.hidden_out(steps.features)
-        log_word = target_log_prob(features, self.word_out.weight, self._bias(), words)
+        inputs = self.hidden_out(steps.features), self.word_out.weight, self._bias(), words
+        if known is None:
+            log_word = target_log_prob(*inputs)
+        else:
+            log_word, log_known = target_log_prob_without(*inputs, UNK)
         log_generated = log_word.masked_fill(~in_vocabulary, NEVER)
         elsewhere = encoded.extended[row] != target.unsqueeze(1)
         log_attended = steps.log_attention.masked_fill(elsewhere, NEVER).logsumexp(-1)
         log_prob = torch.logaddexp(log_generate + log_generated, log_copy + log_attended)
-        if known is not None:
-            log_unknown = log_generate + self._log_unknown(features, words, log_word)
-            p_unknown = log_unknown.exp().clamp(max=LARGEST_UNKNOWN).masked_fill(~known[row], 0.0)
-            log_prob = log_prob - torch.log1p(-p_unknown)
+        if known is not None:  # UNK is never copied
+            log_prob = log_prob - torch.logaddexp(log_generate + log_known, log_copy) * known[row]
         return log_prob.masked_fill(target == PAD, 0.0)
-
-    def _log_unknown(self, features: Tensor, words: Tensor, log_word: Tensor) -> Tensor:
-        """Log-softmax (N,) of UNK, from that of ``words`` (N,): the difference of their logits."""
-        weight, bias = self.word_out.weight, self.word_out.bias
-        logit_difference = (features * (weight[UNK] - weight[words])).sum(-1)
-        return log_word + logit_difference + bias[UNK] - bias[words]
 
     def _sampled_log_prob(self, encoded: Encoded, steps: StepOutput, target: Tensor, sampling: Sampling) -> Tensor:
         """Log-probabilities (R, T) of samples under the distribution that drew them."""
@@ -262,7 +257,7 @@ class PointerGenerator(nn.Module):
                 p.scatter_add(1, encoded.extended, (steps.log_attention[:, t] + log_copy[:, t : t + 1]).exp())
             )
 
-        return target_log_policy(log_p, target, sampling, **READABLE).masked_fill(target == PAD, 0.0)
+        return target_log_policy(log_p, target, sampling, *READABLE).masked_fill(target == PAD, 0.0)
 
     @torch.no_grad()
     def generate(self, batch: Batch, decoding: Decoding) -> Tokens:

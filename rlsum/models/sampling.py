@@ -17,6 +17,7 @@ from rlsum.models.decoding import Decoding, Sampling
 
 BLOCKED = float("-inf")
 NEVER = -1e9  # log of "impossible": finite, so that no inf - inf appears in a gradient
+NUCLEUS = 1024  # the most probable tokens, among which top_p looks first: sorting a whole vocabulary takes longer
 SMALLEST = 1e-38  # the smallest probability with a logarithm in float32
 
 
@@ -54,28 +55,60 @@ def allowed(
     if ids.shape[1] < limits.min_length:
         forbidden[:, list(ends)] = True
     if limits.block_ngrams:
-        for row, history in enumerate(ids.tolist()):
-            forbidden[row, _completions(history, limits.block_ngrams)] = True
+        forbidden[repeats(ids, limits.block_ngrams)] = True
     stuck = forbidden.all(-1)
     for end in ends:
         forbidden[:, end] &= ~stuck
     return log_p.masked_fill(forbidden, BLOCKED)
 
 
+def repeats(ids: Tensor, n: int) -> tuple[Tensor, Tensor]:
+    """Rows and tokens, both (M,): the tokens that would repeat an n-gram of the ids (R, t)."""
+    size = ids.shape[1]
+    if size < n:
+        return ids.new_empty(0), ids.new_empty(0)
+    ngrams = ids.unfold(1, n, 1)  # (R, size - n + 1, n)
+    begun = (ngrams[:, :, :-1] == ids[:, size - n + 1 :].unsqueeze(1)).all(-1)  # n = 1: all of them
+    row, start = begun.nonzero(as_tuple=True)
+    return row, ngrams[row, start, -1]
+
+
 def log_policy(
-    log_p: Tensor, ids: Tensor, sampling: Sampling, ends: Sequence[int], never: Sequence[int] = ()
+    log_p: Tensor,
+    ids: Tensor,
+    sampling: Sampling,
+    ends: Sequence[int],
+    never: Sequence[int] = (),
+    drawn: Tensor | None = None,
 ) -> Tensor:
-    """Log-probabilities (R, V) that sample the next token after the ids (R, t), from those of the model."""
-    log_p = allowed(log_p, ids, sampling, ends, never) / sampling.temperature
-    if 0 < sampling.top_k < log_p.shape[-1]:
-        smallest = log_p.topk(sampling.top_k).values[:, -1:]
-        log_p = log_p.masked_fill(log_p < smallest, BLOCKED)
-    if sampling.top_p < 1:
-        p, order = log_p.softmax(-1).sort(-1, descending=True)
-        before = p.cumsum(-1) - p  # probability of more probable tokens
-        outside = torch.zeros_like(log_p, dtype=torch.bool).scatter(-1, order, before >= sampling.top_p)
-        log_p = log_p.masked_fill(outside, BLOCKED)
-    return log_p.log_softmax(-1)
+    """Log-probabilities (R, V) that sample the next token after the ids (R, t), from those of the model.
+
+    top_k and top_p keep the ids ``drawn`` (R,): a model that has changed since, or another one, would cut elsewhere.
+    """
+    log_p = (allowed(log_p, ids, sampling, ends, never) / sampling.temperature).log_softmax(-1)
+    if sampling.top_k == 0 and sampling.top_p == 1:
+        return log_p
+    cut = log_p < _least_kept(log_p.detach(), sampling)
+    if drawn is not None:
+        cut = cut.scatter(1, drawn.unsqueeze(1), False)
+    return log_p.masked_fill(cut, BLOCKED).log_softmax(-1)
+
+
+def _least_kept(log_p: Tensor, sampling: Sampling) -> Tensor:
+    """The smallest log-probability (R, 1) that top_k and top_p keep. ``log_p`` (R, V) is normalised."""
+    size, least = log_p.shape[1], torch.full_like(log_p[:, :1], BLOCKED)
+    if 0 < sampling.top_k < size:
+        least = log_p.topk(sampling.top_k).values[:, -1:]
+        log_p = log_p.masked_fill(log_p < least, BLOCKED)
+    if sampling.top_p == 1:
+        return least
+    enough = sampling.top_p * log_p.exp().sum(-1, keepdim=True)  # a share of what top_k has left
+    for width in (min(NUCLEUS, size), size):
+        largest = log_p.topk(width).values
+        inside = largest.exp().cumsum(-1) - largest.exp() < enough  # by the probability of more probable tokens
+        if not inside[:, -1].any():
+            break
+    return largest.gather(1, inside.sum(-1, keepdim=True) - 1)
 
 
 def target_log_policy(
@@ -93,16 +126,10 @@ def target_log_policy(
     words = target.clamp(min=0)
 
     def at(t: int) -> Tensor:
-        log_policies = log_policy(log_p(t), words[:, :t], sampling, ends, never)
-        return log_policies.gather(1, words[:, t : t + 1]).squeeze(1)
+        log_policies = log_policy(log_p(t), words[:, :t], sampling, ends, never, words[:, t])
+        return log_policies.gather(1, words[:, t : t + 1]).squeeze(1).clamp(min=NEVER)
 
     steps = range(target.shape[1])
     if not torch.is_grad_enabled():
         return torch.stack([at(t) for t in steps], 1)
     return torch.stack([checkpoint(at, t, use_reentrant=False, preserve_rng_state=False) for t in steps], 1)
-
-
-def _completions(history: list[int], n: int) -> list[int]:
-    """Ids that would repeat an n-gram of ``history``."""
-    beginning = history[len(history) - n + 1 :] if n > 1 else []
-    return [history[i + n - 1] for i in range(len(history) - n + 1) if history[i : i + n - 1] == beginning]

@@ -19,8 +19,7 @@ from rlsum.models.summarizer import Tokens
 from rlsum.models.word_scores import WordColumns
 
 WORTH_DROPPING = 0.75  # ended rows are dropped once at most this share is left: dropping copies the other articles
-LARGEST_UNKNOWN = 1 - 1e-6  # of p(UNK), so that what is left has a logarithm
-READABLE = {"ends": (EOS,), "never": (UNK,)}  # readers cannot use UNK
+READABLE = ((EOS,), (UNK,))  # what ends a text, and what no text has: readers cannot use UNK
 
 
 class Decoder(Protocol):
@@ -51,7 +50,7 @@ def greedy(limits: Decoding | Sampling) -> Chooser:
 
     def choose(p: Tensor, rows: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
         if constrained(limits, ids.shape[1]):
-            chosen = allowed(_log(p), ids, limits, **READABLE).argmax(-1)
+            chosen = allowed(_log(p), ids, limits, *READABLE).argmax(-1)
         else:
             chosen = p[:, UNK + 1 :].argmax(-1) + UNK + 1  # p of PAD is 0
         return chosen, _log(_at(p, chosen))
@@ -73,25 +72,25 @@ def sampler(sampling: Sampling, noise: Tensor | None = None) -> Chooser:
         else:
             point = uniform[rows, ids.shape[1]]
         if sampling.plain:  # without a pass over the log-probabilities
-            log_known = torch.log1p(-p[:, UNK].clamp(max=LARGEST_UNKNOWN))
             p[:, UNK] = 0.0
-            chosen = draw(p, point)
-            return chosen, _log(_at(p, chosen)) - log_known
-        log_p = log_policy(_log(p), ids, sampling, **READABLE)
-        chosen = draw(log_p.exp(), point)
-        return chosen, _at(log_p, chosen)
+            p[:, EOS].clamp_(min=torch.finfo(p.dtype).tiny)  # drawn where nothing else is possible
+        else:
+            p = log_policy(_log(p), ids, sampling, *READABLE).exp()
+        return draw(p, point)
 
     return choose
 
 
-def draw(weight: Tensor, uniform: Tensor) -> Tensor:
+def draw(weight: Tensor, uniform: Tensor) -> tuple[Tensor, Tensor]:
     """Draw ids (R,) in proportion to ``weight`` (R, V), by inverting the cumulative distribution.
 
-    ``uniform`` (R, 1) float64 in [0, 1).
+    ``uniform`` (R, 1) float64 in [0, 1). Also returns the log-probabilities (R,) of the ids.
     """
     cumulative = weight.cumsum(-1, dtype=torch.float64)
     point = uniform * cumulative[:, -1:]
-    return torch.searchsorted(cumulative, point, right=True).clamp(max=weight.shape[-1] - 1).squeeze(-1)
+    ids = torch.searchsorted(cumulative, point, right=True).clamp(max=weight.shape[-1] - 1)
+    log_prob = weight.gather(1, ids).double().log() - cumulative[:, -1:].log()
+    return ids.squeeze(1), log_prob.squeeze(1).to(weight.dtype)
 
 
 def split_at(cut: int, first: Chooser, rest: Chooser) -> Chooser:
@@ -148,7 +147,7 @@ def beam(model: Decoder, encoded: Encoded, decoding: Decoding) -> Tokens:
         p, state = model.advance(encoded, state, beams.last(), columns)
         log_p = _log(p)
         if constrained(decoding, t):
-            possible = allowed(log_p, beams.ids, decoding, **READABLE)
+            possible = allowed(log_p, beams.ids, decoding, *READABLE)
         else:
             possible = log_p.index_fill(1, torch.tensor([UNK], device=device), BLOCKED)
         origin, beams = _grow(beams, log_p, possible, finished, decoding)

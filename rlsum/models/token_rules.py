@@ -180,7 +180,8 @@ class SelfCritical:
             possible = allowed(possible, ids[self.cut :], self.sampling, self.ends)
         self._last = torch.cat([sampled, log_p[self.cut :]])
         if self.noise is not None:
-            sampled = _certainly(draw(sampled.exp(), self.noise[:, ids.shape[1] : ids.shape[1] + 1]), sampled)
+            drawn, _ = draw(sampled.exp(), self.noise[:, ids.shape[1] : ids.shape[1] + 1])
+            sampled = _certainly(drawn, sampled)
         return torch.cat([sampled, _certainly(possible.argmax(-1), possible)])
 
     def log_prob(self, ids: Tensor) -> Tensor:

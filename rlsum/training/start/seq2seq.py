@@ -11,7 +11,6 @@ from rlsum.config import Config, ConfigError
 from rlsum.data.corpus import Corpus
 from rlsum.data.subwords import Subwords
 from rlsum.models import lora, pretrained
-from rlsum.models.decoding import Sampling
 from rlsum.models.seq2seq import Seq2Seq
 from rlsum.models.sizes import ModelConfig, Seq2SeqConfig
 from rlsum.models.token_rules import TokenRules
@@ -99,7 +98,9 @@ def _on_policy(config: Config, model: Seq2Seq) -> Seq2Seq:
     batch = model.collate(model.read(datasets.Dataset.from_dict(texts), 16, 16)[:2])
     with torch.random.fork_rng(devices=[]):  # leaves the run's random numbers alone
         torch.manual_seed(0)
-        gap = model.disagreement(batch, Sampling(max_length=min(8, config.samples_from.limit)))
+        sampling = config.samples_from
+        most = min(sampling.limit, max(8, sampling.min_length + 1))
+        gap = model.disagreement(batch, replace(sampling, max_length=most))
     if not gap < TOLERANCE:
         raise ConfigError(
             f"model.pretrained={model.config.pretrained}: log-probabilities of its samples differ by up to {gap:.2g} "

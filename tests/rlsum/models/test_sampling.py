@@ -82,7 +82,7 @@ def test_references_beside_samples_are_scored_under_the_models_own_distribution(
         torch.testing.assert_close(together[is_sample], alone, atol=1e-5, rtol=1e-5)
 
 
-@pytest.mark.parametrize("cut", ["plain", "hot", "top_k", "all"])
+@pytest.mark.parametrize("cut", ["plain", "hot", "min_length", "block_ngrams"])
 def test_the_policy_sums_to_one_over_all_short_texts(cut):
     """The probabilities of all texts, each scored by itself, add up to 1: the scored policy is a distribution."""
     words = ("ash", "elm")
@@ -139,6 +139,54 @@ def test_the_options_by_hand():
         0,
         1,
     ]  # nothing is left but the end
+
+    assert policy(top_k=3, top_p=0.7) == pytest.approx([4 / 7, 3 / 7, 0, 0])  # .4 and .3 are .78 of what top_k has left
+    assert policy(top_k=1, top_p=0.9) == pytest.approx([1, 0, 0, 0])
+
+
+@pytest.mark.parametrize("width", [1, 3, 100])
+def test_the_nucleus_is_the_same_however_many_tokens_are_looked_at_first(width, monkeypatch):
+    torch.manual_seed(0)
+    log_p = (2 * torch.randn(20, 50)).log_softmax(-1)
+    nothing, cut = torch.empty((20, 0), dtype=torch.long), Sampling(top_p=0.8)
+    expected = log_policy(log_p, nothing, cut, ends=(0,))
+    monkeypatch.setattr(sampling, "NUCLEUS", width)
+    assert torch.equal(log_policy(log_p, nothing, cut, ends=(0,)), expected)
+    kept = expected > BLOCKED
+    mass, smallest = (log_p.exp() * kept).sum(-1), log_p.masked_fill(~kept, math.inf).amin(-1).exp()
+    assert (mass >= 0.8 - 1e-6).all()
+    assert (mass - smallest < 0.8).all()
+
+
+@pytest.mark.parametrize("kind", ["pointer-generator", "t5"])
+def test_another_model_scores_what_it_would_have_cut(kind, tmp_path):
+    """The start, which the KL penalty measures from, and a policy that has learned since: both stay finite."""
+    model, batch = model_and_batch(kind, tmp_path)
+    rules = Sampling(max_length=8, top_k=2)
+    torch.manual_seed(4)
+    ids = model.sample(batch, 6, rules).ids
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.3 * torch.randn_like(parameter))
+    scored = model(batch, ids, Drawn.all(ids, rules)).log_prob
+    assert scored.min() > -100
+    scored.sum().backward()
+    assert all(parameter.grad.isfinite().all() for parameter in model.parameters() if parameter.grad is not None)
+    first = log_policy(
+        torch.tensor([[0.6, 0.3, 0.1]]).log(), ids[:1, :0], Sampling(top_k=1), (0,), (), torch.tensor([2])
+    )
+    torch.testing.assert_close(first.exp(), torch.tensor([[6 / 7, 0.0, 1 / 7]]))
+
+
+def test_a_model_that_expects_little_but_the_unknown_word_agrees_with_itself():
+    """p(UNK) of 1 - 1e-5: what is left keeps its digits."""
+    model, batch = tiny.copier(), tiny.batch(tiny.PAIRS[:2])
+    with torch.no_grad():
+        model.gate.bias.fill_(20.0)
+        model.word_out.bias[UNK] = 14.0
+        samples = model.sample(batch, 5, Sampling(max_length=8))
+        scored = model(batch, samples.ids, Drawn.all(samples.ids, Sampling(max_length=8))).log_prob
+    torch.testing.assert_close(scored, samples.log_prob, atol=1e-5, rtol=0)
 
 
 def test_a_blocked_text_may_end():

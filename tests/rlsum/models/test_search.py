@@ -283,7 +283,9 @@ def test_no_ngram_repeats_once_blocked(method, n):
     ],
 )
 def test_completions_by_hand(history, n, expected):
-    assert sorted(set(sampling._completions(history, n))) == expected
+    both = torch.tensor([[7] * len(history), history], dtype=torch.long)  # another row changes nothing
+    rows, tokens = sampling.repeats(both.view(2, -1), n)
+    assert sorted(set(tokens[rows == 1].tolist())) == expected
 
 
 @pytest.mark.parametrize("method", ["greedy", "beam", "sample"])

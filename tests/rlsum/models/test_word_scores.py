@@ -1,11 +1,13 @@
 """Scores of words against torch's own log softmax, values and gradients."""
 
+from functools import partial
+
 import pytest
 import torch
 import torch.nn.functional as F
 
 from rlsum.models import word_scores
-from rlsum.models.word_scores import WordColumns, target_log_prob
+from rlsum.models.word_scores import WordColumns, target_log_prob, target_log_prob_without
 
 
 def inputs(tokens=7, size=11, features=5, scale=1.0):
@@ -39,8 +41,25 @@ def test_values_and_gradients_are_those_of_log_softmax(chunk, scale, monkeypatch
 
 
 @pytest.mark.usefixtures("double")
+@pytest.mark.parametrize("scale", [1.0, 30.0])
+def test_the_share_of_all_words_but_one_has_the_value_and_gradient_of_its_sum(scale):
+    *tensors, targets = inputs(scale=scale)
+    found, share = target_log_prob_without(*tensors, targets, 3)
+    others = [word for word in range(11) if word != 3]
+    expected = F.linear(*tensors[:1], *tensors[1:]).log_softmax(-1)[:, others].logsumexp(-1)
+    assert torch.equal(found, target_log_prob(*tensors, targets))
+    torch.testing.assert_close(share, expected)
+    upstream = torch.linspace(-1, 2, len(found), dtype=torch.float64)
+    ours = torch.autograd.grad((found + share * upstream).sum(), tensors)
+    theirs = torch.autograd.grad((plain(*tensors, targets) + expected * upstream).sum(), tensors)
+    for one, other in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+@pytest.mark.usefixtures("double")
 def test_gradients_are_those_of_finite_differences():
     assert torch.autograd.gradcheck(target_log_prob, inputs())
+    assert torch.autograd.gradcheck(partial(target_log_prob_without, word=3), inputs())
 
 
 @pytest.mark.usefixtures("double")
