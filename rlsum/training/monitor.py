@@ -1,4 +1,4 @@
-"""The log of a run: metrics.jsonl, samples.jsonl, a tracker through accelerate, and the terminal."""
+"""The log of a run: metrics.jsonl, texts in samples.jsonl and training-samples.jsonl, a tracker, the terminal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rlsum.files import write_atomically
 from rlsum.records import Output, defined, to_json
 
-METRICS, SAMPLES = "metrics.jsonl", "samples.jsonl"
+METRICS, SAMPLES, TRAINED = "metrics.jsonl", "samples.jsonl", "training-samples.jsonl"
 SHOWN = ("loss", "nll", "reward", "baseline_reward", "tokens_per_second")
 MACHINE = ("tokens_per_second", "updates_per_second", "memory_gib")  # differ between runs; all other numbers repeat
 SMOOTHED = 20  # log lines over which the terminal averages
@@ -59,7 +59,7 @@ class Monitor:
     def forget_after(self, step: int) -> None:
         """Drop log lines of updates after ``step``."""
         if self.active:
-            for name in (METRICS, SAMPLES):
+            for name in (METRICS, SAMPLES, TRAINED):
                 forget_after(self.run / name, step)
 
     def train(self, step: int, values: Mapping[str, float]) -> None:
@@ -86,6 +86,19 @@ class Monitor:
         """Log some decoded outputs."""
         for output in outputs:
             self._append(SAMPLES, {"step": step, **json.loads(to_json(output))})
+
+    def training_samples(self, step: int, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Log some samples of the last update."""
+        for row in rows:
+            self._append(TRAINED, {"step": step, **row})
+
+    def validations(self) -> list[dict[str, Any]]:
+        """The validations that are logged, in order; in the first process alone, which writes them."""
+        path = self.run / METRICS
+        if not self.active or not path.exists():
+            return []
+        rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+        return [row for row in rows if row["kind"] == "valid"]
 
     def say(self, text: str) -> None:
         """Print a line."""

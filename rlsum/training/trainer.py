@@ -26,14 +26,15 @@ from rlsum.data.batch import Batch, BatchPlan, training_lengths
 from rlsum.errors import UserError
 from rlsum.files import write_atomically
 from rlsum.records import inputs_of
-from rlsum.training import checkpoint
+from rlsum.training import checkpoint, signs
 from rlsum.training.checkpoint import Progress
 from rlsum.training.monitor import Monitor, peak_memory
 from rlsum.training.parallel import sharding
 from rlsum.training.parallel.log_averaging import Part, TrainingLog
 from rlsum.training.parallel.processes import Processes, lost_process_as_error
 from rlsum.training.steps import BufferedStep, Step
-from rlsum.training.validation import Choice, Validation, validate
+from rlsum.training.update import Rollout
+from rlsum.training.validation import Choice, Validation, training_samples, validate
 
 if TYPE_CHECKING:
     import datasets
@@ -84,6 +85,9 @@ class Trainer:
         articles = training.batch_size * training.accumulate * self.processes.world_size  # of an update
         self.plan = BatchPlan(lengths, articles, training.seed)
         self.log = TrainingLog(self.processes)
+        self._drawn: tuple[Batch, Rollout] | None = None  # the first batch of the last update, if it has samples
+        reward = self.signatures.get("reward", "")  # holds the signatures of the rewards that it is made of
+        self._untrained = [name for name, signature in self.signatures.items() if signature not in reward]
 
     def resume(self) -> None:
         """Continue from the state in the run folder."""
@@ -123,6 +127,8 @@ class Trainer:
         if self.accelerator.is_main_process:
             write_atomically(self.run / checkpoint.RESULT, json.dumps(asdict(progress), indent=2).encode())
         monitor.say(f"{name}: {progress.step} updates, best after {progress.best_step}, weights in {self.run / 'best'}")
+        for sentence in signs.summary(monitor.validations(), self._untrained):
+            monitor.say(f"{self.run.name} warning: {sentence}")
 
     # ---- one update -----------------------------------------------------------------------------------------------
 
@@ -165,6 +171,8 @@ class Trainer:
             self.accelerator.backward(result.loss / (mean_share / len(batch)))  # every article counts the same
             total += result.loss.detach()
             log.append((len(batch), result.log))
+            if i == 0:
+                self._drawn = None if result.rollout is None else (batch, result.rollout)
         if not batches:  # fewer articles than processes at the end of an epoch; the others still wait for gradients
             (batch,) = self._batches(rows[:1], 1)
             with self.accelerator.autocast():
@@ -211,6 +219,10 @@ class Trainer:
             progress.finished = training.patience is not None and progress.without_gain >= training.patience
         monitor.valid(progress.step, result.values, better)
         monitor.samples(progress.step, result.outputs[: training.sample_outputs])
+        if self._drawn is not None:
+            monitor.training_samples(progress.step, training_samples(self.model, *self._drawn, training.sample_outputs))
+        for sentence in signs.news(monitor.validations(), self._untrained):
+            monitor.say(f"{self.run.name} warning: {sentence}")
         if self.accelerator.scaler is not None:
             progress.scaler = self.accelerator.scaler.state_dict()
         if better and self.accelerator.is_main_process:

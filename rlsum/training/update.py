@@ -40,10 +40,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StepResult:
-    """The loss of a batch (scalar, differentiable) and numbers for the log."""
+    """The loss of a batch (scalar, differentiable), numbers for the log, and the samples that it is of."""
 
     loss: Tensor
     log: Mapping[str, float]
+    rollout: Rollout | None = None
 
 
 @dataclass(frozen=True)
@@ -230,7 +231,7 @@ class MixedStep:
                     log["sample_coverage"] = of_samples.item()
                     coverage = coverage + of_samples
                 loss = loss + self.mle.coverage_weight * coverage
-        return StepResult(loss, {"loss": loss.item(), **log, **rollout.log(batch), "gamma": gamma})
+        return StepResult(loss, {"loss": loss.item(), **log, **rollout.log(batch), "gamma": gamma}, rollout)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -12,10 +12,11 @@ import torch
 from rlsum.data.batch import Batch
 from rlsum.models.decoding import Decoding
 from rlsum.models.summarizer import Summarizer
-from rlsum.records import Output, inputs_of
+from rlsum.records import Output, defined, inputs_of
 from rlsum.scoring.outputs import measure_properties
 from rlsum.training.estimators import mean_defined
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes
+from rlsum.training.update import Rollout
 
 if TYPE_CHECKING:
     from rewards.base import Reward
@@ -110,3 +111,22 @@ def validate(
     outputs = [output for batch in decoded_batches for output in batch]
     values = likelihood(model, scored, processes)
     return Validation(values | (measure(outputs, rewards, processes) if outputs else {}), outputs)
+
+
+def training_samples(model: Summarizer, batch: Batch, rollout: Rollout, articles: int) -> list[dict[str, Any]]:
+    """The samples of the first ``articles`` of a batch as they were trained on, a row each; undefined numbers are None.
+
+    ``baseline_reward`` is that of the greedy text, where the estimator needs one. ``advantage`` is scaled; losses
+    without advantages have none.
+    """
+    rows, k = [], rollout.rewards.shape[1]
+    for row, text in enumerate(model.to_text(batch, rollout.samples)[: articles * k]):
+        article, sample = divmod(row, k)
+        numbers = {"reward": rollout.rewards[article, sample]}
+        if rollout.greedy_rewards is not None:
+            numbers["baseline_reward"] = rollout.greedy_rewards[article]
+        if rollout.advantages is not None:
+            numbers["advantage"] = rollout.advantages[article, sample]
+        known = defined({name: float(value) for name, value in numbers.items()})
+        rows.append({"id": batch.ids[article], "text": text, **known})
+    return rows

@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from rlsum.training import checkpoint
-from rlsum.training.monitor import MACHINE, METRICS, SAMPLES
+from rlsum.training.monitor import MACHINE, METRICS, SAMPLES, TRAINED
 
 
 def log_of(run, name=METRICS):
@@ -27,6 +27,6 @@ def assert_same_run(run, other):
         assert tensors.keys() == others.keys()
         assert [key for key in tensors if not torch.equal(tensors[key], others[key])] == []
         assert about == other_about
-    for name in (METRICS, SAMPLES):
+    for name in (METRICS, SAMPLES, *([TRAINED] if (run / TRAINED).exists() or (other / TRAINED).exists() else [])):
         rows, expected = log_of(run, name), log_of(other, name)
         assert [{**row, "system": ""} for row in rows] == [{**row, "system": ""} for row in expected]

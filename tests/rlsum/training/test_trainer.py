@@ -4,6 +4,7 @@ import json
 import math
 import subprocess
 import sys
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from left import assert_same_run, log_of, weights_of
 import rewards
 from rlsum.errors import UserError
 from rlsum.training import checkpoint
-from rlsum.training.monitor import SAMPLES, forget_after
+from rlsum.training.monitor import SAMPLES, TRAINED, forget_after
 from rlsum.training.trainer import TrainingError
 from rlsum.training.update import StepResult
 
@@ -397,3 +398,57 @@ def test_a_reward_that_reads_no_references_trains(tmp_path):
     rows = [row for row in log_of(tmp_path / "r") if row["kind"] == "train"]
     assert all(0.0 <= row["reward"] <= 0.9 and math.isfinite(row["loss"]) for row in rows)
     assert any(row["undefined_rewards"] > 0 for row in rows)
+
+
+# ---- what a person watches ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [{}, {"decode_batch": 3}])
+def test_every_validation_shows_samples_as_they_were_trained_on(tmp_path, options):
+    config = tiny.config(
+        tmp_path / "r", "mixed", objective={"samples": 2}, steps=4, log_every=1, sample_outputs=4, **options
+    )
+    tiny.trainer(config, train=tiny.stories(12)).fit()
+    rows = log_of(tmp_path / "r", TRAINED)
+    train = {row["step"]: row for row in log_of(tmp_path / "r") if row["kind"] == "train"}
+    assert [row["step"] for row in rows] == [2] * 8 + [4] * 8  # all samples of an update
+    for step in (2, 4):
+        shown = [row for row in rows if row["step"] == step]
+        assert [a["id"] == b["id"] for a, b in zip(shown[::2], shown[1::2], strict=True)] == [True] * 4
+        assert np.mean([row["reward"] for row in shown]) == pytest.approx(train[step]["reward"])
+        assert np.mean([row["advantage"] for row in shown]) == pytest.approx(train[step]["advantage_mean"])
+        references = {f"{i}": [reference] for i, (_, reference) in enumerate(tiny.stories(12))}
+        for row in shown:
+            assert row["reward"] == pytest.approx(tiny.Overlap()([row["text"]], [references[row["id"]]])[0])
+            assert row["advantage"] == pytest.approx(row["reward"] - row["baseline_reward"])
+
+
+def test_likelihood_training_has_no_samples_to_show(tmp_path):
+    tiny.trainer(tiny.config(tmp_path / "r")).fit()
+    assert not (tmp_path / "r" / TRAINED).exists()
+
+
+def test_a_run_says_once_what_moves_with_the_reward_and_again_at_its_end(tmp_path, capsys):
+    def lines(resume, steps):
+        config = tiny.config(tmp_path / "r", "mixed", validate_every=1, steps=4)
+        trainer = tiny.trainer(config, resume=resume)
+        measure, place = trainer._measure, trainer.progress.step
+
+        def measured():
+            nonlocal place
+            if place == steps:
+                raise KeyboardInterrupt
+            values = {"reward": 0.1 + 0.1 * min(place, 2), "overlap": 0.5 - 0.05 * min(place, 2), "length": 10.0}
+            place += 1
+            return replace(measure(), values={"nll": 1.0, **values})
+
+        trainer._measure = measured
+        place = place + 1 if resume else 0
+        with pytest.raises(KeyboardInterrupt) if steps < 5 else nullcontext():
+            trainer.fit()
+        return [line for line in capsys.readouterr().err.splitlines() if "warning" in line]
+
+    first, second = lines(resume=False, steps=3), lines(resume=True, steps=5)
+    assert ["overlap fell" in line for line in first] == [True, True]  # at first, and twice as far
+    assert len(second) == 1, "only the summary: a resumed run repeats nothing"
+    assert "after 2 updates" in second[0]

@@ -1,0 +1,90 @@
+"""Signs that a reward is gained at the cost of something else: from the validations of a run to sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+RISE = 0.01  # of its start: by less the reward has not risen
+FALL = 0.02  # of its start: by less a metric has not fallen
+LENGTHS = 0.1  # of its start: by less the length has not moved
+REPETITION = 0.01  # of all trigrams: by less repetition has not risen
+WORSE = 2.0  # a sign is said again when it is this many times as large as when it was said last
+
+Values = Mapping[str, float | None]  # of one validation, as in metrics.jsonl
+
+
+@dataclass(frozen=True)
+class Sign:
+    """Something that moved with the reward: its name, how far in units of its threshold (1 or more), a sentence."""
+
+    name: str
+    size: float
+    sentence: str
+
+
+def signs(start: Values, now: Values, metrics: Sequence[str]) -> list[Sign]:
+    """What moved with the reward between two validations.
+
+    These are signs if the reward rose: one of ``metrics`` (those that are not trained on) fell, the length moved in
+    either direction, repetition rose. An undefined value is no sign.
+    """
+    if not _share(start, now, "reward") >= RISE:
+        return []
+    moves = [(name, -_share(start, now, name) / FALL, f"{name} fell") for name in metrics]
+    moves.append(("length", abs(_share(start, now, "length")) / LENGTHS, "length moved"))
+    moves.append(("repetition", _change(start, now, "repetition") / REPETITION, "repetition rose"))
+    rose = f"the reward rose{_between(start, now, 'reward')}"
+    return [
+        Sign(name, size, f"{rose}, while {moved}{_between(start, now, name)}")
+        for name, size, moved in moves
+        if size >= 1
+    ]
+
+
+def news(history: Sequence[Values], metrics: Sequence[str]) -> list[str]:
+    """What the last validation shows that no earlier one did, against the first; or that is much worse than when said.
+
+    A function of the whole history, so that a resumed run repeats nothing.
+    """
+    said: dict[str, float] = {}
+    new: list[Sign] = []
+    for _, found in _by_validation(history, metrics):
+        new = [sign for sign in found if sign.size >= WORSE * said.get(sign.name, 0.0)]
+        said |= {sign.name: sign.size for sign in new}
+    return [sign.sentence for sign in new]
+
+
+def summary(history: Sequence[Values], metrics: Sequence[str]) -> list[str]:
+    """Every sign of a run, each at the validation where it was largest."""
+    worst: dict[str, tuple[float, str]] = {}
+    for now, found in _by_validation(history, metrics):
+        for sign in found:
+            if sign.size > worst.get(sign.name, (0.0, ""))[0]:
+                worst[sign.name] = sign.size, f"after {now['step']} updates {sign.sentence}"
+    return [sentence for _, sentence in worst.values()]
+
+
+def _by_validation(history: Sequence[Values], metrics: Sequence[str]) -> Iterator[tuple[Values, list[Sign]]]:
+    for now in history[1:]:
+        yield now, signs(history[0], now, metrics)
+
+
+def _value(values: Values, name: str) -> float:
+    value = values.get(name)
+    return math.nan if value is None else value
+
+
+def _change(start: Values, now: Values, name: str) -> float:
+    return _value(now, name) - _value(start, name)
+
+
+def _share(start: Values, now: Values, name: str) -> float:
+    """The change as a share of the start; of a start of 0, without bound."""
+    change, size = _change(start, now, name), abs(_value(start, name))
+    return change / size if size else math.copysign(math.inf, change) if change else change
+
+
+def _between(start: Values, now: Values, name: str) -> str:
+    return f" from {_value(start, name):.4g} to {_value(now, name):.4g}"
