@@ -103,6 +103,12 @@ def prepare_ours(case: Case) -> Update:
     from rlsum.models.pointer_generator import NEVER, PointerGenerator
     from rlsum.models.sizes import PointerGeneratorConfig
 
+    try:
+        from rlsum.models.decoding import Sampling
+        from rlsum.models.sampling import Drawn
+    except ImportError:  # an older checkout: the number of tokens was the only option
+        Sampling, Drawn = (lambda max_length: max_length), None
+
     words = [word(i) for i in range(case.words - 5)] + ["."]
     vocabulary = Vocabulary.build([words], len(words))
     batch = random_batch(vocabulary, words, case)
@@ -110,21 +116,22 @@ def prepare_ours(case: Case) -> Update:
     model = PointerGenerator(sizes, vocabulary)
     with torch.no_grad():
         model.word_out.bias[EOS] = NEVER
-    reward, k = rewards.from_spec("rouge-l"), case.samples
+    reward, k, sampling = rewards.from_spec("rouge-l"), case.samples, Sampling(max_length=case.target)
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, fused=True)
 
     def update() -> None:
-        target, weight = batch.target, torch.full((ARTICLES,), -1.0)
+        target, weight, sampled = batch.target, torch.full((ARTICLES,), -1.0), torch.zeros(ARTICLES, dtype=torch.bool)
         if case.gamma:
-            samples, greedy = model.self_critical(batch, k, case.target)
-            target = samples.ids
+            samples, greedy = model.self_critical(batch, k, sampling)
+            target, sampled = samples.ids, torch.ones(ARTICLES * k, dtype=torch.bool)
             scores = reward(model.to_text(batch, samples), [r for r in batch.references for _ in range(k)])
             scores = scores.reshape(-1, k) - reward(model.to_text(batch, greedy), batch.references)[:, None]
             weight = -case.gamma * torch.as_tensor(scores, dtype=torch.float32).flatten() / k
         if 0 < case.gamma < 1:
             target = torch.cat([target.view(ARTICLES, k, -1), batch.target.unsqueeze(1)], 1).flatten(0, 1)
             weight = torch.cat([weight.view(-1, k), torch.full((ARTICLES, 1), case.gamma - 1.0)], 1).flatten()
-        scored = model(batch, target)
+            sampled = torch.arange(len(target)) % (k + 1) < k
+        scored = model(batch, target, Drawn(sampled, sampling)) if Drawn and case.gamma else model(batch, target)
         lengths = (target != PAD).sum(-1)
         loss = (weight * scored.log_prob.sum(-1) / lengths).sum() / ARTICLES
         if case.coverage:
