@@ -26,6 +26,20 @@ def generate(
     block_ngrams: Annotated[
         int | None, typer.Option(min=0, help="Never repeat an n-gram of this size; 0: off. Default: the run's.")
     ] = None,
+    method: Annotated[
+        Literal["beam", "sample"], typer.Option(help="Beam search, or a sample of each article.")
+    ] = "beam",
+    temperature: Annotated[
+        float | None, typer.Option(help="With samples: draw from p ** (1 / this). Default: the run's.")
+    ] = None,
+    top_k: Annotated[
+        int | None, typer.Option(min=0, help="With samples: only the most probable tokens; 0: all. Default: the run's.")
+    ] = None,
+    top_p: Annotated[
+        float | None,
+        typer.Option(help="With samples: only the most probable tokens up to this probability. Default: the run's."),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of samples.")] = 1,
     prefix: Annotated[
         str | None, typer.Option(help="Text before every article. Default: the model's. Not with a run.")
     ] = None,
@@ -53,8 +67,8 @@ def generate(
 ) -> None:
     """Summarize articles with a trained or pretrained model.
 
-    Decodes by beam search with the options of the run's decoding section; options given here override them. Articles
-    need no reference summaries.
+    Decodes by beam search, or samples, with the options of the run's decoding section. Options given here override
+    them. Articles need no reference summaries.
 
     A pretrained model is a folder that transformers' `save_pretrained` wrote, or a name on the hub. Defaults then come
     from its generation config, and a line reports them.
@@ -70,6 +84,8 @@ def generate(
     rlsum generate runs/cnndm/mle/best test.jsonl -o out.jsonl --beam 5 --block-ngrams 3
 
     rlsum generate runs/cnndm/mle mine.csv -o mine.jsonl --source-column text --id-column key
+
+    rlsum generate runs/cnndm/mle test.jsonl -o samples.jsonl --method sample --top-p 0.9
 
     rlsum generate facebook/bart-large-cnn test.jsonl -o bart.jsonl --max-source 1024
 
@@ -96,7 +112,8 @@ def generate(
                     f"{option} {value}: set by the configuration of the run in {stored.folder}; leave it out"
                 )
         config, unfollowed = stored.config, []
-    decoding = decoding_of(config.decoding, beam, max_length, min_length, length_penalty, block_ngrams)
+    search = (beam, max_length, min_length, length_penalty, block_ngrams)
+    decoding = decoding_of(config.decoding, *search, method == "sample", temperature, top_k, top_p)
     processes, own_device = launched(device)
     target = check_device(own_device)
     if stored is None:
@@ -120,7 +137,7 @@ def generate(
     name = system or Path(config.run).name
     with Progress(disable=processes.rank > 0) as progress:
         bar = progress.add_task(name, total=len(rows))
-        task = SummaryTask(model, rows, decoding, name, batch_size)
+        task = SummaryTask(model, rows, decoding, name, batch_size, seed)
         before = write_summaries(out, task, target, lambda done: progress.advance(bar, done), processes)
     if processes.rank == 0:
         earlier = f", {before:,} of them by an earlier job" if before else ""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
+from rlsum.data.batch import Batch
 from rlsum.errors import UserError
 from rlsum.files import write_atomically
 from rlsum.models.decoding import Decoding
@@ -29,13 +31,17 @@ CHUNK_BATCHES = 20  # articles are sorted by length and written in chunks of thi
 
 @dataclass(frozen=True)
 class SummaryTask:
-    """Summaries to decode: one for each of ``rows``, which ``model`` has read, as the outputs of ``system``."""
+    """Summaries to decode: one for each of ``rows``, which ``model`` has read, as the outputs of ``system``.
+
+    ``seed`` is that of samples, which also depend on the articles of their batch.
+    """
 
     model: Model
     rows: datasets.Dataset
     decoding: Decoding
     system: str
     batch_size: int
+    seed: int = 1
 
     def key(self) -> str:
         """Everything the outputs depend on, as JSON."""
@@ -47,8 +53,16 @@ class SummaryTask:
                 "decoding": asdict(self.decoding),
                 "system": self.system,
                 "batch_size": self.batch_size,
+                "seed": self.seed,
             }
         )
+
+    def decode(self, batch: Batch) -> list[Output]:
+        """The outputs of a batch: the same in whatever order, and by whichever process, batches are decoded."""
+        if self.decoding.method == "sample":
+            digest = hashlib.blake2b(json.dumps([self.seed, batch.ids]).encode(), digest_size=8).digest()
+            torch.manual_seed(int.from_bytes(digest, "little") >> 1)
+        return list(decode(self.model, [batch], self.decoding, self.system))
 
 
 def decoding_of(
@@ -58,27 +72,37 @@ def decoding_of(
     min_length: int | None = None,
     length_penalty: float | None = None,
     block_ngrams: int | None = None,
+    sampled: bool = False,
+    temperature: float | None = None,
+    top_k: int | None = None,
+    top_p: float | None = None,
 ) -> Decoding:
-    """Beam search (greedy if the beam is 1) with the given options, by default those of ``trained``.
+    """Beam search (greedy if the beam is 1), or one sample an article if ``sampled``.
 
-    Raises UserError if the lengths exclude each other, or the length penalty is not finite.
+    The options are those given, by default those of ``trained``. Raises UserError if the lengths exclude each other, if
+    a number is out of range, or for an option of the other method.
     """
-    given: dict[str, Any] = {
-        "beam": beam,
-        "max_length": max_length,
-        "min_length": min_length,
-        "length_penalty": length_penalty,
-        "block_ngrams": block_ngrams,
-    }
+    searching = {"beam": beam, "length_penalty": length_penalty}
+    drawing = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
+    for name, value in (searching if sampled else drawing).items():
+        if value is not None:
+            other, method = ("sampling", "beam") if sampled else ("beam search", "sample")
+            raise UserError(f"--{name.replace('_', '-')} {value}: not with {other}; use --method {method}")
+    given = {**searching, **drawing, "max_length": max_length, "min_length": min_length, "block_ngrams": block_ngrams}
     if length_penalty is not None and not math.isfinite(length_penalty):
         raise UserError(f"--length-penalty {length_penalty}: must be a finite number; 1 is usual")
+    if temperature is not None and not 0 < temperature < math.inf:
+        raise UserError(f"--temperature {temperature}: must be a finite number above 0; 1 is the model's distribution")
+    if top_p is not None and not 0 < top_p <= 1:
+        raise UserError(f"--top-p {top_p}: must be above 0 and at most 1, which keeps all tokens")
     options = {**asdict(trained), **{name: value for name, value in given.items() if value is not None}}
     if options["min_length"] >= options["max_length"]:
         raise UserError(
             f"--min-length {options['min_length']}: must be smaller than the maximum of {options['max_length']}; "
             "raise --max-length"
         )
-    return replace(trained, **options).searching()
+    decoding = replace(trained, **options)
+    return replace(decoding, method="sample", samples=1) if sampled else decoding.searching()
 
 
 def check_device(name: str | None) -> str:
@@ -118,7 +142,7 @@ def summarize(task: SummaryTask, device: str, processes: Processes = ONE_PROCESS
             task.model.collate(chunk[order[i : i + size]]).to(device)
             for i in processes.share(range(0, len(order), size))
         )
-        decoded = processes.gather([list(decode(task.model, [batch], task.decoding, task.system)) for batch in batches])
+        decoded = processes.gather([task.decode(batch) for batch in batches])
         outputs = [output for batch in decoded for output in batch]
         yield [output for _, output in sorted(zip(order, outputs, strict=True), key=lambda pair: pair[0])]
 

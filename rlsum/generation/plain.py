@@ -127,11 +127,14 @@ def unfollowed(settings: dict[str, Any]) -> list[str]:
 def summary(config: Config, decoding: Decoding, ignored: list[str]) -> str:
     """One line about how the model reads and decodes."""
     section = seq2seq.section_of(config)
+    lengths = f"{decoding.min_length} to {decoding.max_length} tokens"
+    search = f"beam {decoding.beam}, {lengths}, length penalty {decoding.length_penalty:g}"
+    cut = f"top k {decoding.top_k}, top p {decoding.top_p:g}"
+    sample = f"samples, {lengths}, temperature {decoding.temperature:g}, {cut}"
     line = (
         f"{section.pretrained}: pretrained model; articles of {config.data.max_source} tokens, prefix "
-        f"{section.prefix!r}, line break {section.line_break!r}; beam {decoding.beam}, {decoding.min_length} to "
-        f"{decoding.max_length} tokens, length penalty {decoding.length_penalty:g}, n-grams blocked "
-        f"{decoding.block_ngrams}"
+        f"{section.prefix!r}, line break {section.line_break!r}; {sample if decoding.method == 'sample' else search}, "
+        f"n-grams blocked {decoding.block_ngrams}"
     )
     if section.global_attention != "none":
         line += f"; global attention of the {section.global_attention} token"

@@ -58,6 +58,34 @@ def test_what_is_not_given_is_the_runs_and_the_search_a_beam():
         decoding_of(TRAINED, length_penalty=float("nan"))
 
 
+def test_samples_have_their_own_options_and_the_runs_limits():
+    trained = Decoding(max_length=7, min_length=2, block_ngrams=2, samples=4, temperature=0.7, top_k=9)
+    expected = Decoding("sample", max_length=7, min_length=2, block_ngrams=2, temperature=0.7, top_k=3, top_p=0.9)
+    assert decoding_of(trained, sampled=True, top_k=3, top_p=0.9) == expected
+    with pytest.raises(UserError, match="--top-k 3: not with beam search"):
+        decoding_of(trained, top_k=3)
+    with pytest.raises(UserError, match="--beam 2: not with sampling"):
+        decoding_of(trained, sampled=True, beam=2)
+    for option, value in (("temperature", 0.0), ("temperature", float("inf")), ("top_p", 0.0), ("top_p", 1.5)):
+        with pytest.raises(UserError, match=f"--{option.replace('_', '-')} {value}: must be"):
+            decoding_of(trained, sampled=True, **{option: value})
+
+
+def test_samples_are_a_function_of_the_seed(run_folder, tmp_path):
+    articles = write(tmp_path / "a.jsonl", ARTICLES)
+
+    def texts(name, *options):
+        out = tmp_path / name
+        done = generate(run_folder, articles, "-o", out, "--method", "sample", "--temperature", 3, *options)
+        assert done.exit_code == 0, done.output
+        return [output.candidate for output in read_outputs(out)]
+
+    first = texts("a1")
+    assert texts("a2") == first
+    assert texts("b", "--seed", 2) != first
+    assert texts("c", "--top-k", 1) == texts("d", "--top-k", 1, "--seed", 2)  # nothing is left to chance
+
+
 def test_the_runs_options_decode(run_folder, tmp_path, monkeypatch):
     seen = []
     original = generation.decode

@@ -41,6 +41,14 @@ def test_outputs_come_in_the_corpus_order_and_do_not_depend_on_the_batch_size(de
     assert any("Name" in output.candidate for output in one), "copied names are in their surface form"
 
 
+def test_samples_do_not_depend_on_the_batches_decoded_before():
+    sampled = replace(GREEDY, method="sample")
+    whole = outputs(4, sampled)
+    assert whole == outputs(4, sampled)
+    assert outputs(4, sampled, corpus().select(range(8, len(PAIRS)))) == whole[8:]  # as a stopped job goes on
+    assert [output.candidate for output in whole] != [output.candidate for output in outputs(4)]
+
+
 def test_dropout_is_off():
     model = tiny.copier(dropout=0.5).train()
     task = SummaryTask(model, corpus(), GREEDY, "s", 4)
