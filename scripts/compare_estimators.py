@@ -79,7 +79,14 @@ def drift(folder: Path, normalisation: Normalisation, updates: int) -> tuple[flo
     """Mean tokens of samples of a folder's likelihood model, before and after updates on a constant advantage."""
     start = checkpoint.find(folder / "mle")
     objective = Objective(
-        kind="mixed", reward="none", gamma=1.0, samples=SAMPLES, estimator="reinforce++", normalisation=normalisation
+        kind="mixed",
+        reward="none",
+        gamma=1.0,
+        samples=SAMPLES,
+        estimator="reinforce++",  # decodes no greedy texts
+        normalisation=normalisation,
+        control="constant",
+        control_advantage=ADVANTAGE,
     )
     config = replace(start.config, objective=objective)
     model = build.load_model(start)
@@ -101,10 +108,8 @@ def drift(folder: Path, normalisation: Normalisation, updates: int) -> tuple[flo
     plan = BatchPlan(training_lengths(rows["train"]), BATCH, config.training.seed)
     for number in range(updates):
         batch = model.collate(rows["train"][plan.at(number)])
-        (rollout,) = step.step.rollouts(number, [batch])
-        rollout = replace(rollout, advantages=np.full(rollout.rewards.shape, ADVANTAGE))
         optimizer.zero_grad()
-        step.step.loss(number, model, batch, rollout).loss.backward()
+        step(number, model, batch).loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), config.training.clip)
         optimizer.step()
     return before, length(measured)
