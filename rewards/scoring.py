@@ -88,8 +88,7 @@ class BaseReward(ABC):
         columns: Mapping[str, Sequence[Any]] | None = None,
     ) -> NDArray[np.float64]:
         """``(n,)`` float64, NaN where undefined. Raises RewardError for missing inputs or lengths that differ."""
-        check_inputs(self, Inputs(candidates, references, sources, columns))
-        return self.scores(Inputs(candidates, references, sources, columns_for(self, columns)))
+        return self.scores(checked(self, Inputs(candidates, references, sources, columns)))
 
     def undefined(
         self,
@@ -125,6 +124,21 @@ class ReferenceReward(BaseReward):
     def reason(self, item: Item) -> str | None:
         """Why no reference can be scored; None where one can."""
         return undefined_reason(item.references, self._unscorable)
+
+
+def checked(reward: ReadsColumns, inputs: Inputs) -> Inputs:
+    """The inputs with the columns that ``reward`` reads. Raises RewardError as ``check_inputs``."""
+    check_inputs(reward, inputs)
+    return inputs._replace(columns=columns_for(reward, inputs.columns))
+
+
+def in_parts(reward: Any, inputs: Inputs) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
+    """A reward's scores ``(n,)`` and, for a weighted sum, those of each part by name, not weighted. A part scores once.
+
+    A sum within ``limited`` has parts, too; other wrappers hide them.
+    """
+    split = getattr(reward, "in_parts", None)
+    return (reward(*inputs), {}) if split is None else split(checked(reward, inputs))
 
 
 def check_inputs(reward: ReadsColumns, inputs: Inputs) -> None:

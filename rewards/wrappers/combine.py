@@ -22,6 +22,8 @@ class Weighted(BaseReward):
 
     def __init__(self, parts: Sequence[tuple[Part, float]]) -> None:
         self.parts = [(made(part), _weight(part, weight)) for part, weight in parts]
+        names = [part.name for part, _ in self.parts]
+        self.part_names = [f"{n} {i + 1}" if names.count(n) > 1 else n for i, n in enumerate(names)]
         self.columns, self.optional_columns = columns_read(part for part, _ in self.parts)
 
     @staticmethod
@@ -36,7 +38,13 @@ class Weighted(BaseReward):
 
         An empty candidate gets the weighted sum of the parts' floors.
         """
-        return np.sum([weight * part(*inputs) for part, weight in self.parts], axis=0)
+        return self.in_parts(inputs)[0]
+
+    def in_parts(self, inputs: Inputs) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
+        """The scores, and those of each part by name, not weighted; names that repeat are numbered."""
+        each = [part(*inputs) for part, _ in self.parts]
+        total = np.sum([weight * scores for (_, weight), scores in zip(self.parts, each, strict=True)], axis=0)
+        return total, dict(zip(self.part_names, each, strict=True))
 
     @property
     def signature(self) -> str:

@@ -10,8 +10,8 @@ import time
 import traceback
 import weakref
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from pickle import PicklingError
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from rewards.base import Reward
 from rewards.errors import RewardError
-from rewards.scoring import Inputs, Item, references_of, signature
+from rewards.scoring import Inputs, Item, in_parts, references_of, signature
 from rewards.wrappers.cached import item_key
 from rewards.wrappers.parts import Part, Wrapper, check_alone
 
@@ -33,9 +33,10 @@ ORPHAN = 10.0  # seconds beyond its limit after which a worker whose parent is g
 
 @dataclass(frozen=True)
 class _Answer:
-    """A score, with its reason if it is NaN, or the error that the reward raised."""
+    """A score and those of its parts, with its reason if it is NaN, or the error that the reward raised."""
 
     score: float = float("nan")
+    parts: Mapping[str, float] = field(default_factory=dict)
     reason: str | None = None
     error: Exception | None = None
 
@@ -67,6 +68,10 @@ class Limited(Wrapper):
         NaN if the inner reward is undefined, the time limit is exceeded, or scoring ended its process twice. Raises
         what the inner reward raises, and RewardError for a reward whose scores depend on the rest of the batch.
         """
+        return self.in_parts(inputs)[0]
+
+    def in_parts(self, inputs: Inputs) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
+        """The scores and, if the inner reward is a weighted sum, those of its parts, NaN beyond the time limit."""
         if inputs.references is not None:
             references_of(self.name, inputs)
         items = [inputs.item(row) for row in range(len(inputs.candidates))]
@@ -80,7 +85,11 @@ class Limited(Wrapper):
                     self._reasons[item_key("", item._replace(source=None))] = answer.reason  # asked without it
             while len(self._reasons) > REMEMBERED:
                 self._reasons.popitem(last=False)
-        return np.array([answer.score for answer in answers], dtype=np.float64)
+        parts = {
+            name: np.array([answer.parts.get(name, np.nan) for answer in answers], dtype=np.float64)
+            for name in getattr(self.reward, "part_names", ())
+        }
+        return np.array([answer.score for answer in answers], dtype=np.float64), parts
 
     @property
     def signature(self) -> str:
@@ -244,10 +253,9 @@ def _warm(reward: Reward) -> _Answer:
 
 
 def _score(reward: Reward, item: Item) -> _Answer:
-    score = float(reward(*item.inputs())[0])
-    if score == score:
-        return _Answer(score)
-    return _Answer(score, reward.undefined(*item) or "no reason given")
+    scores, each = in_parts(reward, item.inputs())
+    score, parts = float(scores[0]), {name: float(values[0]) for name, values in each.items()}
+    return _Answer(score, parts, None if score == score else reward.undefined(*item) or "no reason given")
 
 
 def _attempt(action: Callable[..., _Answer], *arguments: Any) -> _Answer:

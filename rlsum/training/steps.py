@@ -205,12 +205,16 @@ def divided(rollouts: Sequence[Rollout], sizes: Sequence[int], pad: int) -> list
         name: _split([getattr(rollout, name) for rollout in rollouts], sizes)
         for name in ("lengths", "rewards", "greedy_rewards", "advantages", "weights")
     }
+    parts = {
+        name: _split([rollout.reward_parts[name] for rollout in rollouts], sizes) for name in rollouts[0].reward_parts
+    }
     widths = [max(1, int(lengths.max())) for lengths in numbers["lengths"]]
     return [
         Rollout(
             Tokens(ids[i][:, :width], log_prob[i][:, :width]),
             **{name: parts[i] for name, parts in numbers.items()},
             start_log_prob=None if start_log_prob is None else start_log_prob[i][:, :width],
+            reward_parts={name: scores[i] for name, scores in parts.items()},
         )
         for i, width in enumerate(widths)
     ]

@@ -14,7 +14,7 @@ i*k .. i*k+k-1 belong to article i. Padding has log-probability 0.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import repeat
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from rewards.scoring import Inputs, in_parts
 from rlsum.data.batch import Batch
 from rlsum.data.vocabulary import PAD
 from rlsum.models.decoding import Sampling
@@ -69,6 +70,7 @@ class Rollout:
     advantages      (B, k) float64, NaN where undefined; None for losses that read the rewards (``reward_losses``)
     weights         (B, k) float64, of the samples in the policy gradient, see ``estimators.weights``; None as above
     start_log_prob  (B*k, L) under the model that the run began with; None without a KL penalty
+    reward_parts    (B, k) float64 by name, if the reward is a weighted sum: scores of its parts, not weighted
     """
 
     samples: Tokens
@@ -78,6 +80,7 @@ class Rollout:
     advantages: np.ndarray | None = None
     weights: np.ndarray | None = None
     start_log_prob: Tensor | None = None
+    reward_parts: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def log(self, batch: Batch) -> dict[str, float]:
         """Means over the samples: rewards, tokens, share without an end token, entropy a token in nats."""
@@ -85,6 +88,7 @@ class Rollout:
         greedy = self.greedy_rewards
         return {
             "reward": mean_defined(self.rewards),
+            **{f"reward/{name}": mean_defined(scores) for name, scores in self.reward_parts.items()},
             **({} if greedy is None else {"baseline_reward": mean_defined(greedy)}),
             "sample_length": float(self.lengths.mean()),
             "sample_cut_off": 1.0 - torch.isin(ids, ends).any(-1).float().mean().item(),
@@ -169,13 +173,16 @@ class MixedStep:
         """Rewards from one call: all samples first, then all greedy texts, each with the data of its article."""
         parts = [(part.texts, part.batch, self.samples) for part in samples]
         parts += [(part.greedy_texts, part.batch, 1) for part in samples if part.greedy_texts]
-        rewards = self.reward(
+        inputs = Inputs(
             [text for texts, _, _ in parts for text in texts],
             [references for _, batch, k in parts for references in batch.references for _ in range(k)],
             [source for _, batch, k in parts for source in batch.sources for _ in range(k)],
             common_columns([row for _, batch, k in parts for row in batch.columns for _ in range(k)]),
         )
-        split = np.split(rewards, np.cumsum([len(texts) for texts, _, _ in parts])[:-1])
+        rewards, summands = in_parts(self.reward, inputs)
+        cuts = np.cumsum([len(texts) for texts, _, _ in parts])[:-1]
+        split = np.split(rewards, cuts)
+        split_summands = {name: np.split(scores, cuts) for name, scores in summands.items()}
         sample_rewards, greedy_rewards = split[: len(samples)], split[len(samples) :] or repeat(None, len(samples))
         return [
             Rollout(
@@ -184,8 +191,9 @@ class MixedStep:
                 rewards.reshape(-1, self.samples),
                 greedy,
                 start_log_prob=part.start_log_prob,
+                reward_parts={name: scores[i].reshape(-1, self.samples) for name, scores in split_summands.items()},
             )
-            for part, rewards, greedy in zip(samples, sample_rewards, greedy_rewards, strict=True)
+            for i, (part, rewards, greedy) in enumerate(zip(samples, sample_rewards, greedy_rewards, strict=True))
         ]
 
     def credited(self, rollouts: Sequence[Rollout]) -> list[Rollout]:

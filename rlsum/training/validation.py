@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from rewards.scoring import in_parts
 from rlsum.data.batch import Batch
 from rlsum.models.decoding import Decoding
 from rlsum.models.summarizer import Summarizer
@@ -81,7 +82,7 @@ def decode(model: Summarizer, batches: Iterable[Batch], decoding: Decoding, syst
 def measure(
     outputs: Sequence[Output], rewards: Mapping[str, Reward], processes: Processes = ONE_PROCESS
 ) -> dict[str, float]:
-    """Mean of each reward and each property over the outputs where it is defined.
+    """Mean of each reward, each part of a weighted reward and each property over the outputs where it is defined.
 
     Every process has all outputs, scores its share of them and returns the means over all.
     """
@@ -89,8 +90,10 @@ def measure(
     blocks = [outputs[start : start + size] for start in range(0, len(outputs), size)]
     values = {}
     for name, reward in rewards.items():
-        scores = processes.gather([reward(*inputs_of(block)) for block in processes.share(blocks)])
-        values[name] = mean_defined(np.concatenate(scores))
+        found = processes.gather([in_parts(reward, inputs_of(block)) for block in processes.share(blocks)])
+        values[name] = mean_defined(np.concatenate([scores for scores, _ in found]))
+        for part in found[0][1]:
+            values[f"{name}/{part}"] = mean_defined(np.concatenate([parts[part] for _, parts in found]))
     return values | {name: mean_defined(column) for name, column in measure_properties(outputs).items()}
 
 

@@ -11,6 +11,7 @@ import random
 import signal
 import sys
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 
 import torch
@@ -20,6 +21,7 @@ import tiny
 
 from rlsum.training import checkpoint
 from rlsum.training.trainer import Trainer
+from rlsum.training.validation import Choice
 
 MOMENTS = (
     "writing-first-state",
@@ -49,7 +51,14 @@ def trainer(run: Path, resume: bool = False) -> Trainer:
         schedule="linear",
     )
     built = tiny.trainer(config, resume=resume)
-    built.select = lambda values: float(built.progress.step)  # every validation has a new best
+
+    class Latest(Choice):
+        """Every validation has a new best."""
+
+        def __call__(self, values: Mapping[str, float]) -> float:
+            return float(built.progress.step)
+
+    built.choice = Latest("reward")
     return built
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import rewards
+from rewards.scoring import Inputs, in_parts
 
 TEXTS = ["the cat sleeps", "a red house falls", "mayor", "the storm and the river", ""]
 REFERENCES = [["the cat runs"], ["the red house falls"], ["a mayor runs"], ["the river"], ["a cat"]]
@@ -78,3 +79,38 @@ def test_shuffled_alone_is_undefined() -> None:
     assert np.isnan(reward(["cat"], [["cat"]])).all()
     assert "alone" in str(reward.undefined("cat", ["cat"]))
     assert reward([], []).shape == (0,)
+
+
+class Counting(rewards.BaseReward):
+    """The length of a text, and how often it was asked."""
+
+    name = signature = "counting"
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def scores(self, inputs):
+        self.calls += 1
+        return np.array([float(len(text)) for text in inputs.candidates])
+
+
+def test_the_parts_of_a_sum_are_scored_once_and_named() -> None:
+    part = Counting()
+    reward = rewards.load("weighted", parts=[(part, -0.5), ("rouge-l", 2.0), ("rouge-l(stemmer=true)", 1.0)])
+    inputs = Inputs(TEXTS, REFERENCES)
+    total, parts = in_parts(reward, inputs)
+    assert part.calls == 1
+    assert list(parts) == ["counting", "rouge-l 2", "rouge-l 3"]
+    np.testing.assert_array_equal(parts["counting"], [len(text) for text in TEXTS])
+    np.testing.assert_array_equal(parts["rouge-l 2"], rewards.load("rouge-l")(TEXTS, REFERENCES))
+    np.testing.assert_allclose(total, -0.5 * parts["counting"] + 2 * parts["rouge-l 2"] + parts["rouge-l 3"])
+    np.testing.assert_array_equal(total, reward(TEXTS, REFERENCES))
+    with pytest.raises(rewards.RewardError, match="not text"):
+        in_parts(reward, Inputs([None], [["a"]]))
+
+
+def test_a_reward_that_is_no_sum_has_no_parts() -> None:
+    for spec in ("rouge-l", "cached(reward=weighted(rouge-l=1))"):
+        scores, parts = in_parts(rewards.from_spec(spec), Inputs(TEXTS, REFERENCES))
+        np.testing.assert_array_equal(scores, rewards.load("rouge-l")(TEXTS, REFERENCES))
+        assert parts == {}

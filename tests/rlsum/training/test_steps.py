@@ -60,12 +60,14 @@ def test_decoding_and_update_are_divided_apart_and_the_log_is_that_of_the_whole(
 
 
 def test_worker_processes_score_the_same_to_the_last_bit(tmp_path):
-    options = {"batch_size": 4, "accumulate": 2, "decode_batch": 2}
-    serial = trained(tmp_path / "serial", reward=rewards.load("rouge-1"), **options)
-    limited = rewards.load("limited", reward="rouge-1", seconds=60, workers=2)
+    options, spec = {"batch_size": 4, "accumulate": 2, "decode_batch": 2}, "weighted(rouge-1=1, repetition=0.5)"
+    serial = trained(tmp_path / "serial", reward=rewards.from_spec(spec), **options)
+    limited = rewards.load("limited", reward=spec, seconds=60, workers=2)
     overlapped = trained(tmp_path / "overlapped", reward=limited, reward_workers=2, **options)
     limited.close()
     assert serial[1] == overlapped[1]
+    for row in [*serial[1], json.loads((tmp_path / "overlapped" / METRICS).read_text().splitlines()[0])]:
+        assert row["reward"] == pytest.approx(row["reward/rouge-1"] + 0.5 * row["reward/repetition"])
     assert all(torch.equal(overlapped[0][name], tensor) for name, tensor in serial[0].items())
 
 
