@@ -69,25 +69,29 @@ class _Block(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """The article of each row (R,), and the rows in blocks."""
+    """The article of each row (R,); the rows in blocks that fit the cache, and in as few blocks as possible."""
 
     article: Sequence[int]
     blocks: list[_Block]
+    large_blocks: list[_Block]
 
     @classmethod
     def of(cls, article: Sequence[int], keys: Tensor) -> _Rows:
-        """Blocks that fit the cache on a CPU, else all rows where each article has equally many."""
-        most = _rows_at_once(keys)
+        """Equally many rows of each article, in order, share blocks with other articles. Else each has its own."""
+        k, most = max(1, len(article) // len(keys)), _rows_at_once(keys)
+        if k <= most and list(article) == [number for number in range(len(keys)) for _ in range(k)]:
+            n = most // k
+            blocks = [_Block(slice(i, i + n), slice(i * k, (i + n) * k), k) for i in range(0, len(keys), n)]
+            return cls(article, blocks, [_Block(slice(None), slice(None), k)])
         rows: dict[int, list[int]] = {}
         for row, number in enumerate(article):
             rows.setdefault(number, []).append(row)
-        k = max(1, len(article) // len(keys))
-        if k <= most and list(article) == [i for i in range(len(keys)) for _ in range(k)]:
-            n = most // k
-            starts = range(0, len(keys), n)
-            return cls(article, [_Block(slice(i, i + n), slice(i * k, (i + n) * k), k) for i in starts])
         pieces = [(number, own[i : i + most]) for number, own in rows.items() for i in range(0, len(own), most)]
-        return cls(article, [_Block(slice(i, i + 1), _index(own, keys), len(own)) for i, own in pieces])
+        blocks, large_blocks = (
+            [_Block(slice(i, i + 1), _index(own, keys), len(own)) for i, own in parts]
+            for parts in (pieces, rows.items())
+        )
+        return cls(article, blocks, large_blocks)
 
 
 def _index(rows: list[int], like: Tensor) -> slice | Tensor:
@@ -172,7 +176,7 @@ class _Read(torch.autograd.Function):
         ctx.rows, ctx.work = rows, work
         ctx.save_for_backward(attention, states)
         context = states.new_empty(len(attention), states.shape[2])
-        for block in rows.blocks:
+        for block in rows.large_blocks:
             context[block.rows] = (block.of_rows(attention) @ states[block.articles]).flatten(0, 1)
         return context
 
@@ -182,7 +186,7 @@ class _Read(torch.autograd.Function):
         grad = grad.to(states.dtype)  # autocast may change the precision of the product above
         ctx.work.add_read(ctx.rows.article, attention, grad)
         d_attention = torch.empty_like(attention)
-        for block in ctx.rows.blocks:
+        for block in ctx.rows.large_blocks:
             of_block = block.of_rows(grad) @ states[block.articles].transpose(1, 2)
             d_attention[block.rows] = of_block.flatten(0, 1)
         return d_attention, None, None, None

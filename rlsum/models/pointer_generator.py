@@ -278,7 +278,7 @@ class PointerGenerator(nn.Module):
         encoded, size = self.encode(batch), len(batch)
         cut = size * samples
         rows = torch.cat([repeat_rows(size, samples), torch.arange(size)]).to(batch.src.device)
-        choose = search.split_at(cut, search.sampler(sampling, noise), search.greedy(sampling))
+        choose = search.split_at(cut, len(rows), search.sampler(sampling, noise), search.greedy(sampling))
         return search.rollout(self, encoded.select(rows), choose, sampling.limit).split(cut)
 
     @torch.no_grad()

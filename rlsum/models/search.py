@@ -18,7 +18,8 @@ from rlsum.models.sampling import BLOCKED, NEVER, allowed, constrained, log_poli
 from rlsum.models.summarizer import Tokens
 from rlsum.models.word_scores import WordColumns
 
-WORTH_DROPPING = 0.75  # ended rows are dropped once at most this share is left: dropping copies the other articles
+WORTH_DROPPING = 0.9  # ended rows are dropped once at most this share is left
+GPU_STEPS = 8  # between two looks for ended rows: each look waits for the GPU
 READABLE = ((EOS,), (UNK,))  # what ends a text, and what no text has: readers cannot use UNK
 
 
@@ -93,11 +94,11 @@ def draw(weight: Tensor, uniform: Tensor) -> tuple[Tensor, Tensor]:
     return ids.squeeze(1), log_prob.squeeze(1).to(weight.dtype)
 
 
-def split_at(cut: int, first: Chooser, rest: Chooser) -> Chooser:
-    """Use ``first`` for rows before ``cut``, ``rest`` for the others."""
+def split_at(cut: int, total: int, first: Chooser, rest: Chooser) -> Chooser:
+    """Use ``first`` for rows before ``cut`` of ``total`` rows, ``rest`` for the others."""
 
     def choose(p: Tensor, rows: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
-        before = int((rows < cut).sum())  # rows come in ascending order
+        before = cut if len(rows) == total else int((rows < cut).sum())  # rows come in ascending order
         parts = first(p[:before], rows[:before], ids[:before]), rest(p[before:], rows[before:], ids[before:])
         chosen, log_prob = (torch.cat(part) for part in zip(*parts, strict=True))
         return chosen, log_prob
@@ -121,6 +122,8 @@ def rollout(model: Decoder, encoded: Encoded, choose: Chooser, max_length: int) 
         ids[alive, t] = previous
         log_probs[alive, t] = log_prob.masked_fill(~running, 0.0).to(precision)
         running = running & (previous != EOS)
+        if (t + 1) % steps_between_looks(device):
+            continue
         left = int(running.sum())
         if left == 0:
             break
@@ -128,7 +131,13 @@ def rollout(model: Decoder, encoded: Encoded, choose: Chooser, max_length: int) 
             keep = running.nonzero().squeeze(1)
             alive, previous, running = alive[keep], previous[keep], running[keep]
             encoded, state = encoded.select(keep), state.select(keep)
-    return Tokens(ids[:, : t + 1], log_probs[:, : t + 1])
+    width = int((ids != PAD).any(0).sum())
+    return Tokens(ids[:, :width], log_probs[:, :width])
+
+
+def steps_between_looks(device: torch.device) -> int:
+    """How often a rollout looks for rows that have ended."""
+    return 1 if device.type == "cpu" else GPU_STEPS
 
 
 def beam(model: Decoder, encoded: Encoded, decoding: Decoding) -> Tokens:

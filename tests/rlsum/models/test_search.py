@@ -387,6 +387,18 @@ def test_self_critical_greedy_is_greedy_and_samples_are_ordered_by_article():
     assert len({tuple(ids) for ids in samples.ids[:50].tolist()}) > 10, "samples of one article are alike"
 
 
+@pytest.mark.parametrize("steps", [2, 3, 100])
+def test_rare_looks_for_ended_rows_change_no_text(steps, monkeypatch):
+    model, batch = tiny.copier(), tiny.batch(PAIRS)
+    noise = torch.rand(3 * len(batch), 9, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    expected = model.self_critical(batch, 3, Sampling(max_length=9), noise)
+    monkeypatch.setattr(search, "steps_between_looks", lambda device: steps)
+    for found, own in zip(model.self_critical(batch, 3, Sampling(max_length=9), noise), expected, strict=True):
+        assert torch.equal(found.ids, own.ids)
+        torch.testing.assert_close(found.log_prob, own.log_prob)
+    assert any((tokens.ids == EOS).any() for tokens in expected)
+
+
 def test_sampling_is_a_function_of_the_seed():
     model, batch, decoding = tiny.copier(), tiny.batch(), Decoding(method="sample", samples=3, max_length=6)
 
