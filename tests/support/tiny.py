@@ -126,7 +126,7 @@ def stories(count, first=0) -> list[tuple[str, str]]:
     return pairs
 
 
-def config(run, kind="mle", *, model=None, objective=None, decoding=None, **training) -> Config:
+def config(run, kind="mle", *, model=None, objective=None, decoding=None, sampling=None, **training) -> Config:
     """A configuration of a tiny run; its data stand nowhere (see ``trainer``)."""
     defaults = {"steps": 6, "batch_size": 4, "learning_rate": 0.02, "validate_every": 2, "log_every": 2}
     reward = {} if kind == "mle" else {"reward": "overlap"}
@@ -137,6 +137,7 @@ def config(run, kind="mle", *, model=None, objective=None, decoding=None, **trai
         "objective": {"kind": kind, **reward, **(objective or {})},
         "training": {"tracker": None, "sample_outputs": 1, **defaults, **training},
         "decoding": {"max_length": 5, **(decoding or {})},
+        "sampling": sampling or {},
     }
     return configs.check(values, "test")
 

@@ -21,6 +21,18 @@ def test_a_run_that_measures_from_its_start_and_shares_samples_resumes_exactly(t
     assert [rows[i]["reward"] == rows[i + 1]["reward"] for i in range(0, 8, 2)] == [True] * 4  # the same samples
 
 
+def test_samples_of_a_cut_distribution_are_scored_in_it(tmp_path):
+    """The first update has the ratios and the distance of a policy that equals both that which drew and the start."""
+    objective = {"estimator": "rloo", "samples": 4, "kl": 0.5, "clip": 0.01, "updates_per_sample": 2, "gamma": 0.9}
+    cut = {"temperature": 1.3, "top_k": 6, "top_p": 0.9, "min_length": 2, "block_ngrams": 1, "max_length": 7}
+    rows = resumes_exactly(tmp_path, objective, sampling=cut, learning_rate=0.05)
+    assert rows[0]["kl"] == pytest.approx(0.0, abs=1e-9)
+    assert [row["ratio_outside"] for row in rows[::2]] == [0] * 4  # drawn by the policy that learns
+    assert all(row["ratio_outside"] > 0 for row in rows[1::2])
+    assert all(math.isfinite(row["kl"]) and row["kl"] > 1e-4 for row in rows[1:])
+    assert all(3 <= row["sample_length"] <= 7 for row in rows)
+
+
 @pytest.mark.parametrize("name", [*NEW, *CONTROLS])
 def test_every_objective_resumes_exactly(tmp_path, name):
     resumes_exactly(tmp_path, {**tiny.OBJECTIVES, **CONTROLS}[name], accumulate=2, batch_size=2)

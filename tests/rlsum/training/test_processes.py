@@ -28,6 +28,7 @@ FILTERED = {
 }  # fmt: skip
 RISK = {**MIXED, "kind": "minimum-risk", "samples": 3}
 SHARED = {**MIXED, "estimator": "rloo", "clip": 0.2, "updates_per_sample": 2}
+CUT = {"temperature": 1.2, "top_k": 20, "top_p": 0.95, "block_ngrams": 2}
 KILLED = -9
 
 
@@ -59,7 +60,7 @@ def articles(path, pairs):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
-def written(folder, name, count, *, data="eleven", model=None, objective=None, **training):
+def written(folder, name, count, *, data="eleven", model=None, objective=None, sampling=None, **training):
     """The path of a configuration for ``count`` processes that together take 4 articles an update."""
     values = {
         "run": str(folder / name),
@@ -70,6 +71,7 @@ def written(folder, name, count, *, data="eleven", model=None, objective=None, *
         "training": {"steps": 6, "batch_size": 4 // count, "learning_rate": 1e-3, "validate_every": 3, "log_every": 1,
                      "tracker": None, "sample_outputs": 7, "row_noise": True, **training},
         "decoding": {"max_length": 6},
+        "sampling": sampling or {},
         "metrics": ["rouge-l"],
     }  # fmt: skip
     path = folder / f"{name}.yaml"
@@ -135,8 +137,12 @@ def done(tmp_path_factory):
             ("filtered-2", 2, {"data": "nine", "objective": FILTERED, "validate_every": 2}),
             ("risk-1", 1, {"data": "nine", "objective": RISK}),
             ("risk-2", 2, {"data": "nine", "objective": RISK}),
-            ("shared-1", 1, {"data": "nine", "objective": SHARED, "validate_every": 2}),
-            ("shared-2", 2, {"data": "nine", "objective": SHARED, "validate_every": 2, "decode_batch": 1}),
+            ("shared-1", 1, {"data": "nine", "objective": SHARED, "sampling": CUT, "validate_every": 2}),
+            (
+                "shared-2",
+                2,
+                {"data": "nine", "objective": SHARED, "sampling": CUT, "validate_every": 2, "decode_batch": 1},
+            ),
         ]
     }
     articles(folder / "many.jsonl", tiny.stories(70, 200))
