@@ -175,9 +175,12 @@ class _Read(torch.autograd.Function):
     def forward(ctx: Any, attention: Tensor, states: Tensor, rows: _Rows, work: _Workspace) -> Tensor:
         ctx.rows, ctx.work = rows, work
         ctx.save_for_backward(attention, states)
-        context = states.new_empty(len(attention), states.shape[2])
-        for block in rows.large_blocks:
-            context[block.rows] = (block.of_rows(attention) @ states[block.articles]).flatten(0, 1)
+        parts = [(block.of_rows(attention) @ states[block.articles]).flatten(0, 1) for block in rows.large_blocks]
+        context = states.new_empty(
+            len(attention), states.shape[2], dtype=parts[0].dtype
+        )  # that of autocast, if enabled
+        for block, part in zip(rows.large_blocks, parts, strict=True):
+            context[block.rows] = part
         return context
 
     @staticmethod
