@@ -9,8 +9,8 @@ from human_eval.design.blinding import naming_note
 from human_eval.formatting import counted
 from human_eval.statistics.analysis import Analysis, Outcome
 from human_eval.statistics.control_variate import ControlVariate
-from human_eval.statistics.metrics import JUDGE, LENGTH
 from human_eval.statistics.preference import Preference
+from rlsum.evaluation.statistics import holm
 from rlsum.pages.table import p_words
 
 FEW_JUDGES = 3  # with fewer judges the verdict does not generalise to people
@@ -150,9 +150,13 @@ def _effects(analysis: Analysis) -> Iterable[str]:
                 f"{criterion}: the longer text got {percent(effect.share)} of the votes ({between(effect)}); a "
                 "preference may be one for length"
             )
-    for criterion, metrics in analysis.metrics.items():
-        if metrics[LENGTH].low > metrics[JUDGE].high:
-            yield f"{criterion}: length alone predicts the judges' choice better than a single judge does"
+    leads = analysis.leads
+    for (criterion, lead), p in zip(leads.items(), holm([lead.p for lead in leads.values()]), strict=True):
+        if p <= CLEAR and lead.lead > 0:
+            yield (
+                f"{criterion}: length alone predicts what the other judges choose better than a judge does, by "
+                f"{100 * lead.lead:.1f} points of accuracy ({p_words(float(p))} after Holm)"
+            )
 
 
 def _best_metric(analysis: Analysis) -> Iterable[str]:

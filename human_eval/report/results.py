@@ -45,6 +45,7 @@ def to_json(analysis: Analysis) -> str:
             criterion: {name: asdict(accuracy) for name, accuracy in metrics.items()}
             for criterion, metrics in analysis.metrics.items()
         },
+        "length_leads": {criterion: asdict(lead) for criterion, lead in analysis.leads.items()},
         "control_variates": [
             {"criterion": criterion, "pair": pair, "metric": metric, **asdict(control)}
             for (criterion, pair), controls in analysis.controls.items()

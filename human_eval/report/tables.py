@@ -126,7 +126,8 @@ def metrics_table(analysis: Analysis) -> Table:
     rows = tuple(_row(name, *(_accuracy(metrics[name]) for metrics in columns)) for name in names)
     note = (
         "50% is chance. Comparisons in which the mean vote is a tie are left out; a tie of the metric counts half. A "
-        "judge is compared with the mean of the others, which has one judge fewer."
+        "judge is compared with the mean of the others, which has one judge fewer, so a judge's accuracy is lower than "
+        "it would be on the metrics' terms; ties of the judge or of the others count half."
     )
     return Table("Do metrics choose as people do? Accuracy, %", ("", *analysis.metrics), rows, (note,))
 

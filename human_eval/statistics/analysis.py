@@ -12,7 +12,14 @@ from human_eval.statistics.agreement import agreements
 from human_eval.statistics.audit import JudgeAudit, judge_effects, length_effect, order_effect
 from human_eval.statistics.control_variate import ControlVariate, control_variate
 from human_eval.statistics.exclusion import ExcludedJudge, ExclusionRules, excluded
-from human_eval.statistics.metrics import MetricScores, difference, metric_agreements, scored_items
+from human_eval.statistics.metrics import (
+    Lead,
+    MetricScores,
+    difference,
+    length_lead,
+    metric_agreements,
+    scored_items,
+)
 from human_eval.statistics.preference import Preference, item_means, preference
 from human_eval.statistics.ranking import SystemRanking, bradley_terry
 from human_eval.statistics.votes import Votes, matrix
@@ -65,9 +72,9 @@ class Analysis:
     """All statistics of a study, without excluded judges except in ``everyone``.
 
     ``outcomes``; ``everyone``: the outcomes with all judges, empty if none are excluded. By criterion: ``rankings`` (of
-    more than two systems), ``order`` and ``length`` effects, ``metrics`` (name -> accuracy). By criterion and pair:
-    ``controls`` (metric -> `ControlVariate`) and ``agreement`` (name -> `Agreement`), which over several pairs would
-    depend on the order of the systems.
+    more than two systems), ``order`` and ``length`` effects, ``metrics`` (name -> accuracy), ``leads`` of length over a
+    single judge. By criterion and pair: ``controls`` (metric -> `ControlVariate`) and ``agreement`` (name ->
+    `Agreement`), which over several pairs would depend on the order of the systems.
     """
 
     votes: Votes
@@ -81,6 +88,7 @@ class Analysis:
     length: dict[str, Preference]
     judges: tuple[JudgeAudit, ...]
     metrics: dict[str, dict[str, Preference]]
+    leads: dict[str, Lead]
     controls: dict[tuple[str, Pair], dict[str, ControlVariate]]
 
     @property
@@ -132,6 +140,7 @@ def analyse(votes: Votes, settings: AnalysisSettings, scores: MetricScores | Non
         length={criterion: length_effect(rows, **draws) for criterion, rows in asked.items()},
         judges=judge_effects(votes, kept, settings.primary or votes.criteria[-1]),
         metrics={criterion: metric_agreements(rows, scores, **draws) for criterion, rows in asked.items()},
+        leads={criterion: length_lead(rows, **draws) for criterion, rows in asked.items()},
         controls={
             (criterion, pair): controls(kept, criterion, pair, scores, settings)
             for criterion, pair in product(asked, votes.pairs)

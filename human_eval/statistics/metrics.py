@@ -4,19 +4,36 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from human_eval.statistics.preference import Preference, preference
-from human_eval.statistics.votes import Floats, Vote, matrix
+from human_eval.statistics.preference import Preference, item_interval, item_means, preference
+from human_eval.statistics.votes import Floats, Vote, VoteMatrix, matrix
 from human_eval.study import Pair
 from rlsum.evaluation.rows import Ids
-from rlsum.evaluation.statistics import RESAMPLES
+from rlsum.evaluation.statistics import RESAMPLES, paired_permutation
 from rlsum.records import RecordError, read_outputs
 
 LENGTH, JUDGE = "length (words)", "one judge against the others"
+
+
+@dataclass(frozen=True)
+class Lead:
+    """How much more often the longer text is the choice of the other judges than one judge's choice is.
+
+    ``lead``: difference of the two accuracies, in [-1, 1], with its interval ``low`` to ``high`` by item; ``p``: the
+    two-sided sign-flip test of no difference. NaN if undefined.
+    """
+
+    lead: float
+    low: float
+    high: float
+    p: float
+    items: int
+
 
 MetricScores = dict[str, dict[str, dict[str, float]]]  # metric -> system -> item -> score, NaN if undefined
 
@@ -79,7 +96,8 @@ def metric_agreements(
 ) -> dict[str, Preference]:
     """Name -> accuracy against the mean vote of each comparison: every metric, the longer text, and a single judge.
 
-    The single judge is compared with the mean of the others, which has one judge fewer.
+    The single judge is compared with the mean of the others, which has one judge fewer. Others who tie, and a judge who
+    ties, count half, so 50% is chance for any number of judges.
     """
     judged = matrix(votes)
     longer = {(vote.item, vote.pair, vote.comparison): vote.longer for vote in votes}
@@ -93,7 +111,31 @@ def metric_agreements(
         name: accuracy(people, choice, items=judged.items, resamples=resamples, seed=seed)
         for name, choice in choices.items()
     }
-    others = np.sign(people[:, None] - judged.values)  # of a judge; NaN = not judged
-    agreed = np.where(others == 0, np.nan, judged.values * others)
+    agreed = judged.values * choice_of_others(judged)
     accuracies[JUDGE] = preference(agreed, items=judged.items, resamples=resamples, seed=seed)
     return accuracies
+
+
+def length_lead(votes: Sequence[Vote], *, resamples: int = RESAMPLES, seed: int = 0) -> Lead:
+    """Length against a single judge, both as predictions of what the other judges choose, on the same comparisons.
+
+    Each judge's vote and the longer text are right, wrong or half right about the majority of the other judges. The
+    test flips the signs of the items' mean differences.
+    """
+    judged = matrix(votes)
+    longer = {(vote.item, vote.pair, vote.comparison): vote.longer for vote in votes}
+    by_length = np.array([longer[row] for row in judged.rows], dtype=np.float64)
+    ahead = choice_of_others(judged) * (by_length[:, None] - judged.values) / 2
+    means = item_means(ahead, judged.items)
+    if not len(means):
+        return Lead(math.nan, math.nan, math.nan, math.nan, 0)
+    interval = item_interval(means, resamples=resamples, seed=seed)
+    p = paired_permutation(means, np.zeros(len(means)), resamples=resamples, seed=seed)
+    return Lead(interval.mean, interval.low, interval.high, p, len(means))
+
+
+def choice_of_others(judged: VoteMatrix) -> Floats:
+    """The sign of the other judges' mean vote (comparisons, judges); NaN without a vote, or without other judges."""
+    given = ~np.isnan(judged.values)
+    others = np.nansum(judged.values, axis=1, keepdims=True) - np.where(given, judged.values, 0.0)
+    return np.where(given & (given.sum(1, keepdims=True) > 1), np.sign(others), np.nan)

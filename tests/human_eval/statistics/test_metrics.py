@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from votes import votes_of
@@ -9,6 +11,7 @@ from human_eval.statistics.metrics import (
     LENGTH,
     accuracy,
     difference,
+    length_lead,
     metric_agreements,
     read_scores,
     scored_items,
@@ -44,8 +47,42 @@ def test_metrics_length_and_a_judge():
     assert list(found) == ["m", LENGTH, JUDGE]
     assert found["m"].share == pytest.approx(2 / 3)  # b is always better by it; people prefer a once
     assert found[LENGTH].share == pytest.approx(2 / 3)
-    # item 0: all three right; item 1: both of -1 meet others that are tied, the third is wrong; item 2: 1, 1 and a half
-    assert found[JUDGE].share == pytest.approx((1 + 0 + (1 + 1 + 0.5) / 3) / 3)
+    # item 0: all three right; item 1: both of -1 meet others that are tied, half; item 2: 1, 1 and a half
+    assert found[JUDGE].share == pytest.approx((1 + (0.5 + 0.5 + 0) / 3 + (1 + 1 + 0.5) / 3) / 3)
+
+
+@pytest.mark.parametrize("judges", [2, 3, 5])
+def test_judges_who_toss_coins_predict_the_others_by_chance(judges):
+    votes = votes_of(np.random.default_rng(0).choice([-1, 1], (4_000, judges)))
+    assert metric_agreements(votes, None, resamples=10)[JUDGE].share == pytest.approx(0.5, abs=0.02)
+
+
+def test_a_judge_alone_has_no_others():
+    votes = votes_of([[1.0, NAN], [NAN, -1.0]])
+    assert np.isnan(metric_agreements(votes, None, resamples=10)[JUDGE].share)
+    assert length_lead(votes).items == 0
+
+
+def test_the_lead_of_length_by_hand():
+    rows = [
+        *votes_of([[1, 1, -1]], item="x", longer=1),  # others: tie, tie, 1; the last judge is wrong, length right
+        *votes_of([[1, 1, 1]], item="y", longer=-1),  # length is wrong three times
+        *votes_of([[1, 0, 1]], item="z", longer=1),  # length is right; the judges are right, half right, right
+    ]
+    assert length_lead(rows, resamples=100).lead == pytest.approx((1 / 3 - 1 + 0.5 / 3) / 3)
+
+
+@pytest.mark.parametrize(("items", "judges"), [(30, 3), (60, 5)])
+def test_of_noise_length_is_said_to_lead_at_its_level(items, judges):
+    generator = np.random.default_rng(1)
+    said = 0
+    for _ in range(100):
+        longer = dict(zip(range(items), generator.choice([-1, 1], items).tolist(), strict=True))
+        rows = votes_of(generator.choice([-1, 1], (items, judges)))
+        rows = [replace(row, longer=longer[row.position]) for row in rows]
+        lead = length_lead(rows, resamples=199)
+        said += lead.p <= 0.05 and lead.lead > 0
+    assert said <= 11  # of 100 at 5%: exceeded with a probability of .4%
 
 
 def test_scores_from_files(tmp_path):
