@@ -16,8 +16,8 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from human_eval.collection.database import read_database
 from human_eval.collection.responses import Response, read_rows, response_of
-from human_eval.collection.store import read_database
 from human_eval.formatting import delimiter_of
 from human_eval.study import Answer, Study, StudyError
 from rlsum.readers import FIELD_LIMIT

@@ -6,41 +6,23 @@ takes over the open tasks. Rows are only added: a change is a new revision of th
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
-import secrets
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, cast
 
+from human_eval.collection.database import ANSWER_COLUMNS, latest_responses, open_database, secret_of
 from human_eval.collection.responses import Response
 from human_eval.study import Study
-from rlsum.errors import UserError
 
 StudyState = Literal["open", "paused", "closed"]
 
 LEASE = 2 * 3600.0  # seconds of inactivity after which another judge may take over a booklet
-FORMAT = 1
-
-# The index allows one first answer a task: a task is shown to one judge only.
-_SCHEMA = """
-CREATE TABLE study (digest TEXT NOT NULL, secret BLOB NOT NULL, state TEXT NOT NULL) STRICT;
-CREATE TABLE judges (judge TEXT PRIMARY KEY, booklet INTEGER NOT NULL, joined REAL NOT NULL, seen REAL NOT NULL) STRICT;
-CREATE TABLE loans (booklet INTEGER PRIMARY KEY, judge TEXT NOT NULL UNIQUE, until REAL NOT NULL) STRICT;
-CREATE TABLE answers (
-  id INTEGER PRIMARY KEY, judge TEXT NOT NULL, task TEXT NOT NULL, revision INTEGER NOT NULL, answers TEXT NOT NULL,
-  comment TEXT NOT NULL, seconds REAL NOT NULL, submitted REAL NOT NULL, UNIQUE (judge, task, revision)
-) STRICT;
-CREATE UNIQUE INDEX one_judge_a_task ON answers (task) WHERE revision = 0;
-"""
-_COLUMNS = "judge, task, revision, answers, comment, seconds, submitted"
 
 
 class Refused(Exception):
@@ -85,13 +67,12 @@ class ResponseStore:
         self._booklets = [tuple(task.id for task in booklet) for booklet in study.booklets]
         self._lease, self._now = lease, now
         self._writing, self._reading = threading.Lock(), threading.Lock()
-        with _usable(path):
-            self._connection = _connect(path)
-            with self._transaction():
-                self._begin(digest(study))
-            self.secret: bytes = _secret(self._connection, study, path)
-        self._reader = _connect(path)
+        self._path = path
+        self._connection = open_database(path, study)
+        self._reader = open_database(path, study)
         self._reader.execute("PRAGMA query_only = ON")
+        self._file = _identity(path)
+        self.secret: bytes = secret_of(self._connection, study, path)
 
     def close(self) -> None:
         """Close the file. Recorded responses are safe even without this."""
@@ -168,33 +149,24 @@ class ResponseStore:
             if not revision and (holder is None or holder[0] != judge):
                 raise Refused("Another judge has taken over these items. Your last answer was not recorded.")
             row = (judge, task, revision, written, comment, seconds, self._now())
-            self._connection.execute(f"INSERT INTO answers ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+            self._connection.execute(f"INSERT INTO answers ({ANSWER_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
             self._touch(judge)
 
     def latest(self, judge: str, task: str) -> tuple[Response, int]:
         """The judge's latest response to a task and its revision. Raises KeyError if there is none."""
         with self._reading:
-            return _latest(self._reader, self._study.id, "WHERE judge = ? AND task = ?", judge, task)[judge, task]
+            found = latest_responses(self._reader, self._study.id, "WHERE judge = ? AND task = ?", judge, task)
+            return found[judge, task]
 
     def responses(self) -> list[Response]:
         """The latest responses, in the order in which tasks were first answered. ``seconds`` adds up all revisions."""
         with self._reading:
-            return [response for response, _ in _latest(self._reader, self._study.id).values()]
+            return [response for response, _ in latest_responses(self._reader, self._study.id).values()]
 
     def loans(self) -> list[Loan]:
         """The loan of each booklet."""
         with self._reading:
             return [Loan(*row) for row in self._reader.execute("SELECT booklet, judge, until FROM loans ORDER BY 1")]
-
-    def _begin(self, digest: str) -> None:
-        if self._row("PRAGMA user_version")[0] == FORMAT:
-            return
-        if self._row("SELECT count(*) FROM sqlite_schema")[0]:
-            raise sqlite3.DatabaseError("it holds other data")
-        for statement in filter(str.strip, _SCHEMA.split(";")):
-            self._connection.execute(statement)
-        self._connection.execute("INSERT INTO study VALUES (?, ?, 'open')", (digest, secrets.token_bytes(32)))
-        self._connection.execute(f"PRAGMA user_version = {FORMAT}")
 
     def _free(self, now: float) -> int | None:
         """A booklet that was never lent, else the unfinished one whose loan expired first."""
@@ -215,7 +187,10 @@ class ResponseStore:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        """A write transaction: all or nothing, on disk at its end, excluding other processes."""
+        """A write transaction: all or nothing, on disk at its end, excluding other processes.
+
+        Raises sqlite3.OperationalError if the file was removed or replaced: what is written then is lost.
+        """
         self._connection.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -224,38 +199,17 @@ class ResponseStore:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
             raise
+        if _identity(self._path) != self._file:
+            raise sqlite3.OperationalError(f"{self._path} was removed or replaced; restart with the file or a backup")
 
 
-def read_database(path: Path, study: Study) -> list[Response]:
-    """The responses in a database, which may be in use and is not written. Raises UserError."""
-    address = f"{path.resolve().as_uri()}?mode=ro"
-    with _usable(path), closing(sqlite3.connect(address, uri=True, timeout=10)) as connection:
-        _secret(connection, study, path)
-        return [response for response, _ in _latest(connection, study.id).values()]
-
-
-def digest(study: Study) -> str:
-    """Identifies one build of a study by its criteria and tasks."""
-    criteria = [criterion.id for criterion in study.criteria]
-    tasks = [(task.id, task.booklet, task.position, task.left, task.right) for task in study.tasks]
-    return hashlib.sha256(json.dumps([study.id, criteria, tasks]).encode()).hexdigest()
-
-
-@contextmanager
-def _usable(path: Path) -> Iterator[None]:
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Device and number of the file; None if there is none."""
     try:
-        yield
-    except (OSError, sqlite3.Error) as error:
-        raise UserError(f"{path}: cannot be used as the database of a study ({error}); give another file") from error
-
-
-def _secret(connection: sqlite3.Connection, study: Study, path: Path) -> bytes:
-    """The secret of a database. Raises UserError if it belongs to another study."""
-    row = connection.execute("SELECT digest, secret FROM study").fetchone()
-    if row is None or row[0] != digest(study):
-        connection.close()
-        raise UserError(f"{path}: belongs to another build of a study; give another file")
-    return cast(bytes, row[1])
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _state(connection: sqlite3.Connection) -> StudyState:
@@ -267,33 +221,3 @@ def _open(connection: sqlite3.Connection, tasks: tuple[str, ...]) -> tuple[str, 
     marks = ", ".join("?" * len(tasks))
     answered = {row[0] for row in connection.execute(f"SELECT task FROM answers WHERE task IN ({marks})", tasks)}
     return tuple(task for task in tasks if task not in answered)
-
-
-def _latest(
-    connection: sqlite3.Connection, study: str, where: str = "", *values: str
-) -> dict[tuple[str, str], tuple[Response, int]]:
-    """Judge and task -> latest response, with the seconds of all revisions, and its revision."""
-    latest: dict[tuple[str, str], tuple[Response, int]] = {}
-    total: dict[tuple[str, str], float] = {}
-    for judge, task, revision, answers, comment, seconds, submitted in connection.execute(
-        f"SELECT {_COLUMNS} FROM answers {where} ORDER BY id", values
-    ):
-        total[judge, task] = total.get((judge, task), 0.0) + seconds
-        rounded = round(total[judge, task], 1)
-        time = datetime.fromtimestamp(submitted, UTC).isoformat(timespec="seconds")
-        latest[judge, task] = Response(study, task, judge, json.loads(answers), comment, rounded, time), revision
-    return latest
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    """Open the file, or create it readable by its owner only (it contains the secret that signs links)."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # Create it, but do not open an existing file: closing a file that SQLite has open drops all locks of this process
-    # (POSIX), and the next process to close the database would then remove the write-ahead log.
-    with suppress(FileExistsError):
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10)
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = FULL")  # with NORMAL, a power failure loses the last commits
-    connection.execute("PRAGMA trusted_schema = OFF")
-    return connection

@@ -5,10 +5,13 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 import logging
+import signal
 import socket
 import sqlite3
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
+from types import FrameType
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -131,7 +134,7 @@ async def _not_recorded(request: Request, error: Exception) -> Response:
 
 
 def run(site: Site, bound: socket.socket, behind_proxy: bool) -> None:
-    """Serve until stopped. Requests are not logged, because their paths contain signed links."""
+    """Serve until SIGINT, SIGTERM or SIGHUP. Requests are not logged, because their paths contain signed links."""
     config = uvicorn.Config(
         create_app(site),
         log_level="warning",
@@ -145,11 +148,33 @@ def run(site: Site, bound: socket.socket, behind_proxy: bool) -> None:
         ws="none",
         lifespan="off",
     )
+    server = uvicorn.Server(config)
     try:
-        with contextlib.suppress(KeyboardInterrupt):
-            uvicorn.Server(config).run(sockets=[bound])
+        with contextlib.suppress(KeyboardInterrupt), _stopped_by_signals(server):
+            server.run(sockets=[bound])
     finally:
         site.store.close()
+
+
+@contextlib.contextmanager
+def _stopped_by_signals(server: uvicorn.Server) -> Iterator[None]:
+    """SIGTERM and SIGHUP end the server in order.
+
+    uvicorn does not handle SIGHUP, and raises SIGTERM again after its end, which would kill the process before the
+    database is closed.
+    """
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        server.should_exit = True
+
+    # nohup ignores SIGHUP, and so do we then.
+    handled = [name for name in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(name) != signal.SIG_IGN]
+    before = {name: signal.signal(name, stop) for name in handled}
+    try:
+        yield
+    finally:
+        for name, handler in before.items():
+            signal.signal(name, handler)
 
 
 def _is_loopback(host: str) -> bool:

@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "support"
 from judges import Server
 from ports import free_port
 
-from human_eval.collection.store import read_database
+from human_eval.collection.database import read_database
 from human_eval.criteria import StudyWording
 from human_eval.design.build import StudyDesign, build
 from human_eval.design.outputs import align

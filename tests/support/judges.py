@@ -65,9 +65,9 @@ class Server:
         self.process.send_signal(signal.SIGKILL)
         self._wait()
 
-    def stop(self):
-        """As Ctrl-C does. Returns the exit status."""
-        self.process.send_signal(signal.SIGINT)
+    def stop(self, number=signal.SIGINT):
+        """As Ctrl-C does, or another signal. Returns the exit status."""
+        self.process.send_signal(number)
         return self._wait()
 
     def _wait(self):

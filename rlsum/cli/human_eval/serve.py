@@ -7,17 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rlsum.cli.human_eval import StudyFolder
+from rlsum.cli.human_eval import Database, StudyFolder, database_path
 
 if TYPE_CHECKING:
     from human_eval.study import Study
     from human_eval.web.server import Links
 
-DATABASE = "judging.sqlite"
-
-Database = Annotated[
-    Path | None, typer.Option(metavar="FILE", help=f"Database of answers (default: {DATABASE} in STUDY).")
-]
 Judges = Annotated[
     str,
     typer.Option(help="Judges with personal links: a number, or names and commas (default: one per booklet)."),
@@ -76,7 +71,7 @@ def serve(
 
     blind = read_study(study)
     names = _names(judges, blind)
-    path = _database(database, study)
+    path = database_path(database, study)
     addresses = server.origins(host, port, public_url)
     if completion_url and not completion_url.startswith(("https://", "http://")):
         raise UserError(f"--completion-url {completion_url}: expected an address that begins with https:// or http://")
@@ -121,7 +116,7 @@ def links(
     blind = read_study(study)
     names = _names(judges, blind)
     address = server.origins(host, port, public_url)[0]
-    store = ResponseStore(_database(database, study), blind)
+    store = ResponseStore(database_path(database, study), blind)
     _print(server.make_links(store, address, names, days), blind)
     store.close()
 
@@ -134,16 +129,6 @@ def _import_server():  # type: ignore[no-untyped-def]
     except ImportError as error:
         raise UserError(f"{error}; the app needs more packages: pip install 'rlsum[human]'") from error
     return server
-
-
-def _database(given: Path | None, study: Path) -> Path:
-    """The path of the database. `collect` recognises it by its suffix."""
-    from rlsum.errors import UserError
-
-    path = given or study / DATABASE
-    if path.suffix != ".sqlite":
-        raise UserError(f"--database {path}: give a name that ends in .sqlite")
-    return path
 
 
 def _names(judges: str, study: Study) -> list[str]:

@@ -13,7 +13,8 @@ from dataclasses import replace
 import pytest
 from served import Clock, make_store, make_study
 
-from human_eval.collection.store import Conflict, Refused, ResponseStore, read_database
+from human_eval.collection.database import read_database
+from human_eval.collection.store import Conflict, Refused, ResponseStore
 from rlsum.errors import UserError
 
 ANSWERS = {"focus": "left", "overall": "none"}
@@ -179,11 +180,11 @@ def test_what_is_no_database_of_a_study_is_refused_and_left_alone(tmp_path, stud
     assert text.read_text().startswith("not a database")
     with sqlite3.connect(tmp_path / "other.sqlite") as other:
         other.execute("CREATE TABLE mine (x)")
-    with pytest.raises(UserError, match="other data"):
+    with pytest.raises(UserError, match="holds no study"):
         ResponseStore(tmp_path / "other.sqlite", study)
     with sqlite3.connect(tmp_path / "other.sqlite") as other:
         other.execute("PRAGMA user_version = 1")
-    with pytest.raises(UserError, match="no such table"):
+    with pytest.raises(UserError, match="holds no study"):
         ResponseStore(tmp_path / "other.sqlite", study)
     with pytest.raises(UserError, match="cannot be used"):
         read_database(tmp_path / "absent.sqlite", study)

@@ -6,7 +6,7 @@ import pytest
 from judges import KEYS, Judge, served
 from ports import free_port
 
-from human_eval.collection.store import read_database
+from human_eval.collection.database import read_database
 from human_eval.criteria import StudyWording
 from human_eval.design.build import StudyDesign, build
 from human_eval.design.outputs import align

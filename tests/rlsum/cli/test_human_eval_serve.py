@@ -1,6 +1,7 @@
 """``rlsum human-eval serve`` and ``links``: what is wrong is said before anything is served."""
 
 import os
+import signal
 import socket
 
 import pytest
@@ -8,6 +9,7 @@ from judges import Server
 from ports import free_port
 from served import make_key, make_study
 
+from human_eval.collection.database import read_database
 from human_eval.collection.store import ResponseStore
 from human_eval.files import write_key, write_study
 from human_eval.web.access import Access
@@ -106,7 +108,7 @@ def test_a_folder_that_cannot_be_written_needs_a_database_elsewhere(rlsum, folde
     assert (code, "cannot be used as the database" in error) == (2, True)
 
 
-def test_it_serves_and_stops_and_says_where_the_answers_are(folder):
+def test_it_serves_and_says_where_the_answers_are(folder):
     import http.client
 
     server = Server(folder, free_port())
@@ -119,4 +121,21 @@ def test_it_serves_and_stops_and_says_where_the_answers_are(folder):
         connection.close()
     finally:
         assert server.stop() == 0
-    assert not os.path.exists(folder / "judging.sqlite-wal")  # closed in order
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_every_signal_that_stops_it_leaves_one_file(folder, number):
+    assert Server(folder, free_port()).stop(number) == 0
+    assert not os.path.exists(folder / "judging.sqlite-wal")
+    assert read_database(folder / "judging.sqlite", make_study()) == []
+
+
+def test_a_backup_replaces_nothing_unasked(rlsum, folder, tmp_path):
+    ResponseStore(folder / "judging.sqlite", make_study()).close()
+    copy = tmp_path / "copy.sqlite"
+    assert rlsum("human-eval", "backup", folder, "-o", copy)[0] == 0
+    assert read_database(copy, make_study()) == []
+    for out, told in ((copy, "--overwrite"), (folder / "judging.sqlite", "itself"), (tmp_path / "copy.db", ".sqlite")):
+        code, _, error = rlsum("human-eval", "backup", folder, "-o", out)
+        assert (code, told in error) == (2, True)
+    assert rlsum("human-eval", "backup", folder, "-o", copy, "--overwrite")[0] == 0

@@ -1,0 +1,164 @@
+"""The file of the app's answers, one SQLite database: create, open, read and copy it.
+
+The file is complete or absent: it gets its name when it holds a study. Every commit is copied from the write-ahead log
+into the file itself, so that a copy of the file alone lacks nothing that was acknowledged before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import cast
+
+from human_eval.collection.responses import Response
+from human_eval.study import Study
+from rlsum.errors import UserError
+from rlsum.files import sync
+
+FORMAT = 1
+
+# The index allows one first answer a task: a task is shown to one judge only.
+_SCHEMA = """
+CREATE TABLE study (digest TEXT NOT NULL, secret BLOB NOT NULL, state TEXT NOT NULL) STRICT;
+CREATE TABLE judges (judge TEXT PRIMARY KEY, booklet INTEGER NOT NULL, joined REAL NOT NULL, seen REAL NOT NULL) STRICT;
+CREATE TABLE loans (booklet INTEGER PRIMARY KEY, judge TEXT NOT NULL UNIQUE, until REAL NOT NULL) STRICT;
+CREATE TABLE answers (
+  id INTEGER PRIMARY KEY, judge TEXT NOT NULL, task TEXT NOT NULL, revision INTEGER NOT NULL, answers TEXT NOT NULL,
+  comment TEXT NOT NULL, seconds REAL NOT NULL, submitted REAL NOT NULL, UNIQUE (judge, task, revision)
+) STRICT;
+CREATE UNIQUE INDEX one_judge_a_task ON answers (task) WHERE revision = 0;
+"""
+ANSWER_COLUMNS = "judge, task, revision, answers, comment, seconds, submitted"
+
+
+def open_database(path: Path, study: Study) -> sqlite3.Connection:
+    """A connection that writes to the database of ``study``, which is created if there is no file.
+
+    Raises UserError for a file without this build of the study, and for a log without its database.
+    """
+    with usable(path):
+        if not path.exists():
+            _create(path, study)
+        # Nothing here opens the file but SQLite: closing a file that SQLite has open drops all locks of this process
+        # (POSIX), and the next process to close the database would then remove the write-ahead log.
+        address = f"{path.resolve().as_uri()}?mode=rw"
+        connection = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False, timeout=10)
+        try:
+            secret_of(connection, study, path)  # before the file is changed
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")  # with NORMAL, a power failure loses the last commits
+            connection.execute("PRAGMA wal_autocheckpoint = 1")  # by default, a small study never leaves the log
+            connection.execute("PRAGMA trusted_schema = OFF")
+            connection.execute("PRAGMA wal_checkpoint")  # what a killed server left in the log
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def read_database(path: Path, study: Study) -> list[Response]:
+    """The responses in a database, which may be in use and is not written. Raises UserError."""
+    with usable(path), closing(_connect_to_read(path)) as connection:
+        secret_of(connection, study, path)
+        return [response for response, _ in latest_responses(connection, study.id).values()]
+
+
+def back_up(path: Path, study: Study, copy: Path) -> int:
+    """Copy a database, which may be in use, to ``copy`` and return the number of responses in the copy.
+
+    The copy replaces an existing file once it is complete. Only its owner can read it. Raises UserError.
+    """
+    with usable(path), closing(_connect_to_read(path)) as source, _partial(copy) as partial:
+        secret_of(source, study, path)
+        with closing(sqlite3.connect(partial)) as target:
+            source.backup(target)
+            target.execute("PRAGMA journal_mode = DELETE")  # one file, with no log beside it
+            count = len(latest_responses(target, study.id))
+        sync(partial)
+        partial.replace(copy)
+        sync(copy.absolute().parent)
+        return count
+
+
+def digest(study: Study) -> str:
+    """Identifies one build of a study by its criteria and tasks."""
+    criteria = [criterion.id for criterion in study.criteria]
+    tasks = [(task.id, task.booklet, task.position, task.left, task.right) for task in study.tasks]
+    return hashlib.sha256(json.dumps([study.id, criteria, tasks]).encode()).hexdigest()
+
+
+def secret_of(connection: sqlite3.Connection, study: Study, path: Path) -> bytes:
+    """The secret of a database. Raises UserError unless the database holds this build of the study."""
+    if not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'study'").fetchone():
+        log = f"; if it is a copy, copy {path.name}-wal too, or use `rlsum human-eval backup`"
+        raise UserError(f"{path}: holds no study{log}; to begin a new study, give the name of a new file")
+    row = connection.execute("SELECT digest, secret FROM study").fetchone()
+    if row is None or row[0] != digest(study):
+        raise UserError(f"{path}: belongs to another build of a study; give another file")
+    return cast(bytes, row[1])
+
+
+def latest_responses(
+    connection: sqlite3.Connection, study: str, where: str = "", *values: str
+) -> dict[tuple[str, str], tuple[Response, int]]:
+    """Judge and task -> latest response, with the seconds of all revisions, and its revision."""
+    latest: dict[tuple[str, str], tuple[Response, int]] = {}
+    total: dict[tuple[str, str], float] = {}
+    for judge, task, revision, answers, comment, seconds, submitted in connection.execute(
+        f"SELECT {ANSWER_COLUMNS} FROM answers {where} ORDER BY id", values
+    ):
+        total[judge, task] = total.get((judge, task), 0.0) + seconds
+        rounded = round(total[judge, task], 1)
+        time = datetime.fromtimestamp(submitted, UTC).isoformat(timespec="seconds")
+        latest[judge, task] = Response(study, task, judge, json.loads(answers), comment, rounded, time), revision
+    return latest
+
+
+@contextmanager
+def usable(path: Path) -> Iterator[None]:
+    """Turns errors of the disk and of SQLite into a UserError that names the file."""
+    try:
+        yield
+    except (OSError, sqlite3.Error) as error:
+        raise UserError(f"{path}: cannot be used as the database of a study ({error}); give another file") from error
+
+
+def _create(path: Path, study: Study) -> None:
+    """Create the database of a study, with all its tables, unless another process creates it first."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    log = path.with_name(f"{path.name}-wal")
+    if log.exists():
+        # SQLite would replay the log of the lost database into a new one.
+        raise UserError(f"{path}: is missing, but its log {log.name} exists; restore a backup, or move the log away")
+    with _partial(path) as partial:
+        with closing(sqlite3.connect(partial)) as connection:
+            connection.executescript(_SCHEMA)
+            connection.execute("INSERT INTO study VALUES (?, ?, 'open')", (digest(study), secrets.token_bytes(32)))
+            connection.execute(f"PRAGMA user_version = {FORMAT}")
+            connection.commit()
+        with suppress(FileExistsError):
+            os.link(partial, path)  # unlike a rename, never replaces a file
+        sync(path.absolute().parent)
+
+
+@contextmanager
+def _partial(path: Path) -> Iterator[Path]:
+    """An empty file in the folder of ``path`` that only its owner can read, removed at the end."""
+    descriptor, name = tempfile.mkstemp(dir=path.absolute().parent, prefix=f"{path.name}.partial.")
+    os.close(descriptor)
+    try:
+        yield Path(name)
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+def _connect_to_read(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=10)
