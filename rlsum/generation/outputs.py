@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from rlsum.data.batch import Batch
 from rlsum.errors import UserError
 from rlsum.files import write_atomically
+from rlsum.generation.choosing import SampleChoice
 from rlsum.models.decoding import Decoding
 from rlsum.records import Output, to_json
 from rlsum.training import checkpoint
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes, lost_process_as_error
-from rlsum.training.validation import decode
+from rlsum.training.steps import article_noise
+from rlsum.training.validation import decode, outputs_of
 
 if TYPE_CHECKING:
     import datasets
@@ -33,7 +35,8 @@ CHUNK_BATCHES = 20  # articles are sorted by length and written in chunks of thi
 class SummaryTask:
     """Summaries to decode: one for each of ``rows``, which ``model`` has read, as the outputs of ``system``.
 
-    ``seed`` is that of samples, which also depend on the articles of their batch.
+    seed    of samples; those of an article depend on it, on the article and on nothing else
+    choice  which sample of an article is its summary; None: one is drawn
     """
 
     model: Model
@@ -42,27 +45,42 @@ class SummaryTask:
     system: str
     batch_size: int
     seed: int = 1
+    choice: SampleChoice | None = None
 
-    def key(self) -> str:
-        """Everything the outputs depend on, as JSON."""
-        return json.dumps(
-            {
-                "weights": checkpoint.digest(self.model),
-                "model": asdict(self.model.config),
-                "rows": self.rows._fingerprint,
-                "decoding": asdict(self.decoding),
-                "system": self.system,
-                "batch_size": self.batch_size,
-                "seed": self.seed,
-            }
-        )
+    def __post_init__(self) -> None:
+        """Reject a choice among texts that are no samples."""
+        if self.choice is not None and self.decoding.method != "sample":
+            raise ValueError(f"decoding.method={self.decoding.method!r}: a choice needs samples; use 'sample'")
+
+    def key(self) -> dict[str, Any]:
+        """Everything the outputs depend on, for JSON."""
+        return {
+            "weights": checkpoint.digest(self.model),
+            "model": asdict(self.model.config),
+            "rows": self.rows._fingerprint,
+            "decoding": asdict(self.decoding),
+            "system": self.system,
+            "batch_size": self.batch_size,
+            "seed": self.seed,
+            "choice": None if self.choice is None else self.choice.key(),
+        }
 
     def decode(self, batch: Batch) -> list[Output]:
         """The outputs of a batch: the same in whatever order, and by whichever process, batches are decoded."""
-        if self.decoding.method == "sample":
-            digest = hashlib.blake2b(json.dumps([self.seed, batch.ids]).encode(), digest_size=8).digest()
-            torch.manual_seed(int.from_bytes(digest, "little") >> 1)
-        return list(decode(self.model, [batch], self.decoding, self.system))
+        if self.decoding.method != "sample":
+            return list(decode(self.model, [batch], self.decoding, self.system))
+        samples = 1 if self.choice is None else self.choice.samples
+        sampling = self.decoding.sampling
+        noise = article_noise(batch, 0, self.seed, samples, sampling.limit)
+        texts = self.model.to_text(batch, self.model.sample(batch, samples, sampling, noise))
+        outputs = list(outputs_of(batch, texts, self.system))
+        if self.choice is None:
+            return outputs
+        chosen, undefined = self.choice.choose(outputs)
+        for identity, reason in undefined.items():
+            name = self.choice.reward.name
+            print(f"{identity}: no sample has a score by {name} ({reason}); the first is taken", file=sys.stderr)
+        return chosen
 
 
 def decoding_of(
@@ -153,16 +171,18 @@ def write_summaries(
     device: str,
     advance: Callable[[int], None] = lambda done: None,
     processes: Processes = ONE_PROCESS,
+    overwrite: bool = False,
 ) -> int:
     """Write outputs to ``out``; returns the number that an earlier, stopped job for the same task had written.
 
     Finished chunks are in ``out.partial``, and their task in ``out.partial.task``; the file gets its final name when it
-    is complete. Of several processes, process 0 writes.
+    is complete. Of several processes, process 0 writes. Raises UserError where another task has finished chunks, unless
+    ``overwrite``.
     """
     partial, note = out.with_name(out.name + ".partial"), out.with_name(out.name + ".partial.task")
     key = task.key()
     with lost_process_as_error("run the same command again: it continues where it stopped"):
-        done = _begin(partial, note, key, task.batch_size) if processes.rank == 0 else 0
+        done = _begin(partial, note, key, task.batch_size, overwrite) if processes.rank == 0 else 0
         done = processes.gather_all(done)[0]
         advance(done)
         remaining = replace(task, rows=task.rows.select(range(done, len(task.rows))))
@@ -177,14 +197,21 @@ def write_summaries(
     return done
 
 
-def _begin(partial: Path, note: Path, key: str, batch_size: int) -> int:
+def _begin(partial: Path, note: Path, key: dict[str, Any], batch_size: int, overwrite: bool) -> int:
     """Prepare the files; returns the number of lines kept from an earlier job for the same task."""
     partial.parent.mkdir(parents=True, exist_ok=True)
-    same = partial.exists() and note.exists() and note.read_text(encoding="utf-8") == key
-    lines = partial.read_bytes().splitlines(keepends=True) if same else []
+    lines = partial.read_bytes().splitlines(keepends=True) if partial.exists() else []
     lines = [line for line in lines if line.endswith(b"\n")]
-    lines = lines[: len(lines) - len(lines) % (batch_size * CHUNK_BATCHES)]
+    key = json.loads(json.dumps(key))
+    earlier = json.loads(note.read_text(encoding="utf-8")) if note.exists() else {}
+    different = [name for name, value in key.items() if earlier.get(name) != value]
+    if different and lines and not overwrite:
+        raise UserError(
+            f"{partial}: holds {len(lines):,} summaries of an earlier command, whose {', '.join(different)} differed; "
+            "run that command to continue, or add --overwrite to start anew"
+        )
+    lines = [] if different else lines[: len(lines) - len(lines) % (batch_size * CHUNK_BATCHES)]
     # before the note, or another task's lines would look like this one's
     partial.write_bytes(b"".join(lines))
-    write_atomically(note, key.encode())
+    write_atomically(note, json.dumps(key).encode())
     return len(lines)

@@ -71,12 +71,15 @@ def likelihood(model: Summarizer, batches: Iterable[Batch], processes: Processes
 def decode(model: Summarizer, batches: Iterable[Batch], decoding: Decoding, system: str) -> Iterable[Output]:
     """The output of each article, in the order of the batches; one for each sample if decoding draws several."""
     for batch in batches:
-        texts = model.to_text(batch, model.generate(batch, decoding))
-        samples = len(texts) // len(batch)
-        for i, text in enumerate(texts):
-            row = i // samples
-            article = batch.ids[row], batch.sources[row], batch.references[row]
-            yield Output(*article, text, system, columns=dict(batch.columns[row]))
+        yield from outputs_of(batch, model.to_text(batch, model.generate(batch, decoding)), system)
+
+
+def outputs_of(batch: Batch, texts: Sequence[str], system: str) -> Iterable[Output]:
+    """Texts as outputs; of B*k texts, i*k .. i*k+k-1 belong to article i of the batch."""
+    for i, text in enumerate(texts):
+        row = i // (len(texts) // len(batch))
+        article = batch.ids[row], batch.sources[row], batch.references[row]
+        yield Output(*article, text, system, columns=dict(batch.columns[row]))
 
 
 def measure(

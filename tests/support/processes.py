@@ -27,7 +27,11 @@ from rlsum.training import trainer
 from rlsum.training.parallel import launch
 from rlsum.training.trainer import Trainer
 
-PLACES = {"update": (Trainer, "_update"), "decode": (generation, "decode"), "validation": (Trainer, "_measure")}
+PLACES = {
+    "update": (Trainer, "_update"),
+    "decode": (generation.SummaryTask, "decode"),
+    "validation": (Trainer, "_measure"),
+}
 
 
 def set_trap(place: str, turn: int) -> None:

@@ -5,15 +5,23 @@ from dataclasses import replace
 from pathlib import Path
 
 import datasets
+import numpy as np
 import pytest
 import tiny
 
+import rewards
+from rlsum.errors import UserError
 from rlsum.generation import outputs as generation
+from rlsum.generation.choosing import SampleChoice
 from rlsum.generation.outputs import SummaryTask, summarize, write_summaries
 from rlsum.models.decoding import Decoding
+from rlsum.models.pointer_generator import PointerGenerator
 from rlsum.records import read_outputs
 
 GREEDY = Decoding(max_length=6)
+SAMPLED = replace(GREEDY, method="sample")
+BEST = SampleChoice("best-of", rewards.load("source_rewards:copied"), 4)
+CLOSEST = SampleChoice("mbr", rewards.load("rouge-l"), 4)
 PAIRS = [*tiny.stories(23), *tiny.PAIRS, tiny.EMPTY]
 
 
@@ -26,8 +34,8 @@ def small_chunks(monkeypatch):
     monkeypatch.setattr(generation, "CHUNK_BATCHES", 2)
 
 
-def outputs(batch_size, decoding=GREEDY, rows=None):
-    task = SummaryTask(tiny.copier(), rows or corpus(), decoding, "s", batch_size)
+def outputs(batch_size, decoding=GREEDY, rows=None, choice=None):
+    task = SummaryTask(tiny.copier(), rows or corpus(), decoding, "s", batch_size, choice=choice)
     return [output for chunk in summarize(task, "cpu") for output in chunk]
 
 
@@ -41,12 +49,31 @@ def test_outputs_come_in_the_corpus_order_and_do_not_depend_on_the_batch_size(de
     assert any("Name" in output.candidate for output in one), "copied names are in their surface form"
 
 
-def test_samples_do_not_depend_on_the_batches_decoded_before():
-    sampled = replace(GREEDY, method="sample")
-    whole = outputs(4, sampled)
-    assert whole == outputs(4, sampled)
-    assert outputs(4, sampled, corpus().select(range(8, len(PAIRS)))) == whole[8:]  # as a stopped job goes on
+def test_samples_depend_on_their_article_alone():
+    whole = outputs(4, SAMPLED)
+    assert whole == outputs(7, SAMPLED)
+    assert outputs(4, SAMPLED, corpus().select(range(8, len(PAIRS)))) == whole[8:]  # as a stopped job goes on
     assert [output.candidate for output in whole] != [output.candidate for output in outputs(4)]
+
+
+def test_of_more_samples_the_first_are_the_same_and_articles_are_encoded_once(monkeypatch):
+    encoded = []
+    encode = PointerGenerator.encode
+    monkeypatch.setattr(
+        PointerGenerator, "encode", lambda model, batch: encoded.extend(batch.ids) or encode(model, batch)
+    )
+    reward = BEST.reward
+    best = {
+        n: np.nan_to_num(reward([o.candidate for o in found], None, [o.source for o in found]), nan=-1.0)
+        for n in (1, 2, 8)
+        for found in [outputs(5, SAMPLED, choice=replace(BEST, samples=n))]
+    }
+    assert sorted(encoded) == sorted([str(i) for i in range(len(PAIRS))] * 3)
+    assert (best[1] <= best[2]).all()
+    assert (best[2] <= best[8]).all()
+    assert best[1].mean() < best[2].mean() < best[8].mean()
+    one = outputs(5, SAMPLED, choice=replace(BEST, samples=1))
+    assert one == outputs(5, SAMPLED), "the best of one sample is the sample"
 
 
 def test_dropout_is_off():
@@ -55,12 +82,12 @@ def test_dropout_is_off():
     assert [output for chunk in summarize(task, "cpu") for output in chunk] == outputs(4)
 
 
-def write(out, model=None, rows=None, decoding=GREEDY, batch_size=3, **options):
-    task = SummaryTask(model or tiny.copier(), rows or corpus(), decoding, "s", batch_size)
+def write(out, model=None, rows=None, decoding=GREEDY, batch_size=3, choice=None, **options):
+    task = SummaryTask(model or tiny.copier(), rows or corpus(), decoding, "s", batch_size, choice=choice)
     return write_summaries(out, task, "cpu", **options)
 
 
-def stop_after(lines, out):
+def stop_after(lines, out, **options):
     """Write until so many articles are done, then stop as Ctrl-C does."""
     done = 0
 
@@ -71,7 +98,7 @@ def stop_after(lines, out):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        write(out, advance=advance)
+        write(out, advance=advance, **options)
     assert not out.exists()
 
 
@@ -82,16 +109,18 @@ def test_a_job_leaves_its_file_and_nothing_else(tmp_path):
     assert [path.name for path in out.parent.iterdir()] == ["o.jsonl"]
 
 
-def test_a_stopped_job_goes_on_where_it_stood(tmp_path):
+@pytest.mark.parametrize("choice", [None, BEST, CLOSEST], ids=["greedy", "best of n", "minimum Bayes risk"])
+def test_a_stopped_job_goes_on_where_it_stood(tmp_path, choice):
     out = tmp_path / "o.jsonl"
-    stop_after(12, out)
+    options = {"choice": choice, "decoding": SAMPLED if choice else GREEDY}
+    stop_after(12, out, **options)
     decoded = []
     model = tiny.copier()
-    generate = model.generate
-    model.generate = lambda batch, decoding: (decoded.extend(batch.ids), generate(batch, decoding))[1]
-    assert write(out, model) == 12
+    to_text = model.to_text
+    model.to_text = lambda batch, tokens: (decoded.extend(batch.ids), to_text(batch, tokens))[1]
+    assert write(out, model, **options) == 12
     assert sorted(map(int, decoded)) == list(range(12, len(PAIRS)))
-    assert read_outputs(out) == outputs(3)
+    assert read_outputs(out) == outputs(3, **options)
 
 
 def test_a_line_cut_by_a_kill_is_written_again(tmp_path):
@@ -103,25 +132,29 @@ def test_a_line_cut_by_a_kill_is_written_again(tmp_path):
     partial = tmp_path / "p.jsonl.partial"
     partial.write_bytes(write_partly)
     task = SummaryTask(tiny.copier(), corpus(pairs), GREEDY, "s", 3)
-    (tmp_path / "p.jsonl.partial.task").write_text(task.key(), encoding="utf-8")
+    (tmp_path / "p.jsonl.partial.task").write_text(json.dumps(task.key()), encoding="utf-8")
     assert write(tmp_path / "p.jsonl", rows=corpus(pairs)) > 0
     assert (tmp_path / "p.jsonl").read_bytes() == whole
 
 
 @pytest.mark.parametrize(
-    "other",
+    ("name", "other"),
     [
-        {"model": tiny.copier(seed=2)},
-        {"decoding": replace(GREEDY, min_length=2)},
-        {"rows": corpus(PAIRS[::-1])},
-        {"batch_size": 4},
+        ("weights", {"model": tiny.copier(seed=2)}),
+        ("decoding", {"decoding": replace(GREEDY, min_length=2)}),
+        ("rows", {"rows": corpus(PAIRS[::-1])}),
+        ("batch_size", {"batch_size": 4}),
+        ("choice", {"choice": BEST, "decoding": SAMPLED}),
     ],
-    ids=["weights", "decoding", "rows", "batch size"],
 )
-def test_what_another_task_began_is_not_gone_on_with(tmp_path, other):
+def test_what_another_task_began_is_not_gone_on_with(tmp_path, name, other):
     out = tmp_path / "o.jsonl"
     stop_after(12, out)
-    assert write(out, **other) == 0
+    partial = out.with_name("o.jsonl.partial").read_bytes()
+    with pytest.raises(UserError, match=f"12 summaries of an earlier command, whose .*{name}.* differed"):
+        write(out, **other)
+    assert out.with_name("o.jsonl.partial").read_bytes() == partial, "nothing already written is lost"
+    assert write(out, **other, overwrite=True) == 0
     clean = tmp_path / "clean.jsonl"
     write(clean, **other)
     assert out.read_bytes() == clean.read_bytes()
@@ -140,8 +173,8 @@ def test_lines_of_another_task_are_gone_before_the_note_says_otherwise(tmp_path,
         with monkeypatch.context() as patch:
             patch.setattr(owner, name, crash)
             with pytest.raises(KeyboardInterrupt):
-                write(out, other)
-    assert write(out, other) == 0
+                write(out, other, overwrite=True)
+    assert write(out, other, overwrite=True) == 0
 
 
 def test_records_are_json_lines_with_the_agreed_fields(tmp_path):

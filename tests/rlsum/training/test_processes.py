@@ -151,6 +151,11 @@ def done(tmp_path_factory):
         name: ["generate", folder / "mle-1", folder / "many.jsonl", *options, "-o", folder / f"{name}.jsonl"]
         for name in ("one", "two", "cut")
     }
+    best = ["--best-of", 3, "--by", "source_rewards:copied", *options[:2], *options[4:]]
+    generate |= {
+        name: ["generate", folder / "mle-1", folder / "many.jsonl", *best, "-o", folder / f"{name}.jsonl"]
+        for name in ("chosen", "chosen-cut")
+    }
     jobs = {
         "mle-1": (1, train["mle-1"], None),
         "mle-2": (2, train["mle-2"], None),
@@ -170,6 +175,9 @@ def done(tmp_path_factory):
         "two": (2, generate["two"], None),
         "cut": (2, generate["cut"], (1, "decode", 15)),
         "went on": (2, generate["cut"], None),
+        "chosen": (1, generate["chosen"], None),
+        "chosen-cut": (2, generate["chosen-cut"], (1, "decode", 15)),
+        "chosen-on": (2, generate["chosen-cut"], None),
     }
     ended, told = commands(folder, *jobs.values())
     return folder, dict(zip(jobs, ended, strict=True)), told
@@ -178,7 +186,9 @@ def done(tmp_path_factory):
 def test_nobody_failed_but_the_killed(done):
     _, ended, told = done
     for name, status in ended.items():
-        expected = {"killed": [2, KILLED], "cut": [2, KILLED], "again": [2, 2]}.get(name, [0] * len(status))
+        expected = {"killed": [2, KILLED], "cut": [2, KILLED], "chosen-cut": [2, KILLED], "again": [2, 2]}.get(
+            name, [0] * len(status)
+        )
         assert status == expected, f"{name}\n{told}"
 
 
@@ -214,6 +224,8 @@ def test_two_processes_generate_the_file_that_one_does_also_after_a_kill(done):
     assert "the same command again" in told
     assert f"{folder / 'cut.jsonl'}: 70 summaries by s, 20 of them by an earlier job" in told
     assert "cut.jsonl.partial" not in {path.name for path in folder.iterdir()}
+    assert (folder / "chosen-cut.jsonl").read_bytes() == (folder / "chosen.jsonl").read_bytes() != whole
+    assert f"{folder / 'chosen-cut.jsonl'}: 70 summaries by s, each of 3 samples" in told
 
 
 def test_the_example_configurations_are_accelerates():
