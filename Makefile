@@ -2,12 +2,13 @@
 # make test   install what is missing, then run the checks and the tests
 # make check  style, types, import contracts
 # make format rewrite to the house style
+# make docs   the documentation as a site, in build/site
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test slow check format
+.PHONY: demo test slow check format docs
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -32,3 +33,6 @@ check: $(STAMP)
 format: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+docs: $(STAMP)
+	$(BIN)/mkdocs build --quiet

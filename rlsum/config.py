@@ -4,34 +4,39 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 import yaml
-from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
 from rlsum.errors import ConfigError
 from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.sizes import MODELS, ModelConfig
+from rlsum.objective import STRICT, Objective, RewardSpec, default_of
 from rlsum.records import RECORD_FIELDS
 from rlsum.yaml_files import read
-
-STRICT = ConfigDict(extra="forbid")
-RewardSpec = str | dict[str, Any]
-Estimator = Literal["self-critical", "rloo", "grpo", "dr-grpo", "reinforce++", "reinforce++-baseline"]
-OF_SINGLE_SAMPLES = ("self-critical", "reinforce++")  # estimators that need no second sample of an article
-MIXED_ONLY = (
-    "control_advantage", "estimator", "normalisation", "divisor", "skip_zero_groups", "kl", "clip",
-    "clip_high", "ratio",
-)  # fmt: skip
-Normalisation = Literal["constant", "token", "sequence", "sum"]  # of the policy gradient: estimators.weights
 
 
 @dataclass(frozen=True, config=STRICT)
 class DataConfig:
-    """Where articles come from and how they are tokenised; see rlsum.data.corpus.load_corpus."""
+    """Where articles come from and how they are tokenised.
+
+    train, valid                a JSONL, CSV or parquet file, a .story folder, a folder with one file per split, a saved
+                                dataset, or a hub name ``hf://owner/name/config``
+    train_split, valid_split    the split, where there are several; synonyms are understood
+    id_column                   none: ``id`` if it exists, else file and line
+    source_column               articles
+    reference_column            references: each a text with one sentence per line, or a list of texts
+    tokenizer                   whitespace for tokenised text, spacy for raw text
+    lowercase                   lower-case the tokens
+    max_source, max_target      tokens kept of the article and of the first reference; a cut reference has no end token
+    train_limit, valid_limit    at most this many rows, drawn with training.seed
+    num_proc                    processes that tokenise; the result does not depend on it
+    columns                     further columns, as a list, for rewards that read them; outputs have them as fields, too
+    """
 
     train: str
     valid: str
@@ -58,132 +63,17 @@ class DataConfig:
 
 @dataclass(frozen=True, config=STRICT)
 class VocabularyConfig:
-    """The words of a pointer-generator, and a file of word vectors to initialise their embeddings."""
+    """The words of a pointer-generator. With --init they come from the checkpoint, and this section is not used.
+
+    size        most frequent words of training articles and references
+    min_count   rarer words are left out; in an article they can still be copied
+    embeddings  a word2vec, GloVe or fastText text file to start from, as wide as model.embedding; other words start as
+                noise of the same spread
+    """
 
     size: int = Field(default=30_000, ge=1)
     min_count: int = Field(default=1, ge=1)
     embeddings: str | None = None
-
-
-@dataclass(frozen=True, config=STRICT)
-class Objective:
-    """What is minimised.
-
-    kind                mle | mixed | ranking | minimum-risk | best-of-n
-    reward              the reward of all kinds but mle, for example ``rouge-l``, or a mapping with options
-    gamma               weight of the reward's loss at the first update
-    gamma_end           its weight at the last update, reached linearly; None: constant
-    estimator           how the rewards of mixed become advantages; see rlsum.training.estimators
-    reward_scale        factor on the advantages, and on the rewards of minimum-risk
-    samples             samples an article
-    normalisation       what the sum of log p over a sample is divided by in the loss of mixed
-    divisor             of the constant normalisation; None: the tokens that a sample may have
-    skip_zero_groups    leave articles whose samples all have advantage 0 or none out of the loss of mixed
-    length              the log-probability of a text is the sum or the mean over its tokens, but for mixed's samples
-    kl                  weight of KL(policy || start) in the loss of mixed
-    updates_per_sample  updates that learn from the same samples
-    clip                range of importance ratios, which then replace log-probabilities in the loss of mixed
-    clip_high           their range above 1; None: clip
-    ratio               of a token, or of a sequence: the geometric mean of its tokens'
-    margin              of ranking, for each rank between two candidates
-    sharpness           of minimum-risk: exponent of a sample's probability
-    control             constant: every sample has the same advantage; shuffled: the samples of an update exchange their
-                        rewards, and so do its greedy texts
-    control_advantage   the advantage of every sample with control=constant, not scaled
-    coverage_weight     lambda of the coverage loss, for a model with coverage
-    coverage_on_samples whether samples have a coverage loss as references have
-    label_smoothing     probability that is spread evenly over all tokens in the likelihood of a pretrained model
-    """
-
-    kind: Literal["mle", "mixed", "ranking", "minimum-risk", "best-of-n"] = "mle"
-    reward: RewardSpec | None = None
-    gamma: float = Field(default=0.97, ge=0, le=1)
-    gamma_end: float | None = Field(default=None, ge=0, le=1)
-    estimator: Estimator = "self-critical"
-    reward_scale: float = Field(default=1.0, gt=0, allow_inf_nan=False)
-    samples: int = Field(default=1, ge=1)
-    normalisation: Normalisation = "constant"
-    divisor: float | None = Field(default=None, gt=0, allow_inf_nan=False)
-    skip_zero_groups: bool = False
-    length: Literal["sum", "mean"] = "mean"
-    kl: float = Field(default=0.0, ge=0, allow_inf_nan=False)
-    updates_per_sample: int = Field(default=1, ge=1)
-    clip: float | None = Field(default=None, gt=0, lt=1)
-    clip_high: float | None = Field(default=None, gt=0, allow_inf_nan=False)
-    ratio: Literal["token", "sequence"] = "token"
-    margin: float = Field(default=0.001, ge=0, allow_inf_nan=False)
-    sharpness: float = Field(default=1.0, gt=0, allow_inf_nan=False)
-    control: Literal["constant", "shuffled"] | None = None
-    control_advantage: float | None = Field(default=None, allow_inf_nan=False)
-    coverage_weight: float = Field(default=1.0, ge=0, allow_inf_nan=False)
-    coverage_on_samples: bool = False
-    label_smoothing: float = Field(default=0.0, ge=0, lt=1)
-
-    def __post_init__(self) -> None:
-        """Reject keys that do not fit each other, with every reason."""
-        if faults := [*self._missing(), *self._misplaced()]:
-            raise ValueError("; ".join(faults))
-
-    @property
-    def rewarded(self) -> bool:
-        """Whether a reward trains the model and selects the best checkpoint."""
-        return self.kind != "mle"
-
-    @property
-    def draws_samples(self) -> bool:
-        """Whether any update has a weight for the reward's loss."""
-        return self.rewarded and (self.gamma > 0 or bool(self.gamma_end))
-
-    def _missing(self) -> Iterator[str]:
-        if self.rewarded and self.reward is None:
-            yield f"kind={self.kind} needs a reward, for example reward: rouge-l"
-        compares = f"estimator={self.estimator}" if self.kind == "mixed" else f"kind={self.kind}"
-        alone = self.estimator in OF_SINGLE_SAMPLES if self.kind == "mixed" else not self.rewarded
-        if not alone and self.samples < 2:
-            yield f"{compares} compares the samples of an article: samples={self.samples} must be 2 or more, such as 4"
-        if self.kind == "mixed" and self.updates_per_sample > 1 and self.clip is None:
-            yield (
-                f"updates_per_sample={self.updates_per_sample} learns from samples of an older policy, which needs "
-                "importance ratios: set clip, for example 0.2, or updates_per_sample=1"
-            )
-        if self.kind == "mixed" and self.control == "constant" and self.control_advantage is None:
-            yield (
-                "control=constant needs control_advantage, the advantage of every sample, for example -0.1: "
-                "the advantage_mean in the log of the run that it is a control of"
-            )
-        for name in ("clip_high", "ratio"):
-            if self.kind == "mixed" and self.clip is None and getattr(self, name) != _default(self, name):
-                yield f"{name}={getattr(self, name)} is about importance ratios: set clip, for example 0.2"
-
-    def _misplaced(self) -> Iterator[str]:
-        if self.kind != "mixed":
-            for name in MIXED_ONLY:
-                if getattr(self, name) != _default(self, name):
-                    yield f"{name}={getattr(self, name)} applies to kind=mixed only; leave it out"
-        if self.control == "shuffled" and not self.rewarded:
-            yield "control=shuffled: kind=mle has no rewards; leave it out"
-        if self.control == "constant" and self.kind != "mixed":
-            yield f"control=constant: kind={self.kind} has no advantages; use kind=mixed, or leave it out"
-        if self.control_advantage is not None and self.kind == "mixed" and self.control != "constant":
-            yield f"control_advantage={self.control_advantage}: applies to control=constant only; leave it out"
-        if self.sharpness != 1 and self.kind != "minimum-risk":
-            yield f"sharpness={self.sharpness} applies to kind=minimum-risk only; leave it out"
-        if self.reward_scale != 1 and self.kind == "best-of-n":
-            yield f"reward_scale={self.reward_scale}: kind=best-of-n only orders the rewards; leave it out"
-        if self.divisor is not None and self.normalisation != "constant":
-            yield f"divisor={self.divisor}: not with normalisation={self.normalisation}; use normalisation=constant"
-        if self.coverage_on_samples and not self.rewarded:
-            yield "coverage_on_samples=True: kind=mle draws no samples; leave it out"
-        if self.coverage_on_samples and self.coverage_weight == 0:
-            yield "coverage_on_samples=True: coverage_weight=0 turns coverage off; set it, for example 1"
-        if self.kind == "mle" and self.updates_per_sample > 1:
-            yield f"updates_per_sample={self.updates_per_sample}: kind=mle draws no samples; leave it out"
-
-    def gamma_at(self, step: int, steps: int) -> float:
-        """Gamma of update ``step`` (from 0) of ``steps``: constant, or linear from gamma to gamma_end."""
-        if self.gamma_end is None or steps <= 1:
-            return self.gamma
-        return self.gamma + (self.gamma_end - self.gamma) * min(1.0, step / (steps - 1))
 
 
 def _unquoted_no(value: object) -> object:
@@ -193,19 +83,33 @@ def _unquoted_no(value: object) -> object:
 
 @dataclass(frozen=True, config=STRICT)
 class Training:
-    """The training loop. Counts are in updates; ``batch_size`` is in articles a process.
+    """The training loop. Counts are in updates.
 
-    accumulate        batches whose gradients add up to one update
-    optimizer         see rlsum.training.trainer.optimizer_of; weight_decay applies to adamw and adafactor
+    steps             updates
+    batch_size        articles per batch and process
+    accumulate        batches per update: less memory, the same articles and the same gradient as one large batch
+    optimizer         adam, adamw, or adafactor: half the memory of Adam in training, another scale of rates
+    learning_rate     with adafactor, relative to the size of the weights
+    weight_decay      of adamw and adafactor: weights shrink by rate x decay in each update
+    schedule          constant, or linear: to 0 at the end
+    warmup            updates of linear rise at the start
     clip              largest norm of the gradient
-    choose_by         what the best checkpoint maximises: reward, likelihood, or a metric; None: see Config.chooses_by
-    validate_decoded  validation articles that are also decoded and scored
-    patience          validations without gain before the run stops; None: never
-    row_noise         draw the samples of each article with random numbers that depend on the article alone; None:
-                      where several processes train, or decode_batch is set
-    decode_batch      articles whose samples are decoded together, before the update; None: batch by batch
-    reward_workers    processes that score samples while this one decodes the next; 0: it scores them itself
-    reward_seconds    time limit of one sample in a worker; a sample over it has no reward
+    seed              of everything; 0 or above
+    validate_every    updates between validations; the state is saved with each
+    choose_by         what the best checkpoint maximises: reward, likelihood, one of metrics, or another metric, which
+                      validation then reports, too; none: the likelihood of mle, the reward of all other kinds
+    validate_decoded  validation articles that are summarized and scored, always the same; the likelihood is of all
+    patience          stop after this many validations without a better one; none: never
+    log_every         updates between log lines
+    sample_outputs    at each validation, summaries written to samples.jsonl, and articles whose samples are written to
+                      training-samples.jsonl
+    row_noise         random numbers of a sample depend on its article, not on its batch; none: on with several
+                      processes or decode_batch
+    decode_batch      articles sampled from together, before the update; none: batch by batch
+    reward_workers    processes that score samples while this one decodes the next; 0: the training process scores
+    reward_seconds    time limit of a sample in a worker; a sample over it has no reward
+    mixed_precision   of the computation; fp16 needs a GPU
+    tracker           another tracker that accelerate knows, or null
     """
 
     steps: int = Field(ge=1)
@@ -247,7 +151,11 @@ class Training:
 
 @dataclass(frozen=True, config=STRICT)
 class Config:
-    """A run. ``run`` is the folder it writes; ``model`` may be left out with --init, whose checkpoint has its own."""
+    """A run: two keys, and the sections.
+
+    run      the run folder; a folder that already holds a run is refused
+    metrics  rewards reported in validation
+    """
 
     run: str
     data: DataConfig
@@ -293,7 +201,7 @@ class Config:
             if self.sampling != Sampling():
                 faults.append("sampling: objective.kind=mle draws no samples; leave it out")
             for name in ("decode_batch", "reward_workers"):
-                if getattr(training, name) != _default(training, name):
+                if getattr(training, name) != default_of(training, name):
                     faults.append(
                         f"training.{name}={getattr(training, name)}: objective.kind=mle draws no samples; leave it out"
                     )
@@ -309,10 +217,6 @@ class Config:
     def samples_from(self) -> Sampling:
         """``sampling`` with its maximum length, by default that of ``decoding``."""
         return dataclasses.replace(self.sampling, max_length=self.sampling.max_length or self.decoding.max_length)
-
-
-def _default(section: Any, name: str) -> Any:
-    return section.__pydantic_fields__[name].default
 
 
 def load(path: str | Path, overrides: Sequence[str] = ()) -> Config:

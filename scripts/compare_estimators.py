@@ -27,9 +27,9 @@ from rich.console import Console
 
 from rlsum.compare import estimators
 from rlsum.compare.report import report_blocks, write_report
-from rlsum.config import Normalisation, Objective
 from rlsum.data.batch import Batch, BatchPlan, training_lengths
 from rlsum.errors import UserError
+from rlsum.objective import Normalisation, Objective
 from rlsum.pages.terminal import show
 from rlsum.training import build, checkpoint
 from rlsum.training.steps import BufferedStep, training_step

@@ -15,6 +15,7 @@ def train(
         Path | None, typer.Option(help="Run or checkpoint to start from, with its words and sizes.")
     ] = None,
     resume: Annotated[Path | None, typer.Option(help="Run folder to continue where it stopped.")] = None,
+    keys: Annotated[str | None, typer.Option(help="Explain the keys of a section, or of all, and stop.")] = None,
 ) -> None:
     """Train a summarizer by likelihood, or on a reward with reinforcement learning.
 
@@ -28,10 +29,15 @@ def train(
 
     rlsum train --resume runs/demo/mle
 
+    rlsum train --keys objective
+
     accelerate launch --num_processes 4 -m rlsum train configs/cnndm/mle.yaml
     """
     from rlsum import config as configs
 
+    if keys is not None:
+        _explain(keys)
+        return
     overrides = overrides or []
     if config is not None and "=" in config and not Path(config).exists():
         overrides, config = [config, *overrides], None
@@ -50,6 +56,29 @@ def train(
 
     with lost_process_as_error("its own message says why"):
         build.trainer(resolved, init=init, resume=resume is not None).fit()
+
+
+def _explain(section: str) -> None:
+    """Print every key of a section with its default, values and meaning."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from rewards.options import nearest
+    from rlsum import config_reference as reference
+    from rlsum.errors import ConfigError
+
+    named = [name for name in reference.SECTIONS if section in ("all", name.partition(" ")[0])]
+    if not named:
+        known = ["all", *(name for name in reference.SECTIONS if " " not in name)]
+        raise ConfigError(f"--keys {section}: no such section{nearest(section, known)}; choose from {', '.join(known)}")
+    for name in named:
+        table = Table.grid(padding=(0, 2, 0, 0))
+        for key in reference.keys(name):
+            default = "required" if key.default == "required" else f"default {key.default}"
+            values = f"{' | '.join(key.values)}; " if len(key.values) > 1 else ""
+            table.add_row(Text(key.name, style="bold"), Text(default), Text(values + key.meaning.replace("``", "")))
+        Console().print(Text(f"\n{name}", style="bold underline"), table)
 
 
 def _resumed(run: Path, config: str | None, overrides: list[str]):  # type: ignore[no-untyped-def]

@@ -11,17 +11,16 @@ from pydantic.dataclasses import dataclass
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Decoding:
-    """Decoding options.
+    """How validation decodes, and the defaults of `rlsum generate`.
 
-    method                     greedy | beam | sample
-    beam                       width of the beam
-    max_length                 most tokens of a text, its end token included
-    min_length                 no end token before this many tokens
-    length_penalty             beam hypotheses are ranked by log p / length ** length_penalty (0: log p itself; below 0
-                               shorter ones rank higher)
-    block_ngrams               no n-gram of this size occurs twice (0: off)
-    samples                    samples an article; method sample
-    temperature, top_k, top_p  of method sample, see Sampling
+    method                     of validation; `rlsum generate` has options of its own
+    beam                       width
+    max_length                 tokens at most, the end token included
+    min_length                 no end before this many tokens
+    length_penalty             hypotheses are ranked by log p / length ** penalty; below 0 shorter ones rank higher
+    block_ngrams               no n-gram of this size twice; 0: off
+    samples                    texts per article, of method sample
+    temperature, top_k, top_p  of method sample, as in sampling
     """
 
     method: Literal["greedy", "beam", "sample"] = "greedy"
@@ -60,12 +59,12 @@ class Decoding:
 class Sampling:
     """The distribution that samples are drawn from, and scored under. The options apply in this order:
 
-    min_length    no end token before this many tokens
-    block_ngrams  no n-gram of this size occurs twice (0: off)
-    temperature   p ** (1 / temperature)
-    top_k         only the k most probable tokens (0: all)
-    top_p         only the fewest most probable tokens that together have at least this probability (1: all)
-    max_length    most tokens of a sample, its end token included; None in a configuration: decoding.max_length
+    min_length    no end before this many tokens
+    block_ngrams  no n-gram of this size twice; 0: off
+    temperature   samples come from p ** (1 / temperature)
+    top_k         only from the k most probable tokens; 0: all
+    top_p         only from the fewest most probable tokens that together have at least this probability; 1: all
+    max_length    tokens at most, the end token included; none in a configuration: decoding.max_length
     """
 
     temperature: float = Field(default=1.0, gt=0, allow_inf_nan=False)

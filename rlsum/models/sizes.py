@@ -12,9 +12,15 @@ STRICT = ConfigDict(extra="forbid")
 
 @dataclass(frozen=True, config=STRICT)
 class PointerGeneratorConfig:
-    """Sizes of a pointer-generator.
+    """A pointer-generator with random weights.
 
-    See et al. 2017: embedding 128, hidden 256, one layer each; Clark et al. 2019: 300, 128, 2 and 1.
+    embedding       size of word vectors: See et al. 2017 128, Clark et al. 2019 300
+    hidden          size of LSTM states: See et al. 256, Clark et al. 128
+    encoder_layers  LSTM layers; Clark et al.: 2
+    decoder_layers  LSTM layers
+    dropout         on embeddings, encoder states and between layers
+    coverage        attention takes its own history into account (See et al. 2017, equation 11)
+    kind            this kind
     """
 
     embedding: int = Field(default=128, ge=1)
@@ -30,8 +36,11 @@ class PointerGeneratorConfig:
 class LoraConfig:
     """Low-rank updates of frozen weights (Hu et al. 2021, arXiv 2106.09685).
 
-    rank, alpha, dropout  of the updates, which are scaled by alpha / rank
-    targets               names of the layers with an update; None: peft's defaults for the architecture
+    rank     of the updates
+    alpha    updates are scaled by alpha / rank
+    dropout  on their inputs
+    targets  names of the updated layers; none: those that peft knows for BART, T5 and mT5. For PEGASUS and LED:
+             ``[q_proj, v_proj]``
     """
 
     rank: int = Field(default=16, ge=1)
@@ -44,14 +53,16 @@ class LoraConfig:
 class Seq2SeqConfig:
     """A pretrained encoder-decoder of transformers: BART, T5, PEGASUS, mT5, LED, ...
 
-    pretrained              hub name, or folder that ``save_pretrained`` wrote, with its tokenizer
-    prefix                  text before every article, for example "summarize: " for T5
-    line_break              replaces line breaks of summaries for the tokenizer, and is turned back into them unless it
-                            is a space; "<n>" for PEGASUS
-    dropout                 whether training uses the network's own dropout rates; None: with objective mle only
-    gradient_checkpointing  compute the layers again in the backward pass: less memory, about a third more time
-    lora                    train low-rank updates only; None: all weights
-    global_attention        LED only: tokens of an article that attend to all others, and all others to them
+    pretrained              a name on the hub, or a folder that ``save_pretrained`` wrote, tokenizer included
+    kind                    this kind
+    prefix                  put before every article: ``"summarize: "`` for T5
+    line_break              what ends a line of a summary for the tokenizer, and is read back as a line end: ``"<n>"``
+                            for PEGASUS; by default lines are joined
+    dropout                 the network's own dropout in training; none: on with mle, off with the others, which refuse
+                            it as long as gamma is not 0
+    gradient_checkpointing  computes layers again in the backward pass: less memory, more time
+    lora                    train only low-rank updates; none: all weights
+    global_attention        first: the first token of an article attends to all others and they to it (LED)
     """
 
     pretrained: str = Field(min_length=1)

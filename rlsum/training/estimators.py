@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rlsum.config import Estimator, Normalisation
+from rlsum.objective import Estimator, Normalisation
 
 ROUNDING = 1e-9  # rewards of a group that differ by this share of the largest are equal: they differ by rounding
 
@@ -135,7 +135,7 @@ def group_centred_update_normalised(rewards: np.ndarray) -> np.ndarray:
     return update_normalised(group_centred(rewards))
 
 
-# The names are those of rlsum.config.Estimator, the papers those of the table in docs/training.md (both tested).
+# The names are those of rlsum.objective.Estimator, the papers those of the table in docs/training.md (both tested).
 ESTIMATORS: Mapping[Estimator, AdvantageEstimator] = {
     "self-critical": AdvantageEstimator(self_critical, "Rennie et al. 2017; Clark et al. 2019", needs_greedy=True),
     "rloo": AdvantageEstimator(leave_one_out, "Kool et al. 2019; Ahmadian et al. 2024"),

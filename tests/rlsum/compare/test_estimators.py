@@ -15,8 +15,8 @@ from rlsum import config as configs
 from rlsum.compare import estimators
 from rlsum.compare.estimators import ESTIMATORS, EstimatorStudy, variants_of
 from rlsum.compare.variants import METHODS, outputs_path
-from rlsum.config import Normalisation, Objective
 from rlsum.errors import UserError
+from rlsum.objective import Normalisation, Objective
 from rlsum.records import Output, write_outputs
 from rlsum.training import checkpoint
 from rlsum.training import estimators as training_estimators

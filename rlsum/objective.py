@@ -1,0 +1,150 @@
+"""The ``objective`` section of a configuration: what is minimised, and which keys fit each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass
+
+STRICT = ConfigDict(extra="forbid")
+RewardSpec = str | dict[str, Any]
+Estimator = Literal["self-critical", "rloo", "grpo", "dr-grpo", "reinforce++", "reinforce++-baseline"]
+OF_SINGLE_SAMPLES = ("self-critical", "reinforce++")  # estimators that need no second sample of an article
+MIXED_ONLY = (
+    "control_advantage", "estimator", "normalisation", "divisor", "skip_zero_groups", "kl", "clip",
+    "clip_high", "ratio",
+)  # fmt: skip
+Normalisation = Literal["constant", "token", "sequence", "sum"]  # of the policy gradient: estimators.weights
+
+
+@dataclass(frozen=True, config=STRICT)
+class Objective:
+    """What is minimised. docs/training.md has the formulas.
+
+    kind                 mle: likelihood; mixed: likelihood and a policy gradient; ranking, minimum-risk, best-of-n:
+                         likelihood and a loss that compares the samples of an article
+    reward               the reward of all kinds but mle, such as ``rouge-l``, or a mapping with options
+    gamma                weight of the reward's loss, at the first update
+    gamma_end            its weight at the last update, reached linearly; none: constant
+    estimator            how the rewards of mixed become advantages
+    reward_scale         factor on the advantages of mixed and the rewards of minimum-risk
+    samples              samples per article; 2 or more but for mle, and mixed with self-critical or reinforce++
+    normalisation        what the sum of log p over a sample is divided by in mixed: the divisor (constant), the mean
+                         length of the update's samples (token), the sample's length (sequence), or 1 (sum)
+    divisor              of the constant normalisation; none: the tokens that a sample may have
+    skip_zero_groups     leave articles whose samples all have advantage 0 or none out of the loss of mixed (DAPO)
+    length               the log-probability of a text is the mean or the sum over its tokens: of references, and of
+                         samples in all kinds but mixed
+    kl                   weight of the distance from the start, KL(policy || start), in the loss of mixed
+    updates_per_sample   updates that learn from the same samples; above 1, mixed needs clip
+    clip                 range of importance ratios, which then replace log-probabilities in the loss of mixed; 0.2 is
+                         usual
+    clip_high            their range above 1, where clip is the one below; none: the same (DAPO: 0.28)
+    ratio                an importance ratio of each token, or one of the sequence: their geometric mean (GSPO)
+    margin               of ranking, for each rank between two candidates
+    sharpness            of minimum-risk: exponent of a sample's probability
+    control              takes the meaning out of the rewards; constant: every sample has the same advantage; shuffled:
+                         the samples of an update exchange their rewards, and so do its greedy texts
+    control_advantage    the advantage of every sample with control=constant, not scaled
+    coverage_weight      of the coverage loss, for a model with coverage; gamma does not change it
+    coverage_on_samples  add the coverage loss of the samples to that of the references
+    label_smoothing      share of each reference token that is spread evenly over all tokens, in the likelihood of a
+                         pretrained model
+    """
+
+    kind: Literal["mle", "mixed", "ranking", "minimum-risk", "best-of-n"] = "mle"
+    reward: RewardSpec | None = None
+    gamma: float = Field(default=0.97, ge=0, le=1)
+    gamma_end: float | None = Field(default=None, ge=0, le=1)
+    estimator: Estimator = "self-critical"
+    reward_scale: float = Field(default=1.0, gt=0, allow_inf_nan=False)
+    samples: int = Field(default=1, ge=1)
+    normalisation: Normalisation = "constant"
+    divisor: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    skip_zero_groups: bool = False
+    length: Literal["sum", "mean"] = "mean"
+    kl: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    updates_per_sample: int = Field(default=1, ge=1)
+    clip: float | None = Field(default=None, gt=0, lt=1)
+    clip_high: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    ratio: Literal["token", "sequence"] = "token"
+    margin: float = Field(default=0.001, ge=0, allow_inf_nan=False)
+    sharpness: float = Field(default=1.0, gt=0, allow_inf_nan=False)
+    control: Literal["constant", "shuffled"] | None = None
+    control_advantage: float | None = Field(default=None, allow_inf_nan=False)
+    coverage_weight: float = Field(default=1.0, ge=0, allow_inf_nan=False)
+    coverage_on_samples: bool = False
+    label_smoothing: float = Field(default=0.0, ge=0, lt=1)
+
+    def __post_init__(self) -> None:
+        """Reject keys that do not fit each other, with every reason."""
+        if faults := [*self._missing(), *self._misplaced()]:
+            raise ValueError("; ".join(faults))
+
+    @property
+    def rewarded(self) -> bool:
+        """Whether a reward trains the model and selects the best checkpoint."""
+        return self.kind != "mle"
+
+    @property
+    def draws_samples(self) -> bool:
+        """Whether any update has a weight for the reward's loss."""
+        return self.rewarded and (self.gamma > 0 or bool(self.gamma_end))
+
+    def _missing(self) -> Iterator[str]:
+        if self.rewarded and self.reward is None:
+            yield f"kind={self.kind} needs a reward, for example reward: rouge-l"
+        compares = f"estimator={self.estimator}" if self.kind == "mixed" else f"kind={self.kind}"
+        alone = self.estimator in OF_SINGLE_SAMPLES if self.kind == "mixed" else not self.rewarded
+        if not alone and self.samples < 2:
+            yield f"{compares} compares the samples of an article: samples={self.samples} must be 2 or more, such as 4"
+        if self.kind == "mixed" and self.updates_per_sample > 1 and self.clip is None:
+            yield (
+                f"updates_per_sample={self.updates_per_sample} learns from samples of an older policy, which needs "
+                "importance ratios: set clip, for example 0.2, or updates_per_sample=1"
+            )
+        if self.kind == "mixed" and self.control == "constant" and self.control_advantage is None:
+            yield (
+                "control=constant needs control_advantage, the advantage of every sample, for example -0.1: "
+                "the advantage_mean in the log of the run that it is a control of"
+            )
+        for name in ("clip_high", "ratio"):
+            if self.kind == "mixed" and self.clip is None and getattr(self, name) != default_of(self, name):
+                yield f"{name}={getattr(self, name)} is about importance ratios: set clip, for example 0.2"
+
+    def _misplaced(self) -> Iterator[str]:
+        if self.kind != "mixed":
+            for name in MIXED_ONLY:
+                if getattr(self, name) != default_of(self, name):
+                    yield f"{name}={getattr(self, name)} applies to kind=mixed only; leave it out"
+        if self.control == "shuffled" and not self.rewarded:
+            yield "control=shuffled: kind=mle has no rewards; leave it out"
+        if self.control == "constant" and self.kind != "mixed":
+            yield f"control=constant: kind={self.kind} has no advantages; use kind=mixed, or leave it out"
+        if self.control_advantage is not None and self.kind == "mixed" and self.control != "constant":
+            yield f"control_advantage={self.control_advantage}: applies to control=constant only; leave it out"
+        if self.sharpness != 1 and self.kind != "minimum-risk":
+            yield f"sharpness={self.sharpness} applies to kind=minimum-risk only; leave it out"
+        if self.reward_scale != 1 and self.kind == "best-of-n":
+            yield f"reward_scale={self.reward_scale}: kind=best-of-n only orders the rewards; leave it out"
+        if self.divisor is not None and self.normalisation != "constant":
+            yield f"divisor={self.divisor}: not with normalisation={self.normalisation}; use normalisation=constant"
+        if self.coverage_on_samples and not self.rewarded:
+            yield "coverage_on_samples=True: kind=mle draws no samples; leave it out"
+        if self.coverage_on_samples and self.coverage_weight == 0:
+            yield "coverage_on_samples=True: coverage_weight=0 turns coverage off; set it, for example 1"
+        if self.kind == "mle" and self.updates_per_sample > 1:
+            yield f"updates_per_sample={self.updates_per_sample}: kind=mle draws no samples; leave it out"
+
+    def gamma_at(self, step: int, steps: int) -> float:
+        """Gamma of update ``step`` (from 0) of ``steps``: constant, or linear from gamma to gamma_end."""
+        if self.gamma_end is None or steps <= 1:
+            return self.gamma
+        return self.gamma + (self.gamma_end - self.gamma) * min(1.0, step / (steps - 1))
+
+
+def default_of(section: Any, name: str) -> Any:
+    """The default of a key of a section."""
+    return section.__pydantic_fields__[name].default
