@@ -23,18 +23,26 @@ from human_eval.study import Study
 from rlsum.errors import UserError
 from rlsum.files import sync
 
-FORMAT = 1
+FORMAT = 2  # 1 had no table of showings
 
 # The index allows one first answer a task: a task is shown to one judge only.
 _SCHEMA = """
-CREATE TABLE study (digest TEXT NOT NULL, secret BLOB NOT NULL, state TEXT NOT NULL) STRICT;
-CREATE TABLE judges (judge TEXT PRIMARY KEY, booklet INTEGER NOT NULL, joined REAL NOT NULL, seen REAL NOT NULL) STRICT;
-CREATE TABLE loans (booklet INTEGER PRIMARY KEY, judge TEXT NOT NULL UNIQUE, until REAL NOT NULL) STRICT;
-CREATE TABLE answers (
+CREATE TABLE IF NOT EXISTS study (digest TEXT NOT NULL, secret BLOB NOT NULL, state TEXT NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS judges (
+  judge TEXT PRIMARY KEY, booklet INTEGER NOT NULL, joined REAL NOT NULL, seen REAL NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS loans (
+  booklet INTEGER PRIMARY KEY, judge TEXT NOT NULL UNIQUE, until REAL NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS answers (
   id INTEGER PRIMARY KEY, judge TEXT NOT NULL, task TEXT NOT NULL, revision INTEGER NOT NULL, answers TEXT NOT NULL,
   comment TEXT NOT NULL, seconds REAL NOT NULL, submitted REAL NOT NULL, UNIQUE (judge, task, revision)
 ) STRICT;
-CREATE UNIQUE INDEX one_judge_a_task ON answers (task) WHERE revision = 0;
+CREATE UNIQUE INDEX IF NOT EXISTS one_judge_a_task ON answers (task) WHERE revision = 0;
+CREATE TABLE IF NOT EXISTS showings (
+  judge TEXT NOT NULL, task TEXT NOT NULL, revision INTEGER NOT NULL, at REAL NOT NULL,
+  PRIMARY KEY (judge, task, revision)
+) STRICT;
 """
 ANSWER_COLUMNS = "judge, task, revision, answers, comment, seconds, submitted"
 
@@ -57,6 +65,8 @@ def open_database(path: Path, study: Study) -> sqlite3.Connection:
             connection.execute("PRAGMA synchronous = FULL")  # with NORMAL, a power failure loses the last commits
             connection.execute("PRAGMA wal_autocheckpoint = 1")  # by default, a small study never leaves the log
             connection.execute("PRAGMA trusted_schema = OFF")
+            if connection.execute("PRAGMA user_version").fetchone()[0] != FORMAT:
+                connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version = {FORMAT}; COMMIT;")
             connection.execute("PRAGMA wal_checkpoint")  # what a killed server left in the log
         except BaseException:
             connection.close()

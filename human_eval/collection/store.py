@@ -126,6 +126,18 @@ class ResponseStore:
         with self._writing, self._transaction():
             self._touch(judge)
 
+    def show(self, judge: str, task: str, revision: int) -> float:
+        """Note that a form is shown to the judge. Returns when it was shown first (seconds since 1970)."""
+        form = (judge, task, revision)
+        query = "SELECT at FROM showings WHERE judge = ? AND task = ? AND revision = ?"
+        with self._reading:
+            shown = self._reader.execute(query, form).fetchone()
+        if shown is None:
+            with self._writing, self._transaction():
+                self._connection.execute("INSERT OR IGNORE INTO showings VALUES (?, ?, ?, ?)", (*form, self._now()))
+                shown = self._row(query, *form)
+        return cast(float, shown[0])
+
     def record(
         self, judge: str, task: str, revision: int, answers: Mapping[str, str], comment: str, seconds: float
     ) -> None:

@@ -100,6 +100,7 @@ class Judging:
         progress = await self._progress(visitor)
         if not progress.open or progress.state != "open":
             return RedirectResponse("/", 303)
+        await run_in_threadpool(self._store.show, visitor.name, progress.open[0], 0)
         return self._item(visitor, progress, progress.open[0], 0, ItemForm({}))
 
     async def last(self, request: Request) -> Response:
@@ -110,6 +111,7 @@ class Judging:
             return RedirectResponse("/", 303)
         task = progress.done[-1]
         response, revision = self._store.latest(visitor.name, task)
+        await run_in_threadpool(self._store.show, visitor.name, task, revision + 1)
         return self._item(visitor, progress, task, revision + 1, ItemForm(response.answers, response.comment))
 
     async def submit(self, request: Request) -> Response:
@@ -121,7 +123,8 @@ class Judging:
         entered = self._entered(form, shown)
         if entered.problem:
             return self._item(visitor, await self._progress(visitor), task, revision, entered)
-        seconds = max(0.0, self._site.access.now() - shown.at)  # the clock may have been set back
+        first = await run_in_threadpool(self._store.show, visitor.name, task, revision)
+        seconds = max(0.0, self._site.access.now() - min(first, shown.at))  # the clock may have been set back
         record = (visitor.name, task, revision, entered.answers, entered.comment, seconds)
         try:
             await run_in_threadpool(self._store.record, *record)

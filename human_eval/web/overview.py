@@ -16,6 +16,7 @@ from human_eval.statistics.analysis import AnalysisSettings, analyse
 from human_eval.statistics.exclusion import ExclusionRules, excluded
 from human_eval.statistics.unblind import unblind
 from human_eval.study import Answer, Study, StudyKey
+from rlsum.errors import UserError
 from rlsum.evaluation.agreement import Agreement, krippendorff_alpha
 
 RESAMPLES = 500  # for the intervals of agreement
@@ -73,8 +74,11 @@ def overview(
 
 
 def verdict(study: Study, responses: Sequence[Response], key: StudyKey) -> tuple[list[str], list[str]]:
-    """The findings and warnings of the analysis so far."""
-    analysis = analyse(unblind(study, key, responses), AnalysisSettings(resamples=VERDICT_RESAMPLES))
+    """The findings and warnings of the analysis so far; why there are none if it cannot be made."""
+    try:
+        analysis = analyse(unblind(study, key, responses), AnalysisSettings(resamples=VERDICT_RESAMPLES))
+    except UserError as error:  # such as: all judges are excluded
+        return [f"No verdict: {error}."], []
     return findings(analysis), warnings(analysis)
 
 

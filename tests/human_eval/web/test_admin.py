@@ -78,6 +78,17 @@ def test_the_verdict_is_hidden_until_the_study_is_closed(app_of):
     assert "overall: no difference detected" in page
 
 
+def test_a_closed_study_that_excludes_everyone_has_a_page(app_of):
+    study = make_study(items=4)
+    app = app_of(study, key=make_key(study, checks={2: ("identical", "none"), 3: ("identical", "none")}))
+    work(app, "anna", ("left", "left"))
+    admin = app.visit("admin")
+    change(admin, "closed")
+    reply = admin.get("/admin")
+    assert reply.status_code == 200
+    assert "No verdict: all judges are excluded" in reply.text
+
+
 def test_the_verdict_is_shown_before_when_asked_for(app_of):
     study = make_study()
     app = app_of(study, key=make_key(study), show_verdicts=True)

@@ -45,6 +45,21 @@ def test_seconds_are_those_since_the_item_was_shown(app):
     assert app.store.responses()[0].seconds == 42
 
 
+def test_seconds_are_those_since_the_first_showing_however_often_the_page_is_loaded(app):
+    browser = app.visit("judge", "anna")
+    begin(browser)
+    app.clock.at += 40
+    item = browser.get("/item")
+    app.clock.at += 2
+    browser.post("/item", data=answers("left", "none", token=token_of(item)))
+    assert app.store.responses()[0].seconds == 42
+    browser.get("/last")
+    app.clock.at += 10
+    last = browser.get("/last")
+    browser.post("/item", data=answers("right", "none", token=token_of(last)))
+    assert app.store.responses()[0].seconds == 52
+
+
 def test_a_clock_set_back_makes_no_negative_time(app):
     browser = app.visit("judge", "anna")
     item = begin(browser)
