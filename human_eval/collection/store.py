@@ -21,6 +21,7 @@ from human_eval.collection.responses import Response
 from human_eval.study import Study
 
 StudyState = Literal["open", "paused", "closed"]
+Stage = Literal["new", "judging", "finished", "lost"]  # of a judge
 
 LEASE = 2 * 3600.0  # seconds of inactivity after which another judge may take over a booklet
 
@@ -46,12 +47,14 @@ class Loan:
 class JudgeProgress:
     """A judge's open tasks, in order, and answered tasks, in the order of answering; and the state of the study.
 
+    ``stage``: "lost" if another judge took over the open tasks.
     ``renewal_due``: half of the loan is over, so call `ResponseStore.renew`. Writing at every request would be slow.
     """
 
     open: tuple[str, ...]
     done: tuple[str, ...]
     state: StudyState
+    stage: Stage
     renewal_due: bool = False
 
 
@@ -117,9 +120,11 @@ class ResponseStore:
             state = _state(self._reader)
             loan = self._reader.execute("SELECT booklet, until FROM loans WHERE judge = ?", (judge,)).fetchone()
             if loan is None:
-                return JudgeProgress((), done, state)
+                known = self._reader.execute("SELECT 1 FROM judges WHERE judge = ?", (judge,)).fetchone()
+                return JudgeProgress((), done, state, "lost" if known else "new")
+            still_open = _open(self._reader, self._booklets[loan[0]])
             renewal_due = loan[1] - self._now() < self._lease / 2
-            return JudgeProgress(_open(self._reader, self._booklets[loan[0]]), done, state, renewal_due)
+            return JudgeProgress(still_open, done, state, "judging" if still_open else "finished", renewal_due)
 
     def renew(self, judge: str) -> None:
         """Restart the judge's loan."""

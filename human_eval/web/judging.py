@@ -57,17 +57,35 @@ class Judging:
         """The link for everyone. The judge is named by the panel's parameter, else by the cookie, else at random.
 
         These names begin with "guest:", which personal links do not allow, so a guest cannot pass for an invited judge.
+        A judge who has begun stays in their browser: who knows another's name sees nothing.
         """
         invitation = self._site.holder(request, "everyone")
+        present = self._present(request)
         name = next((request.query_params[name] for name in PARTICIPANT if name in request.query_params), None)
-        if name is None:
-            try:
-                return self._site.welcome(self._site.visitor(request, "judge"), "/")
-            except NoAccess:
-                name = secrets.token_hex(6)
+        if name is None and present:
+            return self._site.welcome(present, "/")
+        name = secrets.token_hex(6) if name is None else name
         if not NAME.fullmatch(name):
             raise NoAccess("The participant's name in this link is not valid.")
-        return self._site.welcome(Visitor("judge", f"guest:{name}", invitation.expires), "/")
+        guest = Visitor("judge", f"guest:{name}", invitation.expires)
+        if present and present.name != guest.name and not self._may_leave(present):
+            text = "Another judge uses this browser. To judge as someone else, open your link in a private window."
+            return message("Another judge is here", text, 409, "/", "Continue as that judge")
+        if not (present and present.name == guest.name) and self._store.progress(guest.name).stage != "new":
+            text = "You have begun in another browser. Please continue there, or ask for a personal link."
+            return message("Already begun", text, 409)
+        return self._site.welcome(guest, "/")
+
+    def _present(self, request: Request) -> Visitor | None:
+        """The judge whose cookie this browser has."""
+        try:
+            return self._site.visitor(request, "judge")
+        except NoAccess:
+            return None
+
+    def _may_leave(self, judge: Visitor) -> bool:
+        """Whether another may use the browser of a judge: a guest who has not begun, or has nothing left to judge."""
+        return judge.name.startswith("guest:") and self._store.progress(judge.name).stage != "judging"
 
     async def start(self, request: Request) -> Response:
         """Instructions and the judge's progress."""
@@ -79,8 +97,9 @@ class Judging:
             "state": progress.state,
             "done": len(progress.done),
             "total": len(progress.done) + len(progress.open),
-            "finished": bool(progress.done) and not progress.open,
+            "stage": progress.stage,
             "completion": self._site.completion,
+            "return_url": self._site.return_url,
         }
         return page("start.html", values)
 
@@ -91,7 +110,10 @@ class Judging:
         if self._store.state() != "open":
             return RedirectResponse("/", 303)
         if not await run_in_threadpool(self._store.claim, visitor.name):
-            return message("Nothing left to judge", "All items are assigned to judges. Thank you for coming.", 200)
+            if self._store.progress(visitor.name).stage == "lost":
+                return RedirectResponse("/", 303)
+            text = "All items are assigned to judges. Thank you for coming."
+            return message("Nothing left to judge", text, 200, self._site.return_url, "Go back")
         return RedirectResponse("/item", 303)
 
     async def item(self, request: Request) -> Response:

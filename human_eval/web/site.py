@@ -30,7 +30,10 @@ STATIC = ("style.css", "item.js", "icon.svg")
 
 @dataclass(frozen=True)
 class Site:
-    """A study as it is served. ``key``: None if not given; ``completion``: URL shown to judges who have finished."""
+    """A study as it is served. ``key``: None if not given.
+
+    ``completion``: URL shown to judges who have finished; ``return_url``: to judges who cannot.
+    """
 
     study: Study
     store: ResponseStore
@@ -38,6 +41,7 @@ class Site:
     origins: tuple[str, ...]
     key: StudyKey | None = None
     completion: str = ""
+    return_url: str = ""
     show_verdicts: bool = False
     judges: Limiter = field(default_factory=lambda: Limiter(rate=10, burst=100))  # by role and name
     addresses: Limiter = field(default_factory=lambda: Limiter(rate=2, burst=100))  # for requests without a valid link

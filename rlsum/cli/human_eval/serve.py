@@ -40,6 +40,9 @@ def serve(
     completion_url: Annotated[
         str, typer.Option("--completion-url", metavar="URL", help="Address where judges confirm completion.")
     ] = "",
+    return_url: Annotated[
+        str, typer.Option("--return-url", metavar="URL", help="Address for judges who find nothing left to judge.")
+    ] = "",
     key: Annotated[
         Path | None,
         typer.Option(metavar="KEY.json", help="The secret key, to show on the admin page who fails the checks."),
@@ -73,8 +76,9 @@ def serve(
     names = _names(judges, blind)
     path = database_path(database, study)
     addresses = server.origins(host, port, public_url)
-    if completion_url and not completion_url.startswith(("https://", "http://")):
-        raise UserError(f"--completion-url {completion_url}: expected an address that begins with https:// or http://")
+    for option, url in (("--completion-url", completion_url), ("--return-url", return_url)):
+        if url and not url.startswith(("https://", "http://")):
+            raise UserError(f"{option} {url}: expected an address that begins with https:// or http://")
     if show_verdicts and key is None:
         raise UserError("--show-verdicts: only the key names the systems; add --key")
     secret_key = None if key is None else read_key(key)
@@ -82,7 +86,9 @@ def serve(
         check_key(secret_key, blind, f"--key {key}")
     bound = server.bind(host, port)
     store = ResponseStore(path, blind, lease=lease * 3600)
-    site = Site(blind, store, Access(store.secret), addresses, secret_key, completion_url, show_verdicts)
+    site = Site(
+        blind, store, Access(store.secret), addresses, secret_key, completion_url, return_url, show_verdicts
+    )
     if addresses[0].startswith("http:") and public_url is not None:
         typer.echo(
             "Warning: links and answers are not encrypted; see docs/judging.md for TLS.",

@@ -11,6 +11,12 @@ def begin(browser):
     return browser.post("/start", data={"token": token_of(browser.get("/"))})
 
 
+def work(browser):
+    """Answer all open items."""
+    while (item := browser.get("/item")).url.path == "/item":
+        browser.post("/item", data=answers("left", "none", token=token_of(item)))
+
+
 def test_a_judge_goes_through_a_booklet(app):
     browser = app.visit("judge", "anna")
     item = begin(browser)
@@ -195,6 +201,51 @@ def test_the_way_back_to_a_panel_is_shown_at_the_end(app_of):
     browser = app.visit("judge", "anna")
     reply = browser.post("/item", data=answers("left", "none", token=token_of(begin(browser))))
     assert 'href="https://panel.test/done?cc=1&amp;x=2"' in reply.text
+
+
+def test_who_cannot_finish_gets_the_other_way_back_and_no_completion(app_of):
+    app = app_of(completion="https://panel.test/done", return_url="https://panel.test/back")
+    anna = app.visit("judge", "anna")
+    item = begin(anna)
+    anna.post("/item", data=answers("left", "none", token=token_of(item)))
+    begin(app.visit("judge", "ben"))
+    assert 'href="https://panel.test/back"' in begin(app.visit("judge", "chris")).text
+    app.clock.at += 101
+    begin(app.visit("judge", "chris"))
+    for page in (anna.get("/"), anna.get("/item")):
+        assert "went to another judge" in page.text
+        assert "answers to 1 item are saved" in page.text
+        assert 'href="https://panel.test/back"' in page.text
+        assert "panel.test/done" not in page.text
+        assert "All" not in page.text
+
+
+def test_who_knows_a_participants_name_sees_and_changes_nothing(app):
+    path = app.link("everyone") + "?PROLIFIC_PID=5f3e"
+    browser = app.browser()
+    browser.get(path)
+    browser.post("/item", data=answers("left", "none", token=token_of(begin(browser))))
+    other = app.browser()
+    assert other.get(path).status_code == 409
+    assert other.get("/last").status_code == 401
+    browser.get(path)
+    assert "1 of 3 items saved" in browser.get("/").text
+
+
+def test_a_panels_link_leaves_the_judge_of_a_browser_alone(app):
+    path = app.link("everyone") + "?participant=5f3e"
+    invited = app.visit("judge", "anna")
+    reply = invited.get(path)
+    assert "Another judge uses this browser" in reply.text
+    begin(invited)
+    assert [loan.judge for loan in app.store.loans()] == ["anna"]
+    guest = app.browser()
+    guest.get(path)
+    begin(guest)
+    assert guest.get(path.replace("5f3e", "6a")).status_code == 409
+    work(guest)
+    assert guest.get(path.replace("5f3e", "6a")).status_code == 200  # the next one in a laboratory
+    assert "Begin" in guest.get("/").text
 
 
 def test_the_first_request_of_a_link_takes_no_booklet(app):
