@@ -16,14 +16,13 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import cast
 
 from human_eval.collection.responses import Response
 from human_eval.study import Study
 from rlsum.errors import UserError
 from rlsum.files import sync
 
-FORMAT = 2  # 1 had no table of showings
+FORMAT = 2  # 1 had neither showings nor generations
 
 # The index allows one first answer a task: a task is shown to one judge only.
 _SCHEMA = """
@@ -43,6 +42,9 @@ CREATE TABLE IF NOT EXISTS showings (
   judge TEXT NOT NULL, task TEXT NOT NULL, revision INTEGER NOT NULL, at REAL NOT NULL,
   PRIMARY KEY (judge, task, revision)
 ) STRICT;
+CREATE TABLE IF NOT EXISTS generations (
+  role TEXT NOT NULL, name TEXT NOT NULL, generation INTEGER NOT NULL, PRIMARY KEY (role, name)
+) STRICT;
 """
 ANSWER_COLUMNS = "judge, task, revision, answers, comment, seconds, submitted"
 
@@ -60,7 +62,7 @@ def open_database(path: Path, study: Study) -> sqlite3.Connection:
         address = f"{path.resolve().as_uri()}?mode=rw"
         connection = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False, timeout=10)
         try:
-            secret_of(connection, study, path)  # before the file is changed
+            check_study(connection, study, path)  # before the file is changed
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")  # with NORMAL, a power failure loses the last commits
             connection.execute("PRAGMA wal_autocheckpoint = 1")  # by default, a small study never leaves the log
@@ -77,7 +79,7 @@ def open_database(path: Path, study: Study) -> sqlite3.Connection:
 def read_database(path: Path, study: Study) -> list[Response]:
     """The responses in a database, which may be in use and is not written. Raises UserError."""
     with usable(path), closing(_connect_to_read(path)) as connection:
-        secret_of(connection, study, path)
+        check_study(connection, study, path)
         return [response for response, _ in latest_responses(connection, study.id).values()]
 
 
@@ -87,7 +89,7 @@ def back_up(path: Path, study: Study, copy: Path) -> int:
     The copy replaces an existing file once it is complete. Only its owner can read it. Raises UserError.
     """
     with usable(path), closing(_connect_to_read(path)) as source, _partial(copy) as partial:
-        secret_of(source, study, path)
+        check_study(source, study, path)
         with closing(sqlite3.connect(partial)) as target:
             source.backup(target)
             target.execute("PRAGMA journal_mode = DELETE")  # one file, with no log beside it
@@ -105,15 +107,19 @@ def digest(study: Study) -> str:
     return hashlib.sha256(json.dumps([study.id, criteria, tasks]).encode()).hexdigest()
 
 
-def secret_of(connection: sqlite3.Connection, study: Study, path: Path) -> bytes:
-    """The secret of a database. Raises UserError unless the database holds this build of the study."""
+def new_secret() -> bytes:
+    """A secret that signs links."""
+    return secrets.token_bytes(32)
+
+
+def check_study(connection: sqlite3.Connection, study: Study, path: Path) -> None:
+    """Raise UserError unless a database holds this build of the study."""
     if not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'study'").fetchone():
         log = f"; if it is a copy, copy {path.name}-wal too, or use `rlsum human-eval backup`"
         raise UserError(f"{path}: holds no study{log}; to begin a new study, give the name of a new file")
-    row = connection.execute("SELECT digest, secret FROM study").fetchone()
+    row = connection.execute("SELECT digest FROM study").fetchone()
     if row is None or row[0] != digest(study):
         raise UserError(f"{path}: belongs to another build of a study; give another file")
-    return cast(bytes, row[1])
 
 
 def latest_responses(
@@ -151,7 +157,7 @@ def _create(path: Path, study: Study) -> None:
     with _partial(path) as partial:
         with closing(sqlite3.connect(partial)) as connection:
             connection.executescript(_SCHEMA)
-            connection.execute("INSERT INTO study VALUES (?, ?, 'open')", (digest(study), secrets.token_bytes(32)))
+            connection.execute("INSERT INTO study VALUES (?, ?, 'open')", (digest(study), new_secret()))
             connection.execute(f"PRAGMA user_version = {FORMAT}")
             connection.commit()
         with suppress(FileExistsError):

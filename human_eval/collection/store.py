@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, cast
 
-from human_eval.collection.database import ANSWER_COLUMNS, latest_responses, open_database, secret_of
+from human_eval.collection.database import ANSWER_COLUMNS, latest_responses, new_secret, open_database
 from human_eval.collection.responses import Response
 from human_eval.study import Study
 
@@ -75,13 +75,35 @@ class ResponseStore:
         self._reader = open_database(path, study)
         self._reader.execute("PRAGMA query_only = ON")
         self._file = _identity(path)
-        self.secret: bytes = secret_of(self._connection, study, path)
 
     def close(self) -> None:
         """Close the file. Recorded responses are safe even without this."""
         with self._writing, self._reading:
             self._reader.close()
             self._connection.close()
+
+    @property
+    def secret(self) -> bytes:
+        """Signs links, cookies and forms."""
+        with self._reading:
+            return cast(bytes, self._reader.execute("SELECT secret FROM study").fetchone()[0])
+
+    def generation(self, role: str, name: str) -> int:
+        """The number of times that the links of a visitor were revoked."""
+        with self._reading:
+            query = "SELECT generation FROM generations WHERE role = ? AND name = ?"
+            return (self._reader.execute(query, (role, name)).fetchone() or (0,))[0]
+
+    def revoke(self, role: str, name: str = "") -> None:
+        """Make all links and cookies of a visitor invalid."""
+        with self._writing, self._transaction():
+            add = "INSERT INTO generations VALUES (?, ?, 1) ON CONFLICT DO UPDATE SET generation = generation + 1"
+            self._connection.execute(add, (role, name))
+
+    def rotate_secret(self) -> None:
+        """Make all links, cookies and open pages invalid."""
+        with self._writing, self._transaction():
+            self._connection.execute("UPDATE study SET secret = ?", (new_secret(),))
 
     def state(self) -> StudyState:
         """The state: paused shows no new items but accepts answers to shown ones; closed accepts no answers."""

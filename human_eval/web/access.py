@@ -1,8 +1,9 @@
 """Authentication: signed links, the cookies that replace them, and form tokens.
 
-All tokens are signed with the secret in the study's database and nothing is stored on the server, so links survive a
-restart. A link or cookie names a role and a visitor, and expires. A form token says what was shown to whom and when, so
-that a form of another judge, from another site or from long ago is refused.
+All tokens are signed with the secret in the study's database, so links survive a restart. A link or cookie names a
+role, a visitor and a generation, and expires. Links are not stored, but the current generation of a visitor is:
+revoking the links of a visitor begins the next one. A form token says what was shown to whom and when, so that a form
+of another judge, from another site or from long ago is refused.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from itsdangerous import BadSignature, URLSafeSerializer
 
@@ -47,19 +48,34 @@ class ShownForm:
     at: float
 
 
+class Keys(Protocol):
+    """What tokens depend on, as it is now: other processes may change it (see `ResponseStore`)."""
+
+    @property
+    def secret(self) -> bytes:
+        """Signs all tokens."""
+
+    def generation(self, role: Role, name: str) -> int:
+        """The number of times that the links of a visitor were revoked."""
+
+
 class Access:
     """Creates and checks the tokens of one study."""
 
-    def __init__(self, secret: bytes, now: Callable[[], float] = time.time) -> None:
-        self._secret, self.now = secret, now
+    def __init__(self, keys: Keys, now: Callable[[], float] = time.time) -> None:
+        self._keys, self.now = keys, now
 
     def link(self, visitor: Visitor) -> str:
         """The token of a visitor's link and cookie."""
-        return self._signer(visitor.role).dumps([visitor.name, visitor.expires])
+        generation = self._keys.generation(visitor.role, visitor.name)
+        return self._signer(visitor.role).dumps([visitor.name, visitor.expires, generation])
 
     def visitor(self, role: Role, token: str) -> Visitor:
-        """The holder of a token. Raises NoAccess for a forged token or another role, Expired for an old token."""
-        name, expires = self._signed(role, token, "This link is not valid. Please ask for a new one.")
+        """The holder of a token. Raises NoAccess if it is forged, revoked or of another role, Expired if it is old."""
+        invalid = "This link is not valid. Please ask for a new one."
+        name, expires, *rest = self._signed(role, token, invalid)  # the first edition signed no generation
+        if self._keys.generation(role, name) != (rest[0] if rest else 0):
+            raise NoAccess(invalid)
         if expires <= self.now():
             raise Expired("This link has expired. Please ask for a new one.")
         return Visitor(role, name, expires)
@@ -84,5 +100,5 @@ class Access:
 
     def _signer(self, purpose: str) -> URLSafeSerializer:
         return URLSafeSerializer(
-            self._secret, salt=f"rlsum human-eval {purpose}", signer_kwargs={"digest_method": hashlib.sha256}
+            self._keys.secret, salt=f"rlsum human-eval {purpose}", signer_kwargs={"digest_method": hashlib.sha256}
         )

@@ -79,7 +79,7 @@ class Judging:
     def _present(self, request: Request) -> Visitor | None:
         """The judge whose cookie this browser has."""
         try:
-            return self._site.visitor(request, "judge")
+            return self._site.known(request, "judge")
         except NoAccess:
             return None
 

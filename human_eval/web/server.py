@@ -9,7 +9,7 @@ import signal
 import socket
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import FrameType
 from typing import Literal
@@ -26,6 +26,7 @@ from starlette.routing import Route
 from human_eval.collection.store import ResponseStore
 from human_eval.web.access import Access, Expired, NoAccess, Visitor
 from human_eval.web.admin import Admin
+from human_eval.web.connections import PatientProtocol
 from human_eval.web.guard import Guard
 from human_eval.web.judging import Judging
 from human_eval.web.site import Site, message, static
@@ -73,7 +74,7 @@ def origins(host: str, port: int, public_url: str | None) -> tuple[str, ...]:
 
 def make_links(store: ResponseStore, address: str, judges: list[str], days: float) -> Links:
     """Signed links that expire after ``days``. They are not stored, and earlier links stay valid."""
-    access = Access(store.secret)
+    access = Access(store)
     expires = float(int(time.time() + days * DAY))
 
     def token(role: Literal["judge", "everyone", "admin"], name: str = "") -> str:
@@ -133,8 +134,11 @@ async def _not_recorded(request: Request, error: Exception) -> Response:
     return message("Not recorded", text, 503)
 
 
-def run(site: Site, bound: socket.socket, behind_proxy: bool) -> None:
-    """Serve until SIGINT, SIGTERM or SIGHUP. Requests are not logged, because their paths contain signed links."""
+def run(site: Site, bound: socket.socket, behind_proxy: bool, announce: Callable[[], None]) -> None:
+    """Serve until SIGINT, SIGTERM or SIGHUP. Requests are not logged, because their paths contain signed links.
+
+    ``announce`` is called once these signals are handled.
+    """
     config = uvicorn.Config(
         create_app(site),
         log_level="warning",
@@ -142,6 +146,7 @@ def run(site: Site, bound: socket.socket, behind_proxy: bool) -> None:
         server_header=False,
         proxy_headers=behind_proxy,  # the rate limit then uses the address that the local proxy reports
         forwarded_allow_ips="127.0.0.1",
+        http=PatientProtocol,
         limit_concurrency=500,
         timeout_keep_alive=10,
         timeout_graceful_shutdown=5,
@@ -151,6 +156,7 @@ def run(site: Site, bound: socket.socket, behind_proxy: bool) -> None:
     server = uvicorn.Server(config)
     try:
         with contextlib.suppress(KeyboardInterrupt), _stopped_by_signals(server):
+            announce()
             server.run(sockets=[bound])
     finally:
         site.store.close()

@@ -56,13 +56,17 @@ class Site:
         """Whether judges reach the app over https."""
         return self.origins[0].startswith("https:")
 
+    def known(self, request: Request, role: Role) -> Visitor:
+        """The visitor whose cookie this browser has. Raises NoAccess without a valid cookie."""
+        token = request.cookies.get(self.cookie(role))
+        if token is None:
+            raise NoAccess("Please open the link that you received.")
+        return self.access.visitor(role, token)
+
     def visitor(self, request: Request, role: Role) -> Visitor:
         """The visitor. Raises NoAccess without a valid cookie, HTTPException for too many requests."""
-        token = request.cookies.get(self.cookie(role))
         try:
-            if token is None:
-                raise NoAccess("Please open the link that you received.")
-            visitor = self.access.visitor(role, token)
+            visitor = self.known(request, role)
         except NoAccess:
             self._limit_address(request)
             raise
@@ -71,9 +75,15 @@ class Site:
         return visitor
 
     def holder(self, request: Request, role: Role) -> Visitor:
-        """The holder of the link in the path. Raises NoAccess, HTTPException for too many requests."""
-        self._limit_address(request)
-        return self.access.visitor(role, request.path_params["token"])
+        """The holder of the link in the path. Raises NoAccess, HTTPException for too many wrong links.
+
+        Wrong links do not use up an address for right ones: a class may share it.
+        """
+        try:
+            return self.access.visitor(role, request.path_params["token"])
+        except NoAccess:
+            self._limit_address(request)
+            raise
 
     def _limit_address(self, request: Request) -> None:
         if not self.addresses.allows(request.client.host if request.client else ""):

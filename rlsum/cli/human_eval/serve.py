@@ -86,17 +86,15 @@ def serve(
         check_key(secret_key, blind, f"--key {key}")
     bound = server.bind(host, port)
     store = ResponseStore(path, blind, lease=lease * 3600)
-    site = Site(
-        blind, store, Access(store.secret), addresses, secret_key, completion_url, return_url, show_verdicts
-    )
+    site = Site(blind, store, Access(store), addresses, secret_key, completion_url, return_url, show_verdicts)
     if addresses[0].startswith("http:") and public_url is not None:
         typer.echo(
             "Warning: links and answers are not encrypted; see docs/judging.md for TLS.",
             err=True,
         )
     _print(server.make_links(store, addresses[0], names, days), blind)
-    typer.echo(f"\nServing {addresses[0]}; stop with Ctrl-C.")
-    server.run(site, bound, behind_proxy=public_url is not None)
+    begun = f"\nServing {addresses[0]}; stop with Ctrl-C."
+    server.run(site, bound, public_url is not None, lambda: typer.echo(begun))
     typer.echo(f"Stopped. To collect the answers: rlsum human-eval collect {study} {path} -o judgments.jsonl")
 
 
@@ -127,6 +125,51 @@ def links(
     store.close()
 
 
+def revoke(
+    study: StudyFolder,
+    database: Database = None,
+    judges: Annotated[str, typer.Option(help="Judges whose links are revoked: names and commas.")] = "",
+    everyone: Annotated[bool, typer.Option("--everyone", help="Revoke the link for everyone.")] = False,
+    admin: Annotated[bool, typer.Option("--admin", help="Revoke the admin link.")] = False,
+    every_link: Annotated[
+        bool, typer.Option("--all", help="Revoke all links, cookies and open pages: a new secret.")
+    ] = False,
+) -> None:
+    """Revoke links, whether `serve` runs or not. `links` prints new ones; no answer is lost.
+
+    A revoked link opens nothing, nor does a browser that opened it before. Judges whom the link for everyone brought
+    keep their places: name them in `--judges` to revoke those.
+
+    **Examples**
+
+    rlsum human-eval revoke study --judges anna,guest:5f3e
+
+    rlsum human-eval revoke study --all
+    """
+    from human_eval.collection.store import ResponseStore
+    from human_eval.files import read_study
+    from rlsum.errors import UserError
+
+    if not (judges or everyone or admin or every_link):
+        raise UserError("nothing to revoke; give --judges, --everyone, --admin or --all")
+    blind = read_study(study)
+    names = _checked_names(judges) if judges else []
+    path = database_path(database, study)
+    if not path.exists():
+        raise UserError(f"{path}: does not exist; there are no links to revoke")
+    store = ResponseStore(path, blind)
+    visitors = [("judge", name) for name in names] + [("everyone", "")] * everyone + [("admin", "")] * admin
+    for role, name in visitors:
+        store.revoke(role, name)
+    if every_link:
+        store.rotate_secret()
+    store.close()
+    typer.echo(
+        "all links" if every_link else f"links of {', '.join(name or role for role, name in visitors)}", nl=False
+    )
+    typer.echo(f" revoked; to print new ones: rlsum human-eval links {study}")
+
+
 def _import_server():  # type: ignore[no-untyped-def]
     from rlsum.errors import UserError
 
@@ -139,7 +182,6 @@ def _import_server():  # type: ignore[no-untyped-def]
 
 def _names(judges: str, study: Study) -> list[str]:
     """The names of judges, from a number or a list. Raises UserError."""
-    from human_eval.web.access import NAME
     from rlsum.errors import UserError
 
     if not judges or judges.isdecimal():
@@ -147,12 +189,20 @@ def _names(judges: str, study: Study) -> list[str]:
         if not 1 <= count <= 10_000:
             raise UserError(f"--judges {judges}: expected 1 to 10000, or names separated by commas")
         return [f"judge-{number:0{len(str(count))}}" for number in range(1, count + 1)]
+    return _checked_names(judges)
+
+
+def _checked_names(judges: str) -> list[str]:
+    """The names in a list. Raises UserError."""
+    from human_eval.web.access import NAME
+    from rlsum.errors import UserError
+
     names = [name.strip() for name in judges.split(",")]
     for name in names:
-        if not NAME.fullmatch(name):
+        if not NAME.fullmatch(name.removeprefix("guest:")):
             raise UserError(f"--judges: invalid name {name[:80]!r}; use up to 64 of A-Z, a-z, 0-9, dot, hyphen, _")
-    if len(set(names)) < len(names):
-        raise UserError(f"--judges {judges}: duplicate name; give each judge a different one")
+    if len({name.casefold() for name in names}) < len(names):
+        raise UserError(f"--judges {judges}: duplicate name; give each judge a different one, not only in case")
     return names
 
 

@@ -18,7 +18,7 @@ class App:
         self.clock = Clock()
         self.study = study
         self.store = make_store(folder, study, lease=100.0, now=self.clock)
-        self.access = Access(self.store.secret, self.clock)
+        self.access = Access(self.store, self.clock)
         origins = options.pop("origins", (ORIGIN,))
         self.origin = origins[0]
         site = Site(study, self.store, self.access, origins, **options)

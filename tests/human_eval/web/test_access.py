@@ -1,6 +1,6 @@
 """Forged, old and borrowed tokens; other origins and hosts; too much and too fast."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 from served import answers, make_study, token_of
@@ -9,6 +9,14 @@ from starlette.testclient import TestClient
 from human_eval.web.access import Access, Expired, NoAccess, Visitor
 from human_eval.web.guard import Limiter
 from human_eval.web.site import BODY_LIMIT
+
+
+@dataclass(frozen=True)
+class Keys:
+    secret: bytes
+
+    def generation(self, role, name):
+        return 0
 
 
 def begin(browser):
@@ -23,7 +31,7 @@ def tampered(token):
 @pytest.mark.parametrize("role", ["judge", "everyone", "admin"])
 def test_a_link_opens_for_its_role_alone_and_until_it_runs_out(role):
     now = [100.0]
-    access = Access(b"secret", lambda: now[0])
+    access = Access(Keys(b"secret"), lambda: now[0])
     token = access.link(Visitor(role, "anna", 200.0))
     assert access.visitor(role, token) == Visitor(role, "anna", 200.0)
     for other in {"judge", "everyone", "admin"} - {role}:
@@ -32,7 +40,7 @@ def test_a_link_opens_for_its_role_alone_and_until_it_runs_out(role):
     with pytest.raises(NoAccess):
         access.visitor(role, tampered(token))
     with pytest.raises(NoAccess):
-        Access(b"other secret").visitor(role, token)
+        Access(Keys(b"other secret")).visitor(role, token)
     now[0] = 200.0
     with pytest.raises(Expired):
         access.visitor(role, token)
@@ -41,7 +49,7 @@ def test_a_link_opens_for_its_role_alone_and_until_it_runs_out(role):
 @pytest.mark.parametrize("token", ["", ".", "a.b", "x" * 5000, "ey.ey.ey", "\u202e", "%00", "None"])
 def test_what_is_no_token_is_refused(token):
     with pytest.raises(NoAccess):
-        Access(b"secret").visitor("judge", token)
+        Access(Keys(b"secret")).visitor("judge", token)
 
 
 def test_pages_need_a_link(app):
@@ -207,10 +215,35 @@ def test_who_asks_too_fast_has_to_wait_and_others_do_not(app):
     assert anna.get("/").status_code == 200
 
 
-def test_guessing_links_is_slowed_down(app):
-    """A hundred at once."""
-    codes = [app.browser().get(f"/judge/{number}").status_code for number in range(120)]
+def test_guessing_links_is_slowed_down_and_locks_nobody_out_who_has_one(app):
+    """A hundred at once, from the address of a whole class."""
+    browser = app.browser()
+    codes = [browser.get(f"/judge/{number}").status_code for number in range(120)]
     assert codes == [401] * 100 + [429] * 20
+    for role in ("judge", "everyone", "admin"):
+        assert app.visit(role, "anna" if role == "judge" else "").cookies
+    anna = app.visit("judge", "anna")
+    begin(anna)
+    assert anna.get("/item").status_code == 200
+
+
+def test_revoked_links_and_their_cookies_open_nothing_and_new_ones_do(app):
+    old = {name: app.link("judge", name) for name in ("anna", "ben")}
+    anna, ben, admin = app.visit("judge", "anna"), app.visit("judge", "ben"), app.visit("admin")
+    app.store.revoke("judge", "anna")
+    app.store.revoke("admin")
+    assert app.browser().get(old["anna"]).status_code == anna.get("/").status_code == 401
+    assert admin.get("/admin").status_code == 401
+    assert app.browser().get(old["ben"]).status_code == ben.get("/").status_code == 200
+    assert app.visit("judge", "anna").get("/").status_code == app.visit("admin").get("/admin").status_code == 200
+    app.store.rotate_secret()
+    assert app.browser().get(old["ben"]).status_code == ben.get("/").status_code == 401
+    assert app.visit("judge", "ben").get("/").status_code == 200
+
+
+def test_links_of_the_first_edition_open(app):
+    token = app.access._signer("judge").dumps(["anna", app.clock() + 60])
+    assert app.browser().get(f"/judge/{token}").status_code == 200
 
 
 def test_a_bucket_refills_with_time():

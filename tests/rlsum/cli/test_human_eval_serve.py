@@ -3,6 +3,7 @@
 import os
 import signal
 import socket
+from contextlib import closing
 
 import pytest
 from judges import Server
@@ -12,7 +13,7 @@ from served import make_key, make_study
 from human_eval.collection.database import read_database
 from human_eval.collection.store import ResponseStore
 from human_eval.files import write_key, write_study
-from human_eval.web.access import Access
+from human_eval.web.access import Access, NoAccess
 from human_eval.web.server import origins
 
 
@@ -36,6 +37,7 @@ def folder(tmp_path):
         (("--public-url", "ftp://judge.example.org"), "expected http(s)://HOST"),
         (("--public-url", "https://judge.example.org:port"), "expected http(s)://HOST"),
         (("--judges", "anna,anna"), "duplicate name"),
+        (("--judges", "Anna,anna"), "not only in case"),
         (("--judges", "anna,<b>"), "invalid name"),
         (("--judges", "0"), "expected 1 to 10000"),
         (("--database", "answers.db"), "ends in .sqlite"),
@@ -76,7 +78,7 @@ def test_links_are_printed_for_as_many_judges_as_booklets_and_open_what_they_say
     store = ResponseStore(folder / "judging.sqlite", make_study())
     for name, link in lines.items():
         assert link.startswith("https://judge.example.org/judge/")
-        assert Access(store.secret).visitor("judge", link.rsplit("/", 1)[1]).name == name
+        assert Access(store).visitor("judge", link.rsplit("/", 1)[1]).name == name
     store.close()
 
 
@@ -139,3 +141,24 @@ def test_a_backup_replaces_nothing_unasked(rlsum, folder, tmp_path):
         code, _, error = rlsum("human-eval", "backup", folder, "-o", out)
         assert (code, told in error) == (2, True)
     assert rlsum("human-eval", "backup", folder, "-o", copy, "--overwrite")[0] == 0
+
+
+def test_revoked_links_open_nothing_and_links_prints_new_ones(rlsum, folder):
+    def printed():
+        _, said, _ = rlsum("human-eval", "links", folder, "--judges", "anna,guest:ben")
+        return {line.split()[0]: line.rsplit("/", 1)[1] for line in said.splitlines() if "/judge/" in line}
+
+    assert rlsum("human-eval", "revoke", folder, "--judges", "anna")[0] == 2  # no database yet
+    first = printed()
+    assert rlsum("human-eval", "revoke", folder)[0] == 2
+    assert rlsum("human-eval", "revoke", folder, "--judges", "anna")[0] == 0
+    second = printed()
+    with closing(ResponseStore(folder / "judging.sqlite", make_study())) as store:
+        access = Access(store)
+        with pytest.raises(NoAccess):
+            access.visitor("judge", first["anna"])
+        for token in (second["anna"], first["guest:ben"]):
+            access.visitor("judge", token)
+        assert rlsum("human-eval", "revoke", folder, "--all")[0] == 0
+        with pytest.raises(NoAccess):
+            access.visitor("judge", second["anna"])
