@@ -33,7 +33,9 @@ class PatientProtocol(H11Protocol):
             others = (cast(PatientProtocol, other) for other in self.connections if other is not self)
             idle = [other for other in others if other._idle()]
             if idle:
-                min(idle, key=lambda other: other._idle_since).transport.abort()
+                oldest = min(idle, key=lambda other: other._idle_since)
+                self.connections.discard(oldest)  # abort takes effect later, when more may have come
+                oldest.transport.abort()
 
     def data_received(self, data: bytes) -> None:
         """asyncio."""

@@ -1,9 +1,10 @@
 """Many judges on one server that is killed several times: response times, and lost or duplicate judgments.
 
-python scripts/studies/load.py --judges 20 --seconds 60 --kills 3
+python scripts/studies/load.py --judges 20 --seconds 60 --kills 3 --idle 600 --wrong 20
 
 Every judge is a thread with its own connection that fetches an item, waits, answers, and repeats a failed request, like
-the reload of a browser. Response times are those of answered requests, measured by the judge.
+the reload of a browser. Response times are those of answered requests, measured by the judge. Beside them, from the
+same address, others open connections that send nothing or half a request, and try wrong links.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ import http.client
 import os
 import random
 import re
+import socket
 import sys
 import tempfile
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
@@ -45,6 +48,8 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--kills", type=int, default=3, help="SIGKILLs of the server, evenly spread")
     parser.add_argument("--think", type=float, default=0.5, help="mean seconds between an item and its answer")
+    parser.add_argument("--idle", type=int, default=0, help="idle connections, opened again when they are closed")
+    parser.add_argument("--wrong", type=float, default=0.0, help="wrong links a second")
     options = parser.parse_args()
 
     with tempfile.TemporaryDirectory() as name:
@@ -140,6 +145,13 @@ def run(folder: Path, options: argparse.Namespace) -> tuple[list[Judge], list[fl
     port, stop, down = free_port(), threading.Event(), []
     server = Server(folder, port)
     judges = [Judge(link, name, options.think, stop) for name, link in server.judges.items()]
+    beside = [
+        threading.Thread(target=keep_idle, args=(port, options.idle, stop), daemon=True),
+        threading.Thread(target=try_wrong_links, args=(port, options.wrong, stop), daemon=True),
+    ]
+    for thread in beside:
+        thread.start()
+    time.sleep(5.0 if options.idle else 0.0)  # the judges come last
     for judge in judges:
         judge.start()
     for _ in range(options.kills):
@@ -156,6 +168,39 @@ def run(folder: Path, options: argparse.Namespace) -> tuple[list[Judge], list[fl
     return judges, down
 
 
+def keep_idle(port: int, count: int, stop: threading.Event) -> None:
+    """Hold ``count`` connections that ask for nothing; every other one sends half a request."""
+    held: list[socket.socket] = []
+    while not stop.is_set():
+        held = [each for each in held if not closed(each)]
+        with suppress(OSError):  # the server is down
+            while len(held) < count:
+                held.append(socket.create_connection(("127.0.0.1", port), timeout=1))
+                if len(held) % 2:
+                    held[-1].send(b"GET / HTTP/1.1\r\nHost: ")
+        stop.wait(0.5)
+
+
+def closed(connection: socket.socket) -> bool:
+    connection.setblocking(False)
+    try:
+        return connection.recv(1) == b""
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+
+
+def try_wrong_links(port: int, rate: float, stop: threading.Event) -> None:
+    """Ask for ``rate`` wrong links a second."""
+    while rate and not stop.wait(1 / rate):
+        with suppress(OSError, http.client.HTTPException):
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+            connection.request("GET", f"/judge/{random.random()}")
+            connection.getresponse().read()
+            connection.close()
+
+
 def report(study: Study, folder: Path, judges: list[Judge], down: list[float], load: float, options) -> None:
     kept = read_database(folder / "judging.sqlite", study)
     found = {each.comment: tuple(each.answers[criterion.id] for criterion in study.criteria) for each in kept}
@@ -164,6 +209,7 @@ def report(study: Study, folder: Path, judges: list[Judge], down: list[float], l
     doubled = len(kept) - len({each.task for each in kept}) + len(kept) - len(found)
     print(f"{options.judges} judges for {options.seconds:g} s, {options.think:g} s to think on average")
     print(f"load of the machine before: {load:.1f}, after: {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores")
+    print(f"{options.idle} idle connections, {options.wrong:g} wrong links a second")
     told = ", ".join(f"{seconds:.1f}" for seconds in down)
     again = sum(judge.again for judge in judges)
     print(f"killed {len(down)} times, back after {told or '-'} s; {again} requests repeated")

@@ -26,7 +26,8 @@ async def hello(scope, receive, send):
 def address():
     """Of a server whose limits are small."""
     listening = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(hello, http=Impatient, ws="none", lifespan="off", log_level="error"))
+    options = {"ws": "none", "lifespan": "off", "log_level": "error", "limit_concurrency": 10}
+    server = uvicorn.Server(uvicorn.Config(hello, http=Impatient, **options))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     yield listening.getsockname()
