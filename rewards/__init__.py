@@ -2,7 +2,7 @@
 
 from rewards.base import Reward, check_spec, from_spec, from_specs, load, names
 from rewards.documentation import Description, describe
-from rewards.errors import EncoderMissing, RewardError
+from rewards.errors import EncoderMissing, RewardError, Unavailable
 from rewards.plain import Plain
 from rewards.scoring import BaseReward, Inputs, Item
 
@@ -15,6 +15,7 @@ __all__ = [
     "Plain",
     "Reward",
     "RewardError",
+    "Unavailable",
     "check_spec",
     "describe",
     "from_spec",

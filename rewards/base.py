@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from rewards.errors import EncoderMissing as EncoderMissing
 from rewards.errors import RewardError as RewardError
+from rewards.errors import Unavailable as Unavailable
 from rewards.options import bind, nearest
 from rewards.plain import Plain, WithoutColumns
 from rewards.specs import Spec, as_spec, split_specs, with_parts
@@ -124,13 +125,18 @@ def complete(reward: Any) -> Reward:
 
 def from_specs(specs: str | Sequence[str | Mapping[str, Any]]) -> dict[str, Reward]:
     """``'rouge-l,sms(vectors=v.txt.gz)'`` or a list -> rewards in order, by name, or by spec if two share a name."""
+    return {label: from_spec(spec) for label, spec in labelled(specs).items()}
+
+
+def labelled(specs: str | Sequence[str | Mapping[str, Any]]) -> dict[str, Spec]:
+    """The specs of ``from_specs`` by label; nothing is made. Raises RewardError where one is given twice."""
     parsed = [as_spec(spec) for spec in (split_specs(specs) if isinstance(specs, str) else specs)]
     names = [spec.name for spec in parsed]
     labels = [spec.name if names.count(spec.name) == 1 else str(spec) for spec in parsed]
     repeated = [label for label in labels if labels.count(label) > 1]
     if repeated:
         raise RewardError(f"the reward {repeated[0]!r} is given twice; leave one out")
-    return {label: from_spec(spec) for label, spec in zip(labels, parsed, strict=True)}
+    return dict(zip(labels, parsed, strict=True))
 
 
 def check_spec(spec: str | Mapping[str, Any] | Spec) -> None:

@@ -7,5 +7,9 @@ class RewardError(ValueError):
     """A reward that cannot be built or called: the message names the argument, its value and the fix."""
 
 
-class EncoderMissing(RewardError):
-    """The encoder of a reward is not on this machine: a report can say so in a column and go on."""
+class Unavailable(RewardError):
+    """A package, encoder or file of a reward is not on this machine: a report can say so in a column and go on."""
+
+
+class EncoderMissing(Unavailable):
+    """The encoder of a reward is not on this machine."""

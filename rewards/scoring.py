@@ -5,6 +5,7 @@ A candidate with nothing to score gets the reward's floor, an item without a ref
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 Unscorable = Callable[[str], str | None]  # why a text cannot be scored; None = it can
 
+HEADED = {"f1": "F1", "precision": "precision", "recall": "recall"}  # a direction in the heading of a column
 VERSION = "1"  # raised when a score of this package changes for the same texts and options
 
 
@@ -79,6 +81,11 @@ class BaseReward(ABC):
     name: str
     columns: Sequence[str] = ()
     optional_columns: Sequence[str] = ()
+
+    @property
+    def heading(self) -> str:
+        """The name with the options without which a column of a table misleads, `rouge-l F1 stems`; loads nothing."""
+        return self.name
 
     def __call__(
         self,
@@ -229,6 +236,29 @@ def signature(name: str, **fields: object) -> str:
     """``name|field:value|...|version:1`` in the manner of sacreBLEU; booleans as yes / no."""
     shown = {key: ("yes" if value else "no") if isinstance(value, bool) else value for key, value in fields.items()}
     return "|".join([name, *(f"{key}:{value}" for key, value in shown.items()), f"version:{VERSION}"])
+
+
+# sacreBLEU's letters for its own fields, and letters for ours. A field without one keeps its name.
+LETTERS = {
+    "nrefs": "#", "case": "c", "eff": "e", "tok": "tok", "smooth": "s", "version": "v",
+    "direction": "d", "stemmer": "st", "tokenizer": "tok", "tokenize": "tok", "split": "sp", "sentences": "ss",
+    "encoder": "enc", "layer": "l", "special_tokens": "tk", "window": "w", "centering": "cen", "library": "lib",
+    "temperature": "t", "iterations": "it", "entropy": "ent", "normalize": "n", "vectors": "vec", "stopwords": "sw",
+    "solver": "ot", "context": "ctx", "occurrences": "occ", "sentence_weights": "wt", "scale": "x", "order": "o",
+    "smooth_value": "sv", "sacrebleu": "sb", "stages": "sg", "alpha": "a", "beta": "b", "gamma": "g",
+}  # fmt: skip
+
+
+def short_signature(text: str) -> str:
+    """A signature with short names of its fields, as sacreBLEU's short form; every value stays."""
+    return re.sub(r"(?<=[|\[])(\w+):", lambda field: f"{LETTERS.get(field[1], field[1])}:", text)
+
+
+def headings(rewards: Mapping[str, Any]) -> dict[str, str]:
+    """Label -> heading of each reward's column; the label where two would have the same heading."""
+    found = {label: getattr(reward, "heading", reward.name) for label, reward in rewards.items()}
+    counts = list(found.values())
+    return {label: text if counts.count(text) == 1 else label for label, text in found.items()}
 
 
 def library(package: str) -> str:

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from rewards.embedding.similarity import Measure, Points, options
 from rewards.embedding.space import CHUNK, PointSpace
 from rewards.encoding.encoder import EncodedTexts
-from rewards.scoring import Inputs, ReferenceReward, references_of, signature
+from rewards.encoding.loading import shown
+from rewards.scoring import HEADED, Inputs, ReferenceReward, references_of, signature
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -60,6 +61,15 @@ class EmbeddingReward(ReferenceReward):
                     group = slice(first, min(first + space.group, rows.stop))
                     scores[group] = self._group(space, candidates[group], references[group], encoded)
         return scores if self.rescaling is None else rescaled(scores, self._baseline(self.rescaling))
+
+    @property
+    def heading(self) -> str:
+        """`bertscore F1 minilm`: direction, encoder, and centering if there is any."""
+        direction = HEADED.get(str(options(self.measure).get("direction")), "")
+        centering = getattr(self.space, "centering", "none")
+        encoder = shown(self.space.source.location)
+        parts = (self.name, direction, encoder, "" if centering == "none" else f"{centering}-centred")
+        return " ".join(part for part in parts if part)
 
     @property
     def signature(self) -> str:

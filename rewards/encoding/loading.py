@@ -60,6 +60,12 @@ def locate(encoder: str) -> str:
     return encoder
 
 
+def shown(location: str) -> str:
+    """An encoder's location as the heading of a column names it: `minilm`, or the last part of a folder or hub name."""
+    path = Path(location)
+    return "minilm" if path.parent.name == MINILM_PACKAGE else path.name
+
+
 @lru_cache(maxsize=64)
 def load_once(source: EncoderSource) -> Encoder:
     """The encoder of a source, loaded once per process; sources that resolve to the same layers share it.

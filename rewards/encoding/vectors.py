@@ -17,7 +17,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from rewards.errors import RewardError
+from rewards.errors import RewardError, Unavailable
 
 SPACY = "spacy:"
 BOM = b"\xef\xbb\xbf"  # a byte order mark: some editors write it at the start of a file
@@ -82,15 +82,15 @@ def read_width(path: str | Path) -> int:
 
 
 def check_source(source: str | Path) -> None:
-    """Raise RewardError unless ``source`` is a file, or an installed or saved spaCy pipeline. Reads neither."""
+    """Raise Unavailable unless ``source`` is a file, or an installed or saved spaCy pipeline. Reads neither."""
     name = str(source)
     if not name.startswith(SPACY):
         if not Path(name).is_file():
-            raise RewardError(f"vectors={name!r}: no such file; give a word2vec, GloVe or fastText text file (.gz too)")
+            raise Unavailable(f"vectors={name!r}: no such file; give a word2vec, GloVe or fastText text file (.gz too)")
         return
     name = name.removeprefix(SPACY)
     if not Path(name).is_dir() and (not name.isidentifier() or importlib.util.find_spec(name) is None):
-        raise RewardError(f"vectors='spacy:{name}': no such pipeline; run 'python -m spacy download {name}' first")
+        raise Unavailable(f"vectors='spacy:{name}': no such pipeline; run 'python -m spacy download {name}' first")
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rewards.errors import RewardError
+from rewards.errors import RewardError, Unavailable
 from rewards.lexical.words import Words, ngrams, tokenizer_of
 from rewards.scoring import Inputs, ReferenceReward, references_of, score_items, signature
 
@@ -54,12 +54,33 @@ class Bleu(ReferenceReward):
         return score_items(inputs.candidates, references, self._unscorable, self._score, floor=0.0)
 
     @property
+    def heading(self) -> str:
+        """`bleu 13a`, with `lower` for lower-cased texts."""
+        return f"{self.name} {self.options['tokenize']}{' lower' if self.options['lowercase'] else ''}"
+
+    @property
     def signature(self) -> str:
         """The signature of sacrebleu, which names its version, and the n-gram order, which it does not name."""
         order, value = self.options["max_ngram_order"], self.options["smooth_value"]
         theirs = self._sacrebleu()[1]
         smooth = "default" if value is None else f"{value!r}"  # sacrebleu shows two decimals
         return signature(self.name, scale=1, order=order, smooth_value=smooth, sacrebleu=f"[{theirs}]")
+
+    def corpus(self, inputs: Inputs) -> tuple[float, str]:
+        """BLEU of all texts together, in [0, 1], and its signature by sacrebleu; NaN where no reference has a token.
+
+        It is not the mean of the scores: n-grams are counted over all texts, and an order without a match makes it 0
+        unless it is smoothed. Texts without a reference that can be scored are left out.
+        """
+        references = references_of(self.name, inputs)
+        usable = [[text for text in texts if self._unscorable(text) is None] for texts in references]
+        rows = [row for row, texts in enumerate(usable) if texts]
+        metric, written = _sacrebleu((*(self.options | {"effective_order": False}).items(),))
+        if not rows:
+            return float("nan"), written
+        most = max(len(usable[row]) for row in rows)
+        streams = [[usable[row][n] if n < len(usable[row]) else None for row in rows] for n in range(most)]
+        return float(metric.corpus_score([inputs.candidates[row] for row in rows], streams).score) / 100, written
 
     def _sacrebleu(self) -> tuple[Any, str]:
         return _sacrebleu(tuple(self.options.items()))
@@ -86,7 +107,7 @@ def _sacrebleu(options: tuple[tuple[str, Any], ...]) -> tuple[Any, str]:
     except RuntimeError as error:  # what sacrebleu raises where a tokenizer's package is missing
         tokenize = dict(options)["tokenize"]
         fix = f"run 'pip install sacrebleu[{tokenize[:2]}]'"
-        raise RewardError(f"bleu: tokenize={tokenize} needs a package that is not installed; {fix}") from error
+        raise Unavailable(f"bleu: tokenize={tokenize} needs a package that is not installed; {fix}") from error
     metric.corpus_score(["a", "a"], [["a", "a"], ["a", None]])  # type: ignore[list-item] # leaves nrefs:var in
     return metric, str(metric.get_signature())
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal
 
-from rewards.errors import RewardError
+from rewards.errors import RewardError, Unavailable
 from rewards.lexical.words import REMEMBERED, Words, stem, tokenizer_of
 from rewards.scoring import Inputs, ReferenceReward, library, references_of, score_items, signature
 
@@ -165,5 +165,5 @@ def _wordnet() -> Any:
         wordnet.ensure_loaded()
     except LookupError as error:
         fix = "run 'python -m nltk.downloader wordnet', or use stages=exact-stem"
-        raise RewardError(f"meteor: stages=exact-stem-synonym reads WordNet, which is not installed; {fix}") from error
+        raise Unavailable(f"meteor: stages=exact-stem-synonym reads WordNet, which is not installed; {fix}") from error
     return wordnet

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rewards.lexical.words import REMEMBERED, ngrams, tokenizer_of
-from rewards.scoring import Inputs, ReferenceReward, library, references_of, score_items, signature
+from rewards.scoring import HEADED, Inputs, ReferenceReward, library, references_of, score_items, signature
 from rewards.text import sentences as texts
 
 if TYPE_CHECKING:
@@ -158,9 +158,14 @@ class Rouge(ReferenceReward):
         return score_items(inputs.candidates, references, self._unscorable, self._best, floor=0.0)
 
     @property
+    def heading(self) -> str:
+        """`rouge-l F1 stems`."""
+        return f"{self.name} {HEADED[self.direction]} {'stems' if self.stemmer else 'words'}"
+
+    @property
     def signature(self) -> str:
-        """Direction, stemmer, tokenizer and library versions; the scores equal those of that version of rouge-score."""
-        fields = {"stemmer": self.stemmer, "tokenizer": self.tokenizer, "library": library("rouge-score")}
+        """Direction, stemmer, tokenizer, and the versions of the libraries that stem and split."""
+        fields: dict[str, object] = {"stemmer": self.stemmer, "tokenizer": self.tokenizer}
         fields |= {"stems": library("nltk")} if self.stemmer else {}
         fields |= {"split": self.split} if self.split else {}
         fields |= {"sentences": library("spacy")} if self.split == "auto" else {}
@@ -199,28 +204,28 @@ class Rouge(ReferenceReward):
         return "is empty" if not text.strip() else f"has fewer than {self.n} tokens"
 
 
-def rouge_1(direction: Direction = "f1", stemmer: bool = False, tokenizer: Tokenizer = "official") -> Rouge:
+def rouge_1(direction: Direction = "f1", stemmer: bool = True, tokenizer: Tokenizer = "official") -> Rouge:
     """ROUGE-1: common words. Range [0, 1]."""
     return Rouge("rouge-1", partial(rouge_n, n=1), direction, stemmer, tokenizer, n=1)
 
 
-def rouge_2(direction: Direction = "f1", stemmer: bool = False, tokenizer: Tokenizer = "official") -> Rouge:
+def rouge_2(direction: Direction = "f1", stemmer: bool = True, tokenizer: Tokenizer = "official") -> Rouge:
     """ROUGE-2: common pairs of neighbouring words. Range [0, 1]; a reference of one word is undefined."""
     return Rouge("rouge-2", partial(rouge_n, n=2), direction, stemmer, tokenizer, n=2)
 
 
-def rouge_3(direction: Direction = "f1", stemmer: bool = False, tokenizer: Tokenizer = "official") -> Rouge:
+def rouge_3(direction: Direction = "f1", stemmer: bool = True, tokenizer: Tokenizer = "official") -> Rouge:
     """ROUGE-3: common runs of three words. Range [0, 1]; a reference of fewer than three words is undefined."""
     return Rouge("rouge-3", partial(rouge_n, n=3), direction, stemmer, tokenizer, n=3)
 
 
-def rouge_longest(direction: Direction = "f1", stemmer: bool = False, tokenizer: Tokenizer = "official") -> Rouge:
+def rouge_longest(direction: Direction = "f1", stemmer: bool = True, tokenizer: Tokenizer = "official") -> Rouge:
     """ROUGE-L: the longest common subsequence of words over the whole text. Range [0, 1]."""
     return Rouge("rouge-l", rouge_l, direction, stemmer, tokenizer)
 
 
 def rouge_longest_sum(
-    direction: Direction = "f1", stemmer: bool = False, tokenizer: Tokenizer = "official", split: Split = "auto"
+    direction: Direction = "f1", stemmer: bool = True, tokenizer: Tokenizer = "official", split: Split = "auto"
 ) -> Rouge:
     """ROUGE-L summed over sentences (a text's lines, or spaCy's sentences of one line). Range [0, 1]."""
     return Rouge("rouge-lsum", rouge_lsum, direction, stemmer, tokenizer, split=split)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from rewards.embedding.space import CHUNK
 from rewards.encoding.encoder import EncodedTexts
-from rewards.encoding.loading import EncoderSource
+from rewards.encoding.loading import EncoderSource, shown
 from rewards.mover.items import (
     Document,
     Items,
@@ -69,6 +69,11 @@ class ContextualMover(Mover):
             part = slice(start, start + CHUNK)
             scores[part] = self._chunk(candidates[part], references[part])
         return scores
+
+    @property
+    def heading(self) -> str:
+        """`sms minilm`."""
+        return f"{self.name} {shown(self.source.location)}{' unit' if self.normalize == 'unit' else ''}"
 
     @property
     def signature(self) -> str:

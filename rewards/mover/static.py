@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -81,6 +82,11 @@ class StaticMover(Mover):
         """``(n,)`` float64 in [0, 1]: the best of a candidate's references."""
         references = references_of(self.name, inputs)
         return score_items(inputs.candidates, references, self._unscorable, self._best, floor=0.0)
+
+    @property
+    def heading(self) -> str:
+        """`sms vectors.txt.gz unit`."""
+        return f"{self.name} {Path(self.vectors).name}{' unit' if self.normalize == 'unit' else ''}"
 
     @property
     def signature(self) -> str:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
-from rewards.errors import RewardError
+from rewards.errors import RewardError, Unavailable
 from rewards.text.chunks import REMEMBERED, cut, encodable, pipeline, tokens_of_chunk
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def stop_words(which: StopWords) -> frozenset[str]:
             return frozenset(stopwords.words("english"))
         except LookupError as error:
             fix = "run 'python -m nltk.downloader stopwords', or use stopwords=spacy"
-            raise RewardError(f"stopwords=nltk: NLTK's stop words are not installed; {fix}") from error
+            raise Unavailable(f"stopwords=nltk: NLTK's stop words are not installed; {fix}") from error
     raise RewardError(f"stopwords={which!r} is not one of spacy, nltk, none")
 
 
@@ -189,7 +189,7 @@ def _nltk_spans() -> Callable[[str], Iterable[tuple[int, int]]]:
         spans: Callable[[str], Iterable[tuple[int, int]]] = PunktTokenizer("english").span_tokenize
     except LookupError as error:
         fix = "run 'python -m nltk.downloader punkt_tab', or use split=spacy"
-        raise RewardError(f"split=nltk: NLTK's sentence splitter is not installed; {fix}") from error
+        raise Unavailable(f"split=nltk: NLTK's sentence splitter is not installed; {fix}") from error
     return spans
 
 

@@ -87,6 +87,11 @@ class Shuffled(Wrapper):
         return shuffled
 
     @property
+    def heading(self) -> str:
+        """`shuffled`, then that of the reward."""
+        return f"{self.name} {super().heading}"
+
+    @property
     def signature(self) -> str:
         """The seed and the whole inner signature."""
         return signature(self.name, seed=self.seed, reward=f"[{self.reward.signature}]")

@@ -24,6 +24,11 @@ class Wrapper(BaseReward):
         self.reward = made(reward)
         self.columns, self.optional_columns = columns_read([self.reward])
 
+    @property
+    def heading(self) -> str:
+        """That of the reward."""
+        return str(getattr(self.reward, "heading", self.reward.name))
+
     @staticmethod
     def check_options(options: Mapping[str, Any]) -> None:
         """Check name and options of the inner reward; loads nothing."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from rlsum.cli.destination import check_folder
-from rlsum.cli.options import JUDGMENTS, HumanScore, Metrics, chosen, progress
+from rlsum.cli.options import JUDGMENTS, HumanScore, LongSignatures, Metrics, chosen, progress
 from rlsum.errors import UserError
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ def correlate(
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Do not cache scores.")] = False,
     resamples: Annotated[int, typer.Option(min=1, help="Bootstrap resamples per interval, swaps per test.")] = 2_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of intervals and p-values.")] = 0,
+    long_signatures: LongSignatures = False,
 ) -> None:
     """Correlate metrics with human judgments: values with intervals, and tests between metrics.
 
@@ -86,7 +87,7 @@ def correlate(
     judgments = load(data, columns=[*chain(*columns_read(scorers.values()))])
     table = _score(judgments, scorers, score, units, file)
     choices = Choices(level, (average or "groups") if by_group else None, test, resamples, seed)
-    _show(meta_evaluate(table, statistics, choices), out, as_json)
+    _show(meta_evaluate(table, statistics, choices), out, as_json, long_signatures)
 
 
 def _score(judgments: Judgments, scorers: Any, score: str, units: Any, file: Path | None) -> ScoreTable:
@@ -106,7 +107,7 @@ def _score(judgments: Judgments, scorers: Any, score: str, units: Any, file: Pat
         )
 
 
-def _show(evaluation: Any, out: Path | None, as_json: bool) -> None:
+def _show(evaluation: Any, out: Path | None, as_json: bool, long_signatures: bool) -> None:
     from rich.console import Console
 
     from rlsum.meta_evaluation.report import summary, to_json, write_report
@@ -117,7 +118,7 @@ def _show(evaluation: Any, out: Path | None, as_json: bool) -> None:
     if as_json:
         typer.echo(to_json(evaluation))
         return
-    show(summary(evaluation), Console())
+    show(summary(evaluation, long_signatures), Console())
     if out is not None:
         typer.echo(f"{out}: report.html, and the same as Markdown, LaTeX, CSV, JSON and PNG")
 

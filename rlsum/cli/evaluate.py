@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rlsum.cli.options import STANDARD, Metrics
+from rlsum.cli.options import STANDARD, LongSignatures, Metrics
 from rlsum.errors import UserError
 
 if TYPE_CHECKING:
@@ -27,14 +27,16 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with raw scores (not x 100).")] = False,
     resamples: Annotated[int, typer.Option(min=1, help="Resamples of each interval and each test.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same intervals and p-values.")] = 0,
+    long_signatures: LongSignatures = False,
 ) -> None:
     """Score outputs: a table of systems by metrics, with 95% intervals.
 
     Several systems (in one file or several) are also compared with the first, or with --baseline, article by
     article: mean difference, interval and permutation p-value. A second table shows length, repetition, novelty,
-    copying and invented names, which alone can raise a score. Signatures say what the scores depend on.
+    copying and invented names, which alone can raise a score. Signatures say what the scores depend on. The column of
+    a metric that cannot be loaded on this machine says so, and a note gives the reason.
 
-    The default metrics are what papers report: ROUGE-1, ROUGE-2 and ROUGE-Lsum with stemming, one sentence a line.
+    The default metrics are what papers report: ROUGE-1, ROUGE-2 and ROUGE-Lsum of stems, one sentence a line.
 
     **Examples**
 
@@ -46,25 +48,23 @@ def evaluate(
     """
     from rich.console import Console
 
-    import rewards
     from rlsum.pages.terminal import show
     from rlsum.scoring.comparison import Resampling
     from rlsum.scoring.evaluation import evaluate, report, to_json
-    from rlsum.scoring.outputs import check_columns, read_systems
+    from rlsum.scoring.outputs import check_columns, load_available, read_systems
 
-    scorers = rewards.from_specs(metrics)
+    scorers, missing = load_available(metrics)
     outputs = read_systems(files)
     check_columns(outputs, scorers)
     compared_with = baseline or next(iter(outputs))
     if compared_with not in outputs:
         raise UserError(f"--baseline {baseline!r} is not among the systems; choose one of {', '.join(outputs)}")
-    signatures = {label: scorer.signature for label, scorer in scorers.items()}
     resampling = Resampling(resamples=resamples, seed=seed)
-    evaluation = evaluate(outputs, _score(outputs, scorers), compared_with, resampling, signatures)
+    evaluation = evaluate(outputs, _score(outputs, scorers), compared_with, resampling, scorers, missing)
     if as_json:
         typer.echo(to_json(evaluation))
     else:
-        show(report(evaluation), Console())
+        show(report(evaluation, long_signatures), Console())
 
 
 def _score(outputs: Mapping[str, Sequence[Output]], scorers: Mapping[str, Reward]) -> dict[str, SystemScores]:
@@ -77,5 +77,5 @@ def _score(outputs: Mapping[str, Sequence[Output]], scorers: Mapping[str, Reward
     with Console(stderr=True).status("") as status:
         for system, members in outputs.items():
             status.update(f"{system}: {', '.join(scorers)}")
-            scores[system] = score_system(system, members, scorers)
+            scores[system] = score_system(system, members, scorers, {})
     return scores

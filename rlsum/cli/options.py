@@ -11,11 +11,14 @@ from rlsum.errors import UserError
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-STANDARD = "rouge-1(stemmer=true),rouge-2(stemmer=true),rouge-lsum(stemmer=true)"
+STANDARD = "rouge-1,rouge-2,rouge-lsum"
 JUDGMENTS = "Judgments: JSONL, hf://owner/name, or NAME:PATH for public data."
 
 Metrics = Annotated[
     str, typer.Option(help="Metrics with their options, separated by commas; `rlsum rewards` lists them.")
+]
+LongSignatures = Annotated[
+    bool, typer.Option("--long-signatures", help="Write out the names of the signatures' fields.")
 ]
 HumanScore = Annotated[str, typer.Option("--score", help="The human score to use.")]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rlsum.cli.destination import check_free
-from rlsum.cli.options import STANDARD, Metrics, progress
+from rlsum.cli.options import STANDARD, LongSignatures, Metrics, progress
 from rlsum.errors import UserError
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def score(
     overwrite: Annotated[
         bool, typer.Option(help="Replace SCORED.jsonl, and scores by the same metric with another signature.")
     ] = False,
+    long_signatures: LongSignatures = False,
 ) -> None:
     """Score pairs of candidates and references: a table of means with 95% intervals, and each item's scores.
 
@@ -68,6 +69,7 @@ def score(
     from contextlib import closing
 
     import rewards
+    from rewards.scoring import headings, short_signature
     from rlsum.scoring import signatures as recorded
     from rlsum.scoring.journal import Journal
     from rlsum.scoring.streaming import CHUNK, Scoring
@@ -92,12 +94,13 @@ def score(
                 _run(pairs, scoring, columns, journal, identity.rows)
                 recorded.write(out, {**kept, **signatures})
                 journal.finish()
-    _print(columns, signatures, resamples, seed)
+    _print(columns, headings(scorers), resamples, seed)
     if out is not None:
         typer.echo(f"{out}: {identity.rows:,} records scored")
     for label, signature in signatures.items():
         undefined = columns.undefined(label)
-        typer.echo(signature + (f"  ({undefined:,} undefined)" if undefined else ""))
+        shown = signature if long_signatures else short_signature(signature)
+        typer.echo(shown + (f"  ({undefined:,} undefined)" if undefined else ""))
 
 
 class ScoredPairs:
@@ -171,7 +174,7 @@ def _joined(row: Row, scores: dict[str, float | None], undefined: dict[str, str]
     return {**row, "scores": {**row.get("scores", {}), **scores}, "undefined": {**others, **undefined}}
 
 
-def _print(columns: ScoredPairs, signatures: dict[str, str], resamples: int, seed: int) -> None:
+def _print(columns: ScoredPairs, headings: dict[str, str], resamples: int, seed: int) -> None:
     """One row a system: means with intervals."""
     import numpy as np
     from rich.console import Console
@@ -182,8 +185,8 @@ def _print(columns: ScoredPairs, signatures: dict[str, str], resamples: int, see
 
     resampling = Resampling(resamples=resamples, seed=seed)
     means = {
-        system: {label: resampling.interval(np.frombuffer(scores[label])) for label in signatures}
+        system: {label: resampling.interval(np.frombuffer(scores[label])) for label in headings}
         for system, scores in columns.by_system.items()
     }
     sizes = ", ".join(f"{system} {len(next(iter(scores.values()))):,}" for system, scores in columns.by_system.items())
-    show([metric_table(means, {}, "Scores x 100", [f"Items: {sizes}; {resampling.note}."])], Console())
+    show([metric_table(means, {}, "Scores x 100", [f"Items: {sizes}; {resampling.note}."], headings)], Console())

@@ -86,7 +86,7 @@ def _resumed(run: Path, config: str | None, overrides: list[str]):  # type: igno
     from dataclasses import replace
 
     from rlsum import config as configs
-    from rlsum.training import checkpoint
+    from rlsum.training import checkpoint, environment
 
     if not (run / checkpoint.STATE).is_file():
         fix = "give the folder of a run"
@@ -95,11 +95,11 @@ def _resumed(run: Path, config: str | None, overrides: list[str]):  # type: igno
         raise checkpoint.CheckpointError(f"--resume {run}: no {checkpoint.STATE} there; {fix}")
     stored = replace(checkpoint.read_config(run), run=str(run))
     if config is None and not overrides:
-        return stored
+        return environment.as_begun(run, stored)
     given = configs.load(config or run / checkpoint.CONFIG, overrides)
     given = replace(given, run=str(run), model=given.model or stored.model)
     if given != stored:
         raise configs.ConfigError(
             f"--resume {run}: CONFIG or overrides differ from the run's own config.yaml; leave them out"
         )
-    return stored
+    return environment.as_begun(run, stored)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+from rewards.scoring import short_signature
 from rlsum.meta_evaluation.evaluation import MetaEvaluation
 from rlsum.meta_evaluation.findings import findings, material, warnings
 from rlsum.meta_evaluation.pictures import heat_map, scatter
@@ -19,8 +20,9 @@ from rlsum.pages.table import Table
 FILES = ("report.html", "report.md", "report.tex", "report.json", *ROWS)
 
 
-def summary(evaluation: MetaEvaluation) -> list[Block]:
+def summary(evaluation: MetaEvaluation, long_signatures: bool = True) -> list[Block]:
     """What the terminal shows: tables first, conclusions last, where a reader looks; its tables are those of LaTeX."""
+    signatures = _signatures(evaluation)
     matrices = [matrix_table(result) for result in evaluation.results if result.tests]
     return [
         *small_print(material(evaluation)),
@@ -28,7 +30,7 @@ def summary(evaluation: MetaEvaluation) -> list[Block]:
         *matrices,
         Bullets(findings(evaluation)),
         Bullets(warnings(evaluation), "warning"),
-        Bullets(_signatures(evaluation), "code"),
+        Bullets(signatures if long_signatures else [short_signature(text) for text in signatures], "code"),
     ]
 
 

@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
+from rewards.base import Reward
+from rewards.scoring import headings, short_signature
 from rlsum.evaluation.statistics import Interval
 from rlsum.pages.blocks import Block, Bullets
 from rlsum.records import Output, finite
@@ -27,6 +29,9 @@ class Evaluation:
     compared_with: str
     resampling: Resampling
     signatures: Mapping[str, str]
+    headings: Mapping[str, str]
+    corpus: Mapping[str, Mapping[str, float]]
+    missing: Mapping[str, str]
 
 
 def evaluate(
@@ -34,9 +39,14 @@ def evaluate(
     scores: Mapping[str, SystemScores],
     compared_with: str,
     resampling: Resampling,
-    signatures: Mapping[str, str],
+    rewards: Mapping[str, Reward],
+    missing: Mapping[str, str] | None = None,
 ) -> Evaluation:
-    """Means of every system, and its differences from ``compared_with`` on every metric."""
+    """Means of every system, and its differences from ``compared_with`` on every metric of ``rewards``.
+
+    ``missing`` maps metric -> why it cannot be computed.
+    """
+    missing = {**(missing or {}), **{name: reason for each in scores.values() for name, reason in each.missing.items()}}
     return Evaluation(
         outputs,
         {system: intervals(each.metrics, resampling) for system, each in scores.items()},
@@ -44,23 +54,34 @@ def evaluate(
         compare_all(list(scores.values()), scores[compared_with], resampling),
         compared_with,
         resampling,
-        signatures,
+        {label: reward.signature for label, reward in rewards.items() if label not in missing},
+        headings(rewards),
+        {system: each.corpus for system, each in scores.items() if each.corpus},
+        missing,
     )
 
 
-def report(evaluation: Evaluation) -> list[Block]:
-    """Tables of scores, properties and differences, then the signatures."""
+def report(evaluation: Evaluation, long_signatures: bool = False) -> list[Block]:
+    """Tables of scores, properties and differences, then the signatures, by default their short forms."""
     sizes = ", ".join(f"{system} {len(outputs):,}" for system, outputs in evaluation.outputs.items())
     articles = f"Articles: {sizes}; {evaluation.resampling.note}."
     tables = [
-        metric_table(evaluation.metrics, {}, "Scores x 100", [articles, *_undefined(evaluation)]),
+        metric_table(
+            evaluation.metrics,
+            evaluation.missing,
+            "Scores x 100",
+            [articles, *_undefined(evaluation)],
+            evaluation.headings,
+            evaluation.corpus,
+        ),
         property_table(evaluation.properties, "Properties of the summaries"),
     ]
     if evaluation.comparisons:
         test = "Two-sided sign-flip permutation test, paired by id; Holm: adjusted for all rows of this table."
         notes = [test, *_unpaired(evaluation.comparisons), *_other_references(evaluation)]
         tables.append(difference_table(evaluation.comparisons, f"Against {evaluation.compared_with}", notes))
-    return [*tables, Bullets(list(evaluation.signatures.values()), "code")]
+    signatures = list(evaluation.signatures.values())
+    return [*tables, Bullets(signatures if long_signatures else [short_signature(text) for text in signatures], "code")]
 
 
 def to_json(evaluation: Evaluation) -> str:
@@ -73,11 +94,13 @@ def to_json(evaluation: Evaluation) -> str:
                 "articles": len(outputs),
                 "metrics": {name: mean._asdict() for name, mean in evaluation.metrics[system].items()},
                 "properties": {name: mean._asdict() for name, mean in evaluation.properties[system].items()},
+                "corpus": dict(evaluation.corpus.get(system, {})),
             }
             for system, outputs in evaluation.outputs.items()
         ],
         "differences": [{**asdict(item), "interval": item.interval._asdict()} for item in evaluation.comparisons],
         "signatures": dict(evaluation.signatures),
+        "missing": dict(evaluation.missing),
     }
     return json.dumps(finite(data), indent=2, ensure_ascii=False, allow_nan=False)
 

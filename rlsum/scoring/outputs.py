@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from rewards.base import EncoderMissing, Reward, RewardError, complete, from_spec
+from rewards.base import Reward, Unavailable, complete, from_spec, labelled
 from rewards.scoring import Inputs
-from rewards.specs import as_spec
 from rlsum.evaluation.rows import Floats
 from rlsum.records import ColumnCheck, Output, RecordError, inputs_of, read_outputs
 from rlsum.scoring.properties import PROPERTIES
@@ -19,13 +18,17 @@ from rlsum.scoring.properties import PROPERTIES
 
 @dataclass(frozen=True)
 class SystemScores:
-    """Scores of one system's outputs, (n,) each, NaN = undefined; ``missing``: metric -> why it cannot be computed."""
+    """Scores of one system's outputs, (n,) each, NaN = undefined; ``missing``: metric -> why it cannot be computed.
+
+    ``corpus``: metric -> the one value of all outputs together, for metrics that have one beside the mean (BLEU).
+    """
 
     system: str
     ids: tuple[str, ...]
     metrics: dict[str, Floats]
     properties: dict[str, Floats]
     missing: dict[str, str] = field(default_factory=dict)
+    corpus: dict[str, float] = field(default_factory=dict)
 
 
 def check_columns(systems: Mapping[str, Sequence[Output]], rewards: Mapping[str, Reward]) -> None:
@@ -41,34 +44,39 @@ def score_system(
 ) -> SystemScores:
     """The scores of one system's outputs by every reward, and their properties. Raises what a reward raises.
 
-    ``missing`` (metric -> reason) is for reports that continue without a metric: those whose encoder is not installed
-    are added to it instead of raising EncoderMissing.
+    ``missing`` (metric -> reason) is for reports that continue without a metric: those that need what is not installed
+    are added to it instead of raising Unavailable.
     """
     inputs, columns, unavailable = inputs_of(outputs), {}, dict(missing or {})
     for label, reward in rewards.items():
         try:
             columns[label] = score_column(label, reward, inputs)
-        except EncoderMissing as error:
+        except Unavailable as error:
             if missing is None:
                 raise
             unavailable[label] = str(error)
     ids = tuple(output.id for output in outputs)
-    return SystemScores(system, ids, columns, measure_properties(outputs), unavailable)
+    corpus = {label: rewards[label].corpus(inputs)[0] for label in columns if hasattr(rewards[label], "corpus")}
+    return SystemScores(system, ids, columns, measure_properties(outputs), unavailable, corpus)
 
 
-def load_available(specs: Sequence[str | Mapping[str, Any]]) -> tuple[dict[str, Reward], dict[str, str]]:
-    """Rewards by name, and name -> why its encoder is missing. Raises RewardError for any other problem."""
+def load_available(specs: str | Sequence[str | Mapping[str, Any]]) -> tuple[dict[str, Reward], dict[str, str]]:
+    """Rewards by label as `rewards.from_specs` has them, loaded, and label -> why one cannot be loaded on this machine.
+
+    Raises RewardError for any other problem, and Unavailable where no reward can be loaded.
+    """
     loaded: dict[str, Reward] = {}
-    missing: dict[str, str] = {}
-    for spec in specs:
-        name = as_spec(spec).name
-        if name in loaded or name in missing:
-            raise RewardError(f"the reward {name!r} is given twice; leave one out")
+    missing: dict[str, Unavailable] = {}
+    for label, spec in labelled(specs).items():
         try:
-            loaded[name] = from_spec(spec)
-        except EncoderMissing as error:
-            missing[name] = str(error)
-    return loaded, missing
+            reward = from_spec(spec)
+            _ = reward.signature  # reads vectors and encoders
+            loaded[label] = reward
+        except Unavailable as error:
+            missing[label] = error
+    if missing and not loaded:
+        raise next(iter(missing.values()))
+    return loaded, {label: str(error) for label, error in missing.items()}
 
 
 def measure_properties(outputs: Sequence[Output]) -> dict[str, Floats]:

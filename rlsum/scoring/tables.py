@@ -16,20 +16,32 @@ def metric_table(
     missing: Mapping[str, str],
     caption: str,
     notes: Iterable[str] = (),
+    headings: Mapping[str, str] | None = None,
+    corpus: Mapping[str, Mapping[str, float]] | None = None,
 ) -> Table:
-    """Systems x metrics, the best mean of several marked; ``missing`` maps metric -> why it has no column."""
+    """Systems x metrics, the best mean of several marked; ``missing`` maps metric -> why its column is empty.
+
+    ``headings`` maps metric -> the heading of its column, by default its name. ``corpus`` maps system -> metric -> the
+    value of all its outputs together, in a column of its own.
+    """
+    names = headings or {}
+    whole = list(dict.fromkeys(name for values in (corpus or {}).values() for name in values))
     metrics = list(dict.fromkeys(name for row in rows.values() for name in row))
     best = {name: _best(row[name].mean for row in rows.values() if name in row) for name in metrics}
     cells = tuple(
         (
             Cell(system),
             *(interval_cell(row[name], SCALE, 2, len(rows) > 1 and row[name].mean == best[name]) for name in metrics),
-            *(Cell("encoder missing") for _ in missing),
+            *(_corpus_cell((corpus or {})[system][name]) for name in whole),
+            *(Cell("not computed") for _ in missing),
         )
         for system, row in rows.items()
     )
     reasons = tuple(f"{name}: {reason}" for name, reason in missing.items())
-    return Table(caption, ("system", *metrics, *missing), cells, (*notes, *reasons))
+    header = (*metrics, *whole, *missing)
+    suffixes = (*("" for _ in metrics), *(" of the corpus" for _ in whole), *("" for _ in missing))
+    titles = (names.get(name, name) + suffix for name, suffix in zip(header, suffixes, strict=True))
+    return Table(caption, ("system", *titles), cells, (*notes, *reasons))
 
 
 def property_table(rows: Mapping[str, Mapping[str, Interval]], caption: str, notes: Iterable[str] = ()) -> Table:
@@ -68,6 +80,10 @@ def difference_cell(comparison: Comparison) -> Cell:
         return Cell(UNDEFINED)
     detail = "one item" if math.isnan(low) else f"{low * SCALE:+.2f} to {high * SCALE:+.2f}"
     return Cell(f"{mean * SCALE:+.2f}", detail, low > 0 or high < 0)
+
+
+def _corpus_cell(value: float) -> Cell:
+    return Cell(UNDEFINED if math.isnan(value) else f"{value * SCALE:.2f}", "one value")
 
 
 def _best(means: Iterable[float]) -> float:

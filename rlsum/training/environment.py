@@ -5,15 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+import re
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
 
-from rlsum.config import Config
+from rewards.specs import as_spec
+from rlsum.config import Config, RewardSpec
 from rlsum.data.corpus import Corpus
 from rlsum.training import checkpoint
 from rlsum.training.parallel.processes import Processes
@@ -23,12 +26,17 @@ if TYPE_CHECKING:
 
 ENVIRONMENT = "environment.json"
 LEARNING = ("torch", "transformers", "tokenizers", "peft", "datasets", "accelerate")
-PACKAGES = ("rlsum", *LEARNING, "pot", "spacy", "rouge-score", "numpy")
+PACKAGES = ("rlsum", *LEARNING, "pot", "spacy", "nltk", "numpy")
 
 # What rewarded training does with a configuration. Increase it when the same configuration trains otherwise.
 # 1: recorded by no run; the reward's loss was divided as the likelihood, coverage counted (1 - gamma)
 # 2: the reward's loss and coverage have a weight of their own, samples are drawn from what decoding may write
 OBJECTIVE = 2
+
+# What a reward's name means. 1: ROUGE was not stemmed by default, and its signatures named rouge-score
+REWARDS = 2
+ROUGE = re.compile(r"(?<![\w/.-])(rouge-(?:1|2|3|lsum|l))(?![\w/.-])(?:\(([^()]*)\))?")
+NAMED = re.compile(r"\|library:rouge-score-[^|\]]*")
 
 
 def describe(facts: Mapping[str, Any]) -> bytes:
@@ -43,6 +51,7 @@ def describe(facts: Mapping[str, Any]) -> bytes:
         "cuda": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
         "packages": {name: versions.get(name) for name in PACKAGES},
         "objective": OBJECTIVE,
+        "rewards": REWARDS,
         **facts,
     }
     return (json.dumps(about, indent=2) + "\n").encode()
@@ -74,6 +83,33 @@ def check_objective(run: Path, config: Config) -> None:
         )
 
 
+def as_begun(run: Path, config: Config) -> Config:
+    """The configuration with each reward as its name was meant when the run began. Raises CheckpointError."""
+    if checkpoint.read_json(run / ENVIRONMENT).get("rewards", 1) == REWARDS:
+        return config
+    objective, training = config.objective, config.training
+    reward = None if objective.reward is None else unstemmed(objective.reward)
+    choose_by = None if training.choose_by is None else unstemmed(training.choose_by)
+    return replace(
+        config,
+        metrics=tuple(unstemmed(spec) for spec in config.metrics),
+        objective=replace(objective, reward=reward),
+        training=replace(training, choose_by=choose_by),
+    )
+
+
+def unstemmed(spec: RewardSpec) -> str:
+    """The reward, in which every ROUGE that does not say so is not stemmed."""
+
+    def explicit(found: re.Match[str]) -> str:
+        name, options = found[1], found[2]
+        if options and "stemmer" in options:
+            return found[0]
+        return f"{name}({options}, stemmer=false)" if options else f"{name}(stemmer=false)"
+
+    return ROUGE.sub(explicit, str(as_spec(spec)))
+
+
 def check_unchanged(run: Path, signatures: Mapping[str, str], facts: Mapping[str, Any]) -> None:
     """Raise CheckpointError if a run's rewards or facts differ from those it started with."""
     recorded = checkpoint.read_json(run / ENVIRONMENT)
@@ -94,7 +130,7 @@ def check_unchanged(run: Path, signatures: Mapping[str, str], facts: Mapping[str
 
 def _by_name(signatures: Mapping[str, str], facts: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        **{f"reward {name}": signature for name, signature in signatures.items()},
+        **{f"reward {name}": NAMED.sub("", signature) for name, signature in signatures.items()},
         **{f"articles of data.{part}": value for part, value in facts["articles"].items()},
         "processes": facts["processes"],
         "the start, which the KL penalty measures from": facts.get("start"),

@@ -11,6 +11,7 @@ import pytest
 
 import rewards
 from rewards.options import coerce
+from rewards.scoring import headings, short_signature
 
 HEAVY = ("torch", "spacy", "ot", "transformers", "datasets", "nltk", "sacrebleu")
 
@@ -115,8 +116,8 @@ def test_the_three_ways_of_writing_agree(vectors_file: Path) -> None:
 
 
 def test_labels_are_names_unless_shared() -> None:
-    found = rewards.from_specs("rouge-l, rouge-2, rouge-l(stemmer=true)")
-    assert list(found) == ["rouge-l", "rouge-2", "rouge-l(stemmer=true)"]
+    found = rewards.from_specs("rouge-l, rouge-2, rouge-l(stemmer=false)")
+    assert list(found) == ["rouge-l", "rouge-2", "rouge-l(stemmer=false)"]
     assert list(rewards.from_specs([{"name": "rouge-1"}, "rouge-2"])) == ["rouge-1", "rouge-2"]
     assert list(rewards.from_specs("rouge-l(stemmer=true)")) == ["rouge-l"]
     with pytest.raises(rewards.RewardError, match="twice"):
@@ -256,3 +257,29 @@ def test_weights_that_differ_in_the_last_digits_have_another_signature() -> None
         rewards.load("weighted", **{"rouge-1": weight, "rouge-2": 1 - weight}) for weight in (0.3333333, 0.3333334)
     )
     assert first.signature != second.signature
+
+
+@pytest.mark.parametrize(
+    ("spec", "heading"),
+    [
+        ("rouge-l", "rouge-l F1 stems"),
+        ("rouge-2(direction=recall, stemmer=false)", "rouge-2 recall words"),
+        ("bertscore", "bertscore F1 minilm"),
+        ("sbert(centering=dimension)", "sbert minilm dimension-centred"),
+        ("bleu(lowercase=true)", "bleu 13a lower"),
+        ("cached(reward=rouge-l)", "rouge-l F1 stems"),
+        ("repetition", "repetition"),
+    ],
+)
+def test_the_heading_of_a_column_says_what_its_scores_are(spec, heading):
+    assert rewards.from_spec(spec).heading == heading
+
+
+def test_headings_that_are_equal_give_way_to_the_labels():
+    found = rewards.from_specs("rouge-l, rouge-l(tokenizer=unicode), rouge-1")
+    assert list(headings(found).values()) == ["rouge-l", "rouge-l(tokenizer=unicode)", "rouge-1 F1 stems"]
+
+
+def test_short_signatures_keep_every_value():
+    text = "x|encoder:bert-1|layer:5|odd:3|reward:[rouge-l|direction:f1|version:1]|version:1"
+    assert short_signature(text) == "x|enc:bert-1|l:5|odd:3|reward:[rouge-l|d:f1|v:1]|v:1"

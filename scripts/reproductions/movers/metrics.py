@@ -53,7 +53,10 @@ class MoverSetup:
         """
         if not self.kinds:
             raise UserError("no word vectors and no encoder: the movers need one of them")
-        metrics: dict[str, Reward] = {ROUGE_L: load("rouge-l"), RECALL: load("rouge-l", direction="recall")}
+        metrics: dict[str, Reward] = {
+            ROUGE_L: load("rouge-l", stemmer=False),
+            RECALL: load("rouge-l", direction="recall", stemmer=False),
+        }
         if self.vectors is not None:
             options = {"vectors": str(self.vectors), "normalize": "unit"}
             metrics |= {named(name, "static"): load(name.lower(), **options) for name in MOVERS}

@@ -33,7 +33,12 @@ class Kernel:
 
 BLEU = Kernel("BLEU*", "bleu-star(zero_order=stop)", TAU["bleu-star"])
 AS_PRINTED = Kernel("BLEU* as printed", "bleu-star(zero_order=zero)", TAU["bleu-star"])
-LEXICAL = (BLEU, AS_PRINTED, Kernel("ROUGE", "rouge-l", TAU["rouge-l"]), Kernel("METEOR", "meteor", TAU["meteor"]))
+LEXICAL = (
+    BLEU,
+    AS_PRINTED,
+    Kernel("ROUGE", "rouge-l(stemmer=false)", TAU["rouge-l"]),
+    Kernel("METEOR", "meteor", TAU["meteor"]),
+)
 
 
 def bertscore(encoder: str, baseline: Path) -> Kernel:

@@ -24,7 +24,7 @@ KERNELS = (
     "rouge-2",
     "rouge-2(direction=precision)",
     "rouge-3",
-    "rouge-l(direction=recall, stemmer=true)",
+    "rouge-l(direction=recall, stemmer=false)",
     "rouge-lsum",
     "meteor",
     "meteor(stages=exact)",
@@ -120,12 +120,12 @@ def test_any_reward_is_a_kernel(vectors_file: Path, tiny_encoder: Path) -> None:
         reward = rewards.load("bleu-neighbors", examples=pairs, kernel=kernel, tau=0.99, a=1, b=1)
         assert reward(["the cat runs"])[0] == pytest.approx(0.2)
         assert reward.kernel.signature in reward.signature  # type: ignore[attr-defined]
-    ready = rewards.load("rouge-l", stemmer=True)
+    ready = rewards.load("rouge-l")
     assert rewards.load("bleu-neighbors", examples=pairs, kernel=ready, a=1, b=1)(["cats"])[0] == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize(
-    ("kernel", "tau"), [("bleu-star", 0.08), ("rouge-l", 0.06), ("rouge-1(stemmer=true)", 0.06), ("meteor", 0.18)]
+    ("kernel", "tau"), [("bleu-star", 0.08), ("rouge-l", 0.06), ("rouge-1(stemmer=false)", 0.06), ("meteor", 0.18)]
 )
 def test_each_kernel_has_the_threshold_of_the_paper(kernel: str, tau: float) -> None:
     assert rewards.load("bleu-neighbors", examples=FIGURE, kernel=kernel).tau == tau  # type: ignore[attr-defined]
@@ -138,10 +138,10 @@ def test_a_file_of_examples(tmp_path: Path) -> None:
     with gzip.open(packed, "wt", encoding="utf-8") as file:
         file.write(lines)
     written = [
-        rewards.from_spec(f"bleu-neighbors(examples={source}, kernel=rouge-l(stemmer=true))")
+        rewards.from_spec(f"bleu-neighbors(examples={source}, kernel=rouge-l(stemmer=false))")
         for source in (path, packed)
     ]
-    listed = rewards.load("bleu-neighbors", examples=FIGURE, kernel={"name": "rouge-l", "stemmer": True})
+    listed = rewards.load("bleu-neighbors", examples=FIGURE, kernel={"name": "rouge-l", "stemmer": False})
     assert written[0].signature == written[1].signature == listed.signature
     path.unlink()  # read when the reward was made
     assert pickle.loads(pickle.dumps(written[0])).signature == listed.signature
@@ -232,7 +232,7 @@ def test_rescaled_bertscore_as_the_kernel(tmp_path: Path) -> None:
 
 
 def test_checking_reads_no_file() -> None:
-    rewards.check_spec("bleu-neighbors(examples=not-made-yet.jsonl, kernel=rouge-l(stemmer=true), b=1)")
+    rewards.check_spec("bleu-neighbors(examples=not-made-yet.jsonl, kernel=rouge-l(stemmer=false), b=1)")
     with pytest.raises(rewards.RewardError, match="kernel=sms"):
         rewards.check_spec("bleu-neighbors(examples=not-made-yet.jsonl, kernel=sms(vectors=v.txt))")
 

@@ -96,7 +96,7 @@ class Counting(rewards.BaseReward):
 
 def test_the_parts_of_a_sum_are_scored_once_and_named() -> None:
     part = Counting()
-    reward = rewards.load("weighted", parts=[(part, -0.5), ("rouge-l", 2.0), ("rouge-l(stemmer=true)", 1.0)])
+    reward = rewards.load("weighted", parts=[(part, -0.5), ("rouge-l", 2.0), ("rouge-l(stemmer=false)", 1.0)])
     inputs = Inputs(TEXTS, REFERENCES)
     total, parts = in_parts(reward, inputs)
     assert part.calls == 1

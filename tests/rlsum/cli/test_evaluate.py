@@ -6,6 +6,7 @@ import sys
 from dataclasses import replace
 
 import pytest
+from sacrebleu import corpus_bleu
 
 from rlsum.records import Output, read_outputs, write_outputs
 
@@ -31,7 +32,8 @@ def test_one_system_has_scores_properties_and_signatures(rlsum, files):
     assert code == 0
     assert "100.00" in printed
     assert "length" in printed
-    assert "rouge-lsum|direction:f1|stemmer:yes" in printed
+    assert "rouge-lsum|d:f1|st:yes" in printed
+    assert "rouge-lsum F1" in printed
     assert "Against" not in printed
 
 
@@ -55,6 +57,30 @@ def test_json_holds_raw_scores_and_null_for_undefined(rlsum, files):
     assert data["resampling"] == {"level": 0.95, "resamples": 100, "seed": 3}
     assert [(row["system"], row["metric"]) for row in data["differences"]] == [("poor", "rouge-1"), ("poor", "rouge-l")]
     assert list(data["signatures"]) == ["rouge-1", "rouge-l"]
+
+
+def test_a_metric_that_cannot_be_loaded_has_its_reason_in_the_report(rlsum, files):
+    metrics = "rouge-1, twmd(encoder=./nowhere), sms(vectors=nowhere.txt)"
+    code, printed, _ = rlsum("evaluate", files / "good.jsonl", "--metrics", metrics, "--json")
+    data = json.loads(printed)
+    assert code == 0
+    assert list(data["systems"][0]["metrics"]) == ["rouge-1"]
+    assert "nowhere" in data["missing"]["twmd"]
+    assert "nowhere.txt" in data["missing"]["sms"]
+    code, printed, _ = rlsum("evaluate", files / "good.jsonl", "--metrics", metrics)
+    assert code == 0
+    assert "no such file" in printed
+    assert rlsum("evaluate", files / "good.jsonl", "--metrics", "sms(vectors=nowhere.txt)")[0] == 2
+
+
+def test_bleu_of_the_corpus_is_beside_the_mean_of_texts(rlsum, files):
+    code, printed, _ = rlsum("evaluate", files / "good.jsonl", files / "poor.jsonl", "--metrics", "bleu", "--json")
+    corpus = [row["corpus"]["bleu"] for row in json.loads(printed)["systems"]]
+    assert code == 0
+    outputs = read_outputs(files / "poor.jsonl")
+    official = corpus_bleu([output.candidate for output in outputs], [[output.references[0] for output in outputs]])
+    assert corpus == pytest.approx([1, official.score / 100])
+    assert "of the corpus" in rlsum("evaluate", files / "good.jsonl", "--metrics", "bleu")[1]
 
 
 def test_what_only_one_system_has_and_other_references_are_said(rlsum, files):

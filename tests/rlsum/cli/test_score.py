@@ -60,7 +60,7 @@ def test_text_files_with_several_references(rlsum, spelling):
     np.testing.assert_array_equal(scores_in("s.jsonl", "rouge-1"), expected)
     assert f"{100 * np.nanmean(expected):.2f}" in printed
     assert "(1 undefined)" in printed
-    assert "rouge-1|direction:f1" in printed
+    assert "rouge-1|d:f1" in printed
     assert read_outputs("s.jsonl")[0].system == "c.txt"
 
 
@@ -115,21 +115,21 @@ def test_scores_of_another_signature_are_replaced_only_when_asked(rlsum):
     again = ("s.jsonl", "-o", "t.jsonl", "--metrics")
     assert rlsum(*again, "rouge-1")[0] == 0, "the same scores"
     before = Path("s.jsonl").read_bytes()
-    code, _, error = rlsum("s.jsonl", "-o", "u.jsonl", "--metrics", "rouge-1(stemmer=true)")
+    code, _, error = rlsum("s.jsonl", "-o", "u.jsonl", "--metrics", "rouge-1(stemmer=false)")
     assert (code, len(error.splitlines())) == (2, 1)
     assert "rows already have scores by rouge-1, with another signature" in error
     assert not Path("u.jsonl").exists()
     Path("s.jsonl.signatures.json").rename("lost.json")  # unknown is not the same
     assert rlsum("s.jsonl", "-o", "u.jsonl", "--metrics", "rouge-1")[0] == 2
-    code, _, error = rlsum("s.jsonl", "-o", "u.jsonl", "--metrics", "rouge-1(stemmer=true)", "--overwrite")
+    code, _, error = rlsum("s.jsonl", "-o", "u.jsonl", "--metrics", "rouge-1(stemmer=false)", "--overwrite")
     assert code == 0
     assert "they are replaced" in error
-    assert "stemmer:yes" in Path("u.jsonl.signatures.json").read_text()
+    assert "stemmer:no" in Path("u.jsonl.signatures.json").read_text()
     assert Path("s.jsonl").read_bytes() == before
-    assert rlsum("s.jsonl", "-o", "v.jsonl", "--metrics", "rouge-1(stemmer=true), rouge-2")[0] == 2
+    assert rlsum("s.jsonl", "-o", "v.jsonl", "--metrics", "rouge-1(stemmer=false), rouge-2")[0] == 2
     Path("lost.json").rename("s.jsonl.signatures.json")
-    assert rlsum("s.jsonl", "-o", "v.jsonl", "--metrics", "rouge-1, rouge-1(stemmer=true)")[0] == 0, "kept apart"
-    assert rows_of("v.jsonl")[0]["scores"].keys() == {"rouge-1", "rouge-1(stemmer=true)"}
+    assert rlsum("s.jsonl", "-o", "v.jsonl", "--metrics", "rouge-1, rouge-1(stemmer=false)")[0] == 0, "kept apart"
+    assert rows_of("v.jsonl")[0]["scores"].keys() == {"rouge-1", "rouge-1(stemmer=false)"}
 
 
 def test_signatures_that_cannot_be_read_are_told(rlsum):

@@ -17,7 +17,7 @@ from rlsum import config as configs
 from rlsum.cli.app import USER_ERRORS, app
 from rlsum.records import read_outputs
 from rlsum.simulation.stories import write_corpus
-from rlsum.training import checkpoint
+from rlsum.training import checkpoint, environment
 from rlsum.training.monitor import MACHINE
 
 TINY = {
@@ -100,7 +100,6 @@ def test_a_run_leaves_what_it_promises(place):
     assert list(folder.rglob("events.out.tfevents*")), "tensorboard is the default tracker"
     environment = json.loads((folder / "environment.json").read_text())
     assert environment["packages"]["torch"] == torch.__version__
-    assert environment["packages"]["rouge-score"], "its distribution is called rouge_score"
     resolved = configs.load(folder / "config.yaml")
     assert resolved == configs.load(place / "mle.yaml")
     assert json.loads((folder / "best" / "rewards.json").read_text()).keys() == {"rouge-l"}
@@ -221,6 +220,30 @@ def test_a_rewarded_run_of_another_objective_is_not_resumed_but_starts_others(pl
 
 def test_a_likelihood_run_without_a_version_is_resumed(place, tmp_path):
     assert run("train", "--resume", resumable(place, tmp_path / "r", objective=None)).exit_code == 0
+
+
+def test_a_run_of_when_rouge_was_not_stemmed_is_resumed_with_the_rouge_it_began_with(place, tmp_path):
+    folder = resumable(place, tmp_path / "r", rewards=1)
+    stored = folder / "best" / checkpoint.REWARDS
+    signature = "rouge-l|direction:f1|stemmer:no|tokenizer:official|library:rouge-score-0.1.2|version:1"
+    stored.write_text(json.dumps({"rouge-l": signature}))
+    assert run("train", "--resume", folder).exit_code == 0
+    stored.write_text(json.dumps({"rouge-l": signature.replace("f1", "recall")}))
+    assert "reward rouge-l" in refused("train", "--resume", folder)
+
+
+@pytest.mark.parametrize(
+    ("spec", "meant"),
+    [
+        ("rouge-l", "rouge-l(stemmer=false)"),
+        ({"name": "rouge-2", "direction": "recall"}, "rouge-2(direction=recall, stemmer=false)"),
+        ("rouge-1(stemmer=true)", "rouge-1(stemmer=true)"),
+        ("weighted(rouge-lsum=0.5, meteor=0.5)", "weighted(rouge-lsum(stemmer=false)=0.5, meteor=0.5)"),
+        ("learned(path=runs/rouge-l)", "learned(path=runs/rouge-l)"),
+    ],
+)
+def test_rouge_of_old_runs_is_written_out(spec, meant):
+    assert environment.unstemmed(spec) == meant
 
 
 def test_articles_that_changed_in_their_place_are_noticed(place, tmp_path):

@@ -104,7 +104,7 @@ def test_each_reward_is_judged_against_start_and_control(section):
 def test_a_missing_encoder_has_a_column_and_no_verdict(section):
     _, metrics, properties = section.tables
     assert metrics.header == ("system", "marks", "twmd")
-    assert {row[-1].text for row in metrics.rows} == {"encoder missing"}
+    assert {row[-1].text for row in metrics.rows} == {"not computed"}
     assert "pip install" in metrics.notes[-1]
     assert [row[0].text for row in properties.rows][1] == "MLE"
 

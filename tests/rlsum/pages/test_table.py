@@ -37,7 +37,7 @@ def test_scores_are_shown_times_100_with_their_interval_and_the_best_marked():
 def test_a_missing_encoder_is_a_column_that_says_so():
     table = metric_table(ROWS, {"twmd": "encoder missing: pip install it"}, "Scores")
     assert table.header[-1] == "twmd"
-    assert [row[-1].text for row in table.rows] == ["encoder missing"] * 2
+    assert [row[-1].text for row in table.rows] == ["not computed"] * 2
     assert table.notes == ("twmd: encoder missing: pip install it",)
 
 
