@@ -56,7 +56,8 @@ def score_system(
                 raise
             unavailable[label] = str(error)
     ids = tuple(output.id for output in outputs)
-    corpus = {label: rewards[label].corpus(inputs)[0] for label in columns if hasattr(rewards[label], "corpus")}
+    whole = {label: getattr(rewards[label], "corpus", None) for label in columns}
+    corpus = {label: of_all(inputs)[0] for label, of_all in whole.items() if of_all is not None}
     return SystemScores(system, ids, columns, measure_properties(outputs), unavailable, corpus)
 
 
