@@ -129,7 +129,7 @@ def test_terminal_and_markdown_hold_the_whole_report(report):
     console = Console(file=io.StringIO(), width=120)
     show(report_blocks(report), console)
     printed = console.file.getvalue()
-    for words in ("A note.", "Did the reward help?", "RL up", "encoder", "Velmora", Marks.signature):
+    for words in ("A note.", "Did the reward help?", "RL up", "not computed", "Velmora", Marks.signature):
         assert words in printed
     markdown = to_markdown(report_blocks(report))
     assert "![Learning curves](learning-curves.png)" in markdown
