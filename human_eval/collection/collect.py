@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 
 from human_eval.collection.responses import Response, fault
 from human_eval.collection.returns import ReturnedRow
-from human_eval.study import Study
+from human_eval.study import Study, StudyError
 from rlsum.files import write_atomically
 
 
@@ -38,24 +39,28 @@ class _Row(NamedTuple):
     where: str
     response: Response
     raw: Mapping[str, Any]
+    file: str
+    signed_in: bool
 
 
 def collect(study: Study, returned: Iterable[ReturnedRow]) -> Collected:
-    """Divide returned rows into responses and rejects.
+    """Divide returned rows into responses and rejects. Raises StudyError for names that differ only in case.
 
-    If a judge answered a task twice, the later response counts: the later ``submitted``, or the one read later where a
-    time is missing. If a judge saw the same two summaries in two booklets, the earlier response counts, since the
-    judges of an item must differ.
+    What a judge answered in the app counts before what a file says under the judge's name. Otherwise, if a judge
+    answered a task twice, the later response counts: the later ``submitted``, or the one read later where a time is
+    missing. If a judge saw the same two summaries in two booklets, the earlier response counts, since the judges of an
+    item must differ. A spreadsheet is one booklet: several booklets of one judge in it do not count.
     """
     rejects: dict[int, RejectedRow] = {}
     rows: list[_Row] = []
-    for number, (where, response, raw) in enumerate(returned):
+    for number, (where, response, raw, file, signed_in) in enumerate(returned):
         problem = response if isinstance(response, str) else fault(response, study)
         if isinstance(response, str) or problem:
             rejects[number] = RejectedRow(where, problem, raw)
         else:
-            rows.append(_Row(number, where, replace(response, judge=response.judge.strip()), raw))
-    kept = _once_a_pair(_once_a_task(rows, rejects), study, rejects)
+            rows.append(_Row(number, where, replace(response, judge=response.judge.strip()), raw, file, signed_in))
+    _check_names(rows)
+    kept = _once_a_pair(_once_a_task(_one_booklet_a_sheet(rows, study, rejects), rejects), study, rejects)
     order = {task.id: (task.booklet, task.position) for task in study.tasks}
     responses = sorted((row.response for row in kept), key=lambda response: (order[response.task], response.judge))
     return Collected(tuple(responses), tuple(rejects[number] for number in sorted(rejects)))
@@ -72,6 +77,33 @@ def reasons(rejects: Sequence[RejectedRow]) -> list[tuple[str, int, str]]:
     return [(kind, count, rejects[kinds.index(kind)].where) for kind, count in Counter(kinds).most_common()]
 
 
+def _check_names(rows: Sequence[_Row]) -> None:
+    """Raise StudyError for two names that one person may have written."""
+    seen: dict[str, _Row] = {}
+    for row in rows:
+        name = row.response.judge
+        first = seen.setdefault(" ".join(unicodedata.normalize("NFKC", name).casefold().split()), row)
+        if first.response.judge != name:
+            raise StudyError(
+                f"{row.where}: judge {name!r} is {first.response.judge!r} in {first.where}; write one name in both "
+                "files if it is one judge, else two names that do not only differ in case or spaces"
+            )
+
+
+def _one_booklet_a_sheet(rows: Sequence[_Row], study: Study, rejects: dict[int, RejectedRow]) -> list[_Row]:
+    booklets: dict[tuple[str, str], set[int]] = {}
+    for row in rows:
+        if row.response.origin == "csv":
+            booklets.setdefault((row.file, row.response.judge), set()).add(study.by_id[row.response.task].booklet)
+    kept = []
+    for row in rows:
+        if len(booklets.get((row.file, row.response.judge), ())) > 1 and row.response.origin == "csv":
+            rejects[row.number] = RejectedRow(row.where, "several booklets of one judge in a spreadsheet", row.raw)
+        else:
+            kept.append(row)
+    return kept
+
+
 def _once_a_task(rows: Sequence[_Row], rejects: dict[int, RejectedRow]) -> list[_Row]:
     kept: dict[tuple[str, str], _Row] = {}
     for row in rows:
@@ -79,11 +111,18 @@ def _once_a_task(rows: Sequence[_Row], rejects: dict[int, RejectedRow]) -> list[
         earlier = kept.setdefault(key, row)
         if earlier is row:
             continue
-        old, new = (row, earlier) if _before(row, earlier) else (earlier, row)
+        if row.signed_in != earlier.signed_in:
+            old, new = (earlier, row) if row.signed_in else (row, earlier)
+        else:
+            old, new = (row, earlier) if _before(row, earlier) else (earlier, row)
         kept[key] = new
-        reason = "the same answers again" if old.response.answers == new.response.answers else "answered again later"
+        reason = "the same answers again" if old.response.answers == new.response.answers else _another(old, new)
         rejects[old.number] = RejectedRow(old.where, f"{reason}: {new.where} counts", old.raw)
     return sorted(kept.values(), key=lambda row: row.number)
+
+
+def _another(old: _Row, new: _Row) -> str:
+    return "answered in the app" if new.signed_in > old.signed_in else "answered again later"
 
 
 def _once_a_pair(rows: Sequence[_Row], study: Study, rejects: dict[int, RejectedRow]) -> list[_Row]:
@@ -95,7 +134,7 @@ def _once_a_pair(rows: Sequence[_Row], study: Study, rejects: dict[int, Rejected
     for group in groups.values():
         first = group[0]
         for row in group[1:]:
-            if _before(row, first):
+            if row.signed_in > first.signed_in or (row.signed_in == first.signed_in and _before(row, first)):
                 first = row
         booklet = study.by_id[first.response.task].booklet
         for row in group:

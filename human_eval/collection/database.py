@@ -22,7 +22,7 @@ from human_eval.study import Study
 from rlsum.errors import UserError
 from rlsum.files import sync
 
-FORMAT = 2  # 1 had neither showings nor generations
+FORMAT = 2  # 1 had only the first four tables
 
 # The index allows one first answer a task: a task is shown to one judge only.
 _SCHEMA = """
@@ -45,6 +45,7 @@ CREATE TABLE IF NOT EXISTS showings (
 CREATE TABLE IF NOT EXISTS generations (
   role TEXT NOT NULL, name TEXT NOT NULL, generation INTEGER NOT NULL, PRIMARY KEY (role, name)
 ) STRICT;
+CREATE TABLE IF NOT EXISTS reserved (booklet INTEGER PRIMARY KEY) STRICT;
 """
 ANSWER_COLUMNS = "judge, task, revision, answers, comment, seconds, submitted"
 
@@ -76,11 +77,14 @@ def open_database(path: Path, study: Study) -> sqlite3.Connection:
         return connection
 
 
-def read_database(path: Path, study: Study) -> list[Response]:
-    """The responses in a database, which may be in use and is not written. Raises UserError."""
+def read_database(path: Path, study: Study, damaged: list[str] | None = None) -> list[Response]:
+    """The responses in a database, which may be in use and is not written.
+
+    Damaged rows are named in ``damaged``. Raises UserError, also for a damaged row if there is no such list.
+    """
     with usable(path), closing(_connect_to_read(path)) as connection:
         check_study(connection, study, path)
-        return [response for response, _ in latest_responses(connection, study.id).values()]
+        return [response for response, _ in latest_responses(connection, study.id, damaged=damaged).values()]
 
 
 def back_up(path: Path, study: Study, copy: Path) -> int:
@@ -123,18 +127,29 @@ def check_study(connection: sqlite3.Connection, study: Study, path: Path) -> Non
 
 
 def latest_responses(
-    connection: sqlite3.Connection, study: str, where: str = "", *values: str
+    connection: sqlite3.Connection, study: str, where: str = "", *values: str, damaged: list[str] | None = None
 ) -> dict[tuple[str, str], tuple[Response, int]]:
-    """Judge and task -> latest response, with the seconds of all revisions, and its revision."""
+    """Judge and task -> latest response, with the seconds of all revisions, and its revision.
+
+    Damaged rows are named in ``damaged``, and raise sqlite3.DatabaseError if there is no such list.
+    """
     latest: dict[tuple[str, str], tuple[Response, int]] = {}
     total: dict[tuple[str, str], float] = {}
-    for judge, task, revision, answers, comment, seconds, submitted in connection.execute(
-        f"SELECT {ANSWER_COLUMNS} FROM answers {where} ORDER BY id", values
+    for number, judge, task, revision, answers, comment, seconds, submitted in connection.execute(
+        f"SELECT id, {ANSWER_COLUMNS} FROM answers {where} ORDER BY id", values
     ):
+        try:
+            time = datetime.fromtimestamp(submitted, UTC).isoformat(timespec="seconds")
+            chosen = {str(name): str(value) for name, value in json.loads(answers).items()}
+        except (ValueError, OverflowError, OSError, AttributeError) as error:
+            row = f"row {number} of the table answers"
+            if damaged is None:
+                raise sqlite3.DatabaseError(f"{row} is damaged") from error
+            damaged.append(row)
+            continue
         total[judge, task] = total.get((judge, task), 0.0) + seconds
         rounded = round(total[judge, task], 1)
-        time = datetime.fromtimestamp(submitted, UTC).isoformat(timespec="seconds")
-        latest[judge, task] = Response(study, task, judge, json.loads(answers), comment, rounded, time), revision
+        latest[judge, task] = Response(study, task, judge, chosen, comment, rounded, time), revision
     return latest
 
 

@@ -11,7 +11,7 @@ import math
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -23,6 +23,8 @@ from rlsum.readers import jsonl
 
 Origin = Literal["app", "mturk", "offline", "csv"]
 ORIGINS: tuple[Origin, ...] = get_args(Origin)
+EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)  # no study is older
+FAST_CLOCKS = timedelta(days=1)  # of judges, and time zones that are missing in their files
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,8 @@ def fault(response: Response, study: Study) -> str:
         return f"seconds must be a number, 0 or more: {json.dumps(response.seconds)[:40]}"
     if response.submitted is not None and not _is_time(response.submitted):
         return f"submitted must be an ISO time with its zone: {str(response.submitted)[:40]!r}"
+    if response.submitted is not None and not _is_past(response.submitted):
+        return f"submitted is before 2000 or in the future: {response.submitted[:40]!r}"
     answers, criteria = response.answers, [criterion.id for criterion in study.criteria]
     unknown = [name for name in answers if name not in criteria]
     if unknown:
@@ -125,6 +129,10 @@ def _is_duration(value: Any) -> bool:
         return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value >= 0
     except OverflowError:  # an integer of hundreds of digits
         return False
+
+
+def _is_past(time: str) -> bool:
+    return EARLIEST <= datetime.fromisoformat(time) <= datetime.now(UTC) + FAST_CLOCKS
 
 
 def _is_time(value: Any) -> bool:

@@ -33,12 +33,15 @@ MTURK_TIME = "%a %b %d %H:%M:%S %Y"
 class ReturnedRow(NamedTuple):
     """A row at ``where`` (file:line): a response, not yet checked against the study, or the reason why it is none.
 
-    ``raw``: the content of the row, for the file of rejects.
+    ``raw``: the content of the row, for the file of rejects. ``file``: its file. ``signed_in``: the judge had a link,
+    so name and time are the app's; other files say what their senders wrote.
     """
 
     where: str
     response: Response | str
     raw: Mapping[str, Any]
+    file: str = ""
+    signed_in: bool = False
 
 
 def read_returned(path: str | Path, study: Study) -> Iterator[ReturnedRow]:
@@ -48,7 +51,8 @@ def read_returned(path: str | Path, study: Study) -> Iterator[ReturnedRow]:
     if reader is None or (path.suffix == ".gz" and reader is not _jsonl):
         raise StudyError(f"{path}: unknown format; expected {', '.join(READERS)}, or .jsonl.gz")
     try:
-        yield from reader(path, study)
+        for row in reader(path, study):
+            yield row._replace(file=str(path))
     except OSError as error:
         raise StudyError(f"{path}: cannot be read ({error.strerror}); give files that judges returned") from error
 
@@ -59,8 +63,12 @@ def _jsonl(path: Path, study: Study) -> Iterator[ReturnedRow]:
 
 
 def _database(path: Path, study: Study) -> Iterator[ReturnedRow]:
-    for response in read_database(path, study):
-        yield ReturnedRow(f"{path}: judge {response.judge}, task {response.task}", response, asdict(response))
+    damaged: list[str] = []
+    for response in read_database(path, study, damaged):
+        where = f"{path}: judge {response.judge}, task {response.task}"
+        yield ReturnedRow(where, response, asdict(response), signed_in=True)
+    for where in damaged:
+        yield ReturnedRow(f"{path}: {where}", "damaged", {"row": where})
 
 
 def _offline(path: Path, study: Study) -> Iterator[ReturnedRow]:
@@ -69,7 +77,7 @@ def _offline(path: Path, study: Study) -> Iterator[ReturnedRow]:
     except (ValueError, RecursionError):
         yield ReturnedRow(f"{path}:1", "not JSON", {})
         return
-    if not isinstance(content, dict) or not isinstance(content.get("judgments"), list):
+    if not isinstance(content, dict) or not isinstance(content.get("judgments"), list) or "booklet" not in content:
         yield ReturnedRow(f"{path}:1", "not the file of an offline page", {})
         return
     for number, row in enumerate(content["judgments"], 1):
@@ -78,7 +86,9 @@ def _offline(path: Path, study: Study) -> Iterator[ReturnedRow]:
             yield ReturnedRow(where, "not a JSON object", {})
             continue
         whole = {**row, "study": content.get("study"), "judge": content.get("judge"), "origin": "offline"}
-        yield ReturnedRow(where, response_of(whole), whole)
+        task = study.by_id.get(str(row.get("task")))
+        strange = task is not None and task.booklet != content["booklet"]
+        yield ReturnedRow(where, "of another booklet than its file" if strange else response_of(whole), whole)
 
 
 def _csv(path: Path, study: Study) -> Iterator[ReturnedRow]:

@@ -10,7 +10,7 @@ import json
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import Literal, cast
 from human_eval.collection.database import ANSWER_COLUMNS, latest_responses, new_secret, open_database
 from human_eval.collection.responses import Response
 from human_eval.study import Study
+from rlsum.errors import UserError
 
 StudyState = Literal["open", "paused", "closed"]
 Stage = Literal["new", "judging", "finished", "lost"]  # of a judge
@@ -207,11 +208,40 @@ class ResponseStore:
         with self._reading:
             return [Loan(*row) for row in self._reader.execute("SELECT booklet, judge, until FROM loans ORDER BY 1")]
 
+    def reserved(self) -> frozenset[int]:
+        """The booklets that the app does not lend, because they were handed out in another way."""
+        with self._reading:
+            return frozenset(row[0] for row in self._reader.execute("SELECT booklet FROM reserved"))
+
+    def reserve(self, booklets: Iterable[int]) -> None:
+        """Lend these booklets to nobody. Raises UserError, and reserves none, if one is lent."""
+        with self.reserving(booklets):
+            pass
+
+    @contextmanager
+    def reserving(self, booklets: Iterable[int]) -> Iterator[None]:
+        """Reserve booklets once the body has succeeded, such as handing them out. Raises as `reserve`."""
+        wanted = sorted(set(booklets))
+        with self._writing, self._transaction():
+            for booklet in wanted:
+                if lent := self._row("SELECT judge FROM loans WHERE booklet = ?", booklet):
+                    raise UserError(f"booklet {booklet + 1}: the app has lent it to {lent[0]}; choose others")
+            self._connection.executemany("INSERT OR IGNORE INTO reserved VALUES (?)", [(each,) for each in wanted])
+            yield
+
+    def release(self, booklets: Iterable[int]) -> None:
+        """Lend the open tasks of these booklets to the next judges, also if they are reserved or lent."""
+        with self._writing, self._transaction():
+            wanted = [(each,) for each in booklets if _open(self._connection, self._booklets[each])]
+            self._connection.executemany("DELETE FROM reserved WHERE booklet = ?", wanted)
+            self._connection.executemany("DELETE FROM loans WHERE booklet = ?", wanted)
+
     def _free(self, now: float) -> int | None:
-        """A booklet that was never lent, else the unfinished one whose loan expired first."""
+        """A booklet that is not lent, else the unfinished one whose loan expired first; none that is reserved."""
         loans = dict(self._connection.execute("SELECT booklet, until FROM loans"))
-        for booklet in range(len(self._booklets)):
-            if booklet not in loans:
+        reserved = {row[0] for row in self._connection.execute("SELECT booklet FROM reserved")}
+        for booklet, tasks in enumerate(self._booklets):
+            if booklet not in loans and booklet not in reserved and _open(self._connection, tasks):
                 return booklet
         lapsed = sorted((until, booklet) for booklet, until in loans.items() if until <= now)
         return next((booklet for _, booklet in lapsed if _open(self._connection, self._booklets[booklet])), None)

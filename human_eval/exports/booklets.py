@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Sequence
 from dataclasses import asdict
 from importlib import resources
 
@@ -15,23 +16,25 @@ FORMAT = 1  # of the JSON file that a page saves
 FIRST, LAST = ("task", "judge"), ("comment", "study", "article", "left", "right")
 
 
-def offline(study: Study) -> dict[str, str]:
-    """File name -> HTML page of each booklet. The page needs no network and saves a JSON file."""
-    return {f"{_name(study, number)}.html": page(study, number) for number in range(len(study.booklets))}
+def offline(study: Study, booklets: Sequence[int] | None = None) -> dict[str, str]:
+    """File name -> HTML page of each of ``booklets`` (0.., default all). It needs no network and saves a JSON file."""
+    return {f"{_name(study, number)}.html": page(study, number) for number in _numbers(study, booklets)}
 
 
-def sheets(study: Study) -> dict[str, str]:
-    """File name -> CSV of each booklet, one row a task. Criteria come before the long texts, to stay visible.
+def sheets(study: Study, booklets: Sequence[int] | None = None) -> dict[str, str]:
+    """File name -> CSV of each of ``booklets`` (0.., default all), one row a task.
+
+    Criteria come before the long texts, to stay visible.
 
     Judges write left, right or none (`human_eval.collection.returns.WRITTEN`). Texts that a spreadsheet would evaluate
     begin with an apostrophe. A byte order mark tells spreadsheets that a file is UTF-8.
     """
     criteria = [criterion.id for criterion in study.criteria]
     files = {}
-    for number, booklet in enumerate(study.booklets):
+    for number in _numbers(study, booklets):
         rows = (
             [task.id, "", *("" for _ in criteria), "", study.id, study.articles[task.item], task.left, task.right]
-            for task in booklet
+            for task in study.booklets[number]
         )
         files[f"{_name(study, number)}.csv"] = "\ufeff" + csv_text([[*FIRST, *criteria, *LAST], *rows])
     return files
@@ -62,6 +65,10 @@ def page(study: Study, booklet: int) -> str:
         "policy": f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; form-action 'none'",
     }
     return render("exports/offline.html", values, "human_eval")
+
+
+def _numbers(study: Study, booklets: Sequence[int] | None) -> Sequence[int]:
+    return range(len(study.booklets)) if booklets is None else booklets
 
 
 def _name(study: Study, number: int) -> str:

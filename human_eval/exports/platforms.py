@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from human_eval.formatting import csv_text, spread
@@ -16,16 +17,17 @@ PROLIFIC_FIELDS = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")  # Prolific replace
 _PLAIN = re.compile(r"[^A-Za-z0-9 .,;:!?()]")
 
 
-def mturk(study: Study) -> dict[str, str]:
+def mturk(study: Study, booklets: Sequence[int] | None = None) -> dict[str, str]:
     """File name -> text: ``tasks.csv`` for a batch, one row a task, and ``template.html`` for the project's layout.
 
+    ``booklets`` (0..) are those whose tasks are exported, all by default.
     Mechanical Turk inserts the cells into the layout without escaping them, so they are written as HTML. Character
     references keep scripts, formulas and ``${...}`` inert, and avoid characters that the upload refuses.
     """
     rows = (
         [study.id, task.id, *map(as_html, (study.articles[task.item], task.left, task.right))]
-        for booklet in study.booklets
-        for task in booklet
+        for booklet in (range(len(study.booklets)) if booklets is None else booklets)
+        for task in study.booklets[booklet]
     )
     return {
         "tasks.csv": csv_text([MTURK_COLUMNS, *rows]),

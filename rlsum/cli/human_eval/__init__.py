@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from human_eval.study import Study
 
 StudyFolder = Annotated[Path, typer.Argument(metavar="STUDY", help="Folder that `rlsum human-eval build` made.")]
 
@@ -13,6 +16,22 @@ DATABASE = "judging.sqlite"
 Database = Annotated[
     Path | None, typer.Option(metavar="FILE", help=f"Database of answers (default: {DATABASE} in STUDY).")
 ]
+
+
+def booklet_numbers(option: str, text: str, study: Study) -> list[int]:
+    """The booklets (0..) that a text such as ``1-3,7`` names. Raises UserError."""
+    from rlsum.errors import UserError
+
+    numbers: set[int] = set()
+    for part in text.split(","):
+        first, _, last = part.strip().partition("-")
+        if not (first.isdecimal() and (last or first).isdecimal()):
+            raise UserError(f"{option} {text}: expected numbers of booklets, such as 1-3,7")
+        numbers |= set(range(int(first), int(last or first) + 1))
+    count = len(study.booklets)
+    if not numbers or min(numbers) < 1 or max(numbers) > count:
+        raise UserError(f"{option} {text}: the study has booklets 1 to {count}")
+    return sorted(number - 1 for number in numbers)
 
 
 def database_path(given: Path | None, study: Path) -> Path:

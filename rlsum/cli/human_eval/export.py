@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from rlsum.cli.human_eval import StudyFolder
+from rlsum.cli.human_eval import Database, StudyFolder, booklet_numbers, database_path
 
 
 def export(
@@ -17,8 +17,13 @@ def export(
     link: Annotated[
         str | None, typer.Option(help="With --to prolific: the link for everyone that `rlsum human-eval serve` prints.")
     ] = None,
+    booklets: Annotated[str, typer.Option(metavar="NUMBERS", help="Booklets, such as 1-3,7 (default: all).")] = "",
+    database: Database = None,
 ) -> None:
     """Export a study for judges who do not use the app. `rlsum human-eval collect` reads the files they return.
+
+    A booklet is for one judge: exported booklets are reserved, so that the app does not lend them too, and booklets
+    that the app has lent are not exported. `rlsum human-eval booklets` shows and changes it.
 
     **offline**: an HTML page per booklet, which needs no network and saves a JSON file to return.
     **csv**: a spreadsheet per booklet. **mturk**: a CSV file and the layout of a batch project. **prolific**: address
@@ -31,7 +36,10 @@ def export(
     rlsum human-eval export study --to offline -o forms
 
     rlsum human-eval export study --to mturk -o batch
+
+    rlsum human-eval export study --to csv --booklets 1-3 -o sheets
     """
+    from human_eval.collection.store import ResponseStore
     from human_eval.exports.booklets import offline, sheets
     from human_eval.exports.platforms import mturk, prolific
     from human_eval.files import read_study, write_files
@@ -42,6 +50,18 @@ def export(
     if to != "prolific" and link is not None:
         raise StudyError(f"--link {link}: only --to prolific takes a link; leave out --link")
     blind = read_study(study)
-    files = prolific(blind, link) if link else {"offline": offline, "csv": sheets, "mturk": mturk}[to](blind)
-    write_files(out, files)
+    if link:
+        if booklets:
+            raise StudyError(f"--booklets {booklets}: Prolific's judges use the app, so leave it out")
+        files = prolific(blind, link)
+        write_files(out, files)
+    else:
+        numbers = booklet_numbers("--booklets", booklets, blind) if booklets else list(range(len(blind.booklets)))
+        files = {"offline": offline, "csv": sheets, "mturk": mturk}[to](blind, numbers)
+        store = ResponseStore(database_path(database, study), blind)
+        try:
+            with store.reserving(numbers):
+                write_files(out, files)
+        finally:
+            store.close()
     typer.echo(f"{out}: {', '.join(files) if len(files) < 3 else f'{len(files)} files, {min(files)} to {max(files)}'}")

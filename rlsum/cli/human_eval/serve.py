@@ -93,6 +93,9 @@ def serve(
             err=True,
         )
     _print(server.make_links(store, addresses[0], names, days), blind)
+    if reserved := len(store.reserved()):
+        count = f"{reserved} of {len(blind.booklets)} booklets"
+        typer.echo(f"\n{count} are reserved, since they were exported: the app does not lend them")
     begun = f"\nServing {addresses[0]}; stop with Ctrl-C."
     server.run(site, bound, public_url is not None, lambda: typer.echo(begun))
     typer.echo(f"Stopped. To collect the answers: rlsum human-eval collect {study} {path} -o judgments.jsonl")

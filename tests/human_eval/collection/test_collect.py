@@ -10,6 +10,7 @@ from studies import study
 from human_eval.collection.collect import collect, reasons, write_rejects
 from human_eval.collection.responses import Response
 from human_eval.collection.returns import ReturnedRow
+from human_eval.study import StudyError
 
 BLIND, KEY = study()
 FIRST, SECOND = BLIND.booklets[0][:2]
@@ -21,7 +22,10 @@ def judged(task=FIRST.id, judge="ann", answer="left", submitted=None):
 
 
 def returned(*responses):
-    return [ReturnedRow(f"f:{number}", response, {"n": number}) for number, response in enumerate(responses, 1)]
+    return [
+        ReturnedRow(f"f:{number}", response, {"n": number}, f"f{number}")
+        for number, response in enumerate(responses, 1)
+    ]
 
 
 def test_good_rows_are_kept_in_the_order_of_the_study():
@@ -49,9 +53,9 @@ def test_bad_rows_are_rejected_with_place_and_reason():
     ("first", "second", "kept"),
     [
         (None, None, "f:2"),
-        ("2026-01-01T10:00:00Z", "2026-01-01T11:00:00Z", "f:2"),
-        ("2026-01-01T10:00:00Z", "2026-01-01T10:30:00+01:00", "f:1"),  # half an hour earlier
-        ("2026-01-01T10:00:00Z", None, "f:2"),
+        ("2024-01-01T10:00:00Z", "2024-01-01T11:00:00Z", "f:2"),
+        ("2024-01-01T10:00:00Z", "2024-01-01T10:30:00+01:00", "f:1"),  # half an hour earlier
+        ("2024-01-01T10:00:00Z", None, "f:2"),
     ],
 )
 def test_of_two_answers_to_a_task_the_later_counts(first, second, kept):
@@ -60,6 +64,35 @@ def test_of_two_answers_to_a_task_the_later_counts(first, second, kept):
     (response,), (reject,) = found.responses, found.rejects
     assert response.answers["overall"] == ("right" if kept == "f:2" else "left")
     assert reject.reason == f"answered again later: {kept} counts"
+
+
+def signed_in(row):
+    return ReturnedRow("app", row, {"n": 0}, "judging.sqlite", signed_in=True)
+
+
+@pytest.mark.parametrize("time", ["2024-01-03T10:00:00Z", "2023-01-01T10:00:00Z", None])
+def test_what_a_judge_answered_in_the_app_counts_before_a_file_of_that_name(time):
+    in_app = signed_in(judged(submitted="2024-01-02T10:00:00Z"))
+    for task in (FIRST.id, elsewhere().id):
+        (file,) = returned(judged(task, answer="right", submitted=time))
+        for rows in ((in_app, file), (file, in_app)):
+            found = collect(BLIND, rows)
+            assert [row.answers["overall"] for row in found.responses] == ["left"]
+            assert "app counts" in found.rejects[0].reason
+
+
+@pytest.mark.parametrize("name", ["Ann", "\uff21nn", "ANN "])
+def test_two_names_that_one_person_may_have_written_are_refused(name):
+    with pytest.raises(StudyError, match="write one name"):
+        collect(BLIND, returned(judged(), judged(elsewhere().id, name)))
+
+
+def test_a_spreadsheet_of_all_booklets_does_not_count():
+    tasks = [booklet[0].id for booklet in BLIND.booklets]
+    found = collect(BLIND, [row._replace(file="a.csv") for row in returned(*map(judged, tasks))])
+    assert (found.responses, len(found.rejects)) == ((), len(tasks))
+    apart = [row._replace(file=row.where) for row in returned(judged(tasks[0]), judged(tasks[1], "bo"))]
+    assert len(collect(BLIND, apart).responses) == 2
 
 
 def test_the_same_file_twice_changes_nothing():
@@ -80,7 +113,7 @@ def elsewhere():
 
 def test_a_judge_counts_once_for_a_pair_even_with_two_booklets():
     assert KEY.tasks[FIRST.id].kind == "pair"
-    rows = returned(judged(elsewhere().id, submitted="2026-01-02T10:00:00Z"), judged(submitted="2026-01-01T10:00:00Z"))
+    rows = returned(judged(elsewhere().id, submitted="2024-01-02T10:00:00Z"), judged(submitted="2024-01-01T10:00:00Z"))
     found = collect(BLIND, rows)
     assert [row.task for row in found.responses] == [FIRST.id]
     assert found.rejects[0].reason == "same judge, same summaries in another booklet: f:2 counts"
@@ -101,7 +134,7 @@ rows = st.lists(
             st.sampled_from([*BLIND.by_id, "t0"]),
             st.sampled_from(["ann", " ann", "bo", ""]),
             st.sampled_from(["left", "none", "A"]),
-            st.sampled_from([None, "2026-01-01T10:00:00Z", "2026-01-02T10:00:00+02:00", "soon"]),
+            st.sampled_from([None, "2024-01-01T10:00:00Z", "2024-01-02T10:00:00+02:00", "soon"]),
         ),
     ),
     max_size=40,

@@ -1,13 +1,18 @@
 import csv
 import io
 import json
+import sqlite3
+from contextlib import closing
 
 import pytest
 from studies import study
 
+from human_eval.collection.database import read_database
 from human_eval.collection.responses import Response
 from human_eval.collection.returns import read_returned
+from human_eval.collection.store import ResponseStore
 from human_eval.study import StudyError
+from rlsum.errors import UserError
 
 BLIND, _ = study()
 TASK = BLIND.tasks[0].id
@@ -134,6 +139,34 @@ def test_the_file_of_an_offline_page(tmp_path):
     first, second = rows_of(path)
     assert first.response == Response(BLIND.id, TASK, "ann", {"overall": "left"}, "", 3.5, None, "offline")
     assert (second.where, second.response) == (f"{path}: judgment 2", "not a JSON object")
+
+
+def test_an_offline_file_is_of_one_booklet(tmp_path):
+    other = BLIND.booklets[1][0].id
+    judgments = [{"task": task, "answers": {"overall": "left"}} for task in (TASK, other)]
+    content = {"format": 1, "study": BLIND.id, "booklet": 0, "judge": "ann", "judgments": judgments}
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(content))
+    first, second = rows_of(path)
+    assert (first.response.task, first.file) == (TASK, str(path))
+    assert second.response == "of another booklet than its file"
+
+
+@pytest.mark.parametrize("damage", ["answers = '{'", "answers = '3'", "submitted = 1e30"])
+def test_a_damaged_row_of_the_database_is_one_reject(tmp_path, damage):
+    path = tmp_path / "judging.sqlite"
+    with closing(ResponseStore(path, BLIND)) as store:
+        store.claim("ann")
+        for task in store.progress("ann").open[:2]:
+            store.record("ann", task, 0, dict.fromkeys(NAMES, "left"), "", 1.0)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"UPDATE answers SET {damage} WHERE id = 1")
+        connection.commit()
+    good, bad = rows_of(path)
+    assert (good.response.judge, good.signed_in) == ("ann", True)
+    assert (bad.response, bad.where) == ("damaged", f"{path}: row 1 of the table answers")
+    with pytest.raises(UserError, match="row 1 of the table answers is damaged"):
+        read_database(path, BLIND)
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"judgments": 3}', "{", "[" * 100_000])

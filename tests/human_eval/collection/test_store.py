@@ -133,6 +133,26 @@ def test_a_sign_of_life_keeps_the_booklet(store, clock):
     assert not store.claim("chris")
 
 
+def test_a_reserved_booklet_is_not_lent_until_it_is_released(store):
+    store.reserve([0])
+    assert store.claim("anna")
+    assert {loan.judge: loan.booklet for loan in store.loans()} == {"anna": 1}
+    with pytest.raises(UserError, match="booklet 2: the app has lent it to anna"):
+        store.reserve([0, 1])
+    assert not store.claim("ben")
+    store.release([0])
+    assert store.claim("ben")
+
+
+def test_a_released_loan_goes_to_the_next_judge_with_what_is_open(store):
+    store.claim("anna")
+    store.record("anna", "t0-0", 0, ANSWERS, "", 4.0)
+    store.release([0])
+    assert store.progress("anna").stage == "lost"
+    assert store.claim("ben")
+    assert store.progress("ben").open == ("t0-1", "t0-2")
+
+
 def test_a_finished_booklet_is_never_given_away(store, study, clock):
     for judge, booklet in (("anna", 0), ("ben", 1)):
         store.claim(judge)

@@ -3,10 +3,12 @@ import json
 import re
 import subprocess
 import sys
+from contextlib import closing
 
 import pytest
 from studies import NAMES, outputs
 
+from human_eval.collection.store import ResponseStore
 from human_eval.files import read_key, read_study
 from rlsum.records import Output, write_outputs
 
@@ -114,7 +116,7 @@ def test_no_export_and_no_public_file_names_a_system(rlsum, study, tmp_path, to)
     made = [*(tmp_path / "out").iterdir(), *study.iterdir()]
     assert len(made) > 3
     for path in made:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8", errors="replace")
         found = [word for word in (*key.systems, *key.items.values(), str(key.seed)) if word in text]
         assert (path.name, found) == (path.name, [])
 
@@ -127,6 +129,23 @@ def test_export_asks_for_the_link_that_it_needs(rlsum, study, tmp_path):
     for options, told in refused.items():
         code, _, err = rlsum("human-eval", "export", study, *options, "-o", tmp_path / "out")
         assert (code, told in err) == (2, True)
+
+
+def test_a_booklet_goes_to_the_app_or_into_an_export(rlsum, study, tmp_path):
+    assert rlsum("human-eval", "export", study, "--to", "csv", "--booklets", "1,3-4", "-o", tmp_path / "sheets")[0] == 0
+    names = [f"booklet-0{number}.csv" for number in (1, 3, 4)]
+    assert sorted(path.name for path in (tmp_path / "sheets").iterdir()) == names
+    with closing(ResponseStore(study / "judging.sqlite", read_study(study))) as store:
+        assert [store.claim(judge) for judge in ("anna", "ben")] == [True, False]
+        assert store.loans()[0].booklet == 1
+    code, _, error = rlsum("human-eval", "export", study, "--to", "offline", "-o", tmp_path / "forms")
+    assert (code, "booklet 2: the app has lent it to anna" in error) == (2, True)
+    assert not (tmp_path / "forms").exists()
+    code, said, _ = rlsum("human-eval", "booklets", study, "--release", "2,4")
+    assert code == 0
+    assert [line.split()[3] for line in said.splitlines() if " of " in line] == ["(reserved)", "(free)"] * 2
+    for wrong in ("0", "5", "x", "2-1"):
+        assert rlsum("human-eval", "booklets", study, "--reserve", wrong)[0] == 2
 
 
 def answered(study, number, judge, answer="left"):

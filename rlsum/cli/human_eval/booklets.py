@@ -1,0 +1,65 @@
+"""``rlsum human-eval booklets``: who has which booklet; reserve and release them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rlsum.cli.human_eval import Database, StudyFolder, booklet_numbers, database_path
+
+if TYPE_CHECKING:
+    from human_eval.collection.store import ResponseStore
+    from human_eval.study import Study
+
+
+def booklets(
+    study: StudyFolder,
+    database: Database = None,
+    reserve: Annotated[
+        str, typer.Option(metavar="NUMBERS", help="Booklets that the app shall not lend, such as 1-3,7.")
+    ] = "",
+    release: Annotated[
+        str, typer.Option(metavar="NUMBERS", help="Booklets whose open tasks the app shall lend to the next judges.")
+    ] = "",
+) -> None:
+    """Show who has which booklet, whether `serve` runs or not; reserve booklets, or release them.
+
+    `export` reserves what it writes, because a booklet is for one judge. Releasing takes a booklet from the judge who
+    has it; answers stay.
+
+    **Examples**
+
+    rlsum human-eval booklets study
+
+    rlsum human-eval booklets study --release 4
+    """
+    from human_eval.collection.store import ResponseStore
+    from human_eval.files import read_study
+
+    blind = read_study(study)
+    reserved = booklet_numbers("--reserve", reserve, blind) if reserve else []
+    released = booklet_numbers("--release", release, blind) if release else []
+    store = ResponseStore(database_path(database, study), blind)
+    try:
+        store.release(released)
+        store.reserve(reserved)
+        _show(store, blind)
+    finally:
+        store.close()
+
+
+def _show(store: ResponseStore, study: Study) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    judges = {loan.booklet: loan.judge for loan in store.loans()}
+    answered = {response.task for response in store.responses()}
+    reserved = store.reserved()
+    table = Table("booklet", "judge", "answered")
+    for number, tasks in enumerate(study.booklets):
+        judge = "(reserved)" if number in reserved else judges.get(number, "(free)")
+        done = sum(task.id in answered for task in tasks)
+        table.add_row(str(number + 1), escape(judge), f"{done} of {len(tasks)}")
+    Console().print(table)
