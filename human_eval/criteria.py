@@ -59,7 +59,7 @@ def read_criteria(path: str | Path) -> tuple[Criterion, ...]:
         rows = yaml.safe_load(path.read_text(encoding="utf-8-sig"))  # JSON is YAML
     except OSError as error:
         raise StudyError(f"{path}: cannot be read ({error.strerror}); give a YAML or JSON file of criteria") from error
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise StudyError(f"{path}: neither YAML nor JSON ({' '.join(str(error).split())[:200]})") from error
     if not isinstance(rows, list) or not rows:
         raise StudyError(f"{path}: expected a list of criteria, each with id, question and optionally help")

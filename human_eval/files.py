@@ -19,7 +19,7 @@ from typing import Any
 
 from human_eval.formatting import counted
 from human_eval.study import TASK_KINDS, Answer, Criterion, EqualTexts, Study, StudyError, StudyKey, Task, TaskKey
-from rlsum.readers import jsonl
+from rlsum.readers import BOM, NotJson, json_value, jsonl
 
 FORMAT = 1
 STUDY, ITEMS, TASKS, KEY = "study.json", "items.jsonl", "tasks.jsonl", "key.json"
@@ -151,11 +151,11 @@ def check_key(key: StudyKey, study: Study, where: str) -> None:
 def read_object(path: Path, fix: str) -> dict[str, Any]:
     """The object in a JSON file. Raises StudyError whose message ends in ``fix``."""
     try:
-        row = json.loads(path.read_text(encoding="utf-8-sig"))
+        row = json_value(path.read_bytes().removeprefix(BOM))
     except OSError as error:
         raise StudyError(f"{path}: cannot be read ({error.strerror}); {fix}") from error
-    except (ValueError, RecursionError) as error:
-        raise StudyError(f"{path}: not JSON; {fix}") from error
+    except NotJson as error:
+        raise StudyError(f"{path}: {error}; {fix}") from error
     if not isinstance(row, dict):
         raise StudyError(f"{path}: not a JSON object; {fix}")
     return row
@@ -214,14 +214,11 @@ def _check_complete(study: Study, booklets: int, tasks: int, folder: Path) -> No
 
 def _lines(path: Path, types: Mapping[str, type]) -> Iterator[list[Any]]:
     """The location of each line and its fields, in the order of ``types``."""
-    try:
-        for line in jsonl(path):
-            if line.problem:
-                raise StudyError(f"{line.where}: {line.problem}; build the study again")
-            row = checked(line.fields, types, line.where)
-            yield [line.where, *(row[name] for name in types)]
-    except OSError as error:
-        raise StudyError(f"{path}: cannot be read ({error.strerror}); build the study again") from error
+    for line in jsonl(path):
+        if line.problem:
+            raise StudyError(f"{line.where}: {line.problem}; build the study again")
+        row = checked(line.fields, types, line.where)
+        yield [line.where, *(row[name] for name in types)]
 
 
 def _pair(row: Mapping[str, Any], where: str) -> tuple[str, str]:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import zlib
+
+DAMAGED = (OSError, EOFError, zlib.error)  # what a missing file and damaged gzip raise
+
 
 class RewardError(ValueError):
     """A reward that cannot be built or called: the message names the argument, its value and the fix."""

@@ -7,5 +7,9 @@ class UserError(ValueError):
     """The message names the argument, its value and the fix."""
 
 
+class RecordError(UserError):
+    """An invalid file: the message names the file, the line, the field and the fix."""
+
+
 class ConfigError(UserError):
     """An invalid configuration; the message lists every fault with its key and the fix."""

@@ -13,9 +13,13 @@ from pathlib import Path
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary path to write to, which then replaces ``path``. An error leaves ``path`` as it was."""
     partial = path.with_name(path.name + ".partial")
-    yield partial
-    sync(partial)
-    partial.replace(path)
+    try:
+        yield partial
+        sync(partial)
+        partial.replace(path)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
     sync(path.parent)  # the rename itself must survive a power cut
 
 

@@ -6,23 +6,32 @@ import csv
 import gzip
 import io
 import json
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, NoReturn, cast
 
-from rlsum.errors import UserError
+from rlsum.errors import RecordError
 
 BOM = b"\xef\xbb\xbf"
 NOT_UTF8 = "not UTF-8"
+DAMAGED = (OSError, EOFError, zlib.error)  # what a missing file and damaged gzip raise
+DEEPEST = 100  # levels of a JSON value; deeper ones are read, but fail where they are written or sent to a process
+TOO_DEEP = f"JSON of more than {DEEPEST} levels"
+SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 FIELD_LIMIT = 2**24  # characters in one CSV field; Python's default of 131,072 is too little for long articles
 # Ends of sentences for See et al. (2017), who add a period to lines of `.story` files without one.
 SENTENCE_ENDS = (".", "!", "?", "...", "'", "`", '"', "\u2019", "\u201d", ")")
 
 
-class CorpusError(UserError):
+class CorpusError(RecordError):
     """An unusable corpus: the message names the argument, its value and the fix."""
+
+
+class NotJson(ValueError):
+    """A text that is no JSON value; the message is for one line."""
 
 
 @dataclass(frozen=True)
@@ -41,12 +50,12 @@ class Read:
 def read_file(path: Path) -> Iterator[Read]:
     """Rows of one file, in order, broken ones with their ``problem``.
 
-    Raises CorpusError if the file cannot be read (unknown format, damaged compression, no parquet).
+    Raises RecordError if the file cannot be read (unknown format, damaged compression, no parquet).
     """
     reader = READERS[file_format(path)]
     try:
         yield from reader(path)
-    except (OSError, EOFError, zlib.error, csv.Error) as error:  # damaged gzip raises any of three; csv: the header
+    except (*DAMAGED, csv.Error) as error:  # csv: the header
         raise CorpusError(f"path={str(path)!r}: cannot be read to its end ({error}); copy it again") from error
 
 
@@ -59,7 +68,79 @@ def file_format(path: Path) -> str:
 
 
 def _open(path: Path) -> BinaryIO:
-    return cast(BinaryIO, gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
+    """The bytes of a file, gzip or not, whatever its name."""
+    with path.open("rb") as file:
+        zipped = file.read(2) == b"\x1f\x8b"
+    return cast(BinaryIO, gzip.open(path, "rb")) if zipped else path.open("rb")
+
+
+def lines(path: Path) -> Iterator[tuple[str, bytes]]:
+    """Each line of a file with its place (file:line), gzip or not, without a byte order mark.
+
+    Only a line feed ends a line: JSON may contain U+2028. Raises RecordError, with the line, for a file that cannot be
+    read to its end.
+    """
+    number = 0
+    try:
+        with _open(path) as file:
+            for number, line in enumerate(file, 1):
+                yield f"{path}:{number}", line.removeprefix(BOM) if number == 1 else line
+    except DAMAGED as error:
+        where = f"{path}:{number + 1}" if number else f"{path}"
+        raise RecordError(f"{where}: cannot be read ({error}); give the path of a complete file") from error
+
+
+def text_of(where: str, line: bytes) -> str:
+    """A line's text. Raises RecordError."""
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise RecordError(f"{where}: {NOT_UTF8} ({error.reason}); convert the file") from error
+
+
+def json_value(text: str | bytes, finite: bool = False) -> Any:
+    """The value of a JSON text, such that it can be written as JSON again.
+
+    ``finite``: also refuse NaN, infinite numbers and numbers beyond float64, which Python reads and JSON does not have.
+    Raises NotJson, also for nesting of more than 100 levels, integers of thousands of digits and half a surrogate pair.
+    """
+    try:
+        text = text.decode("utf-8") if isinstance(text, bytes) else text
+        value = json.loads(text, parse_constant=_refuse, parse_float=_finite) if finite else json.loads(text)
+    except UnicodeDecodeError as error:
+        raise NotJson(NOT_UTF8) from error
+    except RecursionError as error:
+        raise NotJson(TOO_DEEP) from error
+    except NotJson:
+        raise
+    except ValueError as error:  # a wrong character, or an integer of thousands of digits
+        raise NotJson("not JSON") from error
+    if text.count("[") + text.count("{") > DEEPEST and _levels(value) > DEEPEST:
+        raise NotJson(TOO_DEEP)
+    if SURROGATE.search(text):
+        try:
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise NotJson(f"{NOT_UTF8} (half a surrogate pair)") from error
+    return value
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    return number if abs(number) != float("inf") else _refuse(digits[:20])
+
+
+def _refuse(name: str) -> NoReturn:
+    raise NotJson(f"{name} is not JSON; write null")
+
+
+def _levels(value: Any) -> int:
+    """How deep lists and objects lie within each other."""
+    count, level = 0, [value]
+    while level := [member for member in level if isinstance(member, list | dict)]:
+        count += 1
+        level = [inner for member in level for inner in (member.values() if isinstance(member, dict) else member)]
+    return count
 
 
 def _name(path: Path, number: int) -> str:
@@ -67,23 +148,18 @@ def _name(path: Path, number: int) -> str:
 
 
 def jsonl(path: Path) -> Iterator[Read]:
-    """Rows of a JSONL file. Raises OSError, EOFError or zlib.error if it cannot be read to its end."""
-    # Bytes: only a line feed ends a line (JSON may contain U+2028), and bad UTF-8 breaks one row only.
-    with _open(path) as file:
-        for number, line in enumerate(file, 1):
-            line = line.removeprefix(BOM) if number == 1 else line
-            if line.strip():
-                fields, problem = _json_object(line)
-                yield Read(f"{path}:{number}", _name(path, number), fields, problem)
+    """Rows of a JSONL file. Raises RecordError if it cannot be read to its end."""
+    for number, (where, line) in enumerate(lines(path), 1):
+        if line.strip():
+            fields, problem = _json_object(line)
+            yield Read(where, _name(path, number), fields, problem)
 
 
 def _json_object(line: bytes) -> tuple[dict[str, Any], str]:
     try:
-        row = json.loads(line.decode("utf-8"))
-    except UnicodeDecodeError:
-        return {}, NOT_UTF8
-    except (ValueError, RecursionError):  # also integers of thousands of digits, and deep nesting
-        return {}, "not JSON"
+        row = json_value(line)
+    except NotJson as error:
+        return {}, str(error)
     return (row, "") if isinstance(row, dict) else ({}, "not a JSON object")
 
 

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import json
 import math
-import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from rewards.scoring import Inputs, ReadsColumns, columns_read
-from rlsum.errors import UserError
+from rlsum.errors import RecordError
 from rlsum.files import replacing
 from rlsum.readers import Read, jsonl
 
 OUTPUT_FIELDS = ("id", "source", "references", "candidate", "system")
 RECORD_FIELDS = (*OUTPUT_FIELDS, "reference", "scores", "undefined")  # any other field is a column for rewards
-
-
-class RecordError(UserError):
-    """An invalid record file: the message names the file, the line, the field and the fix."""
 
 
 @dataclass(frozen=True)
@@ -138,10 +133,7 @@ def read_outputs(path: str | Path) -> list[Output]:
 
     Raises RecordError for the first bad line: an evaluation that silently drops outputs compares different items.
     """
-    try:
-        outputs = [_output(read) for read in jsonl(Path(path))]
-    except (OSError, EOFError, zlib.error) as error:  # damaged gzip raises any of the three
-        raise RecordError(f"{path}: cannot be read ({error}); give the path of a JSONL file") from error
+    outputs = [_output(read) for read in jsonl(Path(path))]
     if not outputs:
         raise RecordError(f"{path}: no records; expected one JSON object a line with {', '.join(OUTPUT_FIELDS)}")
     return outputs

@@ -27,7 +27,7 @@ def _read(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
         values = parse(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: cannot be read ({error}); give the path of a YAML file") from error
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # also integers of thousands of digits
         raise ConfigError(f"{path}: not YAML: {error}") from error
     if not isinstance(values, dict):
         raise ConfigError(f"{path}: must hold a mapping with keys such as run, data and training")

@@ -16,8 +16,7 @@ import sys
 from collections.abc import Sequence
 
 from rewards.errors import RewardError
-from rlsum.errors import UserError
-from rlsum.records import RecordError
+from rlsum.errors import RecordError, UserError
 
 PAPERS = {
     "twmd": "reproductions.twmd.command",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
@@ -72,13 +71,9 @@ def read_responses(path: str | Path, study: Study) -> list[Response]:
 
 
 def read_rows(path: str | Path) -> Iterator[tuple[str, dict[str, Any], str]]:
-    """For each line: file:line, the object, and its problem or "". Raises StudyError for an unreadable file."""
-    try:
-        for line in jsonl(Path(path)):
-            yield line.where, line.fields, line.problem
-    except (OSError, EOFError, zlib.error) as error:  # damaged gzip raises any of the three
-        reason = getattr(error, "strerror", None) or error
-        raise StudyError(f"{path}: cannot be read ({reason}); give a JSONL file of judgments") from error
+    """For each line: file:line, the object, and its problem or "". Raises RecordError for an unreadable file."""
+    for line in jsonl(Path(path)):
+        yield line.where, line.fields, line.problem
 
 
 def response_of(row: Mapping[str, Any]) -> Response | str:

@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike
 from human_eval.statistics.preference import Preference, item_interval, item_means, preference
 from human_eval.statistics.votes import Floats, Vote, VoteMatrix, matrix
 from human_eval.study import Pair
+from rlsum.errors import RecordError
 from rlsum.evaluation.rows import Ids
 from rlsum.evaluation.statistics import RESAMPLES, paired_permutation
-from rlsum.records import RecordError, read_outputs
+from rlsum.records import read_outputs
 
 LENGTH, JUDGE = "length (words)", "one judge against the others"
 

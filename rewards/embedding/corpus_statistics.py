@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+from zipfile import BadZipFile
 
 import numpy as np
 
-from rewards.errors import RewardError
+from rewards.errors import DAMAGED, RewardError
 
 if TYPE_CHECKING:
     from rewards.encoding.encoder import Encoder
@@ -126,10 +127,17 @@ def check_file(option: str, path: str, wanted: str) -> None:
 
 
 def read_texts(path: str | Path) -> list[str]:
-    """The texts of a file, one a line (``.gz`` too), without empty lines."""
+    """The texts of a file, one a line (``.gz`` too), without empty lines. Raises RewardError."""
     opened = gzip.open if str(path).endswith(".gz") else open
-    with opened(path, "rt", encoding="utf-8") as file:
-        return [line.strip() for line in file if line.strip()]
+    texts: list[str] = []
+    try:
+        with opened(path, "rb") as file:
+            for line in file:
+                texts.append(line.decode("utf-8").strip())
+    except (*DAMAGED, UnicodeDecodeError) as error:
+        where = f"{path}:{len(texts) + 1}"
+        raise RewardError(f"{where}: cannot be read ({error}); give a complete file of UTF-8 text") from error
+    return [text for text in texts if text]
 
 
 def digest(texts: Sequence[str]) -> str:
@@ -148,5 +156,5 @@ def load(path: str, kind: type[Statistics]) -> Statistics:
     try:
         with np.load(path, allow_pickle=False) as saved:
             return kind(**{name: saved[name].tolist() for name in kind.__dataclass_fields__})
-    except (KeyError, ValueError, OSError) as error:
+    except (*DAMAGED, KeyError, ValueError, TypeError, BadZipFile) as error:
         raise RewardError(f"{path}: not a saved {kind.__name__} ({error}); fit and save it again") from error

@@ -64,7 +64,7 @@ def read_spec(folder: Path) -> Spec:
         raise RewardError(
             f"learned: path={str(folder)!r} holds no {METRIC}; give a folder written by rlsum fit-metric"
         ) from error
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise RewardError(f"learned: {folder / METRIC} cannot be read ({error!r}); fit the metric again") from error
 
 

@@ -148,7 +148,7 @@ def read_baselines(path: str | Path) -> list[RescalingBaseline]:
     try:
         rows = json.loads(Path(path).read_text(encoding="utf-8"))["baselines"]
         return [RescalingBaseline(**row) for row in rows]
-    except (KeyError, TypeError, ValueError) as error:
+    except (OSError, KeyError, TypeError, ValueError, RecursionError) as error:
         problem = "neither bert-score's format (a first line LAYER,P,R,F) nor written by rlsum baseline"
         raise RewardError(f"rescale={str(path)!r}: {problem} ({error})") from error
 

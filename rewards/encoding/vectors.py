@@ -7,7 +7,6 @@ import hashlib
 import importlib.util
 import itertools
 import warnings
-import zlib
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,7 +16,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from rewards.errors import RewardError, Unavailable
+from rewards.errors import DAMAGED, RewardError, Unavailable
 
 SPACY = "spacy:"
 BOM = b"\xef\xbb\xbf"  # a byte order mark: some editors write it at the start of a file
@@ -63,7 +62,7 @@ def read_vectors(path: str | Path, words: Collection[str] | None = None) -> Stat
     try:
         with _open(Path(path)) as file:
             return _Reader(path, None if words is None else frozenset(words)).read(file)
-    except (OSError, EOFError, zlib.error) as error:
+    except DAMAGED as error:
         raise RewardError(f"vectors {path}: cannot be read ({error}); it may be truncated") from error
 
 
@@ -74,7 +73,7 @@ def read_width(path: str | Path) -> int:
         with _open(Path(path)) as file:
             reader = _Reader(path, None)
             reader._after_header(iter(file))
-    except (OSError, EOFError, zlib.error) as error:
+    except DAMAGED as error:
         raise RewardError(f"vectors {path}: cannot be read ({error}); it may be truncated") from error
     if reader.width < 1:
         raise RewardError(f"vectors {path}, line 1: must be a word and its numbers")

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rewards.errors import RewardError
+from rewards.errors import DAMAGED, RewardError
 
 NAME = "bleu-neighbors"
 
@@ -45,14 +45,16 @@ class ScoredTexts:
         if not Path(path).is_file():
             raise RewardError(f"{NAME}: examples={str(path)!r}: no such file; give a JSONL file of text and score")
         opener = gzip.open if str(path).endswith(".gz") else open
-        pairs = []
+        pairs, number = [], 0
         try:
-            with opener(path, "rt", encoding="utf-8") as file:
+            with opener(path, "rb") as file:
                 for number, line in enumerate(file, 1):
                     if line.strip():
                         pairs.append(_pair_of(f"{path}, line {number}", line))
-        except (OSError, EOFError, UnicodeDecodeError) as error:
-            raise RewardError(f"{NAME}: examples={str(path)!r} cannot be read ({error}); check the file") from error
+        except DAMAGED as error:
+            raise RewardError(f"{NAME}: {path}, line {number + 1} cannot be read ({error}); check the file") from error
+        if not pairs:
+            raise RewardError(f"{NAME}: examples={str(path)!r} is empty; give at least one text with its score")
         return cls.of(pairs)
 
     def drawn(self, number: int, seed: int) -> ScoredTexts:
@@ -72,11 +74,11 @@ def _check_pair(where: str, text: object, score: object) -> None:
         raise RewardError(f"{NAME}: {where}: the score {score!r} is not a finite number")
 
 
-def _pair_of(where: str, line: str) -> tuple[str, float]:
+def _pair_of(where: str, line: bytes) -> tuple[str, float]:
     """One line of the file as a checked pair."""
     try:
-        row = json.loads(line)
-    except json.JSONDecodeError as error:
+        row = json.loads(line.decode("utf-8"))
+    except (ValueError, RecursionError) as error:  # also bytes that are not UTF-8, long integers, deep nesting
         raise RewardError(f"{NAME}: {where} is not JSON ({error})") from error
     if not isinstance(row, dict) or not {"text", "score"} <= row.keys():
         raise RewardError(f"{NAME}: {where} has no 'text' and 'score'")

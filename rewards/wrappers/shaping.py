@@ -27,8 +27,9 @@ def within(length: float, low: float, high: float) -> float:
 
 def fresh_share(words: Sequence[str], n: int) -> float:
     """The share of the n-grams of ``words`` that do not repeat an earlier one; 1 if there is none."""
-    grams = [tuple(words[start : start + n]) for start in range(len(words) - n + 1)]
-    return len(set(grams)) / len(grams) if grams else 1.0
+    count = len(words) - n + 1
+    # A set of the tuples, never their list: a text of millions of words must fit into memory.
+    return len(set(zip(*(words[start:] for start in range(n)), strict=False))) / count if count > 0 else 1.0
 
 
 class Length(BaseReward):

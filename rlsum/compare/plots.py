@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rlsum.errors import RecordError
 from rlsum.pages.curves import Curve, Panel, picture
 from rlsum.pages.pictures import COLOURS, Picture
-from rlsum.records import RecordError
 from rlsum.scoring.properties import PROPERTIES
 
 Row = Mapping[str, Any]

@@ -124,6 +124,8 @@ def _problem(fields: dict[str, Any], columns: Columns) -> str:
             return f"{name}: missing"
     if columns.id and not isinstance(fields[columns.id], str | int):
         return f"{columns.id}: neither text nor a number"
+    if problem := _encoding_problem(fields.get(columns.id or "id")):
+        return f"{columns.id or 'id'}: {problem}"
     if problem := _text_problem(fields[columns.source]):
         return f"{columns.source}: {problem}"
     texts = _references(fields, columns)
@@ -137,8 +139,12 @@ def _problem(fields: dict[str, Any], columns: Columns) -> str:
 def _text_problem(value: Any) -> str:
     if not isinstance(value, str):
         return "not text"
+    return _encoding_problem(value) or ("" if value.strip() else "empty")
+
+
+def _encoding_problem(value: Any) -> str:
     try:
-        value.encode("utf-8")
-    except UnicodeEncodeError:  # lone surrogates: invalid bytes in CSV, or half a pair in JSON
+        str(value).encode("utf-8")
+    except UnicodeEncodeError:  # lone surrogates: invalid bytes in CSV
         return NOT_UTF8
-    return "" if value.strip() else "empty"
+    return ""

@@ -12,6 +12,7 @@ from datasets.exceptions import DatasetGenerationError, DatasetsError
 from datasets.fingerprint import Hasher
 
 from rlsum.data.columns import Columns, FurtherColumns, choose_columns, clean
+from rlsum.errors import UserError
 from rlsum.readers import READERS, CorpusError, Read, file_format, read_file
 
 T = TypeVar("T")
@@ -127,7 +128,7 @@ def _clean_files(
             num_proc=num_proc if 1 < num_proc <= len(files) else None,
         )
     except DatasetGenerationError as error:
-        if isinstance(error.__cause__, CorpusError):
+        if isinstance(error.__cause__, UserError):
             raise error.__cause__ from None
         raise
 

@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from rlsum.errors import RecordError
 from rlsum.judgments.collection import Judgments, keep, words
 from rlsum.judgments.records import Judgment
 from rlsum.judgments.tables import Row, find_file, first_row, read_csv, read_tsv
-from rlsum.records import RecordError
 
 Splitter = Literal["punctuation", "spacy"]
 RATERS = ("rater 1", "rater 2")

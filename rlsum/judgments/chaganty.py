@@ -8,7 +8,6 @@ authors' bundles: ``lqual.jsonl`` (the judges' scores under ``prompts``), ``data
 
 from __future__ import annotations
 
-import json
 import tarfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -16,10 +15,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from rlsum.errors import RecordError
 from rlsum.judgments.collection import Joint, Judgments, joint_systems, keep, mean
 from rlsum.judgments.records import Judgment
 from rlsum.judgments.tables import finite, parsing, read_json_lines, read_tsv
-from rlsum.records import RecordError
+from rlsum.readers import json_value
 
 PROMPTS = ("overall", "grammar", "redundancy")
 SCALES = dict.fromkeys(PROMPTS, (-1.0, 1.0))
@@ -93,7 +93,7 @@ def _texts(path: Path) -> dict[tuple[str, str], str]:
             name = next(name for name in bundle.getnames() if name.endswith("lqual.jsonl"))
             lines = bundle.extractfile(name).read().decode("utf-8").split("\n")  # type: ignore[union-attr]
         for line in filter(str.strip, lines):
-            contents: dict[str, Any] = json.loads(line)["input"]["contents"]
+            contents: dict[str, Any] = json_value(line)["input"]["contents"]
             for system in (contents["system"], *contents["system"].split(JOINT)):
                 texts[str(contents["id"]), system] = contents["text"]
     except (OSError, EOFError, tarfile.TarError, StopIteration, ValueError, KeyError, TypeError) as error:

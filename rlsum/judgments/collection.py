@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
 
+from rlsum.errors import RecordError
 from rlsum.judgments.records import Judgment, unique
-from rlsum.records import RecordError
 
 Scale = tuple[float, float]  # the lowest and the highest possible score
 Joint = Literal["keep", "split"]

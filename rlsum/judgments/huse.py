@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from rlsum.errors import RecordError
 from rlsum.judgments.collection import Judgments, mean
 from rlsum.judgments.records import Judgment
 from rlsum.judgments.tables import finite, first_row, parsing, read_csv, read_json_lines
-from rlsum.records import RecordError
 
 SYSTEMS = {"SUM": "model", "HUMAN_SUM": "human"}
 ANSWERS = ("Invalid", "Rare", "Specific", "Average", "Typical", "Very Typical")  # 1 to 6

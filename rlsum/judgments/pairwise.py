@@ -6,14 +6,14 @@ One layout, the authors' JSON: a list of judgments with ``article_id``, ``writer
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
+from rlsum.errors import RecordError
 from rlsum.judgments.collection import Judgments, mean
 from rlsum.judgments.records import Judgment
 from rlsum.judgments.tables import parsing, read_text
-from rlsum.records import RecordError
+from rlsum.readers import NotJson, json_value
 
 CRITERIA = {"overall": "overall_writer_better", "informative": "informative_writer_better"}
 WON = {"true": 1.0, "false": 0.0, "equally good": 0.5}  # the writer's share of a vote; the model gets the rest
@@ -40,9 +40,9 @@ def zhang2023(path: Path) -> Judgments:
 
 def _rows(path: Path) -> list[dict[str, Any]]:
     try:
-        rows = json.loads(read_text(path))
-    except ValueError as error:
-        raise RecordError(f"{path}: not JSON ({error})") from error
+        rows = json_value(read_text(path))
+    except NotJson as error:
+        raise RecordError(f"{path}: {error}; copy it again") from error
     if not isinstance(rows, list):
         raise RecordError(f"{path}: a {type(rows).__name__}; a list of judgments is expected")
     return rows

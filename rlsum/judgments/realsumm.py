@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from rlsum.errors import RecordError
 from rlsum.judgments.collection import Judgments, keep
 from rlsum.judgments.records import Judgment
 from rlsum.judgments.tables import finite, parsing, read_json_lines
-from rlsum.records import RecordError
 
 RECALL = "litepyramid_recall"
 PICKLES = ("abs.pkl", "ext.pkl")
@@ -106,7 +106,7 @@ def _unpickled(path: Path) -> dict[Any, Any]:
     try:
         with path.open("rb") as file:
             content = _PlainData(file).load()
-    except (OSError, EOFError, pickle.UnpicklingError, ValueError, IndexError) as error:
+    except Exception as error:  # a damaged pickle raises nearly any
         raise RecordError(f"{path}: not a pickle of plain data ({error}); download it again") from error
     if not isinstance(content, dict):
         raise RecordError(f"{path}: a {type(content).__name__}, not a dictionary of articles")

@@ -10,16 +10,15 @@ from __future__ import annotations
 import gzip
 import json
 import sys
-import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from rewards.options import nearest
+from rlsum.errors import RecordError
 from rlsum.files import replacing
 from rlsum.readers import Read, jsonl
-from rlsum.records import RecordError
 
 NEEDED = ("id", "system", "candidate", "references")
 OPTIONAL = ("source", "group", "scores", "raw_scores", "judges")
@@ -62,10 +61,7 @@ class Judgment:
 
 def read_jsonl(path: str | Path, columns: Collection[str] = ()) -> list[Judgment]:
     """The judgments of a JSONL file (.gz too), with further ``columns``. Raises RecordError for an invalid line."""
-    try:
-        return list(unique((row.where, parse(row, columns)) for row in jsonl(Path(path))))
-    except (OSError, EOFError, zlib.error) as error:  # damaged gzip raises any of the three
-        raise RecordError(f"{path}: cannot be read ({error}); give the path of a JSONL file of judgments") from error
+    return list(unique((row.where, parse(row, columns)) for row in jsonl(Path(path))))
 
 
 def unique(located: Iterable[tuple[str, Judgment]]) -> Iterator[Judgment]:
@@ -91,7 +87,7 @@ def write_jsonl(path: str | Path, judgments: Iterable[Judgment]) -> int:
         # Without a time stamp, the same judgments give the same bytes.
         target = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if path.suffix == ".gz" else file
         for judgment in judgments:
-            target.write(_bytes(judgment.to_json()))
+            target.write(judgment.to_json().encode() + b"\n")
             count += 1
         if target is not file:
             target.close()
@@ -170,10 +166,3 @@ def _id(value: Any, label: str) -> str:
 
 def _shown(value: Any) -> str:
     return json.dumps(value)[:40]
-
-
-def _bytes(line: str) -> bytes:
-    try:
-        return line.encode() + b"\n"
-    except UnicodeEncodeError:  # half a surrogate pair can only be written as an escape
-        return json.dumps(json.loads(line)).encode() + b"\n"

@@ -15,10 +15,10 @@ from typing import Any
 from rewards.errors import RewardError
 from rewards.options import bind, nearest
 from rewards.specs import as_spec
+from rlsum.errors import RecordError
 from rlsum.judgments.collection import Judgments
 from rlsum.judgments.records import FIELDS, Judgment, parse, read_jsonl
 from rlsum.readers import Read
-from rlsum.records import RecordError
 
 HUB = "hf"
 READERS = {
@@ -55,7 +55,10 @@ def load(data: str | Path, *, columns: Sequence[str] = (), **options: Any) -> Ju
         arguments = bind(name, bound, {**as_spec(f"{name}{written}").options, **options})
     except RewardError as error:
         raise RecordError(str(error)) from error
-    judgments: Judgments = bound(**arguments)
+    try:
+        judgments: Judgments = bound(**arguments)
+    except RecordError as error:
+        raise error if path in str(error) else RecordError(f"{path}: {error}") from error
     return judgments
 
 

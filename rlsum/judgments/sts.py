@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from rlsum.errors import RecordError
 from rlsum.judgments.collection import Judgments, keep, words
 from rlsum.judgments.records import Judgment
 from rlsum.judgments.tables import finite, read_lines, read_tsv
-from rlsum.records import RecordError
 
 YEAR = re.compile(r"(?<!\d)(?:20)?(1[2-6])(?!\d)")
 SURPRISE = "surprise."  # a prefix of two subtasks of 2012 in file names

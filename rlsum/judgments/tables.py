@@ -5,9 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import json
 import math
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,7 +13,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from rlsum.records import RecordError
+from rlsum.errors import RecordError
+from rlsum.readers import DAMAGED, NotJson, json_value
 
 MISSING = ("", "NA", "NaN", "nan")
 
@@ -45,7 +44,7 @@ class Row:
     def numbers(self, name: str) -> tuple[float, ...]:
         """The cell as a JSON list of finite numbers. Raises RecordError."""
         try:
-            values = json.loads(self.cells[name])
+            values = json_value(self.cells[name])
         except ValueError:
             values = None
         if not isinstance(values, list):
@@ -138,7 +137,7 @@ def _content(path: Path) -> bytes:
     try:
         content = path.read_bytes()
         return gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content
-    except (OSError, EOFError, zlib.error) as error:
+    except DAMAGED as error:
         raise RecordError(f"{path}: cannot be read ({error}); give the path of a complete file") from error
 
 
@@ -147,9 +146,9 @@ def read_json_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     for number, line in enumerate(read_lines(path), 1):
         if line.strip():
             try:
-                row = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise RecordError(f"{path}:{number}: not JSON ({error}); one object per line is expected") from error
+                row = json_value(line)
+            except NotJson as error:
+                raise RecordError(f"{path}:{number}: {error}; one object per line is expected") from error
             if not isinstance(row, dict):
                 raise RecordError(f"{path}:{number}: a {type(row).__name__}, not an object")
             yield f"{path}:{number}", row

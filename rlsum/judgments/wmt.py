@@ -18,10 +18,10 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from rlsum.errors import RecordError
 from rlsum.judgments.collection import Joint, Judgments, joint_systems, keep, words
 from rlsum.judgments.records import Judgment
 from rlsum.judgments.tables import check_columns, find_file, finite, parsing, read_json_lines, read_lines, read_tsv
-from rlsum.records import RecordError
 
 UNNAMED = "unnamed"  # the data of 2015 and 2016 do not name systems
 JOINT = "+"  # joins the names of systems with the same text

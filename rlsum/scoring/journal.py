@@ -14,6 +14,7 @@ from typing import Any
 
 from rlsum.errors import UserError
 from rlsum.files import write_atomically
+from rlsum.readers import NotJson, json_value, lines
 
 try:
     import fcntl
@@ -43,16 +44,15 @@ class Journal:
 
     def written(self) -> Iterator[dict[str, Any]]:
         """The rows written so far, parsed, in order."""
-        with self.path.open("rb") as file:
-            for number, line in enumerate(file, 1):
-                try:
-                    yield json.loads(line)
-                except ValueError as error:
-                    raise UserError(f"{self.path}:{number}: damaged ({error}); remove it to start again") from error
+        for where, line in lines(self.path):
+            try:
+                yield json_value(line)
+            except NotJson as error:
+                raise UserError(f"{where}: damaged ({error}); remove {self.path} to start again") from error
 
     def append(self, rows: list[dict[str, Any]]) -> None:
         """Write rows and flush them, so that they survive a kill."""
-        self.file.write(b"".join(_line(row) for row in rows))
+        self.file.write(b"".join(json.dumps(row, ensure_ascii=False, allow_nan=False).encode() + b"\n" for row in rows))
         self.file.flush()
         self.done += len(rows)
 
@@ -68,10 +68,13 @@ class Journal:
         self.file.close()
 
     def _check(self) -> None:
-        known = json.loads(self.description.read_text(encoding="utf-8")) if self.description.exists() else {}
-        other = [key for key in self.origin if known.get(key) != self.origin[key]]
+        fix = f"remove {self.path} to start again, or give another --out"
+        try:
+            known = json_value(self.description.read_bytes()) if self.description.exists() else {}
+            other = [key for key in self.origin if known.get(key) != self.origin[key]]
+        except (NotJson, AttributeError) as error:
+            raise UserError(f"{self.description}: damaged; {fix}") from error
         if other:
-            fix = f"remove {self.path} to start again, or give another --out"
             raise UserError(f"{self.path} is from an earlier scoring with other {' and '.join(other)}; {fix}")
 
     def _lock(self) -> None:
@@ -96,10 +99,3 @@ class Journal:
         self.file.truncate(cut)
         self.file.seek(0, os.SEEK_END)
         return kept
-
-
-def _line(row: dict[str, Any]) -> bytes:
-    try:
-        return json.dumps(row, ensure_ascii=False, allow_nan=False).encode() + b"\n"
-    except UnicodeEncodeError:  # half a surrogate pair, which needs an escape
-        return json.dumps(row, allow_nan=False).encode() + b"\n"

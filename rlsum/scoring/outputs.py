@@ -11,8 +11,9 @@ import numpy as np
 
 from rewards.base import Reward, Unavailable, complete, from_spec, labelled
 from rewards.scoring import Inputs
+from rlsum.errors import RecordError
 from rlsum.evaluation.rows import Floats
-from rlsum.records import ColumnCheck, Output, RecordError, inputs_of, read_outputs
+from rlsum.records import ColumnCheck, Output, inputs_of, read_outputs
 from rlsum.scoring.properties import PROPERTIES
 
 

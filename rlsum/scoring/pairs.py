@@ -6,17 +6,16 @@ optional ``source``; its other fields are kept.
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from rewards.scoring import Inputs, ReadsColumns
-from rlsum.records import ColumnCheck, RecordError, common_columns, other_fields
+from rlsum.errors import RecordError
+from rlsum.readers import NotJson, json_value, lines, text_of
+from rlsum.records import ColumnCheck, common_columns, other_fields
 from rlsum.scoring import signatures
 
 Row = dict[str, Any]
@@ -41,24 +40,22 @@ class Records:
         """Read all once. Raises RecordError for a row that ``rewards`` cannot score, UserError for bad signatures."""
         content, rows, columns = hashlib.sha256(), 0, ColumnCheck(rewards)
         scored: set[str] = set()
-        with _opened(self.path) as lines:
-            for number, line in enumerate(lines, 1):
-                content.update(line.encode())
-                if line.strip():
-                    row = _checked(line, f"{self.path}:{number}")
-                    columns.check(f"{self.path}:{number}", row)
-                    scored.update(row.get("scores", ()))
-                    rows += 1
+        for where, line in lines(self.path):
+            content.update(line)
+            if line.strip():
+                row = _checked(line, where)
+                columns.check(where, row)
+                scored.update(row.get("scores", ()))
+                rows += 1
         if not rows:
             raise RecordError(f"{self.path}: no records; expected one JSON object a line with candidate and references")
         known = signatures.read(self.path) if scored else {}
         return Identity(content.hexdigest()[:16], rows, {metric: known.get(metric) for metric in sorted(scored)})
 
     def __iter__(self) -> Iterator[Row]:
-        with _opened(self.path) as lines:
-            for number, line in enumerate(lines, 1):
-                if line.strip():
-                    yield _checked(line, f"{self.path}:{number}")
+        for where, line in lines(self.path):
+            if line.strip():
+                yield _checked(line, where)
 
 
 @dataclass(frozen=True)
@@ -82,12 +79,11 @@ class Texts:
         return Identity(content.hexdigest()[:16], rows[self.candidates])
 
     def __iter__(self) -> Iterator[Row]:
-        with ExitStack() as stack:
-            files = [stack.enter_context(_opened(path)) for path in (self.candidates, *self.references)]
-            for number, lines in enumerate(zip(*files, strict=True), 1):
-                candidate, *references = (line.rstrip("\r\n") for line in lines)
-                texts = {"source": "", "references": references, "candidate": candidate}
-                yield {"id": str(number), **texts, "system": self.candidates.name}
+        files = [lines(path) for path in (self.candidates, *self.references)]
+        for number, row in enumerate(zip(*files, strict=True), 1):
+            candidate, *references = (text_of(*line).rstrip("\r\n") for line in row)
+            texts = {"source": "", "references": references, "candidate": candidate}
+            yield {"id": str(number), **texts, "system": self.candidates.name}
 
 
 Pairs = Records | Texts
@@ -105,11 +101,11 @@ def texts_of(row: Mapping[str, Any]) -> tuple[str, Sequence[str], str]:
     return row["candidate"], references, row.get("source", "")
 
 
-def _checked(line: str, where: str) -> Row:
+def _checked(line: bytes, where: str) -> Row:
     try:
-        row = json.loads(line, parse_constant=_no_number)
-    except json.JSONDecodeError as error:
-        raise RecordError(f"{where}: not JSON ({error.msg}); expected one object a line") from error
+        row = json_value(line, finite=True)  # the row is written again
+    except NotJson as error:
+        raise RecordError(f"{where}: {error}; expected one JSON object a line") from error
     if not isinstance(row, dict):
         raise RecordError(f"{where}: a {type(row).__name__}, not an object; expected one object a line")
     if "candidate" not in row or ("references" not in row and "reference" not in row):
@@ -124,30 +120,12 @@ def _checked(line: str, where: str) -> Row:
     return row
 
 
-def _no_number(name: str) -> float:
-    raise json.JSONDecodeError(f"{name} is not JSON; write null", name, 0)
-
-
 def _read_through(path: Path, content: Any) -> int:
     """Add a file's lines and their number to the hash; returns that number."""
     count = 0
-    with _opened(path) as lines:
-        for line in lines:
-            content.update(line.encode())
-            count += 1
+    for where, line in lines(path):
+        text_of(where, line)
+        content.update(line)
+        count += 1
     content.update(f"\0{count}\0".encode())
     return count
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[IO[str]]:
-    """A text file, gzipped or not. Raises RecordError with its path."""
-    try:
-        with path.open("rb") as file:
-            zipped = file.read(2) == b"\x1f\x8b"
-        with (gzip.open if zipped else open)(path, "rt", encoding="utf-8-sig", newline="\n") as text:
-            yield text
-    except UnicodeDecodeError as error:
-        raise RecordError(f"{path}: not UTF-8 text ({error.reason}); convert the file") from error
-    except (OSError, EOFError) as error:
-        raise RecordError(f"{path}: cannot be read ({error}); give the path of a complete file") from error

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from rewards.lexical.words import ngrams
+from rewards.wrappers.shaping import fresh_share
 
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 
@@ -23,8 +24,7 @@ def length(candidate: str, source: str) -> float:
 
 def repetition(candidate: str, source: str) -> float:
     """Share of the candidate's trigrams that repeat an earlier one, 0 to 1; 0 for a candidate with no trigram."""
-    trigrams = ngrams(candidate.lower().split(), 3)
-    return 1 - len(set(trigrams)) / len(trigrams) if trigrams else 0.0
+    return 1 - fresh_share(candidate.lower().split(), 3)
 
 
 def novelty(candidate: str, source: str) -> float:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rlsum.errors import UserError
 from rlsum.files import write_atomically
+from rlsum.readers import json_value
 
 
 def signatures_path(path: Path) -> Path:
@@ -22,7 +23,7 @@ def read(path: Path) -> dict[str, str]:
         return {}
     fix = "repair it, or remove it to treat the signatures as unknown"
     try:
-        signatures = json.loads(recorded.read_text(encoding="utf-8"))
+        signatures = json_value(recorded.read_bytes())
     except (OSError, ValueError) as error:
         raise UserError(f"{recorded}: cannot be read ({error}); {fix}") from error
     if not isinstance(signatures, dict) or not all(isinstance(value, str) for value in signatures.values()):

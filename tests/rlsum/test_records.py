@@ -7,7 +7,8 @@ import json
 
 import pytest
 
-from rlsum.records import Output, RecordError, read_outputs, to_json, write_outputs
+from rlsum.errors import RecordError
+from rlsum.records import Output, read_outputs, to_json, write_outputs
 
 OUTPUT = Output("1", "a\u2028b", ("r one\nr two", "other"), "c \U0001f600", "s", {"rouge-l": 0.5, "sms": None})
 
@@ -61,7 +62,7 @@ def test_damaged_gzip_is_told(tmp_path):
         (b"[1]\n", ":1: not a JSON object"),
         (b"\nnonsense\n", ":2: not JSON"),
         (b"\xff\xfe\n", ":1: not UTF-8"),
-        (b"[" * 100_000, ":1: not JSON"),
+        (b"[" * 100_000, ":1: JSON of more than 100 levels"),
         (b'{"id": ' + b"1" * 5000 + b"}", ":1: not JSON"),
         (line(scores=[1, 2]), ":1: scores must be an object"),
         (line(scores={"sms": "high"}), ":1: scores must be an object"),

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from rlsum.errors import RecordError
 from rlsum.judgments.collection import Judgments
-from rlsum.records import RecordError
 
 Floats = NDArray[np.float64]
 

@@ -7,6 +7,7 @@ from studies import study
 
 from human_eval.collection.responses import Response, fault, read_responses, write_responses
 from human_eval.study import StudyError
+from rlsum.errors import RecordError
 
 BLIND, _ = study()
 ANSWERS = dict.fromkeys((criterion.id for criterion in BLIND.criteria), "left")
@@ -71,7 +72,7 @@ def test_one_judge_and_task_in_two_lines_is_refused(tmp_path):
 
 
 def test_no_file_and_no_judgments_are_said(tmp_path):
-    with pytest.raises(StudyError, match="cannot be read"):
+    with pytest.raises(RecordError, match="cannot be read"):
         read_responses(tmp_path / "none.jsonl", BLIND)
     (tmp_path / "empty.jsonl").write_text("")
     with pytest.raises(StudyError, match="no judgments"):
@@ -82,5 +83,5 @@ def test_a_damaged_file_is_refused(tmp_path):
     whole = bytearray(gzip.compress(GOOD.to_json().encode() * 50, mtime=0))
     whole[15:25] = b"\xff" * 10
     (tmp_path / "j.jsonl.gz").write_bytes(whole)
-    with pytest.raises(StudyError, match=r"j\.jsonl\.gz: cannot be read"):
+    with pytest.raises(RecordError, match=r"j\.jsonl\.gz: cannot be read"):
         read_responses(tmp_path / "j.jsonl.gz", BLIND)

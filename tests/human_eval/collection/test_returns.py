@@ -192,5 +192,5 @@ def test_an_unknown_format_is_an_error(tmp_path, name):
 
 @pytest.mark.parametrize("name", ["x.csv", "x.json", "x.jsonl"])
 def test_a_missing_file_is_an_error(tmp_path, name):
-    with pytest.raises(StudyError, match="cannot be read"):
+    with pytest.raises(UserError, match="cannot be read"):
         rows_of(tmp_path / name)

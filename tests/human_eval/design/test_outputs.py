@@ -6,7 +6,8 @@ from studies import NAMES, outputs
 
 from human_eval.design.outputs import align, read_aligned
 from human_eval.study import StudyError
-from rlsum.records import RecordError, write_outputs
+from rlsum.errors import RecordError
+from rlsum.records import write_outputs
 
 
 def placed(rows):

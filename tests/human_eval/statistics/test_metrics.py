@@ -16,7 +16,8 @@ from human_eval.statistics.metrics import (
     read_scores,
     scored_items,
 )
-from rlsum.records import Output, RecordError, write_outputs
+from rlsum.errors import RecordError
+from rlsum.records import Output, write_outputs
 
 NAN = float("nan")
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -70,3 +72,20 @@ def test_shaping_turns_the_order_of_two_texts() -> None:
     )(texts, references)
     assert plain[1] > plain[0]
     assert shaped[1] < shaped[0]
+
+
+@pytest.mark.parametrize("spec", ["repetition", "length(high=9)", "rouge-1", "rouge-3", "bleu", "bleu-star", "meteor"])
+@pytest.mark.parametrize("distinct", [1, 3_000])
+def test_time_grows_with_the_length_and_not_with_its_square(spec, distinct):
+    reward = rewards.from_spec(spec)
+
+    def seconds(words):
+        text = [f"w{n % distinct}" for n in range(words)]
+        candidate, reference = " ".join(text), " ".join(reversed(text))
+        started = time.process_time()
+        reward([candidate], [[reference]])
+        return time.process_time() - started
+
+    seconds(16_000)  # words are stemmed once
+    # 16 times the words: a square would take 256 times as long.
+    assert min(seconds(16_000) for _ in range(2)) < 90 * max(min(seconds(1_000) for _ in range(3)), 1e-4)

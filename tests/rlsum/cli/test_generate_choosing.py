@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 
 from rewards import RewardError
 from rlsum.cli.app import app
-from rlsum.errors import UserError
+from rlsum.errors import RecordError, UserError
 from rlsum.generation import outputs as generation
-from rlsum.records import RecordError, read_outputs
+from rlsum.records import read_outputs
 from rlsum.training import checkpoint
 
 ARTICLES = [source for source, _ in tiny.PAIRS]

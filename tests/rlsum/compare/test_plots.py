@@ -8,8 +8,8 @@ import pytest
 from PIL import Image
 
 from rlsum.compare.plots import draw_runs, read_metrics, series
+from rlsum.errors import RecordError
 from rlsum.pages.curves import smoothed
-from rlsum.records import RecordError
 
 ROWS = [
     {"step": 10, "kind": "train", "loss": 2.0, "nll": 2.0},

@@ -18,10 +18,11 @@ from rlsum.compare.report import (
     report_blocks,
     write_report,
 )
+from rlsum.errors import RecordError
 from rlsum.pages.markdown import to_markdown
 from rlsum.pages.page import to_html
 from rlsum.pages.terminal import show
-from rlsum.records import Output, RecordError, write_outputs
+from rlsum.records import Output, write_outputs
 from rlsum.scoring.comparison import Resampling
 
 SOURCE = "the mayor of Velmora spoke .\nthe crew of <Halden> left ."

@@ -4,8 +4,8 @@ import tarfile
 
 import pytest
 
+from rlsum.errors import RecordError
 from rlsum.judgments.chaganty import chaganty2018
-from rlsum.records import RecordError
 
 COLUMNS = [
     "id",

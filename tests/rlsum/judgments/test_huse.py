@@ -3,8 +3,8 @@ import json
 
 import pytest
 
+from rlsum.errors import RecordError
 from rlsum.judgments.huse import huse
-from rlsum.records import RecordError
 
 
 def line(kind="SUM", context="c one", output="o", judgments=(6, 1), workers=(0, 1)):

@@ -4,8 +4,8 @@ import pickle
 import numpy as np
 import pytest
 
+from rlsum.errors import RecordError
 from rlsum.judgments.realsumm import realsumm
-from rlsum.records import RecordError
 
 REFERENCE = "<t> one . </t> <t> two . </t>"
 SYSTEMS = {

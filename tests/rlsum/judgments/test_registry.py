@@ -5,9 +5,9 @@ import sys
 import datasets
 import pytest
 
+from rlsum.errors import RecordError
 from rlsum.judgments.registry import READERS, load
 from rlsum.readers import CorpusError
-from rlsum.records import RecordError
 
 ROW = {"id": "1", "system": "s", "candidate": "c", "references": ["r"], "scores": {"overall": 1}}
 

@@ -2,8 +2,8 @@ import json
 
 import pytest
 
+from rlsum.errors import RecordError
 from rlsum.judgments.wmt import wmt_da
-from rlsum.records import RecordError
 
 HEADER = "year\tlp\tsid\tsystem\thuman\tsource\tmt\treference\ttext_origin"
 SEGMENTS = [

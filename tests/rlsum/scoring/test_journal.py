@@ -79,8 +79,3 @@ def test_a_damaged_line_is_named(tmp_path):
     journal.path.write_bytes(journal.path.read_bytes().replace(b'{"n": 1', b'{"n": !'))
     with pytest.raises(UserError, match=r"scoring:2: damaged"):
         [*Journal(tmp_path / "out.jsonl", {}, 1).written()]
-
-
-def test_half_a_surrogate_pair_survives(tmp_path):
-    write(tmp_path / "out.jsonl", [{"text": "\ud800 ü"}])
-    assert read(tmp_path / "out.jsonl") == [{"text": "\ud800 ü"}]

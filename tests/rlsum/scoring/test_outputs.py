@@ -7,7 +7,8 @@ import pytest
 
 from rewards import base
 from rewards.base import EncoderMissing
-from rlsum.records import Output, RecordError, write_outputs
+from rlsum.errors import RecordError
+from rlsum.records import Output, write_outputs
 from rlsum.scoring.outputs import (
     by_system,
     load_available,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rlsum.records import RecordError
+from rlsum.errors import RecordError
 from rlsum.scoring.pairs import Records, Texts, texts_of
 
 

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from reproductions.movers.data import against_each, best_essays, essays, summaries
 
-from rlsum.errors import UserError
-from rlsum.records import RecordError
+from rlsum.errors import RecordError, UserError
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from reproductions.neighbors.tasks import JudgedTexts, NeighborTask, drawn, joined, judged
 
+from rlsum.errors import RecordError
 from rlsum.judgments.collection import Judgments
 from rlsum.judgments.records import Judgment
-from rlsum.records import RecordError
 
 
 def row(name, text, score, votes=(), judges=()):

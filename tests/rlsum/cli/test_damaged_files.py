@@ -1,0 +1,220 @@
+"""Damaged files and every command that reads: one clear line with file and line, nothing half-written, no traceback."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from studies import outputs
+from typer.main import get_command
+
+from rlsum.cli.app import USER_ERRORS, app
+from rlsum.records import to_json, write_outputs
+
+pytestmark = pytest.mark.usefixtures("own_module_cache")
+
+ROWS = 5  # of a file; the damaged one is any of them
+SCORES = {"overall": 0.5}
+RECORD = {"id": "1", "source": "a b", "references": ["a"], "candidate": "a b c", "system": "s"}
+JUDGMENT = {**RECORD, "scores": SCORES}
+EXAMPLE = {"text": "a b c d e", "score": 1}
+CORPUS = {"id": "1", "article": "a b", "highlights": "a", "reference": "a", "text": "b"}
+COMMAND = get_command(app)  # made once: it takes longer than most of what it runs
+CHEAP = "length(high=9)"
+
+
+def numbered(row: dict) -> list[bytes]:
+    """Rows with ids 0, 1, ..., as lines."""
+    return [json.dumps({**row, "id": str(n)} if "id" in row else row).encode() for n in range(ROWS)]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A command that reads FILE, the ``lines`` of a good one, and whether one broken row ends the command."""
+
+    lines: list[bytes]
+    command: Callable[[Path, Path], list[object]]  # (FILE, folder for what is written) -> arguments
+    strict: bool = True
+    ending: str = ".jsonl"
+
+
+def judged_study(folder: Path) -> Path:
+    """A study, built once, beside ``folder``."""
+    study = folder.parent / "study"
+    if not study.exists():
+        write_outputs(folder.parent / "study.jsonl", outputs(6, 2))
+        build = ["human-eval", "build", folder.parent / "study.jsonl", "-o", study, "--items", 4, "--booklet", 4]
+        assert CliRunner().invoke(COMMAND, [*map(str, build)]).exit_code == 0
+    return study
+
+
+READERS = {
+    "score": Reading(numbered(RECORD), lambda f, to: ["score", f, "-o", to / "o.jsonl", "--metrics", CHEAP]),
+    "score, again": Reading(numbered(JUDGMENT), lambda f, to: ["score", "--input", f, "--metrics", "repetition"]),
+    "score, examples": Reading(
+        numbered(EXAMPLE),
+        lambda f, to: [
+            *("score", f.parent / "good.jsonl", "-o", to / "o.jsonl"),
+            *("--metrics", f"bleu-neighbors(examples={f}, a=1)"),
+        ],
+    ),
+    "evaluate": Reading(numbered(RECORD), lambda f, to: ["evaluate", f, "--metrics", CHEAP, "--resamples", 5]),
+    "correlate": Reading(
+        numbered(JUDGMENT),
+        lambda f, to: ["correlate", f, "--no-cache", "--metrics", CHEAP, "-o", to / "r", "--resamples", 5],
+    ),
+    "data inspect": Reading(numbered(CORPUS), lambda f, to: ["data", "inspect", f], strict=False),
+    "data outputs": Reading(
+        numbered(CORPUS), lambda f, to: ["data", "outputs", f, "-o", to / "o.jsonl", "--candidate", "text"]
+    ),
+    "data judgments": Reading(numbered(JUDGMENT), lambda f, to: ["data", "judgments", f, "-o", to / "j.jsonl"]),
+    "human-eval build": Reading(
+        [to_json(row).encode() for row in outputs(6, 2)],
+        lambda f, to: ["human-eval", "build", f, "-o", to / "study", "--items", 4, "--booklet", 4],
+    ),
+    "human-eval collect": Reading(
+        numbered({"study": "s", "task": "t", "judge": "j", "answers": {}}),
+        lambda f, to: ["human-eval", "collect", judged_study(to), f, "-o", to / "c.jsonl"],
+        strict=False,
+    ),
+    "human-eval analyse": Reading(
+        numbered({"study": "s", "task": "t", "judge": "j", "answers": {}}),
+        lambda f, to: ["human-eval", "analyse", judged_study(to), f, "-o", to / "verdict"],
+        strict=False,
+    ),
+}
+TEXTS = {
+    "score, texts": Reading(
+        [b"a b"] * ROWS,
+        lambda f, to: ["score", "--candidates", f, "--references", f, "-o", to / "o.jsonl", "--metrics", CHEAP],
+        ending=".txt",
+    ),
+    "train": Reading([b"run: x", b"data: {}"], lambda f, to: ["train", f], ending=".yaml"),
+    "human-eval build, criteria": Reading(
+        [b"- id: a", b"  question: b"],
+        lambda f, to: ["human-eval", "build", f.parent / "systems.jsonl", "-o", to / "s", "--criteria", f],
+        ending=".yaml",
+    ),
+    "human-eval plan": Reading(
+        [b"scenario,ties", b"a,0.1"],
+        lambda f, to: ["human-eval", "plan", "-o", to / "plan.json", "--assumptions", f, "--draws", 100],
+        ending=".csv",
+    ),
+    "data inspect, csv": Reading(
+        [b"article,highlights", b"a b,a"], lambda f, to: ["data", "inspect", f], False, ".csv"
+    ),
+    **{
+        name: Reading(
+            [b"a\tb\tc", b"1\t2\t3"],
+            lambda f, to, name=name: ["data", "judgments", name, f, "-o", to / "j.jsonl"],
+            ending=ending,
+        )
+        for name, ending in (
+            *(("chaganty2018", ".csv"), ("realsumm", ".pkl"), ("asap-aes", ".tsv"), ("asap-sas", ".tsv")),
+            *(("huse", ".csv"), ("sts", ".txt"), ("wmt-da", ".tsv"), ("zhang2023", ".json")),
+        )
+    },
+}
+
+
+def deep(levels: int) -> bytes:
+    return b'{"id": ' + b"[" * levels + b"]" * levels + b"}"
+
+
+BROKEN_LINES = st.one_of(
+    st.sampled_from(
+        [
+            *(b"{", b"[]", b"1", b"null", b'"text"', b"\x00", b"\xff\xfe", b"\xef\xbb\xbf{", b"{}{}", b"'a'", b"\xe9"),
+            *(b'{"id": NaN}', b'{"id": 1e999}', b'{"id": true}', b'{"id": {}}', b'{"id": "\\ud800"}'),
+        ]
+    ),
+    st.integers(1, 60_000).map(deep),
+    st.integers(4_301, 9_000).map(lambda digits: b'{"id": ' + b"7" * digits + b"}"),
+    st.binary(min_size=1, max_size=30).filter(lambda line: b"\n" not in line and line.strip()),
+)
+
+
+def damaged_bytes(content: bytes, kind: str, place: float) -> bytes:
+    """One kind of damage to a whole file; ``place``, 0 to 1, says where."""
+    at = int(place * len(content))
+    zipped = gzip.compress(content, mtime=0)
+    there = min(10 + int(place * (len(zipped) - 10)), len(zipped) - 1)
+    return {
+        "empty": b"",
+        "blank": b"\n \n",
+        "cut": content[:at],
+        "zeros": content[:at] + b"\0" * 9 + content[at:],
+        "high": content[:at] + b"\xff\xfe\xe9" + content[at:],
+        "mark": content[:at] + b"\xef\xbb\xbf" + content[at:],
+        "utf-16": content.decode().encode("utf-16"),
+        "brackets": content[:at] + b"[" * 50_000 + content[at:],
+        "digits": content[:at] + b"7" * 5_000 + content[at:],
+        "infinity": content.replace(b"1", b"1e999").replace(b'"a b"', b"-Infinity"),
+        "surrogate": content.replace(b"a", b"\\ud800"),
+        "carriage": content.replace(b"\n", b"\r"),
+        "zipped and cut": zipped[:there],
+        "zipped and broken": zipped[:there] + bytes([zipped[there] ^ 0x5A]) * 4 + zipped[there + 4 :],
+        "zip header alone": zipped[:2],
+        "not zip": b"PK\x03\x04" + content,
+    }[kind]
+
+
+KINDS = (
+    *("empty", "blank", "cut", "zeros", "high", "mark", "utf-16", "brackets", "digits", "infinity", "surrogate"),
+    *("carriage", "zipped and cut", "zipped and broken", "zip header alone", "not zip"),
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("damaged")
+    (folder / "good.jsonl").write_bytes(b"\n".join(numbered(RECORD)))
+    write_outputs(folder / "systems.jsonl", outputs(6, 2))
+    return folder
+
+
+def run(reading: Reading, folder: Path, content: bytes) -> str:
+    """The message of a command about a file; "" where it succeeds. Fails for a traceback and for anything written."""
+    path, to = folder / f"bad{reading.ending}", folder / "written"
+    path.write_bytes(content)
+    to.mkdir(exist_ok=True)
+    result = CliRunner().invoke(COMMAND, [*map(str, reading.command(path, to))])
+    left = sorted(str(each.relative_to(to)) for each in to.rglob("*") if each.is_file())
+    shutil.rmtree(to)
+    if result.exit_code == 0:
+        return ""
+    if not isinstance(result.exception, (*USER_ERRORS, SystemExit)):
+        raise AssertionError(f"a traceback for {content[:200]!r}") from result.exception
+    assert left == [], result.exception
+    return str(result.exception) if isinstance(result.exception, USER_ERRORS) else result.output
+
+
+@settings(max_examples=25)
+@pytest.mark.parametrize("name", [name for name, reading in READERS.items() if reading.strict])
+@given(line=BROKEN_LINES, row=st.integers(1, ROWS))
+@example(line=deep(3_000), row=2)
+@example(line=b'{"id": ' + b"7" * 5_000 + b"}", row=3)
+@example(line=b'{"id": "\\ud800"}', row=4)
+def test_a_broken_line_is_named(folder, name, line, row):
+    lines = READERS[name].lines
+    message = run(READERS[name], folder, b"\n".join([*lines[: row - 1], line, *lines[row:]]))
+    assert f"bad.jsonl:{row}" in message or f"bad.jsonl, line {row}" in message
+    assert "\n" not in message.strip()
+
+
+@settings(max_examples=12)
+@pytest.mark.parametrize("name", [*READERS, *TEXTS])
+@given(kind=st.sampled_from(KINDS), place=st.floats(0, 1))
+def test_a_damaged_file_ends_in_one_line_or_is_read(folder, name, kind, place):
+    reading = {**READERS, **TEXTS}[name]
+    message = run(reading, folder, damaged_bytes(b"\n".join(reading.lines) + b"\n", kind, place))
+    assert not message or f"bad{reading.ending}" in message
+    assert "Traceback" not in message
