@@ -86,7 +86,7 @@ def test_a_change_replaces_the_answer_and_adds_to_its_time(store, clock):
     store.record("anna", "t0-0", 1, {**ANSWERS, "overall": "right"}, "better", 3.5)
     (found,) = store.responses()
     assert (found.answers, found.comment, found.seconds) == ({"focus": "left", "overall": "right"}, "better", 7.5)
-    assert found.submitted == "1970-01-12T13:47:40+00:00"
+    assert found.submitted == "2023-11-14T22:14:20+00:00"
     assert found.origin == "app"
 
 
