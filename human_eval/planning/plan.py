@@ -1,4 +1,4 @@
-"""How many items and judges does a study need? Simulated power of the test that the analysis uses."""
+"""How many items and judges does a study need? Simulated power of the tests that the analysis uses."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from human_eval.files import read_object
 from human_eval.formatting import counted, percentage
 from human_eval.planning.scenarios import Scenario, check_range
-from human_eval.planning.simulation import Assumptions, rejections
+from human_eval.planning.simulation import Assumptions, dealt, rejections, rejections_alike
 from human_eval.statistics.analysis import ALPHA, AnalysisSettings
 from human_eval.statistics.exclusion import ExclusionRules
 from rlsum.errors import UserError
@@ -22,6 +23,9 @@ ITEMS = (10, 20, 30, 50, 75, 100, 150, 200, 300, 500)
 JUDGES = (1, 2, 3, 5)
 DRAWS = 2_000
 FORMAT = 1
+SPREAD = 0.1  # standard deviation of the judges' own shares unless a pilot or the user gives another
+
+About = Literal["judges like these", "these judges"]
 
 
 @dataclass(frozen=True)
@@ -29,7 +33,8 @@ class PlannedDesign:
     """What the study is to detect, and how.
 
     ``pairs`` of systems are compared on the ``primary`` criterion, each tested at ``alpha / pairs``, the strictest step
-    of Holm's correction. ``items``: None lets the plan choose the fewest that reach ``power``.
+    of Holm's correction. ``items``: None lets the plan choose the fewest that reach ``power``. ``booklet``: most pairs
+    for one judge. ``about``: whom the verdict is about, and so its test, that of `random_judges` or of `preference`.
     """
 
     primary: str = "overall"
@@ -39,6 +44,24 @@ class PlannedDesign:
     power: float = 0.8
     alpha: float = ALPHA
     rules: ExclusionRules = field(default_factory=ExclusionRules)
+    booklet: int = 20
+    about: About = "judges like these"
+
+    def people(self, items: int, judges: int) -> int:
+        """The number of booklets, which is that of people, for a number of items and of ``judges`` per item."""
+        return judges * self._booklets(items)
+
+    def simulated_power(self, assumptions: Assumptions, items: int, judges: int, *, draws: int, seed: int) -> float:
+        """The share of simulated studies that detect the preference, at the strictest step of Holm's correction."""
+        alpha = self.alpha / self.pairs
+        if self.about == "these judges":
+            return rejections(assumptions, items, judges, alpha=alpha, draws=draws, seed=seed)
+        assigned = dealt(items, judges, self._booklets(items))
+        return rejections_alike(assumptions, assigned, alpha=alpha, draws=draws, seed=seed)
+
+    def _booklets(self, items: int) -> int:
+        """Booklets in which every pair on every item is once."""
+        return -(-items * self.pairs // self.booklet)
 
 
 @dataclass(frozen=True)
@@ -103,10 +126,13 @@ def plan(
     Raises UserError if no simulated number of items reaches the power, or for an invalid option.
     """
     _check(design, assumptions)
-    simulated = partial(rejections, alpha=design.alpha / design.pairs, draws=draws, seed=seed)
+    simulated = partial(design.simulated_power, draws=draws, seed=seed)
 
     def curve(assumed: Assumptions, judges: int) -> PowerCurve:
-        return PowerCurve(judges, ITEMS, tuple(simulated(assumed, items, judges) for items in ITEMS))
+        power: list[float] = []
+        for items in ITEMS:  # a power of 1 stays 1 with more items
+            power.append(1.0 if power and power[-1] == 1 else simulated(assumed, items, judges))
+        return PowerCurve(judges, ITEMS, tuple(power))
 
     curves = {judges: curve(assumptions, judges) for judges in sorted({*JUDGES, design.judges})}
     chosen = curves[design.judges]
@@ -115,7 +141,7 @@ def plan(
         raise UserError(
             f"--power {design.power}: a preference of {percentage(assumptions.preference)} with "
             f"{counted(design.judges, 'judge')} per item has a power of {max(chosen.power):.0%} at {ITEMS[-1]} items; "
-            "give a larger preference, more judges or less power, or set --items"
+            "give a larger preference, more judges, smaller booklets or less power, or set --items"
         )
     outlooks = tuple(
         ScenarioPower(row, curve(row.assumptions, row.judges), simulated(row.assumptions, items, row.judges))
@@ -125,8 +151,11 @@ def plan(
     return StudyPlan(design, assumptions, source, tuple(curves.values()), power, draws, seed, outlooks)
 
 
-def from_pilot(path: Path, criterion: str, preference: float) -> tuple[Assumptions, str]:
-    """Ties and correlation (mean over pairs) in a pilot's results.json, and their source in words.
+def from_pilot(path: Path, criterion: str, preference: float, spread: float | None = None) -> tuple[Assumptions, str]:
+    """Ties, correlation and spread (means over pairs) in a pilot's results.json, and their source in words.
+
+    ``spread`` replaces that of the pilot. The default is used if the pilot has none, because it is of a former version
+    or had too few judges.
 
     Raises UserError if the file lacks the criterion or has too few votes.
     """
@@ -145,7 +174,20 @@ def from_pilot(path: Path, criterion: str, preference: float) -> tuple[Assumptio
         raise UserError(f"{path}: too few votes on {criterion} to estimate the correlation; give --correlation")
     ties = counts[1] / sum(counts)
     source = f"ties and correlation of {counted(sum(counts), 'vote')} on {criterion} in {path.name}"
-    return Assumptions(preference, ties, float(np.clip(np.mean(known), 0, 1))), source
+    if spread is None:
+        spread = _spread(data["preferences"], criterion)
+        source += ", as is the spread of judges" if spread is not None else ""
+    spread = SPREAD if spread is None else spread
+    return Assumptions(preference, ties, float(np.clip(np.mean(known), 0, 1)), spread), source
+
+
+def _spread(preferences: Sequence[Any], criterion: str) -> float | None:
+    """The mean spread of judges over pairs; None if none could be tested."""
+    rows = [
+        row.get("judges_like_these", {}).get("unadjusted", {}) for row in preferences if row["criterion"] == criterion
+    ]
+    spreads = [row["spread"] for row in rows if row.get("p") is not None]
+    return float(np.clip(np.mean(spreads), 0, 0.49)) if spreads else None
 
 
 def write_plan(path: Path, plan: StudyPlan) -> None:
@@ -174,6 +216,8 @@ def _check(design: PlannedDesign, assumptions: Assumptions) -> None:
     for name in ("power", "alpha"):
         if not 0 < getattr(design, name) < 1:
             raise UserError(f"--{name} {getattr(design, name)}: expected a number between 0 and 1")
-    for name in ("pairs", "items"):
+    if design.about not in get_args(About):
+        raise UserError(f"--about {design.about!r}: expected one of {', '.join(get_args(About))}")
+    for name in ("pairs", "items", "booklet"):
         if getattr(design, name) is not None and getattr(design, name) < 1:
             raise UserError(f"--{name} {getattr(design, name)}: expected 1 or more")

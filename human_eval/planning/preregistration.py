@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from textwrap import fill
 
 from human_eval.formatting import counted, percentage
-from human_eval.planning.plan import ScenarioPower, StudyPlan
+from human_eval.planning.plan import About, ScenarioPower, StudyPlan
 from rlsum.pages.markdown import to_markdown
 from rlsum.pages.table import Cell, Table
 
 WIDTH = 100  # characters per line
+TESTS: Mapping[About, str] = {
+    "judges like these": (
+        "A t test with items and judges both as random samples (Obuchowski and Rockette 1995, Hillis 2007): would "
+        "other judges on other articles prefer a system?"
+    ),
+    "these judges": (
+        "A sign-flip permutation test of the items' mean votes: would the same judges prefer a system on other "
+        "articles?"
+    ),
+}
+OTHER: Mapping[About, About] = {"judges like these": "these judges", "these judges": "judges like these"}
 
 
 def preregistration(plan: StudyPlan, criteria: Sequence[str]) -> str:
@@ -19,6 +30,7 @@ def preregistration(plan: StudyPlan, criteria: Sequence[str]) -> str:
     others = [criterion for criterion in criteria if criterion != design.primary]
     tested = "one comparison" if design.pairs == 1 else counted(design.pairs, "comparison")
     items, judges = counted(design.items or 0, "item"), counted(design.judges, "judge")
+    people = counted(design.people(design.items or 0, design.judges), "person", "people")
     rules = design.rules.in_words()
     text = f"""# Pre-registration of a study with human judges
 
@@ -27,26 +39,28 @@ Fill in the [brackets] and deposit this text before the first judgment.
 **Question.** Which of the systems [names] do people prefer? [Why this is asked.]
 
 **Design.** {items}, sampled at random with a seed from [the test set]; {tested} of two systems on each; {judges} for
-each. Judges read the article and both texts without names, with left and right balanced at random, and answer: left,
-right, or no difference. Two equal texts are not judged and count as no difference.
-Judges: [who, how recruited, how paid].
+each, {people} in all, with at most {design.booklet} comparisons for one. Judges read the article and both texts without
+names, with left and right balanced at random, and answer: left, right, or no difference. Two equal texts are not judged
+and count as no difference. Judges: [who, how recruited, how paid].
 
 **Primary criterion.** {design.primary}: [its question, word for word]. Secondary: {", ".join(others) or "none"}.
 
-**Test.** The unit is the item: the mean preference of its judges, where a vote for no difference is half a vote for
-each system. Two-sided sign-flip permutation test of these means at {design.alpha:g}, with Holm's correction over all
-comparisons on the primary criterion, and separately over those on all secondary criteria. Also reported: the share of
-each system with a 95% interval (bootstrap of items), the results without votes for no difference, and the agreement of
-the judges. A p-value above {design.alpha:g} is reported as no difference detected, with the interval that shows how
-large a difference remains possible.
+**Test.** The verdict is about {design.about}. {TESTS[design.about]} A vote for no difference is half a vote for each
+system, and every item has the same weight. Two-sided, at {design.alpha:g}, with Holm's correction over all comparisons
+on the primary criterion, and separately over those on all secondary criteria. Also reported: the other of these two
+tests, {TESTS[OTHER[design.about]][0].lower()}{TESTS[OTHER[design.about]][1:]} Also the share of each system with
+simultaneous intervals that agree with the tests, the results without votes for no difference, and the agreement of the
+judges. A p-value above {design.alpha:g} is reported as no difference detected, with the interval that shows how large a
+difference remains possible.
 
 **Exclusions.** {rules[0].upper()}{rules[1:]}. All preferences are also reported without exclusions.
 
 **Number of items.** With {items} and {judges} for each, a preference of {percentage(assumed.preference)} against
 {percentage(1 - assumed.preference)} among votes for one of the two is detected with a probability of {plan.power:.0%},
-if {percentage(assumed.ties)} of the votes are for neither and two votes on one item have a correlation of
-{assumed.correlation:.2f} ({plan.source}; {plan.draws:,} simulated studies, seed {plan.seed}, tested at
-{design.alpha / design.pairs:.4g}).{" Power of the same number of items in other scenarios:" if plan.outlooks else ""}
+if {percentage(assumed.ties)} of the votes are for neither, two votes on one item have a correlation of
+{assumed.correlation:.2f} and the judges' own shares have a standard deviation of {assumed.spread:.2f} ({plan.source};
+{plan.draws:,} simulated studies, seed {plan.seed}, tested at {design.alpha / design.pairs:.4g}).
+{"Power of the same number of items in other scenarios:" if plan.outlooks else ""}
 
 {to_markdown([scenario_table(plan)]) if plan.outlooks else ""}
 
@@ -66,13 +80,15 @@ def scenario_table(plan: StudyPlan) -> Table:
             Cell(percentage(outlook.scenario.assumptions.preference)),
             Cell(percentage(outlook.scenario.assumptions.ties)),
             Cell(f"{outlook.scenario.assumptions.correlation:.2f}"),
+            Cell(f"{outlook.scenario.assumptions.spread:.2f}"),
             Cell(f"{outlook.scenario.judges:,}"),
             Cell(needed(outlook, design.power)),
             Cell(f"{outlook.power:.0%}"),
         )
         for outlook in plan.outlooks
     )
-    header = ("scenario", "preference", "ties", "correlation", "judges", f"items for a power of {design.power:.0%}")
+    assumed = ("scenario", "preference", "ties", "correlation", "spread", "judges")
+    header = (*assumed, f"items for a power of {design.power:.0%}")
     notes = (f"The study is planned for the first row, {plan.outlooks[0].scenario.name}.",)
     return Table("Scenarios", (*header, f"power with {counted(design.items or 0, 'item')}"), rows, notes)
 

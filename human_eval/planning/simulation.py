@@ -1,4 +1,4 @@
-"""Simulated votes with a known preference: power and false alarms of the test in `preference`."""
+"""Simulated votes with a known preference: power and false alarms of the tests of an analysis."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
+from human_eval.statistics.random_judges import Layout
 from human_eval.statistics.votes import Floats
+from rlsum.evaluation.rows import Ints
 
 BLOCK = 500  # studies simulated at once
 FLIPS = 999  # per simulated test; p can be exactly .05, so the test can reach its nominal level
@@ -20,12 +22,15 @@ class Assumptions:
 
     ``preference``: share of the second system among votes for one of the two. ``ties``: share of votes for neither.
     ``correlation``: that of two votes on one item (intraclass, votes coded -1, 0, 1). The shares of each item are drawn
-    from a Dirichlet distribution, under which every coding of votes has exactly this correlation.
+    from a Dirichlet distribution, under which every coding of votes has exactly this correlation. ``spread``: standard
+    deviation of the judges' own shares of the second system. A judge who leans towards a system by d turns so many
+    votes for the other into votes for it that the judge's share is d higher.
     """
 
     preference: float = 0.6
     ties: float = 0.0
     correlation: float = 0.3
+    spread: float = 0.0
 
     def shares(self) -> Floats:
         """Shares of votes for the first system, neither, the second (3,)."""
@@ -43,6 +48,24 @@ def rejections(
     return float((p <= alpha + 1e-12).mean())
 
 
+def rejections_alike(
+    assumptions: Assumptions, assigned: Ints, *, alpha: float = 0.05, draws: int = 2_000, seed: int = 0
+) -> float:
+    """The share of simulated studies in which the test of judges like these (see `RandomJudges`) rejects equality.
+
+    ``assigned`` as in `draw_judged`. 0 where no test holds its level.
+    """
+    items, judges = assigned.shape
+    layout = Layout(np.repeat(np.arange(items), judges), assigned.ravel())
+    if layout.refused:
+        return 0.0
+    generator, rejected = np.random.default_rng(seed), 0
+    for start in range(0, draws, BLOCK):
+        votes = draw_judged(assumptions, assigned, min(BLOCK, draws - start), generator)
+        rejected += int((layout.p_values(votes.reshape(len(votes), -1)) <= alpha + 1e-12).sum())
+    return rejected / draws
+
+
 def tested_studies(
     assumptions: Assumptions, items: int, judges: int, *, draws: int, seed: int
 ) -> Iterator[tuple[Floats, Floats]]:
@@ -58,17 +81,39 @@ def tested_studies(
 
 def draw_votes(assumptions: Assumptions, items: int, judges: int, draws: int, generator: Generator) -> Floats:
     """Votes for the first system, neither, the second, on each item (draws, items, 3)."""
+    shares = draw_shares(assumptions, items, draws, generator)
+    return generator.multinomial(judges, shares).astype(np.float64)
+
+
+def draw_shares(assumptions: Assumptions, items: int, draws: int, generator: Generator) -> Floats:
+    """Each item's shares of votes for the first system, neither, the second (draws, items, 3)."""
     shares, rho = assumptions.shares(), assumptions.correlation
     if rho == 0:
-        return generator.multinomial(judges, shares, size=(draws, items)).astype(np.float64)
-    possible = shares > 0
-    votes = np.zeros((draws, items, 3))
+        return np.broadcast_to(shares, (draws, items, 3))
     if rho == 1:
-        votes[...] = judges * generator.multinomial(1, shares, size=(draws, items))
+        return generator.multinomial(1, shares, size=(draws, items)).astype(np.float64)
+    possible = shares > 0
+    item_shares = np.zeros((draws, items, 3))
+    item_shares[..., possible] = generator.dirichlet(shares[possible] * (1 - rho) / rho, size=(draws, items))
+    return item_shares
+
+
+def dealt(items: int, judges: int, booklets: int) -> Ints:
+    """The judge of each vote (items, judges), as `build` deals items: in each round, each to one of ``booklets``."""
+    return np.stack([number * booklets + np.arange(items) % booklets for number in range(judges)], axis=1)
+
+
+def draw_judged(assumptions: Assumptions, assigned: Ints, draws: int, generator: Generator) -> Floats:
+    """Single votes of -1, 0 and 1 (draws, items, judges) by the judges ``assigned`` (items, judges) to each item."""
+    shares = draw_shares(assumptions, len(assigned), draws, generator)
+    drawn = generator.random((draws, *assigned.shape))
+    votes = (drawn >= shares[..., :1]).astype(np.float64) - (drawn < shares[..., :1] + shares[..., 1:2])
+    if not assumptions.spread:
         return votes
-    item_shares = generator.dirichlet(shares[possible] * (1 - rho) / rho, size=(draws, items))
-    votes[..., possible] = generator.multinomial(judges, item_shares)
-    return votes
+    first, _, second = assumptions.shares()
+    leaning = generator.normal(0, assumptions.spread, (draws, int(assigned.max()) + 1))[:, assigned]
+    turned = generator.random(votes.shape) < np.where(leaning > 0, leaning / first, -leaning / second)
+    return np.where(turned & (votes * leaning < 0), -votes, votes)
 
 
 def sign_flip_p(means: Floats, flips: int, generator: Generator) -> Floats:

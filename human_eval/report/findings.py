@@ -7,33 +7,56 @@ from collections.abc import Iterable
 
 from human_eval.design.blinding import naming_note
 from human_eval.formatting import counted
-from human_eval.statistics.analysis import Analysis, Outcome
+from human_eval.statistics.analysis import Analysis, Outcome, Verdict
+from human_eval.statistics.audit import own_shares
 from human_eval.statistics.control_variate import ControlVariate
 from human_eval.statistics.preference import Preference
 from rlsum.evaluation.statistics import holm
 from rlsum.pages.table import p_words
 
-FEW_JUDGES = 3  # with fewer judges the verdict does not generalise to people
 CLEAR = 0.05  # p below which an effect of side or length is worth a warning
 
 
 def verdict(outcome: Outcome, alpha: float) -> str:
-    """One outcome as a sentence."""
+    """One outcome as a sentence: what these judges prefer, and whether judges like them would."""
     first, second = outcome.pair
-    estimate, preferred = outcome.half, outcome.preferred(alpha)
-    if math.isnan(estimate.share):
-        return f"{outcome.criterion}: no result for {first} and {second} ({estimate.reason})"
-    test = f"{p_words(outcome.p_holm)} after Holm, {counted(estimate.items, 'item')}"
+    half, preferred = outcome.half, outcome.preferred(alpha)
+    if math.isnan(half.share):
+        return f"{outcome.criterion}: no result for {first} and {second} ({half.reason})"
+    test = f"{p_words(outcome.p_holm)} after Holm, {counted(half.items, 'item')}"
+    system = preferred or second
+    share = percent(half.share if system == second else 1 - half.share)
     if preferred is None:
         possible = "too few items for an interval"
-        if not math.isnan(estimate.low):
-            possible = f"{between(estimate)} remains possible"
-        share = f"{second} has {percent(estimate.share)}, {possible}"
-        return f"{outcome.criterion}: no difference detected between {first} and {second} ({share}; {test})"
-    other = first if preferred == second else second
-    estimate = estimate if preferred == second else estimate.turned()
-    share = f"{percent(estimate.share)}, {between(estimate)}"
-    return f"{outcome.criterion}: {preferred} is preferred to {other} ({share}; {test})"
+        if not math.isnan(outcome.these.low):
+            possible = f"{_interval(outcome, outcome.these, system)} remains possible"
+        answer = f"no difference detected between {first} and {second} ({second} has {share}, {possible}; {test})"
+    else:
+        other = first if preferred == second else second
+        interval = _interval(outcome, outcome.these, system)
+        answer = f"{preferred} is preferred to {other} by these judges ({share}, {interval}; {test})"
+    return f"{outcome.criterion}: {answer}; {_alike(outcome, alpha, system)}"
+
+
+def _alike(outcome: Outcome, alpha: float, system: str) -> str:
+    """What can be said of judges like those of the study, about the share of ``system``."""
+    random = outcome.random_judges
+    if math.isnan(random.p):
+        return f"of other judges nothing is shown ({random.reason})"
+    interval = _interval(outcome, outcome.alike, system)
+    shown = f"{interval}; {p_words(outcome.alike.p_holm)} after Holm, {counted(random.judges, 'judge')}"
+    preferred = outcome.preferred_by_others(alpha)
+    if preferred is None:
+        return f"among judges like these no difference is detected ({system}: {shown})"
+    return f"judges like these prefer {preferred}{', too' * (preferred == outcome.preferred(alpha))} ({shown})"
+
+
+def _interval(outcome: Outcome, verdict: Verdict, system: str) -> str:
+    """The simultaneous interval of the share of ``system``."""
+    if math.isnan(verdict.low):
+        return "no interval"
+    low, high = (verdict.low, verdict.high) if system == outcome.pair[1] else (1 - verdict.high, 1 - verdict.low)
+    return f"{percent(low)} to {percent(high)}"
 
 
 def findings(analysis: Analysis) -> list[str]:
@@ -60,6 +83,7 @@ def warnings(analysis: Analysis) -> list[str]:
         *(f"{row.judge} is left out with {counted(row.votes, 'vote')}: {row.reason}" for row in analysis.excluded),
         *_changed_by_exclusion(analysis),
         *_too_few(analysis),
+        *_judges(analysis),
         *_naive(analysis),
         *_ties(analysis),
         *_effects(analysis),
@@ -84,8 +108,11 @@ def material(analysis: Analysis) -> list[str]:
     return [
         *lines,
         "The unit is the item: the mean vote of its judges, where no difference counts half for each system.",
-        f"Sign-flip permutation test, two-sided; Holm's correction {family}, at {settings.alpha:g}.",
-        f"Intervals: 95%, bootstrap of items. Exclusion rule: {settings.rules.in_words()}.",
+        "Two questions. These judges: would they prefer a system on other articles, too? Sign-flip test of items, "
+        "two-sided. Judges like these: would others, too? Student's t with items and judges as random.",
+        f"Holm's correction {family}, at {settings.alpha:g}.",
+        "Intervals of verdicts are simultaneous within such a family and agree with the tests; others have 95% each.",
+        f"Exclusion rule: {settings.rules.in_words()}.",
     ]
 
 
@@ -111,9 +138,28 @@ def _too_few(analysis: Analysis) -> Iterable[str]:
     items = max(outcome.half.items for outcome in analysis.outcomes)
     if items and 2.0 ** (1 - items) > alpha:
         yield f"{counted(items, 'item')}: no result could have been significant at {alpha:g}; judge more items"
-    judges = len({row.judge for row in analysis.kept.rows})
-    if judges < FEW_JUDGES:
-        yield f"{counted(judges, 'judge')}: the verdict is about them, not about people in general"
+
+
+def _judges(analysis: Analysis) -> Iterable[str]:
+    """Verdicts that hold for these judges only, and judges who contradict them."""
+    alpha = analysis.settings.alpha
+    reasons = dict.fromkeys(row.random_judges.reason for row in analysis.outcomes if row.half.items)
+    yield from (f"the verdicts are about these judges, not about people in general: {why}" for why in reasons if why)
+    for outcome in analysis.outcomes:
+        preferred = outcome.preferred(alpha)
+        if preferred is None:
+            continue
+        if not math.isnan(outcome.alike.p_holm) and outcome.preferred_by_others(alpha) is None:
+            yield (
+                f"{_name(outcome)}: {preferred} is preferred by these judges, but their own preferences differ so much "
+                "that others like them may not prefer it"
+            )
+        shares = own_shares(analysis.kept, outcome.criterion, outcome.pair)
+        for_preferred = {judge: share if preferred == outcome.pair[1] else 1 - share for judge, share in shares.items()}
+        against = {judge: share for judge, share in sorted(for_preferred.items()) if share < 0.5}
+        if against:
+            named = ", ".join(f"{judge} ({percent(share)} for {preferred})" for judge, share in against.items())
+            yield f"{_name(outcome)}: {len(against)} of {counted(len(shares), 'judge')} chose the other: {named}"
 
 
 def _naive(analysis: Analysis) -> Iterable[str]:
@@ -147,8 +193,8 @@ def _effects(analysis: Analysis) -> Iterable[str]:
     for criterion, effect in analysis.length.items():
         if effect.p <= CLEAR and effect.share > 0.5:
             yield (
-                f"{criterion}: the longer text got {percent(effect.share)} of the votes ({between(effect)}); a "
-                "preference may be one for length"
+                f"{criterion}: the longer text got {percent(effect.share)} of these judges' votes ({between(effect)}); "
+                "a preference may be one for length"
             )
     leads = analysis.leads
     for (criterion, lead), p in zip(leads.items(), holm([lead.p for lead in leads.values()]), strict=True):

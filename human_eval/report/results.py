@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from operator import attrgetter
 from typing import Any
 
 from human_eval.report.findings import findings, warnings
 from human_eval.statistics.analysis import Analysis, Outcome
+from human_eval.study import Pair
 from rlsum.records import finite
 
 FORMAT = 1
@@ -38,7 +39,7 @@ def to_json(analysis: Analysis) -> str:
         "left_chosen": {criterion: asdict(effect) for criterion, effect in analysis.order.items()},
         "longer_chosen": {criterion: asdict(effect) for criterion, effect in analysis.length.items()},
         "judges": [
-            {**asdict(audit), "without": [[*pair, share] for pair, share in audit.without.items()]}
+            {**asdict(audit), "own": _by_pair(audit.own), "without": _by_pair(audit.without)}
             for audit in analysis.judges
         ],
         "metrics": {
@@ -60,13 +61,17 @@ def to_json(analysis: Analysis) -> str:
 def preference_rows(analysis: Analysis) -> Iterator[Sequence[Any]]:
     """A row for each criterion and pair, with and without excluded judges, with ties as half votes and dropped."""
     fields = ("share", "low", "high", "p", "items", "first", "tied", "second", "naive_p", "reason")
-    values = attrgetter(*fields)
-    yield ("judges", "ties", "criterion", "first_system", "second_system", *fields, "p_holm", "preferred")
+    values, verdict = attrgetter(*fields), attrgetter("p_holm", "low", "high")
+    columns = ("p_holm", "low_simultaneous", "high_simultaneous", "preferred")
+    alike = tuple(f"{name}_judges_like_these" for name in columns)
+    yield ("judges", "ties", "criterion", "first_system", "second_system", *fields, *columns, *alike)
     for judges, outcomes in (("kept", analysis.outcomes), ("all", analysis.everyone)):
         for outcome in outcomes:
-            where, preferred = (outcome.criterion, *outcome.pair), outcome.preferred(analysis.settings.alpha)
-            yield judges, "half", *where, *values(outcome.half), outcome.p_holm, preferred
-            yield judges, "dropped", *where, *values(outcome.dropped), None, None
+            where, alpha = (outcome.criterion, *outcome.pair), analysis.settings.alpha
+            these = (*verdict(outcome.these), outcome.preferred(alpha))
+            others = (*verdict(outcome.alike), outcome.preferred_by_others(alpha))
+            yield judges, "half", *where, *values(outcome.half), *these, *others
+            yield judges, "dropped", *where, *values(outcome.dropped), *8 * (None,)
 
 
 def agreement_rows(analysis: Analysis) -> Iterator[Sequence[Any]]:
@@ -105,12 +110,23 @@ def vote_rows(analysis: Analysis) -> Iterator[Sequence[Any]]:
         yield *vote.pair, *attrgetter(*fields)(vote), int(vote.judge in excluded)
 
 
+def _by_pair(shares: Mapping[Pair, float]) -> list[list[Any]]:
+    return [[*pair, share] for pair, share in shares.items()]
+
+
 def _outcome(outcome: Outcome, alpha: float) -> dict[str, Any]:
     return {
         "criterion": outcome.criterion,
         "pair": outcome.pair,
         "preferred": outcome.preferred(alpha),
         "p_holm": outcome.p_holm,
+        "low": outcome.these.low,
+        "high": outcome.these.high,
+        "judges_like_these": {
+            "preferred": outcome.preferred_by_others(alpha),
+            **asdict(outcome.alike),
+            "unadjusted": asdict(outcome.random_judges),
+        },
         "ties_half": asdict(outcome.half),
         "ties_dropped": asdict(outcome.dropped),
     }

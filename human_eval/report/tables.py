@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from human_eval.formatting import versus
-from human_eval.statistics.analysis import Analysis
+from human_eval.statistics.analysis import Analysis, Verdict
 from human_eval.statistics.control_variate import ControlVariate
 from human_eval.statistics.preference import Preference
 from human_eval.statistics.ranking import SystemRanking
@@ -23,25 +23,36 @@ AGREEMENTS = {
 
 
 def verdict_table(analysis: Analysis) -> Table:
-    """One row a criterion and pair: the preferred system, its share with interval, and p."""
+    """One row a criterion and pair: what these judges prefer, and what judges like them would."""
     alpha = analysis.settings.alpha
     rows = []
     for outcome in analysis.outcomes:
-        half, preferred = outcome.half, outcome.preferred(alpha)
-        verdict = UNDEFINED if math.isnan(half.share) else preferred or "no difference detected"
+        half, random = outcome.half, outcome.random_judges
         rows.append(
             _row(
                 outcome.criterion,
                 versus(outcome.pair),
-                Cell(verdict, mark=preferred is not None),
-                share_cell(half),
-                Cell(p_text(outcome.p_holm), f"raw {p_text(half.p)}"),
-                f"{half.items:,}",
+                f"{100 * half.share:.1f}" if half.items else UNDEFINED,
+                *_verdict_cells(outcome.these, half.p, outcome.preferred(alpha)),
+                *_verdict_cells(outcome.alike, random.p, outcome.preferred_by_others(alpha)),
+                f"{half.items:,} / {random.judges:,}",
                 f"{half.first:,} / {half.tied:,} / {half.second:,}",
             )
         )
-    header = ("criterion", "first / second", "preferred", "share of the second, %", "p (Holm)", "items")
-    return Table("Verdict", (*header, "votes: first / neither / second"), tuple(rows))
+    header = ("criterion", "first / second", "share of the second, %", "these judges prefer", "p (Holm)")
+    others = ("judges like these prefer", "p (Holm)", "items / judges", "votes: first / neither / second")
+    together = "simultaneous" if len(rows) > 1 else f"{1 - alpha:.0%}"
+    note = f"Below each answer: the {together} interval of the share of the second, in percent."
+    return Table("Verdict", (*header, *others), tuple(rows), (note,))
+
+
+def _verdict_cells(verdict: Verdict, p: float, preferred: str | None) -> tuple[Cell, Cell]:
+    """The answer to one question with its interval, and p after Holm's correction and before it."""
+    if math.isnan(p):
+        return Cell("no test"), Cell(UNDEFINED)
+    span = _span(100 * verdict.low, 100 * verdict.high, ".1f", DASH)
+    answer = Cell(preferred or "no difference detected", span, preferred is not None)
+    return answer, Cell(p_text(verdict.p_holm), f"raw {p_text(p)}")
 
 
 def sensitivity_table(analysis: Analysis) -> Table:
@@ -110,11 +121,15 @@ def judges_table(analysis: Analysis) -> Table:
             *(_number(100 * share, ".0f") for share in (audit.agreement, audit.left, audit.tied)),
             _number(audit.seconds, ".0f"),
             f"{audit.failed} of {audit.checks}",
-            *(_number(100 * audit.without[pair], ".1f") for pair in pairs),
+            *(_number(100 * shares[pair], ".1f") for pair in pairs for shares in (audit.own, audit.without)),
         )
         for audit in analysis.judges
     )
-    shares = tuple(f"{analysis.shown}, {versus(pair)}: the second without this judge, %" for pair in pairs)
+    shares = tuple(
+        f"{analysis.shown}, {versus(pair)}: the second {votes}, %"
+        for pair in pairs
+        for votes in ("by this judge", "without this judge")
+    )
     header = ("judge", "judgments", "agrees with the others, %", "left, %", "neither, %", "seconds", "checks failed")
     return Table("Judges", (*header, *shares), rows)
 

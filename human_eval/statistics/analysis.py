@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import product
 
 import numpy as np
+from numpy.typing import NDArray
 
 from human_eval.statistics.agreement import agreements
 from human_eval.statistics.audit import JudgeAudit, judge_effects, length_effect, order_effect
@@ -21,12 +22,13 @@ from human_eval.statistics.metrics import (
     scored_items,
 )
 from human_eval.statistics.preference import Preference, item_means, preference
+from human_eval.statistics.random_judges import RandomJudges, random_judges
 from human_eval.statistics.ranking import SystemRanking, bradley_terry
 from human_eval.statistics.votes import Votes, matrix
 from human_eval.study import Pair
 from rlsum.errors import UserError
 from rlsum.evaluation.agreement import Agreement
-from rlsum.evaluation.statistics import RESAMPLES, holm
+from rlsum.evaluation.statistics import LEVEL, RESAMPLES, holm
 
 ALPHA = 0.05
 
@@ -51,18 +53,51 @@ class AnalysisSettings:
 
 
 @dataclass(frozen=True)
+class Verdict:
+    """The answer to one question about a criterion and pair, among all that are tested together.
+
+    ``p_holm``: after Holm's correction; ``low`` to ``high``: simultaneous interval of the share of the second system.
+    The intervals of a family of m comparisons have the level 1 - alpha / m, so that all of them hold with 1 - alpha.
+    Where only Holm's correction, which is sharper, detects a difference, the interval ends at one half. NaN if
+    undefined.
+    """
+
+    p_holm: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
 class Outcome:
-    """One criterion and pair: with ties as half votes, with ties dropped, and p of ``half`` after Holm's correction."""
+    """One criterion and pair, with the answers to two questions.
+
+    ``these``: do the judges of the study prefer a system, on articles like these? ``alike``: would judges like them?
+    ``half`` and ``random_judges`` are the estimates behind the two, ``dropped`` is ``half`` without ties.
+    """
 
     criterion: str
     pair: Pair
     half: Preference
     dropped: Preference
-    p_holm: float
+    random_judges: RandomJudges
+    these: Verdict
+    alike: Verdict
+
+    @property
+    def p_holm(self) -> float:
+        """P of `these` after Holm's correction."""
+        return self.these.p_holm
 
     def preferred(self, alpha: float = ALPHA) -> str | None:
-        """The preferred system; None if no difference was detected."""
-        if np.isnan(self.p_holm) or self.p_holm > alpha:
+        """The system that the judges of the study prefer; None if no difference was detected."""
+        return self._preferred(self.these, alpha)
+
+    def preferred_by_others(self, alpha: float = ALPHA) -> str | None:
+        """The system that judges like these prefer; None if no difference was detected."""
+        return self._preferred(self.alike, alpha)
+
+    def _preferred(self, verdict: Verdict, alpha: float) -> str | None:
+        if np.isnan(verdict.p_holm) or verdict.p_holm > alpha:
             return None
         return self.pair[1] if self.half.share > 0.5 else self.pair[0]
 
@@ -151,16 +186,53 @@ def analyse(votes: Votes, settings: AnalysisSettings, scores: MetricScores | Non
 
 def outcomes(votes: Votes, settings: AnalysisSettings) -> tuple[Outcome, ...]:
     """The outcome of each criterion and pair. Holm's correction is within the primary criterion and the others."""
-    rows = []
-    for criterion, pair in product(votes.criteria, votes.pairs):
-        judged = matrix(votes.of(criterion, pair))
-        asked = partial(preference, judged.values, items=judged.items, resamples=settings.resamples, seed=settings.seed)
-        rows.append(Outcome(criterion, pair, asked(same=votes.same_items(pair)), asked(ties="dropped"), float("nan")))
-    p = np.array([row.half.p for row in rows])
-    primary = np.array([row.criterion == settings.primary for row in rows], dtype=bool)
+    asked = list(product(votes.criteria, votes.pairs))
+    judged = [matrix(votes.of(criterion, pair)) for criterion, pair in asked]
+    same = [votes.same_items(pair) for _, pair in asked]
+    resamples, seed = settings.resamples, settings.seed
+
+    def these(row: int, level: float = LEVEL) -> Preference:
+        votes, items = judged[row].values, judged[row].items
+        return preference(votes, items=items, same=same[row], level=level, resamples=resamples, seed=seed)
+
+    def alike(row: int, level: float = LEVEL) -> RandomJudges:
+        return random_judges(judged[row].values, items=judged[row].items, same=same[row], level=level)
+
+    halves, others = [these(row) for row in range(len(asked))], [alike(row) for row in range(len(asked))]
+    primary = np.array([criterion == settings.primary for criterion, _ in asked], dtype=bool)
+    of_these = _verdicts(halves, these, primary, settings.alpha)
+    of_alike = _verdicts(others, alike, primary, settings.alpha)
+    dropped = [
+        preference(table.values, items=table.items, ties="dropped", resamples=resamples, seed=seed) for table in judged
+    ]
+    rows = zip(asked, halves, dropped, others, of_these, of_alike, strict=True)
+    return tuple(Outcome(*where, *estimates) for where, *estimates in rows)
+
+
+def _verdicts(
+    estimates: Sequence[Preference] | Sequence[RandomJudges],
+    at: Callable[[int, float], Preference | RandomJudges],
+    primary: NDArray[np.bool_],
+    alpha: float,
+) -> list[Verdict]:
+    """The verdicts of ``estimates``, each within its family; ``at`` repeats one with an interval of another level."""
+    p = np.array([estimate.p for estimate in estimates])
+    adjusted, sizes = p.copy(), np.ones(len(p))
     for family in (primary, ~primary):
-        p[family] = holm(p[family])
-    return tuple(replace(row, p_holm=float(adjusted)) for row, adjusted in zip(rows, p, strict=True))
+        adjusted[family] = holm(p[family])
+        sizes[family] = max(1.0, float((~np.isnan(p[family])).sum()))
+    wide = [at(row, 1 - alpha / size) for row, size in enumerate(sizes)]
+    return [
+        _agreeing(Verdict(float(holm_p), each.low, each.high), each.share, alpha)
+        for holm_p, each in zip(adjusted, wide, strict=True)
+    ]
+
+
+def _agreeing(verdict: Verdict, share: float, alpha: float) -> Verdict:
+    """The verdict with an interval on one side of one half if a difference is detected."""
+    if not verdict.p_holm <= alpha:
+        return verdict
+    return replace(verdict, low=max(verdict.low, 0.5)) if share > 0.5 else replace(verdict, high=min(verdict.high, 0.5))
 
 
 def controls(

@@ -40,7 +40,8 @@ class JudgeAudit:
 
     ``tasks``: number judged; ``agreement``: share of other judges' votes on the same comparisons that are equal, NaN
     without any; ``left`` and ``tied``: shares of votes for the left text and for no difference; ``seconds``: median
-    time per task; ``failed`` of ``checks``; ``without``: pair -> share of the second system without this judge.
+    time per task; ``failed`` of ``checks``; by pair, ``own``: share of the second system among this judge's votes, and
+    ``without``: that share without this judge.
     """
 
     judge: str
@@ -51,11 +52,12 @@ class JudgeAudit:
     seconds: float
     failed: int
     checks: int
+    own: dict[Pair, float]
     without: dict[Pair, float]
 
 
 def judge_effects(votes: Votes, kept: Votes, criterion: str) -> tuple[JudgeAudit, ...]:
-    """Every judge of ``votes``, sorted by name. ``without`` refers to ``criterion`` in the votes ``kept``."""
+    """Every judge of ``votes``, by name. ``own`` and ``without`` are on ``criterion``, ``without`` among ``kept``."""
     agreement = _agreement_with_rest(votes)
     audits = []
     for judge in votes.judges:
@@ -72,6 +74,7 @@ def judge_effects(votes: Votes, kept: Votes, criterion: str) -> tuple[JudgeAudit
                 seconds=median_seconds(rows),
                 failed=sum(check.failed for check in checks),
                 checks=len(checks),
+                own={pair: own_shares(votes, criterion, pair).get(judge, float("nan")) for pair in votes.pairs},
                 without={pair: share(rest.of(criterion, pair), rest.same_items(pair)) for pair in votes.pairs},
             )
         )
@@ -83,6 +86,14 @@ def share(votes: Sequence[Vote], same: int = 0) -> float:
     judged = matrix(votes)
     means = np.concatenate([item_means(judged.values, judged.items), np.zeros(same)])
     return float((1 + means.mean()) / 2) if len(means) else float("nan")
+
+
+def own_shares(votes: Votes, criterion: str, pair: Pair) -> dict[str, float]:
+    """Judge -> the share of the second system among the judge's own votes, with ties as half votes."""
+    judged = matrix(votes.of(criterion, pair))
+    if not judged.values.size:
+        return {}
+    return dict(zip(judged.judges, ((1 + np.nanmean(judged.values, axis=0)) / 2).tolist(), strict=True))
 
 
 def _agreement_with_rest(votes: Votes) -> dict[str, float]:

@@ -2,7 +2,8 @@
 
 Votes on the same item are correlated, so a test on pooled votes rejects equality too often. Here every item counts
 once, as the mean preference of its judges, from -1 (all for the first system) to 1 (all for the second). A mean m is
-reported as the share (1 + m) / 2 of the second system.
+reported as the share (1 + m) / 2 of the second system. Interval and test are of the same sign flips, so that the
+interval of a level contains one half if and only if the test does not reject at that level.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import binomtest, norm, t
 
+from human_eval.formatting import counted
 from human_eval.statistics.votes import Floats
 from rlsum.evaluation.rows import Ids, numbered
-from rlsum.evaluation.statistics import LEVEL, RESAMPLES, Interval, bootstrap_interval, paired_permutation
+from rlsum.evaluation.statistics import LEVEL, RESAMPLES, Interval, bootstrap_interval, flipped_sums
 
 Ties = Literal["half", "dropped"]
 
-FEWEST = 5  # items needed for a bootstrap interval
+FEWEST = 5  # items needed for an interval other than that of sign flips
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,7 @@ def preference(
     items: Ids | None = None,
     same: int = 0,
     ties: Ties = "half",
+    level: float = LEVEL,
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Preference:
@@ -62,7 +65,7 @@ def preference(
 
     ``items`` (comparisons,): the item of each row; default: every row is an item. ``same``: number of further items
     with equal texts, which count as ties. ``ties="dropped"`` drops votes for neither and these items.
-    The test flips signs of item means: all patterns if at most ``resamples``, else random ones.
+    ``low`` and ``high`` are the interval of ``level``, of the sign flips that make ``p`` (see `sign_flips`).
     Raises ValueError for values other than -1, 0, 1 and NaN, and as `bootstrap_interval` does.
     """
     votes = _votes(votes)
@@ -76,11 +79,57 @@ def preference(
         nan = float("nan")
         reason = "no votes" if not len(given) else "every vote is a tie"
         return Preference(nan, nan, nan, nan, 0, first, tied, second, naive, reason)
-    interval = item_interval(means, resamples=resamples, seed=seed)
-    p = paired_permutation(means, np.zeros(len(means)), resamples=resamples, seed=seed)
-    low, high = (1 + interval.low) / 2, (1 + interval.high) / 2
-    reason = f"no interval: fewer than {FEWEST} items" if len(means) < FEWEST else ""
-    return Preference((1 + interval.mean) / 2, low, high, p, len(means), first, tied, second, naive, reason)
+    p, low, high = sign_flips(means, level=level, resamples=resamples, seed=seed)
+    low, high = (1 + low) / 2, (1 + high) / 2
+    reason = f"no interval: {counted(len(means), 'item')}, too few for a level of {level:.3g}" if np.isnan(low) else ""
+    share = float((1 + means.mean()) / 2)
+    return Preference(share, low, high, p, len(means), first, tied, second, naive, reason)
+
+
+def sign_flips(
+    means: Floats, *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
+) -> tuple[float, float, float]:
+    """P of the test that the mean of ``means`` (n,) is 0, and the ends of its interval, by sign flips.
+
+    The test is `paired_permutation`: all sign patterns if at most ``resamples``, else random ones. The interval is the
+    set of means d for which ``means - d`` is not rejected. A pattern divides the items into kept and flipped ones, and
+    the test of d counts it if d lies between their two means; so the ends are quantiles of the means of subsets of the
+    items (Hartigan 1969). NaN ends if no pattern of so few items can reject. If all means are equal, the subsets tell
+    nothing, and the ends are those of `unanimous`.
+    """
+    n, total = len(means), means.sum()
+    kept, sizes = flipped_sums(np.stack([means, np.ones(n)], axis=1), resamples, seed).T
+    tolerance = 1e-12 * max(1.0, float(np.abs(means).sum()))  # sums in another order differ by rounding
+    extreme = int((np.abs(2 * kept - total) >= abs(total) - tolerance).sum())
+    p = (extreme + 1) / (len(kept) + 1)
+    rank = int((1 - level) * (len(kept) + 1) + 1e-9)  # the interval ends where so many patterns would count
+    if rank < 1:
+        return p, float("nan"), float("nan")
+    if np.ptp(means) < 1e-12:
+        low, high = unanimous(float(means[0]), n, (1 - level) / 2)
+        return p, low, high
+    with np.errstate(invalid="ignore", divide="ignore"):
+        halves = np.stack([kept / sizes, (total - kept) / (n - sizes)])
+    whole = np.isnan(halves).any(0)  # nothing kept or nothing flipped: counted for every d
+    low = np.partition(np.where(whole, -np.inf, halves.min(0)), rank - 1)[rank - 1]
+    high = -np.partition(np.where(whole, -np.inf, -halves.max(0)), rank - 1)[rank - 1]
+    if np.isinf(low) or np.isinf(high):
+        return p, float("nan"), float("nan")
+    low, high = (0.0 if abs(end) < tolerance else float(end) for end in (low, high))
+    return p, low, high
+
+
+def unanimous(value: float, n: int, tail: float) -> tuple[float, float]:
+    """Ends of the interval of a mean if n units all have ``value``, in [-1, 1]; each end errs with ``tail``.
+
+    For a value of 1 or -1 the interval of Clopper and Pearson (1934), for others in proportion. It excludes 0 if and
+    only if the sign test of n units does.
+    """
+    kept = tail ** (1 / n)
+    towards, away = abs(value) * (2 * kept - 1), abs(value) * kept + (1 - kept)
+    if value == 0:
+        towards = kept - 1
+    return (towards, away) if value >= 0 else (-away, -towards)
 
 
 def item_means(votes: Floats, items: Ids | None = None) -> Floats:
@@ -96,6 +145,8 @@ def item_means(votes: Floats, items: Ids | None = None) -> Floats:
 
 def item_interval(means: Floats, *, resamples: int = RESAMPLES, seed: int = 0) -> Interval:
     """95% bootstrap interval of the mean of ``means`` (n,) in [-1, 1] that keeps its level for few items.
+
+    For estimates whose items are not exchangeable in sign, such as those with a control variate.
 
     Percentiles are expanded by the ratio of Student's t to the normal quantile and by sqrt(n / (n - 1)), since plain
     percentiles are too narrow (Hesterberg 2015, section 3.3). If all means are equal, the bootstrap interval would have

@@ -82,7 +82,7 @@ def paired_permutation(
     if alternative == "less":
         differences = -differences
     observed = differences.sum()
-    totals = 2 * _flipped_sums(differences, resamples, seed) - observed  # sum of kept minus sum of flipped
+    totals = 2 * flipped_sums(differences, resamples, seed) - observed  # sum of kept minus sum of flipped
     if alternative == "two-sided":
         totals, observed = np.abs(totals), abs(observed)
     tolerance = 1e-12 * np.abs(differences).sum()  # sums in another order differ by rounding
@@ -100,8 +100,11 @@ def holm(p_values: Sequence[float] | Floats) -> Floats:
     return adjusted
 
 
-def _flipped_sums(differences: Floats, resamples: int, seed: int) -> Floats:
-    """Sum of the differences that keep their sign, per resample: all patterns but the observed, or random ones."""
+def flipped_sums(differences: Floats, resamples: int, seed: int) -> Floats:
+    """Sum of the differences (n,) or (n, k) that keep their sign (resamples,) or (resamples, k).
+
+    Of all patterns but the observed one if they are at most ``resamples``, else of random ones.
+    """
     n = len(differences)
     if n < 63 and 2**n - 1 <= resamples:
         patterns = np.arange(2**n - 1, dtype=np.int64)  # without the last, which flips nothing

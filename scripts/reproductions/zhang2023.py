@@ -17,9 +17,11 @@ from rich.console import Console
 
 from human_eval.report.card import summary, write_card
 from human_eval.report.tables import all_tables
-from human_eval.statistics.analysis import AnalysisSettings, analyse
-from human_eval.statistics.votes import Vote, Votes
+from human_eval.statistics.analysis import Analysis, AnalysisSettings, analyse
+from human_eval.statistics.random_judges import random_judges
+from human_eval.statistics.votes import Vote, Votes, matrix
 from rlsum.judgments.pairwise import WRITER, zhang2023
+from rlsum.pages.table import Cell, Table, p_text
 from rlsum.pages.terminal import show
 
 
@@ -33,7 +35,19 @@ def main(arguments: Sequence[str]) -> None:
     options = parser.parse_args(arguments)
     found = analyse(read_votes(options.judgments), AnalysisSettings("overall", seed=options.seed))
     write_card(found, options.out)
-    show([*summary(found), *all_tables(found)], Console(width=120))
+    show([*summary(found), *all_tables(found), length_table(found)], Console(width=120))
+
+
+def length_table(analysis: Analysis) -> Table:
+    """The share of votes for the longer text among judges like these, one row a criterion."""
+    rows = []
+    for criterion in analysis.votes.criteria:
+        votes = [vote for vote in analysis.kept.of(criterion) if vote.longer]
+        judged = matrix(votes, lambda vote: vote.preference * vote.longer)
+        found = random_judges(judged.values, items=judged.items)
+        share = Cell(f"{100 * found.share:.1f}", f"{100 * found.low:.1f} to {100 * found.high:.1f}")
+        rows.append((Cell(criterion), share, Cell(p_text(found.p)), Cell(f"{found.spread:.3f}")))
+    return Table("Judges like these", ("criterion", "longer text chosen, %", "p", "spread of judges"), tuple(rows))
 
 
 def read_votes(path: Path) -> Votes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -26,20 +26,30 @@ def plan(
     correlation: Annotated[
         float | None, typer.Option(help="Correlation of two votes on the same item (default: .3).")
     ] = None,
+    spread: Annotated[
+        float | None,
+        typer.Option(
+            help="Standard deviation of the judges' own shares of a system (default: that of the pilot, or .1)."
+        ),
+    ] = None,
     pilot: Annotated[
         Path | None,
-        typer.Option(metavar="RESULTS.json", help="An earlier analysis; sets ties and correlation."),
+        typer.Option(metavar="RESULTS.json", help="An earlier analysis; sets ties, correlation and spread."),
     ] = None,
     table: Annotated[
         Path | None,
         typer.Option(
             "--assumptions",
             metavar="TABLE.csv",
-            help="One row per scenario; columns scenario, preference, ties, correlation, judges. The study is planned "
+            help="One row per scenario; columns scenario, preference, ties, correlation, spread, judges. It is planned "
             "for the first row. Options or the pilot give empty cells.",
         ),
     ] = None,
     judges: Annotated[int, typer.Option(help="Judges per item.")] = 3,
+    booklet: Annotated[int, typer.Option(help="Most pairs for one judge, as in `build`.")] = 20,
+    about: Annotated[
+        str, typer.Option(help="Whom the verdict is about: 'judges like these', or 'these judges' alone.")
+    ] = "judges like these",
     items: Annotated[int | None, typer.Option(help="Items (default: the fewest that reach the power).")] = None,
     power: Annotated[float, typer.Option(help="Probability of detecting the preference.")] = 0.8,
     alpha: Annotated[float, typer.Option(help="Significance level of the test.")] = 0.05,
@@ -57,7 +67,8 @@ def plan(
     """Compute how many items and judges detect a given preference, and write a pre-registration.
 
     Power comes from simulated studies, tested as `analyse` tests them. More items help more than more judges per item,
-    the more so the higher the correlation of votes on an item.
+    the more so the higher the correlation of votes on an item. More people help if their preferences differ (--spread):
+    fewer pairs for each (--booklet) make more people.
 
     **Examples**
 
@@ -67,7 +78,7 @@ def plan(
 
     rlsum human-eval plan -o plan --assumptions scenarios.csv
     """
-    from human_eval.planning.plan import PlannedDesign, write_plan
+    from human_eval.planning.plan import About, PlannedDesign, write_plan
     from human_eval.planning.plan import plan as make
     from human_eval.planning.preregistration import preregistration
     from human_eval.planning.scenarios import read_scenarios
@@ -81,13 +92,13 @@ def plan(
     if primary not in names:
         raise UserError(f"--primary {primary}: not one of --criteria {', '.join(names)}")
     rules = ExclusionRules(max_failed=max_failed, min_seconds=min_seconds)
-    assumptions, source = _assumed(preference, ties, correlation, pilot, primary)
+    assumptions, source = _assumed(preference, ties, correlation, spread, pilot, primary)
     scenarios = () if table is None else read_scenarios(table, assumptions, judges)
     if scenarios:
         first = scenarios[0]
         assumptions, judges = first.assumptions, first.judges
         source = f"{first.name}, the first of the scenarios" + (f"; {source}" if pilot else "")
-    design = PlannedDesign(primary, pairs, judges, items, power, alpha, rules)
+    design = PlannedDesign(primary, pairs, judges, items, power, alpha, rules, booklet, cast(About, about))
     planned = make(design, assumptions, scenarios, source=source, draws=draws, seed=seed)
     out.mkdir(parents=True, exist_ok=True)
     write_plan(out / "plan.json", planned)
@@ -97,18 +108,24 @@ def plan(
 
 
 def _assumed(
-    preference: float, ties: float | None, correlation: float | None, pilot: Path | None, primary: str
+    preference: float,
+    ties: float | None,
+    correlation: float | None,
+    spread: float | None,
+    pilot: Path | None,
+    primary: str,
 ) -> tuple[Assumptions, str]:
     """The assumptions and their source in words."""
-    from human_eval.planning.plan import from_pilot
+    from human_eval.planning.plan import SPREAD, from_pilot
     from human_eval.planning.simulation import Assumptions
     from rlsum.errors import UserError
 
     if pilot is None:
-        return Assumptions(preference, ties or 0.0, 0.3 if correlation is None else correlation), "assumed"
+        correlation, spread = 0.3 if correlation is None else correlation, SPREAD if spread is None else spread
+        return Assumptions(preference, ties or 0.0, correlation, spread), "assumed"
     if ties is not None or correlation is not None:
         raise UserError("--ties, --correlation: --pilot already gives them; leave out these options, or --pilot")
-    return from_pilot(pilot, primary, preference)
+    return from_pilot(pilot, primary, preference, spread)
 
 
 def _report(planned: StudyPlan, out: Path) -> None:
@@ -121,16 +138,21 @@ def _report(planned: StudyPlan, out: Path) -> None:
     design, assumed = planned.design, planned.assumptions
     typer.echo(
         f"A preference of {percentage(assumed.preference)} among votes for one of the two, {percentage(assumed.ties)} "
-        f"ties, correlation {assumed.correlation:.2f} within items ({planned.source}):"
+        f"ties, correlation {assumed.correlation:.2f} within items, a standard deviation of {assumed.spread:.2f} of "
+        f"the judges' own shares ({planned.source}), and a verdict about {design.about}:"
     )
     for judges, items in planned.needed.items():
         most = planned.curves[0].items[-1]
-        needed = f"more than {most} items" if items is None else f"about {counted(items, 'item')}"
+        needed = f"more than {most} items"
+        if items is not None:
+            people = counted(design.people(items, judges), "person", "people")
+            needed = f"about {counted(items, 'item')}, {people},"
         typer.echo(f"  {counted(judges, 'judge')} per item: {needed} for a power of {design.power:.0%}")
     if planned.outlooks:
         show([scenario_table(planned)], Console())
+    people = counted(design.people(design.items or 0, design.judges), "person", "people")
     typer.echo(
-        f"The plan: {counted(design.items or 0, 'item')}, {counted(design.judges, 'judge')} each, power "
-        f"{planned.power:.0%}"
+        f"The plan: {counted(design.items or 0, 'item')}, {counted(design.judges, 'judge')} each, {people} in all, "
+        f"power {planned.power:.0%}"
     )
     typer.echo(f"{out}: {', '.join(FILES)}; fill in preregistration.md and deposit it before the first judgment")

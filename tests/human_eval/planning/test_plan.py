@@ -8,6 +8,7 @@ import pytest
 from votes import study_of, votes_of
 
 from human_eval.planning.plan import (
+    SPREAD,
     PlannedDesign,
     PowerCurve,
     from_pilot,
@@ -52,6 +53,8 @@ def test_items_may_be_fixed_and_several_pairs_ask_for_more(made):
 
 def test_what_is_deposited_says_what_will_be_done(made):
     text = preregistration(made, ("focus", "overall"))
+    assert "**Test.** The verdict is about judges like these." in text
+    assert f"{made.design.people(made.design.items, 3)} people in all" in text.replace("\n", " ")
     assert f"With {made.design.items} items and 3 judges for each" in text.replace("\n", " ")
     assert "**Primary criterion.** overall" in text
     assert "Secondary: focus" in text
@@ -71,6 +74,16 @@ def test_one_of_everything_is_written_in_the_singular():
         assert word not in text.replace("\n", " ")
 
 
+def test_judges_who_differ_ask_for_more_items_and_more_people_for_fewer():
+    differing = Assumptions(0.65, 0.1, 0.3, 0.15)
+    large, small = (plan(PlannedDesign(booklet=size), differing, draws=300).design for size in (30, 10))
+    assert large.items > small.items
+    assert large.people(large.items, 3) < small.people(small.items, 3)
+    these = plan(PlannedDesign(about="these judges"), differing, draws=300).design
+    assert these.items < small.items  # their spread is no matter then
+    assert plan(PlannedDesign(items=20), differing, draws=100).power == 0  # three people, no test
+
+
 @pytest.fixture(scope="module")
 def foreseen(made):
     scenarios = (
@@ -86,12 +99,12 @@ def test_each_scenario_has_its_own_power_and_items(made, foreseen):
     assert expected.curve.needed(0.8) == made.design.items
     assert hard.power < 0.3
     assert [row[0].text for row in scenario_table(foreseen).rows] == ["expected", "hard | to tell"]
-    assert [row[5].text for row in scenario_table(foreseen).rows] == [str(made.design.items), "> 500"]
+    assert [row[6].text for row in scenario_table(foreseen).rows] == [str(made.design.items), "> 500"]
 
 
 def test_scenarios_are_deposited_and_written(foreseen, tmp_path):
     text = preregistration(foreseen, ("overall",))
-    assert f"| expected | 65% | 10% | 0.30 | 3 | {foreseen.design.items} |" in text
+    assert f"| expected | 65% | 10% | 0.30 | 0.00 | 3 | {foreseen.design.items} |" in text
     assert "hard \\| to tell" in text
     assert "planned for the first row, expected" in text.replace("\n", " ")
     write_plan(tmp_path / "plan.json", foreseen)
@@ -122,6 +135,11 @@ def test_a_pilot_gives_ties_and_correlation(tmp_path):
     assert (assumed.preference, assumed.ties) == (0.7, 4 / 18)
     assert assumed.correlation == pytest.approx(analysis.agreement["overall", ("a", "b")]["correlation"].value)
     assert "18 votes on overall" in source
+    assert assumed.spread == SPREAD  # of three judges none is estimated
+    assert from_pilot(path, "overall", 0.7, 0.02)[0].spread == 0.02
+    six = np.where(np.random.default_rng(0).random((60, 6)) < [0.9, 0.8, 0.6, 0.5, 0.4, 0.3], 1.0, -1.0)
+    (tmp_path / "six.json").write_text(to_json(analyse(study_of(votes_of(six)), AnalysisSettings(resamples=50))))
+    assert from_pilot(tmp_path / "six.json", "overall", 0.7)[0].spread == pytest.approx(0.22, abs=0.05)
     with pytest.raises(UserError, match="no criterion 'style'; give one of overall"):
         from_pilot(path, "style", 0.6)
     path.write_text(to_json(analyse(study_of(votes_of([[0, 0]])), AnalysisSettings(resamples=50))))
@@ -140,6 +158,9 @@ def test_a_pilot_gives_ties_and_correlation(tmp_path):
         ({}, {"ties": 1.0}, "--ties 1:"),
         ({}, {"correlation": -0.1}, "--correlation"),
         ({"judges": 0}, {}, "--judges 0"),
+        ({"booklet": 0}, {}, "--booklet 0"),
+        ({"about": "everyone"}, {}, "--about 'everyone'"),
+        ({}, {"spread": 0.5}, "--spread 0.5"),
         ({"items": 0}, {}, "--items 0"),
         ({"pairs": 0}, {}, "--pairs 0"),
         ({"alpha": 0.0}, {}, "--alpha 0"),

@@ -64,7 +64,8 @@ def test_families_of_holm(votes):
 
 def test_words(votes):
     said = findings(analyse(votes, replace(FAST, primary="overall")))
-    assert said[0].startswith("primary criterion, overall: b is preferred to a (")
+    assert said[0].startswith("primary criterion, overall: b is preferred to a by these judges (")
+    assert "of other judges nothing is shown (3 judges" in said[0]
     assert said[1].startswith("focus: no difference detected between a and b (b has ")
     assert "remains possible" in said[1]
     warned = warnings(analyse(votes, FAST))
@@ -73,7 +74,7 @@ def test_words(votes):
 
 def test_a_verdict_is_told_from_the_side_of_the_winner():
     found = analyse(study_of(simulated(0.1)), FAST).outcomes[0]
-    assert verdict(found, 0.05).startswith("overall: a is preferred to b (")
+    assert verdict(found, 0.05).startswith("overall: a is preferred to b by these judges (")
     share = float(verdict(found, 0.05).split("(")[1].split("%")[0])
     assert share == pytest.approx(100 * (1 - found.half.share), abs=0.06)
 
@@ -81,11 +82,52 @@ def test_a_verdict_is_told_from_the_side_of_the_winner():
 def test_warnings_of_small_studies_and_of_the_naive_test():
     few = warnings(analyse(study_of(votes_of(np.ones((4, 2)))), FAST))
     assert "4 items: no result could have been significant at 0.05; judge more items" in few
-    assert "2 judges: the verdict is about them, not about people in general" in few
+    assert any("about these judges, not about people in general: 2 judges" in each for each in few)
     # eight items of which six are unanimous: 18 to 6 votes, but 6 to 2 items
     split = np.array([[1, 1, 1]] * 6 + [[-1, -1, -1]] * 2)
     warned = warnings(analyse(study_of(votes_of(split)), FAST))
     assert any("a test on pooled votes would have claimed a difference" in each for each in warned)
+
+
+def leaning(own, *, items=60, seed=0):
+    """Votes of judges with shares ``own`` of b, each on every item."""
+    return votes_of(np.where(np.random.default_rng(seed).random((items, len(own))) < own, 1, -1))
+
+
+def test_a_verdict_of_three_judges_is_not_one_of_people():
+    found = analyse(study_of(leaning([0.78, 0.66, 0.42], items=100)), FAST)
+    (outcome,) = found.outcomes
+    assert outcome.preferred() == "b"
+    assert outcome.preferred_by_others() is None
+    assert np.isnan(outcome.random_judges.p)
+    warned = " ".join(warnings(found))
+    assert "not about people in general: 3 judges" in warned
+    assert "1 of 3 judges chose the other: judge2 (" in warned
+
+
+def test_judges_who_differ_much_decide_for_themselves_alone():
+    found = analyse(study_of(leaning([0.9, 0.85, 0.8, 0.5, 0.45, 0.3])), FAST)
+    assert found.outcomes[0].preferred() == "b"
+    assert found.outcomes[0].preferred_by_others() is None
+    assert any("others like them may not prefer it" in each for each in warnings(found))
+    united = analyse(study_of(leaning([0.7] * 6)), FAST)
+    assert united.outcomes[0].preferred_by_others() == "b"
+    assert "judges like these prefer b, too (" in findings(united)[0]
+    assert not any("may not prefer" in each for each in warnings(united))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_interval_never_contradicts_its_decision(seed):
+    generator = np.random.default_rng(seed)
+    rows = []
+    for number in range(5):
+        share = generator.choice([0.5, 0.55, 0.62, 0.7])
+        votes = leaning([share] * 6, items=40, seed=10 * seed + number)
+        rows += [replace(row, criterion=f"c{number}") for row in votes]
+    for outcome in analyse(study_of(rows), replace(FAST, resamples=2_000)).outcomes:
+        for verdict_of, found in ((outcome.these, outcome.preferred()), (outcome.alike, outcome.preferred_by_others())):
+            one_sided = verdict_of.low >= 0.5 or verdict_of.high <= 0.5
+            assert one_sided == (found is not None)
 
 
 def test_sides_and_length_are_warned_of():

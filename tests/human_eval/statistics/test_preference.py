@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from human_eval.statistics.preference import item_interval, item_means, preference
+from human_eval.statistics.preference import item_interval, item_means, preference, sign_flips
+from rlsum.evaluation.statistics import Interval, paired_permutation
 
 NAN = float("nan")
 matrices = st.lists(
@@ -17,14 +18,14 @@ matrices = st.lists(
 
 
 def test_by_hand():
-    votes = np.array([[1, 1, 1], [1, 1, -1], [1, 0, -1], [-1, -1, NAN], [1, 0, 0]])
+    votes = np.array([[1, 1, 1], [1, 1, -1], [1, 0, -1], [-1, -1, NAN], [1, 0, 0], [0, 0, 1]])
     found = preference(votes)
-    means = np.array([1, 1 / 3, 0, -1, 1 / 3])
-    sums = [abs(np.dot(signs, means)) for signs in product((-1, 1), repeat=5)]
+    means = np.array([1, 1 / 3, 0, -1, 1 / 3, 1 / 3])
+    sums = [abs(np.dot(signs, means)) for signs in product((-1, 1), repeat=6)]
     assert found.share == pytest.approx((1 + means.mean()) / 2)
     assert found.p == pytest.approx(np.mean(np.array(sums) >= means.sum() - 1e-9))
-    assert (found.items, found.first, found.tied, found.second) == (5, 4, 3, 7)
-    assert found.naive_p == pytest.approx(binomtest(7, 11).pvalue)
+    assert (found.items, found.first, found.tied, found.second) == (6, 4, 5, 8)
+    assert found.naive_p == pytest.approx(binomtest(8, 12).pvalue)
     assert found.low < found.share < found.high
 
 
@@ -90,9 +91,26 @@ def test_nothing_to_go_by():
     one = preference(np.array([[1.0, 1.0]]))
     assert (one.share, one.p) == (1.0, 1.0)
     assert np.isnan(one.low)
-    assert "fewer than 5 items" in one.reason
+    assert "no interval: 1 item" in one.reason
     assert np.isnan(preference(np.ones((4, 1))).low)
     assert preference(np.ones((5, 1))).low == pytest.approx(0.025 ** (1 / 5))
+    assert np.isnan(preference([[1.0], [1], [1], [1], [-1]]).low)  # five items cannot reject at 5%
+
+
+@settings(max_examples=60, deadline=None)
+@given(matrices, st.sampled_from([0.9, 0.95, 0.99]))
+def test_an_interval_contains_one_half_if_and_only_if_the_test_does_not_reject(votes, level):
+    found = preference(votes, level=level, resamples=150)  # all flips of up to seven items, random ones of eight
+    if not np.isnan(found.low):
+        assert (found.p <= 1 - level + 1e-12) == (found.low > 0.5 or found.high < 0.5)
+
+
+def test_the_interval_holds_the_shares_that_are_not_rejected():
+    means = np.random.default_rng(0).normal(0.1, 0.4, 9)
+    _, low, high = sign_flips(means, level=0.9)
+    for end, outwards in ((low, -1e-9), (high, 1e-9)):
+        inside, outside = (paired_permutation(means, np.full(9, end + step)) for step in (-outwards, outwards))
+        assert outside <= 0.1 < inside
 
 
 def test_wrong_votes_are_refused():
@@ -120,12 +138,19 @@ def test_few_items_get_an_interval_like_students():
     assert (found.high - found.low) / 2 == pytest.approx(half, rel=0.12)
 
 
+def flipped(means, *, resamples):
+    """The interval of the sign flips, as `item_interval` gives its own."""
+    _, low, high = sign_flips(means, resamples=resamples)
+    return Interval(float(means.mean()), low, high, len(means))
+
+
+@pytest.mark.parametrize("interval", [item_interval, flipped])
 @pytest.mark.parametrize(("items", "share"), [(10, 0.5), (10, 0.6), (30, 0.6), (30, 0.8)])
-def test_the_interval_keeps_its_level(items, share):
+def test_the_interval_keeps_its_level(items, share, interval):
     from human_eval.planning.simulation import Assumptions, draw_votes
 
     votes = draw_votes(Assumptions(share, 0.1, 0.3), items, 3, 300, np.random.default_rng(1))
     truth = votes[..., 2].mean() - votes[..., 0].mean()
-    intervals = [item_interval(row, resamples=500) for row in (votes[..., 2] - votes[..., 0]) / 3]
+    intervals = [interval(row, resamples=500) for row in (votes[..., 2] - votes[..., 0]) / 3]
     held = np.mean([found.low <= truth / 3 <= found.high for found in intervals])
     assert held > 0.95 - 3.3 * np.sqrt(0.95 * 0.05 / 300)

@@ -135,7 +135,7 @@ def test_a_table_of_assumptions(rlsum, tmp_path):
     plan = json.loads((tmp_path / "plan" / "plan.json").read_text())
     assert plan["design"]["judges"] == 2
     assert [each["scenario"]["assumptions"]["correlation"] for each in plan["outlooks"]] == [0.1, 0.1]
-    assert "| hard | 52% | 0% | 0.10 | 3 |" in (tmp_path / "plan" / "preregistration.md").read_text()
+    assert "| hard | 52% | 0% | 0.10 | 0.10 | 3 |" in (tmp_path / "plan" / "preregistration.md").read_text()
     plain = rlsum("human-eval", "plan", "-o", tmp_path / "plain", "--draws", 200, "--preference", 0.7)
     assert plain[0] == 0
     assert "Scenarios" not in plain[1]
