@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import pkgutil
 import re
@@ -51,13 +52,18 @@ def commands() -> list[list[str]]:
 COMMANDS = commands()
 
 
-def parse(arguments: list[str]) -> dict:
-    """A command's parameters by name; raises for an unknown command or option, or a missing argument."""
+@functools.cache
+def command_line():
     from typer.main import get_command
 
     from rlsum.cli.app import app
 
-    command, path = get_command(app), ["rlsum"]
+    return get_command(app)
+
+
+def parse(arguments: list[str]) -> dict:
+    """A command's parameters by name; raises for an unknown command or option, or a missing argument."""
+    command, path = command_line(), ["rlsum"]
     while hasattr(command, "commands"):
         assert arguments, f"{' '.join(path)} needs a command"
         assert arguments[0] in command.commands, f"{' '.join(path)} has no command {arguments[0]}"
