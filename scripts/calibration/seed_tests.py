@@ -1,0 +1,204 @@
+"""Calibrate tests of two systems over seeds and articles: how often is one of two equal systems called better?
+
+    OMP_NUM_THREADS=1 python scripts/calibration/seed_tests.py
+
+A difference is a seed effect, an article effect that all seeds share, and a residual with standard deviation 1. A test
+at 5% should call equal systems different in 5% of the draws, whatever the sizes of the effects. With normal effects the
+mean and the mean squares are independent, one normal and the others multiples of chi squares (Scheffe 1959), so they
+are drawn directly; skewed effects and the bootstrap need whole tables. Prints Markdown: for each number of seeds the
+lowest and the highest share over all worlds, the worlds of two seeds, skewed effects, and power.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy import stats
+
+from rlsum.evaluation.hierarchical import Components, components, critical
+from rlsum.evaluation.power import DEFAULTS, detectable, power
+from rlsum.evaluation.rows import Floats
+
+ALPHA = 0.05
+SEEDS = (2, 3, 5)
+ARTICLES = (100, 300, 1000)
+SEED_SDS = (0.0, 0.03, 0.1, 0.3, 1.0)
+ARTICLE_SDS = (0.0, 0.5, 1.0, 2.0)
+BLOCK = 500  # tables at once
+Rejected = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class World:
+    """Numbers of seeds and articles, and standard deviations of both effects; the residual's is 1."""
+
+    seeds: int
+    articles: int
+    seed: float
+    article: float
+    skewed: bool = False
+
+    def __str__(self) -> str:
+        return (
+            f"{self.seeds} seeds, {self.articles:,} articles, SD of seeds {self.seed:g}, of articles {self.article:g}"
+        )
+
+    def squares(self, draws: int, generator: Generator) -> Components:
+        """Mean and mean squares of ``draws`` tables with normal effects, each (draws,)."""
+        n, m, k = self.seeds, self.articles, self.seeds - 1
+        parts = [
+            (m * self.seed**2 + 1, k),
+            (n * self.article**2 + 1, m - 1),
+            (1.0, k * (m - 1)),
+        ]
+        error = np.sqrt(self.seed**2 / n + self.article**2 / m + 1 / (n * m))
+        drawn = [expected * generator.chisquare(df, draws) / df for expected, df in parts]
+        return Components(error * generator.standard_normal(draws), *drawn, n, m)
+
+    def tables(self, draws: int, generator: Generator) -> Floats:
+        """Tables (draws, seeds, articles). Skewed: effects of articles and residuals are exponentials less 1."""
+        effect = self.seed * generator.standard_normal((draws, self.seeds, 1))
+        shapes = (draws, 1, self.articles), (draws, self.seeds, self.articles)
+        sds = (self.article, 1.0)
+        draw = generator.standard_exponential if self.skewed else generator.standard_normal
+        centre = 1.0 if self.skewed else 0.0
+        article, residual = (sd * (draw(shape) - centre) for sd, shape in zip(sds, shapes, strict=True))
+        return effect + article + residual
+
+
+def ours(found: Components) -> Rejected:
+    """The test of `rlsum.evaluation.hierarchical`."""
+    return np.abs(found.mean) > critical(found, ALPHA)
+
+
+def satterthwaite(found: Components) -> Rejected:
+    """Variance components with Satterthwaite's (1946) degrees of freedom."""
+    n, m = found.seeds, found.articles
+    squares = np.stack([found.by_seed, found.by_article, -found.residual])
+    df = np.array([n - 1, m - 1, (n - 1) * (m - 1)])[:, None]
+    total = np.maximum(squares.sum(0), found.by_seed)
+    bound = stats.t.isf(ALPHA / 2, np.maximum(total**2 / (squares**2 / df).sum(0), n - 1))
+    return np.abs(found.mean) > bound * np.sqrt(total / (n * m))
+
+
+def over_seeds(found: Components) -> Rejected:
+    """The t test of the seeds' means: the articles are fixed."""
+    bound = stats.t.isf(ALPHA / 2, found.seeds - 1)
+    return np.abs(found.mean) > bound * np.sqrt(found.by_seed / (found.seeds * found.articles))
+
+
+def over_articles(found: Components) -> Rejected:
+    """The t test of the articles' means over seeds: the seeds are fixed."""
+    bound = stats.t.isf(ALPHA / 2, found.articles - 1)
+    return np.abs(found.mean) > bound * np.sqrt(found.by_article / (found.seeds * found.articles))
+
+
+def both(found: Components) -> Rejected:
+    """Both t tests reject."""
+    return over_seeds(found) & over_articles(found)
+
+
+TESTS = {
+    "ours": ours,
+    "Satterthwaite": satterthwaite,
+    "both t": both,
+    "t, seeds": over_seeds,
+    "t, articles": over_articles,
+}
+
+
+def bootstrap(tables: Floats, resamples: int, generator: Generator, nested: bool) -> Rejected:
+    """Percentile bootstrap of tables (draws, seeds, articles): seeds are drawn, and articles, once for all seeds or
+    ``nested``, for each seed anew.
+    """
+    _, n, m = tables.shape
+    seeds = generator.multinomial(n, np.full(n, 1 / n), resamples) / n
+    shape = (resamples, n) if nested else (resamples,)
+    articles = generator.multinomial(m, np.full(m, 1 / m), shape) / m
+    weights = seeds[:, :, None] * (articles if nested else articles[:, None])
+    means = tables.reshape(len(tables), -1) @ weights.reshape(resamples, -1).T  # (draws, resamples)
+    low, high = np.quantile(means, [ALPHA / 2, 1 - ALPHA / 2], axis=1)
+    return (low > 0) | (high < 0)
+
+
+def rates(world: World, draws: int, seed: int) -> dict[str, float]:
+    """The share of equal systems that each test calls different."""
+    generator = np.random.default_rng(seed)
+    if not world.skewed:
+        found = world.squares(draws, generator)
+        return {name: float(test(found).mean()) for name, test in TESTS.items()}
+    blocks = [components(world.tables(BLOCK, generator)) for _ in range(draws // BLOCK)]
+    return {name: float(np.mean([test(found) for found in blocks])) for name, test in TESTS.items()}
+
+
+def bootstrap_rates(world: World, draws: int, resamples: int, seed: int) -> dict[str, float]:
+    """The same for the two bootstraps."""
+    generator = np.random.default_rng(seed)
+    blocks = [world.tables(BLOCK, generator) for _ in range(draws // BLOCK)]
+    kinds = {"bootstrap": False, "bootstrap, nested": True}
+    return {
+        name: float(np.mean([bootstrap(tables, resamples, generator, nested) for tables in blocks]))
+        for name, nested in kinds.items()
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--draws", type=int, default=40_000, help="simulated comparisons of each world")
+    parser.add_argument("--table-draws", type=int, default=4_000, help="and where whole tables are drawn")
+    parser.add_argument("--resamples", type=int, default=400, help="of the bootstrap")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    worlds = [World(*sizes) for sizes in product(SEEDS, ARTICLES, SEED_SDS, ARTICLE_SDS)]
+    found = {world: rates(world, options.draws, options.seed) for world in worlds}
+    drawn = {
+        world: bootstrap_rates(world, options.table_draws, options.resamples, options.seed)
+        for world in worlds
+        if world.articles == ARTICLES[0]
+    }
+    print(f"Lowest and highest share of false alarms at 5%; {options.draws:,} draws a world\n")
+    spans = ([str(n), *_spans(found, n), *_spans(drawn, n)] for n in SEEDS)
+    print_table(["seeds", *TESTS, "bootstrap", "bootstrap, nested"], spans)
+    print("\nTwo seeds, 300 articles\n")
+    two = [world for world in worlds if (world.seeds, world.articles) == (2, 300)]
+    print_table(["SD of seeds", "SD of articles", *TESTS], ([*_sds(world), *_shares(found[world])] for world in two))
+    print(f"\nExponential effects, {options.table_draws:,} draws\n")
+    skewed = [World(n, 100, sd, 1.0, skewed=True) for n in SEEDS for sd in (0.0, 0.1, 1.0)]
+    lines = ([str(world), *_shares(rates(world, options.table_draws, options.seed))] for world in skewed)
+    print_table(["world", *TESTS], lines)
+    print(f"\nPower of a gain of 1 point; {DEFAULTS.source}\n")
+    designs = ([f"{n}", f"{m:,}", f"{power(0.01, DEFAULTS, n, m):.0%}", f"{100 * detectable(DEFAULTS, n, m):.2f}"]
+               for n in (2, 3, 4, 5, 6, 8, 10) for m in ARTICLES)  # fmt: skip
+    print_table(["seeds", "articles", "power", "gain shown with 80%"], designs)
+
+
+def print_table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
+    print(f"| {' | '.join(head)} |\n|{' --: |' * len(head)}")
+    for line in lines:
+        print(f"| {' | '.join(line)} |", flush=True)
+
+
+def _spans(found: dict[World, dict[str, float]], seeds: int) -> list[str]:
+    """The lowest and highest share of each test over the worlds with so many seeds."""
+    rows = [row for world, row in found.items() if world.seeds == seeds]
+    return [
+        f"{100 * min(row[name] for row in rows):.1f} to {100 * max(row[name] for row in rows):.1f}" for name in rows[0]
+    ]
+
+
+def _shares(row: dict[str, float]) -> list[str]:
+    return [f"{100 * share:.1f}" for share in row.values()]
+
+
+def _sds(world: World) -> list[str]:
+    return [f"{world.seed:g}", f"{world.article:g}"]
+
+
+if __name__ == "__main__":
+    main()
