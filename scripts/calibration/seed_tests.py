@@ -52,14 +52,19 @@ class World:
     def squares(self, draws: int, generator: Generator) -> Components:
         """Mean and mean squares of ``draws`` tables with normal effects, each (draws,)."""
         n, m, k = self.seeds, self.articles, self.seeds - 1
-        parts = [
-            (m * self.seed**2 + 1, k),
-            (n * self.article**2 + 1, m - 1),
-            (1.0, k * (m - 1)),
-        ]
         error = np.sqrt(self.seed**2 / n + self.article**2 / m + 1 / (n * m))
-        drawn = [expected * generator.chisquare(df, draws) / df for expected, df in parts]
-        return Components(error * generator.standard_normal(draws), *drawn, n, m)
+
+        def square(expected: float, df: int) -> Floats:
+            return expected * generator.chisquare(df, draws) / df
+
+        return Components(
+            error * generator.standard_normal(draws),
+            by_seed=square(m * self.seed**2 + 1, k),
+            by_article=square(n * self.article**2 + 1, m - 1),
+            residual=square(1, k * (m - 1)),
+            seeds=n,
+            articles=m,
+        )
 
     def tables(self, draws: int, generator: Generator) -> Floats:
         """Tables (draws, seeds, articles). Skewed: effects of articles and residuals are exponentials less 1."""
@@ -72,36 +77,36 @@ class World:
         return effect + article + residual
 
 
-def ours(found: Components) -> Rejected:
+def ours(found: Components, alpha: float = ALPHA) -> Rejected:
     """The test of `rlsum.evaluation.hierarchical`."""
-    return np.abs(found.mean) > critical(found, ALPHA)
+    return np.abs(found.mean) > critical(found, alpha)
 
 
-def satterthwaite(found: Components) -> Rejected:
+def satterthwaite(found: Components, alpha: float = ALPHA) -> Rejected:
     """Variance components with Satterthwaite's (1946) degrees of freedom."""
     n, m = found.seeds, found.articles
     squares = np.stack([found.by_seed, found.by_article, -found.residual])
     df = np.array([n - 1, m - 1, (n - 1) * (m - 1)])[:, None]
     total = np.maximum(squares.sum(0), found.by_seed)
-    bound = stats.t.isf(ALPHA / 2, np.maximum(total**2 / (squares**2 / df).sum(0), n - 1))
+    bound = stats.t.isf(alpha / 2, np.maximum(total**2 / (squares**2 / df).sum(0), n - 1))
     return np.abs(found.mean) > bound * np.sqrt(total / (n * m))
 
 
-def over_seeds(found: Components) -> Rejected:
+def over_seeds(found: Components, alpha: float = ALPHA) -> Rejected:
     """The t test of the seeds' means: the articles are fixed."""
-    bound = stats.t.isf(ALPHA / 2, found.seeds - 1)
+    bound = stats.t.isf(alpha / 2, found.seeds - 1)
     return np.abs(found.mean) > bound * np.sqrt(found.by_seed / (found.seeds * found.articles))
 
 
-def over_articles(found: Components) -> Rejected:
+def over_articles(found: Components, alpha: float = ALPHA) -> Rejected:
     """The t test of the articles' means over seeds: the seeds are fixed."""
-    bound = stats.t.isf(ALPHA / 2, found.articles - 1)
+    bound = stats.t.isf(alpha / 2, found.articles - 1)
     return np.abs(found.mean) > bound * np.sqrt(found.by_article / (found.seeds * found.articles))
 
 
-def both(found: Components) -> Rejected:
+def both(found: Components, alpha: float = ALPHA) -> Rejected:
     """Both t tests reject."""
-    return over_seeds(found) & over_articles(found)
+    return over_seeds(found, alpha) & over_articles(found, alpha)
 
 
 TESTS = {
@@ -165,6 +170,11 @@ def main() -> None:
     print(f"Lowest and highest share of false alarms at 5%; {options.draws:,} draws a world\n")
     spans = ([str(n), *_spans(found, n), *_spans(drawn, n)] for n in SEEDS)
     print_table(["seeds", *TESTS, "bootstrap", "bootstrap, nested"], spans)
+    print("\nOurs at smaller levels, in percent of the level\n")
+    levels = (0.01, 0.001)
+    print_table(
+        ["seeds", *(f"{level:g}" for level in levels)], ([str(n), *_at(worlds, n, levels, options)] for n in SEEDS)
+    )
     print("\nTwo seeds, 300 articles\n")
     two = [world for world in worlds if (world.seeds, world.articles) == (2, 300)]
     print_table(["SD of seeds", "SD of articles", *TESTS], ([*_sds(world), *_shares(found[world])] for world in two))
@@ -190,6 +200,14 @@ def _spans(found: dict[World, dict[str, float]], seeds: int) -> list[str]:
     return [
         f"{100 * min(row[name] for row in rows):.1f} to {100 * max(row[name] for row in rows):.1f}" for name in rows[0]
     ]
+
+
+def _at(worlds: Sequence[World], seeds: int, levels: Sequence[float], options: argparse.Namespace) -> list[str]:
+    """The lowest and highest share of false alarms of our test at each level, in percent of the level."""
+    few = [world for world in worlds if world.seeds == seeds]
+    drawn = [world.squares(5 * options.draws, np.random.default_rng(options.seed)) for world in few]
+    shares = [[100 * ours(found, level).mean() / level for found in drawn] for level in levels]
+    return [f"{min(row):.0f} to {max(row):.0f}" for row in shares]
 
 
 def _shares(row: dict[str, float]) -> list[str]:
