@@ -6,7 +6,7 @@ import dataclasses
 import difflib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_type_hints
 
 import yaml
 from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
@@ -18,6 +18,8 @@ from rlsum.models.sizes import MODELS, ModelConfig
 from rlsum.objective import STRICT, Objective, RewardSpec, default_of
 from rlsum.records import RECORD_FIELDS
 from rlsum.yaml_files import read
+
+Schema = TypeVar("Schema")
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -229,10 +231,15 @@ def load(path: str | Path, overrides: Sequence[str] = ()) -> Config:
 
 def check(values: dict[str, Any], origin: str) -> Config:
     """Make a Config of a mapping. Raises ConfigError with every fault; unknown keys with the nearest known one."""
+    return check_as(Config, values, origin)
+
+
+def check_as(schema: type[Schema], values: dict[str, Any], origin: str) -> Schema:
+    """Make any dataclass of sections, such as Config, of a mapping; raises as ``check`` does."""
     try:
-        return TypeAdapter(Config).validate_python(values)
+        return TypeAdapter(schema).validate_python(values)
     except ValidationError as error:
-        faults = [_explain(fault) for fault in error.errors()]
+        faults = [_explain(schema, fault) for fault in error.errors()]
         raise ConfigError(f"{origin}: {len(faults)} fault(s)\n" + "\n".join(f"  {line}" for line in faults)) from error
 
 
@@ -241,12 +248,12 @@ def dump(config: Config) -> str:
     return yaml.safe_dump(TypeAdapter(Config).dump_python(config, mode="json"), sort_keys=False, allow_unicode=True)
 
 
-def _explain(fault: Any) -> str:
+def _explain(schema: type, fault: Any) -> str:
     key = ".".join(str(part) for part in fault["loc"] if part not in MODELS)
     if fault["type"] == "union_tag_invalid":
         return f"{key}.kind: must be {' or '.join(MODELS)} (got {fault['ctx']['tag']!r})"
     if fault["type"] == "unexpected_keyword_argument":
-        near = difflib.get_close_matches(str(fault["loc"][-1]), _known_keys(fault["loc"][:-1]), n=1)
+        near = difflib.get_close_matches(str(fault["loc"][-1]), _known_keys(schema, fault["loc"][:-1]), n=1)
         return f"{key}: unknown key" + (f"; did you mean {near[0]}?" if near else "")
     if fault["type"] == "missing":
         return f"{key}: missing; give it in the file or as {key}=..."
@@ -263,9 +270,9 @@ def _explain(fault: Any) -> str:
     return f"{key}: {message} (got {fault['input']!r})" if not isinstance(fault["input"], dict) else f"{key}: {message}"
 
 
-def _known_keys(sections: Sequence[Any]) -> list[str]:
+def _known_keys(schema: type, sections: Sequence[Any]) -> list[str]:
     """The keys of a (nested) section; pydantic names the kind of a model as if it were a section."""
-    owner: Any = Config
+    owner: Any = schema
     for section in sections:
         hint = MODELS.get(section) or get_type_hints(owner).get(section)
         owner = next((member for member in (hint, *get_args(hint)) if dataclasses.is_dataclass(member)), owner)

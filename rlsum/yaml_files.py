@@ -36,7 +36,7 @@ def _read(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
         return values
     if not isinstance(base, str):
         raise ConfigError(f"{path}: base: must be the path of a YAML file, not {base!r}")
-    return _merge(_read(path.parent / base, (*seen, path)), values)
+    return merge(_read(path.parent / base, (*seen, path)), values)
 
 
 class _Loader(yaml.SafeLoader):
@@ -58,13 +58,13 @@ def parse(text: str) -> Any:
     return yaml.load(text, _Loader)
 
 
-def _merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+def merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
     """Override ``base`` key by key, section by section; a reward's mapping is replaced whole."""
     merged = dict(base)
     for key, value in over.items():
         old = merged.get(key)
         sections = isinstance(old, dict) and isinstance(value, dict) and key != "reward"
-        merged[key] = _merge(old, value) if sections else value  # type: ignore[arg-type]
+        merged[key] = merge(old, value) if sections else value  # type: ignore[arg-type]
     return merged
 
 

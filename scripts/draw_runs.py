@@ -21,7 +21,7 @@ def main() -> None:
     options = parser.parse_args()
 
     pictures = draw_runs(
-        {run.name: read_metrics(run) for run in options.runs}, options.metrics.split(","), options.start
+        {run.name: [read_metrics(run)] for run in options.runs}, options.metrics.split(","), options.start
     )
     options.out.mkdir(parents=True, exist_ok=True)
     for picture in pictures:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import importlib
 import pkgutil
@@ -16,10 +17,15 @@ import yaml
 
 import rewards
 from rlsum import config as configs
+from rlsum.compare import config as comparisons
+from rlsum.compare.cells import cells_of
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md")), ROOT / "human_eval" / "README.md"]
-CONFIGS = sorted(path for path in (ROOT / "configs").rglob("*.yaml") if path.parent.name != "accelerate")
+CONFIGS = sorted(
+    path for path in (ROOT / "configs").rglob("*.yaml") if path.parent.name not in ("accelerate", "compare")
+)
+COMPARISONS = sorted((ROOT / "configs" / "compare").glob("*.yaml"))
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 LETTERS = "ash birch cedar elm fir jury agreed two hours rained".split()  # noqa: SIM905
@@ -82,7 +88,7 @@ def test_a_printed_command_parses(arguments):
 def test_every_command_is_shown():
     shown = {arguments[0] for arguments in COMMANDS}
     others = {"score", "explain", "rewards", "baseline", "fit-metric", "correlate", "human-eval"}
-    assert shown == {"train", "generate", "evaluate", "data", "demo", *others}
+    assert shown == {"train", "generate", "evaluate", "data", "compare", "demo", *others}
     data = {"simulate", "inspect", "outputs", "judgments"}
     assert {arguments[1] for arguments in COMMANDS if arguments[0] == "data"} == data
 
@@ -140,12 +146,13 @@ def test_options_of_printed_scripts_exist():
 
 
 def test_the_tour_and_the_demo_have_the_same_stories():
-    from rlsum.compare import demo
+    from rlsum.compare.config import Simulated
 
     simulated = [parse(a) for a in COMMANDS if a[:3] == ["data", "simulate", "runs/demo/data"]]
     assert simulated, "the tour simulates into the demo's folder"
     for given in simulated:
-        assert (given["train"], given["valid"], given["test"], given["seed"]) == (demo.TRAIN, demo.VALID, demo.TEST, 1)
+        assert {name: given[name] for name in ("train", "valid", "test")} == {"train": 4000, "valid": 200, "test": 500}
+        assert Simulated() == Simulated(seed=given["seed"], train=4000, valid=200, test=500)
 
 
 # ---- configurations -----------------------------------------------------------------------------------------------
@@ -160,6 +167,30 @@ def test_a_configuration_loads(path):
     config = configs.load(path, overrides)
     for spec in (*config.metrics, *filter(None, [config.objective.reward])):
         rewards.check_spec(spec)
+
+
+@pytest.mark.parametrize("path", COMPARISONS, ids=name_of)
+def test_every_cell_of_a_comparison_is_a_valid_configuration(path):
+    comparison = comparisons.load(path)
+    trained = [cell for cell in cells_of(comparison) if cell.config is not None]
+    assert {cell.seed for cell in trained} == set(comparison.seeds)
+    for cell in trained:
+        config = configs.check(dict(cell.config), cell.name)
+        for spec in (*config.metrics, *filter(None, [config.objective.reward])):
+            rewards.check_spec(spec)
+
+
+def test_every_key_of_a_comparison_is_explained():
+    text = (ROOT / "docs" / "compare.md").read_text(encoding="utf-8")
+    keys = re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`[^|]+) \|", text, re.MULTILINE)))
+    assert sorted(keys) == sorted(field.name for field in dataclasses.fields(comparisons.Comparison))
+
+
+def test_the_comparison_of_a_newcomer_is_short():
+    path = ROOT / "configs" / "compare" / "own.yaml"
+    comparison = comparisons.load(path)
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 25
+    assert (len(comparison.rewards), len(comparison.seeds)) == (3, 2)
 
 
 @pytest.mark.parametrize("path", PAGES, ids=name_of)

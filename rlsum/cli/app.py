@@ -5,7 +5,20 @@ from __future__ import annotations
 import typer
 
 from rewards.errors import RewardError
-from rlsum.cli import baseline, correlate, data, demo, evaluate, explain, fit_metric, generate, rewards, score, train
+from rlsum.cli import (
+    baseline,
+    compare,
+    correlate,
+    data,
+    demo,
+    evaluate,
+    explain,
+    fit_metric,
+    generate,
+    rewards,
+    score,
+    train,
+)
 from rlsum.cli.human_eval.app import app as human_eval
 from rlsum.errors import UserError
 
@@ -30,6 +43,7 @@ app.command()(rewards.rewards)
 app.command()(baseline.baseline)
 app.command()(fit_metric.fit_metric)
 app.command()(correlate.correlate)
+app.command()(compare.compare)
 app.command()(demo.demo)
 app.add_typer(data.app, name="data")
 app.add_typer(human_eval, name="human-eval")

@@ -1,6 +1,7 @@
 """Pictures of training runs from their ``metrics.jsonl``: learning curves, validation, reward.
 
-A run has the same colour in every picture.
+A run has the same colour in every picture. Runs of several seeds are one line, their mean, in a band from the lowest to
+the highest.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from rlsum.pages.pictures import COLOURS, Picture
 from rlsum.scoring.properties import PROPERTIES
 
 Row = Mapping[str, Any]
-Runs = Mapping[str, Sequence[Row]]  # run name -> rows of its metrics.jsonl
+Runs = Mapping[str, Sequence[Sequence[Row]]]  # name -> the rows of metrics.jsonl of its run of each seed
+Line = tuple[NDArray[np.float64], NDArray[np.float64], tuple[NDArray[np.float64], NDArray[np.float64]] | None]
 
 
 def read_metrics(run: str | Path) -> list[dict[str, Any]]:
@@ -53,6 +55,18 @@ def series(rows: Sequence[Row], kind: str, key: str) -> tuple[NDArray[np.float64
     ]
     steps, values = zip(*points, strict=True) if points else ((), ())
     return np.array(steps, dtype=np.float64), np.array(values, dtype=np.float64)
+
+
+def line(seeds: Sequence[Sequence[Row]], kind: str, key: str, scale: float = 1.0) -> Line:
+    """Steps (n,) that all seeds have, the mean over seeds (n,) times ``scale``, and its band; one seed has none."""
+    found = [series(rows, kind, key) for rows in seeds]
+    steps = found[0][0] if found else np.array([])
+    for others, _ in found[1:]:
+        steps = np.intersect1d(steps, others)
+    values = scale * np.array([[*column[np.isin(at, steps)]] for at, column in found]).reshape(len(found), len(steps))
+    if len(found) < 2:
+        return steps, values[0] if found else steps, None
+    return steps, values.mean(axis=0), (values.min(axis=0), values.max(axis=0))
 
 
 def draw_runs(runs: Runs, metrics: Sequence[str], start: str | None = None) -> list[Picture]:
@@ -91,12 +105,17 @@ def draw_runs(runs: Runs, metrics: Sequence[str], start: str | None = None) -> l
     return [picture(name, title, description, panels) for name, title, description, panels in drawable if panels]
 
 
+def _curve(name: str, colours: Mapping[str, str], values: Line, smooth: bool = False) -> Curve:
+    steps, mean, band = values
+    return Curve(name, colours.get(name, COLOURS[0]), steps, mean, smooth, band=None if smooth else band)
+
+
 def _likelihood_panels(runs: Runs, colours: Mapping[str, str], prefix: str) -> list[Panel]:
     kinds = (("training, nats a token", "train", True), ("validation, nats a token", "valid", False))
     return [
         Panel(
             prefix + title,
-            tuple(Curve(name, colours[name], *series(rows, kind, "nll"), smooth) for name, rows in runs.items()),
+            tuple(_curve(name, colours, line(rows, kind, "nll"), smooth) for name, rows in runs.items()),
         )
         for title, kind, smooth in kinds
     ]
@@ -107,8 +126,7 @@ def _validation_panels(runs: Runs, colours: Mapping[str, str], metrics: Sequence
     shown = [*((name, name, 1.0) for name in metrics), *((each.name, each.label, each.scale) for each in properties)]
     panels = []
     for key, title, scale in shown:
-        lines = {name: series(rows, "valid", key) for name, rows in runs.items()}
-        curves = (Curve(name, colours[name], steps, scale * values) for name, (steps, values) in lines.items())
+        curves = (_curve(name, colours, line(rows, "valid", key, scale)) for name, rows in runs.items())
         panels.append(Panel(title, tuple(curves)))
     return panels
 
@@ -118,8 +136,13 @@ def _reward_panels(runs: Runs, colours: Mapping[str, str]) -> list[Panel]:
         Panel(
             name,
             (
-                Curve("sample", colours[name], *series(rows, "train", "reward"), smooth=True),
-                Curve("greedy", colours[name], *series(rows, "train", "baseline_reward"), smooth=True, dashed=True),
+                replace(_curve("sample", colours, line(rows, "train", "reward"), True), colour=colours[name]),
+                replace(
+                    _curve("greedy", colours, line(rows, "train", "baseline_reward"), True),
+                    colour=colours[name],
+                    dashed=True,
+                    band=None,
+                ),
             ),
         )
         for name, rows in runs.items()

@@ -1,182 +1,214 @@
-"""The report of a comparison: tables, pictures and examples of every system."""
+"""The report of a comparison: blocks for every format, and the numbers as CSV and JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+import csv
+import io
+import json
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING
 
+import numpy as np
+
+from rlsum.compare import tables
+from rlsum.compare.cells import START, Cell, commands_of
+from rlsum.compare.examples import draw_examples
+from rlsum.compare.folder import Folder
 from rlsum.compare.plots import draw_runs, read_metrics
+from rlsum.compare.results import Contrast, Results, best, gather, mean_of
+from rlsum.data.vocabulary import VOCABULARY, Vocabulary
 from rlsum.pages.blocks import (
     Block,
+    Bullets,
     Contents,
-    Example,
     Examples,
+    Fold,
     Heading,
     Paragraph,
     section,
     signature_section,
 )
+from rlsum.pages.latex import to_latex
 from rlsum.pages.markdown import to_markdown
 from rlsum.pages.page import to_html, write
 from rlsum.pages.pictures import Picture
-from rlsum.pages.table import Cell, Table, p_text
-from rlsum.records import Output, read_outputs
-from rlsum.scoring.comparison import Comparison, Resampling, adjusted, compare, intervals
-from rlsum.scoring.outputs import SystemScores, score_system
-from rlsum.scoring.tables import difference_cell, metric_table, property_table
+from rlsum.pages.table import SCALE, p_words
+from rlsum.records import Output, finite, read_outputs
 
-if TYPE_CHECKING:
-    from rewards.base import Reward
-
-CONVINCING = 0.01  # p-value below which a gain counts as shown
+SHOWN = 4  # articles in the section for reading
 
 
-@dataclass(frozen=True)
-class SystemOutputs:
-    """One system of a comparison: its outputs or their file, and the run that trained it, if one did."""
-
-    name: str
-    outputs: Path | Sequence[Output]
-    run: Path | None = None
-
-    def read(self) -> list[Output]:
-        """The outputs. Raises RecordError where their file is unreadable."""
-        return read_outputs(self.outputs) if isinstance(self.outputs, Path) else list(self.outputs)
-
-    def score(self, metrics: Mapping[str, Reward], missing: Mapping[str, str] = MappingProxyType({})) -> SystemScores:
-        """The scores of the outputs; ``missing`` as in `score_system`."""
-        return score_system(self.name, self.read(), metrics, missing)
+def write_report(folder: Folder, cells: Sequence[Cell]) -> list[Block]:
+    """Write ``report/`` in the folder from what is finished; returns the blocks."""
+    results = [gather(folder, cells, method) for method in folder.comparison.decoding]
+    shown = blocks(folder, cells, results)
+    texts = {
+        "index.html": to_html(shown),
+        "report.md": to_markdown(shown) + "\n",
+        "tables.tex": to_latex(shown) + "\n",
+        "scores.csv": to_csv(results),
+        "results.json": to_json(results),
+    }
+    write(folder.path / "report", texts, shown)
+    return shown
 
 
-@dataclass(frozen=True)
-class ComparisonSection:
-    """The tables of one comparison (say, with beam search), and the numbers they show."""
-
-    title: str
-    tables: tuple[Table, ...]
-    scores: tuple[SystemScores, ...]
-    comparisons: tuple[Comparison, ...]
-
-
-@dataclass(frozen=True)
-class ComparisonReport:
-    """The content of a report. ``signatures`` maps metric -> signature; ``notes`` are paragraphs below the title."""
-
-    title: str
-    sections: tuple[ComparisonSection, ...]
-    pictures: tuple[Picture, ...] = ()
-    examples: tuple[Example, ...] = ()
-    signatures: Mapping[str, str] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-
-
-def build_section(
-    title: str,
-    scored: Sequence[SystemScores],
-    trained: Mapping[str, str],
-    *,
-    start: str,
-    control: str,
-    resampling: Resampling | None = None,
-) -> ComparisonSection:
-    """Tables of all systems, and tests of those that were trained on a reward.
-
-    ``trained`` maps a system -> the reward it was trained on. Each is compared on that reward, item by item, with the
-    system it started from (``start``) and with the one trained equally long without the reward (``control``); p-values
-    are two-sided. Raises ValueError where ``start`` or ``control`` is not a system.
-    """
-    scores = {score.system: score for score in scored}
-    for role, name in (("start", start), ("control", control)):
-        if name not in scores:
-            raise ValueError(f"{role}={name!r} is not among the systems: {', '.join(scores)}")
-    resampling = resampling or Resampling()
-    comparisons = adjusted(
-        compare(scores[name], scores[other], reward, resampling)
-        for name, reward in trained.items()
-        if reward in scores[name].metrics
-        for other in (start, control)
-    )
-    metrics = {name: intervals(score.metrics, resampling) for name, score in scores.items()}
-    properties = {name: intervals(score.properties, resampling) for name, score in scores.items()}
-    missing = {name: reason for score in scores.values() for name, reason in score.missing.items()}
-    warning = "A longer summary can score higher by its length alone: compare the lengths, too."
-    counts = f"{_articles(scored)}; {resampling.note}."
-    return ComparisonSection(
-        title,
-        tables=(
-            _verdict_table(comparisons, start, control),
-            metric_table(metrics, missing, "Every system by every metric, x 100", [counts]),
-            property_table(properties, "Properties of the summaries", [warning]),
-        ),
-        scores=tuple(scores.values()),
-        comparisons=tuple(comparisons),
-    )
-
-
-def draw_training(systems: Sequence[SystemOutputs], metrics: Sequence[str], start: str | None = None) -> list[Picture]:
-    """The pictures of the systems that have a run; ``start`` as in ``draw_runs``.
-
-    Raises RecordError where a run has no readable metrics.
-    """
-    runs = {system.name: read_metrics(system.run) for system in systems if system.run is not None}
-    return draw_runs(runs, metrics, start)
-
-
-def report_blocks(report: ComparisonReport) -> list[Block]:
-    """The report for every format."""
-    tables = [block for part in report.sections for block in section(part.title, *part.tables)]
-    examples = (Examples(report.examples),) if report.examples else ()
+def blocks(folder: Folder, cells: Sequence[Cell], results: Sequence[Results]) -> list[Block]:
+    """The report; ``results`` of every way of decoding, the main one first."""
+    main, *others = results
+    margin = folder.comparison.margin
+    if not main.systems:
+        return [Heading(title(folder), 1), *section("Cells without a result", tables.failures(main))]
     return [
-        Heading(report.title, 1),
-        *map(Paragraph, report.notes),
+        Heading(title(folder), 1),
+        Paragraph(about(folder, main)),
         Contents(),
-        *tables,
-        *section("Training", *report.pictures),
-        *section("Examples", *examples),
-        *signature_section(report.signatures.values()),
+        *section("Findings", Bullets(list(findings(main, margin)))),
+        *section("Results", tables.verdict_table(main, margin), tables.cross_table(main)),
+        *section("Differences", *(tables.difference_table(main, other) for other in main.against)),
+        *section("Properties", tables.properties(main)),
+        *(
+            block
+            for other in others
+            for block in section(
+                f"Decoded by {other.method}", tables.verdict_table(other, margin), tables.cross_table(other)
+            )
+        ),
+        *section("Training", *pictures(folder, cells)),
+        *section("Examples", *examples(folder, cells, main.method)),
+        *(section("Cells without a result", tables.failures(main)) if main.failed else []),
+        *section("To repeat it", *commands(folder, cells)),
+        *signature_section(main.signatures.values()),
     ]
 
 
-def write_report(report: ComparisonReport, folder: Path) -> Path:
-    """Write ``index.html``, ``report.md`` and the pictures as PNG into ``folder``; returns the path of the page."""
-    blocks = report_blocks(report)
-    write(folder, {"index.html": to_html(blocks), "report.md": to_markdown(blocks) + "\n"}, blocks)
-    return folder / "index.html"
+def title(folder: Folder) -> str:
+    """The title of the report."""
+    return f"Which reward? {folder.path.name}"
 
 
-def _verdict_table(comparisons: Sequence[Comparison], start: str, control: str) -> Table:
-    """A row for each system trained on a reward: its gain on that reward over the start and over the control."""
-    by_pair = {(item.system, item.baseline): item for item in comparisons}
-    rows = []
-    for system in dict.fromkeys(item.system for item in comparisons):
-        pair = [by_pair[system, start], by_pair[system, control]]
-        gains = [cell for item in pair for cell in (difference_cell(item), _p_cell(item))]
-        rows.append((Cell(system), Cell(pair[0].metric), *gains, _verdict(pair)))
-    note = (
-        "Each system on the reward it was trained on, x 100, paired by article: mean difference with its interval; p "
-        "of the two-sided sign-flip permutation test, and adjusted for all comparisons of this table (Holm). Better: "
-        f"above both, each with p < {CONVINCING}."
+def about(folder: Folder, results: Results) -> str:
+    """What was compared, in a sentence or two."""
+    seeds = f"{len(results.seeds)} seeds" if len(results.seeds) > 1 else f"one seed ({results.seeds[0]})"
+    scope = (
+        "Intervals and tests count seeds and articles as random."
+        if len(results.seeds) > 1
+        else "With one seed, intervals and tests are over articles alone: another seed may give another order."
     )
-    header = ("system", "trained on", f"gain over {start}", "p", f"gain over {control}", "p", "verdict")
-    return Table("Did the reward help?", header, tuple(rows), (note,))
+    return (
+        f"{len(results.ids):,} test articles, {seeds}. Every model begins with the start of its seed and gets equally "
+        f"many updates; continued likelihood gets them without a reward. {scope}"
+    )
 
 
-def _p_cell(comparison: Comparison) -> Cell:
-    return Cell(p_text(comparison.p), f"Holm {p_text(comparison.p_holm)}")
+def findings(results: Results, margin: float | None = None) -> Iterator[str]:
+    """What the numbers say, a sentence each, hedged where they do not tell systems apart."""
+    for name, pair in tables.own_reward(results).items():
+        word, last = tables.weakest(pair, margin), pair[-1].difference
+        other = results.systems[pair[-1].other].title
+        gain = f"{last.mean * SCALE:+.2f} on {pair[0].metric} over {other} ({p_words(last.p_holm)})"
+        said = {"better": "helped", "worse": "did harm", "no worse": "did no harm"}.get(word, "is not shown to help")
+        yield f"Training on {results.systems[name].title} {said} by its own measure: {gain}."
+    for metric in results.metrics:
+        top = best(results, metric)
+        if top is None or not top.best:
+            continue
+        title = results.systems[top.best].title
+        if top.shown:
+            yield f"By {metric}, {title} is the best."
+        else:
+            tied = ", ".join(results.systems[name].title for name in top.tied)
+            yield f"By {metric}, {title} has the highest mean, but is not told apart from {tied}."
+    if results.failed:
+        yield f"{len(results.failed)} cells have no result; their reasons are below."
 
 
-def _verdict(pair: Sequence[Comparison]) -> Cell:
-    """As strong as the weaker of the two comparisons."""
-    if all(item.p < CONVINCING and item.interval.mean > 0 for item in pair):
-        return Cell("better", f"p < {CONVINCING}", mark=True)
-    if any(item.p < CONVINCING and item.interval.mean < 0 for item in pair):
-        return Cell("worse", f"p < {CONVINCING}", mark=True)
-    return Cell("not shown")
+def pictures(folder: Folder, cells: Sequence[Cell]) -> list[Picture]:
+    """Learning curves, validation and rewards, a line for each system with a band over its seeds."""
+    runs: dict[str, list[Sequence[Mapping[str, object]]]] = {}
+    for cell in cells:
+        if cell.config is not None and (Path(str(cell.model)) / "metrics.jsonl").exists():
+            runs.setdefault(cell.title, []).append(read_metrics(str(cell.model)))
+    names = validated(runs)
+    followed = [name for name in folder.comparison.specs if name in names]
+    return draw_runs(runs, followed, START) if runs else []
 
 
-def _articles(scores: Iterable[SystemScores]) -> str:
-    sizes = sorted({len(score.ids) for score in scores})
-    return " to ".join(f"{size:,}" for size in dict.fromkeys((sizes[0], sizes[-1]))) + " articles"
+def validated(runs: Mapping[str, Sequence[Sequence[Mapping[str, object]]]]) -> set[str]:
+    """The names that validations logged."""
+    return {name for seeds in runs.values() for rows in seeds for row in rows for name in row}
+
+
+def examples(folder: Folder, cells: Sequence[Cell], method: str) -> list[Block]:
+    """Some articles with the summaries of every system, of the first seed."""
+    seed = folder.comparison.seeds[0]
+    systems: dict[str, list[Output]] = {}
+    vocabulary = None
+    for cell in cells:
+        path = folder.outputs(cell).get(method)
+        if cell.seed in (seed, None) and path is not None and path.exists():
+            systems[cell.title] = read_outputs(path)
+        if cell.kind == "start" and (words := Path(str(cell.model)) / "best" / VOCABULARY).exists():
+            vocabulary = set(Vocabulary.load(words).words)
+    return [Examples(tuple(draw_examples(systems, vocabulary, SHOWN, seed)))] if systems else []
+
+
+def commands(folder: Folder, cells: Sequence[Cell]) -> list[Block]:
+    """Every command, to repeat a cell by itself, and the first step of a study with people."""
+    lines = [f"rlsum {shlex.join(words)}" for cell in cells for words in commands_of(folder.comparison, cell, cells)]
+    note = "The configurations are in the folder of the comparison. A run that exists must be moved away first."
+    return [Paragraph(note, small=True), Fold("Commands", (Bullets(lines, "code"),))]
+
+
+# ---- numbers --------------------------------------------------------------------------------------------------------
+
+
+def to_csv(results: Sequence[Results]) -> str:
+    """A line for each way of decoding, system, seed and metric or property: raw mean and number of articles."""
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(("decoding", "system", "kind", "seed", "metric", "mean", "articles"))
+    for each in results:
+        for system in each.systems.values():
+            for name, values in {**system.metrics, **system.properties}.items():
+                seeds = each.seeds if len(values) == len(each.seeds) else ("",)
+                for seed, column in zip(seeds, values, strict=True):
+                    known = column[~np.isnan(column)]
+                    mean = f"{known.mean():.6f}" if len(known) else ""
+                    rows.writerow((each.method, system.name, system.kind, seed, name, mean, len(known)))
+    return text.getvalue()
+
+
+def to_json(results: Sequence[Results]) -> str:
+    """Means with intervals and all differences; raw scores, not times 100; what is undefined is null."""
+    data = [
+        {
+            "decoding": each.method,
+            "seeds": each.seeds,
+            "articles": len(each.ids),
+            "systems": [
+                {
+                    "system": system.name,
+                    "title": system.title,
+                    "kind": system.kind,
+                    "reward": system.reward,
+                    "metrics": {name: mean_of(values)._asdict() for name, values in system.metrics.items()},
+                    "properties": {name: mean_of(values)._asdict() for name, values in system.properties.items()},
+                }
+                for system in each.systems.values()
+            ],
+            "differences": [_numbers(test) for tests in each.against.values() for test in tests],
+            "missing": each.missing,
+            "failed": each.failed,
+            "signatures": each.signatures,
+        }
+        for each in results
+    ]
+    return json.dumps(finite(data), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _numbers(test: Contrast) -> dict[str, object]:
+    found = test.difference
+    numbers = {name: getattr(found, name) for name in ("mean", "low", "high", "p", "p_holm", "seeds", "articles")}
+    return {"system": test.system, "other": test.other, "metric": test.metric, **numbers}

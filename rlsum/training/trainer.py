@@ -10,6 +10,7 @@ import copy
 import json
 import math
 import random
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
@@ -120,6 +121,17 @@ class Trainer:
                     self._validate(monitor)
             self._finish(monitor)
         return self.progress
+
+    def timed(self, updates: int) -> tuple[float, float]:
+        """Seconds of an update, the mean of ``updates`` after a first one, and of a validation. Moves the weights."""
+        self._update()
+        begun = time.perf_counter()
+        for _ in range(updates):
+            self.progress.step += 1
+            self._update()
+        trained = time.perf_counter()
+        self._measure()
+        return (trained - begun) / updates, time.perf_counter() - trained
 
     def _finish(self, monitor: Monitor) -> None:
         """Write result.json, which only a finished run has."""

@@ -38,6 +38,7 @@ def test_help_loads_nothing_heavy():
         ["human-eval", "links"],
         ["human-eval", "export"],
         ["human-eval", "collect"],
+        ["compare"],
         ["demo"],
     ]
     code = "; ".join(

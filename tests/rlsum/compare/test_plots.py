@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from rlsum.compare.plots import draw_runs, read_metrics, series
+from rlsum.compare.plots import draw_runs, line, read_metrics, series
 from rlsum.errors import RecordError
 from rlsum.pages.curves import smoothed
 
@@ -24,6 +24,15 @@ def test_series_leaves_out_what_is_missing_or_not_finite():
     assert (steps.tolist(), values.tolist()) == ([10, 30], [2.0, 1.0])
     assert series(ROWS, "train", "reward")[1].tolist() == [0.3]
     assert series(ROWS, "valid", "nowhere")[0].size == 0
+
+
+def test_seeds_are_one_line_in_a_band_where_all_of_them_logged():
+    seeds = [[{"step": step, "kind": "valid", "nll": value} for step, value in run] for run in (
+        [(0, 1.0), (5, 2.0), (10, 4.0)], [(0, 3.0), (10, 8.0)])]  # fmt: skip
+    steps, mean, (low, high) = line(seeds, "valid", "nll", 10)
+    assert (steps.tolist(), mean.tolist()) == ([0, 10], [20, 60])
+    assert (low.tolist(), high.tolist()) == ([10, 40], [30, 80])
+    assert line(seeds[:1], "valid", "nll")[2] is None
 
 
 def test_smoothing_by_hand():
@@ -46,7 +55,7 @@ def test_other_broken_lines_and_missing_files_are_errors(tmp_path):
 
 
 def test_pictures_are_drawn_light_and_dark_from_whatever_was_logged():
-    pictures = {picture.name: picture for picture in draw_runs({"rl <1>": ROWS, "empty": []}, ["rouge-l", "sms"])}
+    pictures = {picture.name: picture for picture in draw_runs({"rl <1>": [ROWS], "empty": [[]]}, ["rouge-l", "sms"])}
     assert list(pictures) == ["learning-curves", "validation", "reward"]
     light, dark = (Image.open(io.BytesIO(content)) for content in (pictures["reward"].light, pictures["reward"].dark))
     assert light.size == dark.size
@@ -57,8 +66,8 @@ def test_pictures_are_drawn_light_and_dark_from_whatever_was_logged():
 
 
 def test_pictures_are_the_same_every_time():
-    assert draw_runs({"a": ROWS}, ["rouge-l"]) == draw_runs({"a": ROWS}, ["rouge-l"])
+    assert draw_runs({"a": [ROWS]}, ["rouge-l"]) == draw_runs({"a": [ROWS]}, ["rouge-l"])
 
 
 def test_runs_that_logged_nothing_have_no_pictures():
-    assert draw_runs({"a": [], "b": [{"step": 1, "kind": "train"}]}, ["rouge-l"]) == []
+    assert draw_runs({"a": [[]], "b": [[{"step": 1, "kind": "train"}]]}, ["rouge-l"]) == []

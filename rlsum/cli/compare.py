@@ -1,0 +1,124 @@
+"""``rlsum compare``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rlsum.compare.cells import Cell
+    from rlsum.compare.config import Comparison
+
+
+def compare(
+    config: Annotated[Path, typer.Argument(help="YAML file of the comparison.")],
+    overrides: Annotated[list[str] | None, typer.Argument(help="key=value, such as seeds=[1,2].")] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Cells at a time.")] = 2,
+    plan: Annotated[bool, typer.Option("--plan", help="Check all, print tasks and cost, train nothing.")] = False,
+    report_only: Annotated[
+        bool, typer.Option("--report-only", help="Write the report from what is finished, start nothing.")
+    ] = False,
+    retry: Annotated[bool, typer.Option("--retry", help="Try failed cells and missing metrics again.")] = False,
+    tasks: Annotated[bool, typer.Option("--tasks", help="Print the tasks, one cell a line.")] = False,
+    task: Annotated[
+        int | None, typer.Option(min=0, help="Work on this task and what it needs alone, for arrays of jobs.")
+    ] = None,
+) -> None:
+    """Train a summarizer on each of several rewards from one start, and report which is better by which metric.
+
+    Every cell (reward x variant x seed, and controls) is a run of its own. A stopped comparison continues when the same
+    command is run again, and several processes on one folder share its cells. Writes FOLDER/report/index.html, and the
+    same as Markdown, LaTeX, CSV and JSON. docs/compare.md explains the configuration.
+
+    **Examples**
+
+    rlsum compare configs/compare/demo.yaml
+
+    rlsum compare configs/compare/demo.yaml seeds=[1,2] folder=runs/compare/two --jobs 4
+
+    rlsum compare configs/compare/own.yaml --plan
+
+    sbatch --array 0-17 --wrap 'rlsum compare configs/compare/demo.yaml --task $SLURM_ARRAY_TASK_ID'
+    """
+    from rlsum.compare import config as configs
+    from rlsum.compare.cells import cells_of
+
+    comparison = configs.load(config, overrides or [])
+    if tasks:
+        for number, cell in enumerate(cells_of(comparison)):
+            typer.echo(f"{number}\t{cell.name}")
+    elif plan:
+        show_plan(comparison, jobs)
+    else:
+        run(comparison, jobs, report_only, retry, task)
+
+
+def show_plan(comparison: Comparison, jobs: int) -> None:
+    """Check a comparison and print its tasks and their cost."""
+    from rich.console import Console
+
+    from rlsum.compare import preflight
+    from rlsum.compare.cells import cells_of
+    from rlsum.compare.folder import Folder
+    from rlsum.pages.terminal import show
+
+    folder, cells = Folder(comparison), cells_of(comparison)
+    folder.claim()
+    folder.prepare()
+    preflight.check(comparison, cells)
+    show(preflight.plan(comparison, cells, preflight.costs(folder, cells), jobs), Console())
+
+
+def run(
+    comparison: Comparison,
+    jobs: int,
+    report_only: bool = False,
+    retry: bool = False,
+    task: int | None = None,
+    timed: bool = True,
+) -> None:
+    """Check, train, decode and score what is left, then write the report; ``timed`` prints the expected cost before."""
+    from rich.console import Console
+
+    from rlsum.compare import preflight
+    from rlsum.compare.cells import cells_of
+    from rlsum.compare.folder import Folder
+    from rlsum.compare.report import write_report
+    from rlsum.compare.status import watching
+    from rlsum.compare.work import Work
+    from rlsum.pages.terminal import show
+
+    console = Console()
+    folder, cells = Folder(comparison), cells_of(comparison)
+    chosen = cells if task is None else _needed(cells, task)
+    folder.claim()
+    if not report_only:
+        folder.prepare()
+        if not all(folder.trained(cell) for cell in chosen):
+            preflight.check(comparison, cells)
+            if timed:
+                show(preflight.plan(comparison, cells, preflight.costs(folder, cells), jobs), console)
+        with watching(folder, chosen, console) as watch:
+            failed = Work(folder, cells, chosen, jobs, retry).run(watch)
+        for name, why in failed.items():
+            console.print(f"{name}: {why}", style="yellow", markup=False, highlight=False)
+    if task is None:
+        show(write_report(folder, cells), console)
+        console.print(f"\nreport: {folder.path / 'report' / 'index.html'}", highlight=False)
+
+
+def _needed(cells: Sequence[Cell], task: int) -> list[Cell]:
+    """A cell and those that it needs, in order. Raises UserError for a number without a cell."""
+    from rlsum.errors import UserError
+
+    if task >= len(cells):
+        raise UserError(f"--task {task}: there are {len(cells)} tasks, numbered from 0; --tasks lists them")
+    names = {cells[task].name}
+    for cell in reversed(cells):  # a cell stands after all that it needs
+        if cell.name in names:
+            names.update(cell.after)
+    return [cell for cell in cells if cell.name in names]

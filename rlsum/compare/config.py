@@ -1,0 +1,264 @@
+"""The configuration of a comparison, read from YAML and ``key=value``. All faults are reported at once.
+
+In every text of the file ``{folder}`` is the folder of the comparison.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import field, fields, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BeforeValidator, Field, TypeAdapter
+from pydantic.dataclasses import dataclass
+
+from rewards.options import nearest
+from rewards.specs import as_spec
+from rlsum.config import check_as
+from rlsum.errors import ConfigError
+from rlsum.objective import STRICT, RewardSpec
+from rlsum.yaml_files import merge, read
+
+Control = Literal["none", "shuffled", "constant"]
+CONTROLS: tuple[Control, ...] = ("none", "shuffled", "constant")
+STANDARD = ("rouge-1", "rouge-2", "rouge-lsum")
+NAME = re.compile(r"[A-Za-z0-9][\w+-]*")  # names become names of files
+SET = ("run", "training.seed", "objective.reward", "objective.control", "metrics")  # in every run, by the comparison
+RESERVED = ("start", *CONTROLS)
+
+
+def _trained(value: object) -> object:
+    """A reward may be written alone, without a scale."""
+    plain = isinstance(value, str) or (isinstance(value, Mapping) and "name" in value)
+    return {"reward": value} if plain else value
+
+
+@dataclass(frozen=True, config=STRICT)
+class Simulated:
+    """The simulated corpus in ``{folder}/data``: its seed, stories a split, whether word vectors are trained on it."""
+
+    seed: int = 1
+    train: int = Field(default=4000, ge=1)
+    valid: int = Field(default=200, ge=1)
+    test: int = Field(default=500, ge=1)
+    vectors: bool = True
+
+
+@dataclass(frozen=True, config=STRICT)
+class Trained:
+    """A reward to train on. ``scale`` is its ``objective.reward_scale``; None: that of the cell's configuration."""
+
+    reward: RewardSpec
+    scale: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+
+
+@dataclass(frozen=True, config=STRICT)
+class Decode:
+    """Options of ``rlsum generate`` by which every model is decoded; None: the run's."""
+
+    beam: int | None = Field(default=None, ge=1)
+    max_length: int | None = Field(default=None, ge=1)
+    min_length: int | None = Field(default=None, ge=0)
+    length_penalty: float | None = None
+    block_ngrams: int | None = Field(default=None, ge=0)
+    batch_size: int = Field(default=32, ge=1)
+
+
+@dataclass(frozen=True, config=STRICT)
+class Choosing:
+    """A row whose summaries are chosen among samples of the start instead of trained for.
+
+    best_of, by   the best of so many samples by a reward that needs no references
+    mbr, samples  the sample closest to all others by a reward (minimum Bayes risk)
+    """
+
+    best_of: int | None = Field(default=None, ge=2)
+    by: str | None = None
+    mbr: str | None = None
+    samples: int | None = Field(default=None, ge=2)
+    temperature: float | None = None
+    top_k: int | None = None
+    top_p: float | None = None
+    batch_size: int = Field(default=32, ge=1)
+
+    def __post_init__(self) -> None:
+        """Reject all but one way of choosing."""
+        if (self.best_of is None) == (self.mbr is None):
+            raise ValueError("name one of best_of and mbr, such as {best_of: 8, by: REWARD}")
+        if (self.best_of is None) != (self.by is None) or (self.mbr is None) != (self.samples is None):
+            raise ValueError("best_of needs by, a reward; mbr needs samples, their number")
+
+
+@dataclass(frozen=True, config=STRICT)
+class Comparison:
+    """What is compared.
+
+    folder         of everything that the comparison writes
+    test           articles that every model summarizes
+    test_limit     only so many of them, the first
+    test_split     their split, if ``test`` has splits
+    simulate       write the simulated corpus; data and test are then known
+    data           the data section of all runs
+    start          a run to begin from (with ``{seed}`` in it one a seed), or the configuration of its training
+    cell           what the configurations of all cells share, without run and reward
+    rewards        name -> reward to train on
+    variants       name -> sections that differ from ``cell``; each reward is trained with each
+    seeds          of training
+    controls       none: continued likelihood; shuffled, constant: of the rewards in ``controls_of``
+    controls_of    default: the first reward
+    decoding       name -> options; the first is that of the main tables
+    metrics        further test metrics; every reward is one already
+    choosing       name -> summaries chosen among samples of the start
+    outputs        name -> file of outputs for the same articles, shown as a row
+    compared_with  a row that all others are compared with, besides start and control
+    margin         a loss that still counts as "no worse", of scores from 0 to 1, such as 0.01; None: no such verdict
+    launcher       what starts a training, such as ``accelerate launch --num_processes 4``
+    """
+
+    folder: str
+    cell: dict[str, Any]
+    start: str | dict[str, Any]
+    rewards: Annotated[dict[str, Annotated[Trained, BeforeValidator(_trained)]], Field(min_length=1)]
+    test: str = ""
+    test_limit: int | None = Field(default=None, ge=1)
+    test_split: str = "test"
+    simulate: Simulated | None = None
+    data: dict[str, Any] = field(default_factory=dict)
+    variants: dict[str, dict[str, Any]] = field(default_factory=dict)
+    seeds: tuple[int, ...] = (1, 2, 3)
+    controls: tuple[Control, ...] = CONTROLS
+    controls_of: tuple[str, ...] | None = None
+    decoding: dict[str, Decode] = field(default_factory=lambda: {"beam": Decode(beam=5)})
+    metrics: tuple[RewardSpec, ...] = STANDARD
+    choosing: dict[str, Choosing] = field(default_factory=dict)
+    outputs: dict[str, str] = field(default_factory=dict)
+    compared_with: str | None = None
+    margin: float | None = Field(default=None, gt=0)
+    launcher: str = ""
+
+    def __post_init__(self) -> None:
+        """Reject keys that do not fit each other, with every reason."""
+        faults = []
+        for key in ("rewards", "variants", "decoding", "choosing", "outputs"):
+            for name in getattr(self, key):
+                if not NAME.fullmatch(name):
+                    faults.append(f"{key}: {name!r} names files; use letters, digits and any of _ + -")
+                elif key != "decoding" and name in RESERVED:
+                    faults.append(f"{key}: {name!r} is the name of a row already; choose another")
+        rows = [*self.rewards, *self.choosing, *self.outputs]
+        faults += [f"{name!r} names two rows; rename one" for name in dict.fromkeys(rows) if rows.count(name) > 1]
+        for name in self.controls_of or ():
+            if name not in self.rewards:
+                faults.append(f"controls_of: {name!r} is no reward{nearest(name, list(self.rewards))}")
+        if not self.seeds or len(set(self.seeds)) < len(self.seeds):
+            faults.append(f"seeds={list(self.seeds)}: name one or more, each once")
+        if not self.decoding:
+            faults.append("decoding: name one way at least, such as {beam: {beam: 5}}")
+        if self.simulate is None and not self.test:
+            faults.append("test: missing; name the articles to summarize, or simulate a corpus")
+        if self.simulate is not None and (self.test or {"train", "valid"} & set(self.data)):
+            faults.append("simulate: writes train, valid and test; leave out test, data.train and data.valid")
+        for key, section in {"cell": self.cell, "start": self.start}.items():
+            if isinstance(section, dict):
+                faults += [f"{key}.{name}: set by the comparison; leave it out" for name in SET if _has(section, name)]
+        if faults:
+            raise ValueError("; ".join(faults))
+
+    @property
+    def specs(self) -> dict[str, RewardSpec]:
+        """The test metrics by name: the rewards, then the further ones."""
+        rewards = {name: trained.reward for name, trained in self.rewards.items()}
+        known = [as_spec(spec) for spec in rewards.values()]
+        further = [spec for spec in self.metrics if as_spec(spec) not in known]
+        names = [as_spec(spec).name for spec in further]
+        taken = [*rewards, *names]
+        labels = [
+            name if taken.count(name) == 1 else str(as_spec(spec)) for name, spec in zip(names, further, strict=True)
+        ]
+        return rewards | dict(zip(labels, further, strict=True))
+
+    @property
+    def control_rewards(self) -> tuple[str, ...]:
+        """The rewards with shuffled and constant controls."""
+        return self.controls_of if self.controls_of is not None else tuple(self.rewards)[:1]
+
+    @property
+    def test_articles(self) -> str:
+        """The file, folder or hub name of the articles to summarize."""
+        return self.test or str(Path(self.folder) / "data" / "test.jsonl")
+
+
+def load(path: Path, overrides: Sequence[str] = ()) -> Comparison:
+    """Read a YAML file and apply ``section.key=value`` overrides. Raises ConfigError with every fault found.
+
+    ``start`` and ``cell`` may build on files with ``base``, relative to ``path``.
+    """
+    values = read(path, overrides)
+    for key in ("start", "cell"):
+        section = values.get(key)
+        if isinstance(section, dict) and "base" in section:
+            base = section.pop("base")
+            if not isinstance(base, str):
+                raise ConfigError(f"{path}: {key}.base: must be the path of a YAML file, not {base!r}")
+            given = read(path.resolve().parent / base)
+            for name in SET:
+                _drop(given, name)
+            values[key] = merge(given, section)
+    return check(_filled(values, str(values.get("folder"))), str(path))
+
+
+def trained_on(comparison: Comparison, names: Sequence[str]) -> Comparison:
+    """The comparison with some of its rewards alone; the others remain test metrics. Each of them has its controls."""
+    others = tuple(trained.reward for name, trained in comparison.rewards.items() if name not in names)
+    kept = {name: comparison.rewards[name] for name in names}
+    return replace(comparison, rewards=kept, metrics=(*comparison.metrics, *others), controls_of=tuple(names))
+
+
+def check(values: dict[str, Any], origin: str) -> Comparison:
+    """Make a Comparison of a mapping. Raises ConfigError with every fault; unknown keys with the nearest known one."""
+    return check_as(Comparison, values, origin)
+
+
+def as_mapping(comparison: Comparison) -> dict[str, Any]:
+    """The comparison as plain values, which ``check`` reads back to an equal one."""
+    values: dict[str, Any] = TypeAdapter(Comparison).dump_python(comparison, mode="json")
+    return values
+
+
+def dump(comparison: Comparison) -> str:
+    """The comparison as YAML, which ``load`` reads back to an equal one."""
+    return yaml.safe_dump(as_mapping(comparison), sort_keys=False, allow_unicode=True)
+
+
+def options(section: Decode | Choosing) -> list[str]:
+    """The options of ``rlsum generate`` that a section sets."""
+    values = ((each.name, getattr(section, each.name)) for each in fields(section))
+    return [word for name, value in values if value is not None for word in (f"--{name.replace('_', '-')}", str(value))]
+
+
+def _filled(value: Any, folder: str) -> Any:
+    """The value with ``{folder}`` replaced in every text."""
+    if isinstance(value, dict):
+        return {key: _filled(member, folder) for key, member in value.items()}
+    if isinstance(value, list):
+        return [_filled(member, folder) for member in value]
+    return value.replace("{folder}", folder) if isinstance(value, str) else value
+
+
+def _has(values: Mapping[str, Any], key: str) -> bool:
+    *sections, last = key.split(".")
+    for section in sections:
+        inner = values.get(section)
+        values = inner if isinstance(inner, Mapping) else {}
+    return last in values
+
+
+def _drop(values: dict[str, Any], key: str) -> None:
+    *sections, last = key.split(".")
+    for section in sections:
+        inner = values.get(section)
+        values = inner if isinstance(inner, dict) else {}
+    values.pop(last, None)

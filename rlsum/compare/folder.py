@@ -1,0 +1,226 @@
+"""The folder of a comparison: whose it is, locks that end with their holders, the state of cells read from files."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Literal
+
+import yaml
+
+from rlsum.compare import config as configs
+from rlsum.compare.cells import Cell, methods_of, outputs_file
+from rlsum.compare.config import Comparison
+from rlsum.errors import UserError
+from rlsum.files import write_atomically
+from rlsum.records import Output, write_outputs
+from rlsum.simulation.policies import lead, oracle
+from rlsum.simulation.stories import stories, write_corpus
+from rlsum.simulation.word_vectors import train_from_corpus
+
+RECORD, OLD_DEMO = "comparison.yaml", "plan.json"
+FREE = (
+    "seeds",
+    "controls",
+    "controls_of",
+    "metrics",
+    "compared_with",
+    "margin",
+    "launcher",
+)  # change no file that exists
+GROWING = ("rewards", "variants", "choosing", "outputs")  # members may come and go; one that stays must not change
+STATE, RESULT, METRICS = "state.safetensors", "result.json", "metrics.jsonl"  # of a run
+
+Stage = Literal["waiting", "training", "decoding", "scoring", "done", "failed"]
+
+
+class FolderError(UserError):
+    """The folder cannot be used; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class State:
+    """How far a cell is: its stage, the updates of its training, whether a process works on it, why it failed."""
+
+    stage: Stage
+    update: int = 0
+    updates: int = 0
+    busy: bool = False
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Folder:
+    """Where a comparison keeps what."""
+
+    comparison: Comparison
+
+    @property
+    def path(self) -> Path:
+        """The folder itself."""
+        return Path(self.comparison.folder)
+
+    def config(self, cell: Cell) -> Path:
+        """The configuration that ``rlsum train`` reads."""
+        return self.path / "configs" / f"{cell.name}.yaml"
+
+    def log(self, cell: Cell) -> Path:
+        """What the cell's commands printed."""
+        return self.path / "logs" / f"{cell.name}.log"
+
+    def failure(self, cell: Cell) -> Path:
+        """Why the cell failed; there is no such file otherwise."""
+        return self.path / "failed" / f"{cell.name}.txt"
+
+    def outputs(self, cell: Cell) -> dict[str, Path]:
+        """The cell's files of summaries by way of decoding."""
+        return {method: outputs_file(self.comparison, cell, method) for method in methods_of(self.comparison, cell)}
+
+    def scores(self, cell: Cell, method: str) -> Path:
+        """The scores of a file of summaries."""
+        return self.path / "scores" / f"{cell.name}.{method}.json"
+
+    # ---- whose folder it is --------------------------------------------------------------------------------------
+
+    def claim(self) -> None:
+        """Make the folder, or check that it belongs to this comparison; remember what is new.
+
+        Raises FolderError for a folder of another comparison, with what differs, or one that cannot be written.
+        """
+        record = self.path / RECORD
+        if (self.path / OLD_DEMO).exists() and not record.exists():
+            raise FolderError(
+                f"folder={self.path}: holds runs that an earlier version of `rlsum demo` made, without a comparison; "
+                "choose another folder (`rlsum evaluate` still reads their outputs)"
+            )
+        try:
+            for name in ("configs", "runs", "outputs", "scores", "logs", "failed", "locks"):
+                (self.path / name).mkdir(parents=True, exist_ok=True)
+            with self.lock("record", wait=True):
+                known = yaml.safe_load(record.read_text(encoding="utf-8")) if record.exists() else {}
+                now = configs.as_mapping(self.comparison)
+                if found := differences(known, now):
+                    lines = "\n".join(f"  {line}" for line in found)
+                    fix = "choose another folder, or undo these"
+                    raise FolderError(f"folder={self.path}: made by another configuration\n{lines}\n{fix}")
+                for key in GROWING:
+                    now[key] = known.get(key, {}) | now[key]
+                write_atomically(record, yaml.safe_dump(now, sort_keys=False, allow_unicode=True).encode())
+        except OSError as error:
+            raise FolderError(f"folder={self.path}: cannot be written ({error.strerror}); choose another") from error
+
+    def prepare(self) -> None:
+        """Write the simulated corpus, its word vectors and the lead's and the oracle's summaries, unless complete."""
+        sizes, data = self.comparison.simulate, self.path / "data"
+        if sizes is None or (data / "complete").exists():
+            return
+        with self.lock("data", wait=True):
+            if (data / "complete").exists():  # another process made it meanwhile
+                return
+            counts = {"train": sizes.train, "valid": sizes.valid, "test": sizes.test}
+            paths = write_corpus(data, sizes.seed, counts)
+            if sizes.vectors:
+                train_from_corpus(paths["train"], data / "vectors.txt.gz")
+            test = list(stories(sizes.seed, "test", sizes.test))
+            for name, policy in {"lead-3": lead, "oracle": oracle}.items():
+                texts = (
+                    (story.id, "\n".join(story.article), ("\n".join(story.highlights),), policy(story))
+                    for story in test
+                )
+                write_outputs(data / f"{name}.jsonl", (Output(*row, name) for row in texts))
+            write_atomically(data / "complete", b"")
+
+    # ---- locks ---------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def lock(self, name: str, wait: bool = False) -> Iterator[IO[bytes] | None]:
+        """Hold a lock of the folder; None if another process holds it and ``wait`` is false.
+
+        The lock ends when every process that inherited the file has ended, even by SIGKILL: a training whose
+        comparison was killed keeps its cell until it ends, and nothing is left to clean up.
+        """
+        with (self.path / "locks" / f"{name}.lock").open("ab") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            except BlockingIOError:
+                yield None
+                return
+            yield file
+
+    def locked(self, cell: Cell) -> bool:
+        """Whether a process works on a cell."""
+        path = self.path / "locks" / f"{cell.name}.lock"
+        if not path.exists():
+            return False
+        with path.open("rb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+        return False
+
+    # ---- states --------------------------------------------------------------------------------------------------
+
+    def trained(self, cell: Cell) -> bool:
+        """Whether a cell's model is ready."""
+        return cell.config is None or (Path(str(cell.model)) / RESULT).exists()
+
+    def state(self, cell: Cell) -> State:
+        """The state of a cell, from its files alone."""
+        if self.failure(cell).exists():
+            return State("failed", reason=self.failure(cell).read_text(encoding="utf-8").strip())
+        outputs = self.outputs(cell)
+        if all(self.scores(cell, method).exists() for method in outputs):
+            return State("done")
+        busy = self.locked(cell)
+        if not self.trained(cell):
+            update = last_update(Path(str(cell.model)) / METRICS)
+            steps = int((cell.config or {}).get("training", {}).get("steps", 0))
+            return State("training" if busy or update else "waiting", update, steps, busy)
+        if not all(path.exists() for path in outputs.values()):
+            return State("decoding" if busy else "waiting", busy=busy)
+        return State("scoring" if busy else "waiting", busy=busy)
+
+
+def differences(known: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """What of a comparison's record another configuration changes, a line each; growing sections may grow."""
+    lines = []
+    for key in now:
+        if key in FREE or key not in known:
+            continue
+        if key in GROWING:
+            old, new = ({f"{key}.{name}": value for name, value in side[key].items()} for side in (known, now))
+            shared = {name: (old[name], new[name]) for name in new if name in old}
+        else:
+            shared = {key: (known[key], now[key])}
+        for name, (before, after) in shared.items():
+            lines += _unequal(name, before, after)
+    return lines
+
+
+def last_update(path: Path) -> int:
+    """The last update in a run's log; 0 without one. Reads the end of the file alone."""
+    try:
+        with path.open("rb") as file:
+            file.seek(0, 2)
+            file.seek(max(0, file.tell() - 4096))
+            lines = file.read().splitlines()
+    except OSError:
+        return 0
+    for line in reversed(lines):
+        try:
+            return int(json.loads(line)["step"])
+        except (ValueError, KeyError, TypeError):
+            continue
+    return 0
+
+
+def _unequal(key: str, before: Any, after: Any) -> list[str]:
+    if isinstance(before, dict) and isinstance(after, dict):
+        names = dict.fromkeys((*before, *after))
+        return [line for name in names for line in _unequal(f"{key}.{name}", before.get(name), after.get(name))]
+    return [] if before == after else [f"{key}: was {before!r}, now {after!r}"]

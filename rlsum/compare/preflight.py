@@ -1,0 +1,220 @@
+"""Before the first training: everything that is wrong with any cell, and what the cells will cost."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import rewards
+from rewards.base import Unavailable
+from rewards.options import nearest
+from rlsum import config as configs
+from rlsum import workers
+from rlsum.compare.cells import Cell, given_outputs
+from rlsum.compare.config import Comparison
+from rlsum.compare.folder import Folder
+from rlsum.config import Config, DataConfig
+from rlsum.data.corpus import load_corpus
+from rlsum.errors import ConfigError, UserError
+from rlsum.files import write_atomically
+from rlsum.generation.choosing import Rule, SampleChoice
+from rlsum.generation.outputs import check_ids
+from rlsum.pages.blocks import Block, Bullets, Heading, Paragraph
+from rlsum.pages.table import Cell as TableCell
+from rlsum.pages.table import Table
+from rlsum.records import read_outputs
+from rlsum.training import build, checkpoint
+from rlsum.training.start.origin import Origin
+from rlsum.yaml_files import merge
+
+TIMED, MEASURED = 3, 32  # updates, validation articles
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Expected seconds of a cell's training: of an update, of a validation, of all."""
+
+    update: float
+    validation: float
+    total: float
+
+
+def check(comparison: Comparison, cells: Sequence[Cell]) -> None:
+    """Raise ConfigError with everything that would stop a cell, or leave the report without a row."""
+    found: dict[str, list[str]] = {}
+    for where, fault in _faults(comparison, cells):
+        found.setdefault(fault, []).append(where)
+    if found:
+        lines = [f"  {', '.join(dict.fromkeys(names))}: {fault}" for fault, names in found.items()]
+        raise ConfigError(f"{len(found)} fault(s), and nothing has been trained\n" + "\n".join(lines))
+
+
+def missing_metrics(comparison: Comparison) -> dict[str, str]:
+    """Test metric -> why this machine cannot compute it."""
+    missing = {}
+    for name, spec in comparison.specs.items():
+        try:
+            _ = rewards.from_spec(spec).signature  # reads vectors and encoders
+        except Unavailable as error:
+            missing[name] = str(error)
+    return missing
+
+
+def _faults(comparison: Comparison, cells: Sequence[Cell]) -> Iterator[tuple[str, str]]:
+    """Where, and what is wrong."""
+    rows = [cell.system for cell in cells]
+    if comparison.compared_with is not None and comparison.compared_with not in rows:
+        yield "compared_with", f"{comparison.compared_with!r} is no row{nearest(comparison.compared_with, rows)}"
+    for name, spec in comparison.specs.items():
+        try:
+            rewards.check_spec(spec)
+            if name in comparison.rewards:
+                _ = rewards.from_spec(spec).signature  # reads vectors and encoders
+        except rewards.RewardError as error:
+            yield f"reward {name}" if name in comparison.rewards else f"metric {name}", str(error)
+    for name, choosing in comparison.choosing.items():
+        rule: Rule = "mbr" if choosing.mbr else "best-of"
+        try:
+            reward = rewards.from_spec(str(choosing.by or choosing.mbr))
+            SampleChoice(rule, reward, choosing.samples or choosing.best_of or 0).check("An article.", {})
+        except (UserError, rewards.RewardError) as error:
+            yield f"choosing.{name}", str(error)
+    command = shlex.split(comparison.launcher)[:1]
+    if command and shutil.which(command[0]) is None:
+        yield "launcher", f"{command[0]}: no such program; install it, or leave launcher out"
+    models: dict[str, Config] = {}  # cell -> the configuration that its checkpoint has, or will have
+    for cell in cells:
+        try:
+            if cell.config is not None:
+                models[cell.name] = _check_training(cell, models)
+            elif cell.kind == "start":
+                models[cell.name] = checkpoint.find(str(cell.model)).config
+        except (UserError, rewards.RewardError, KeyError) as error:
+            if not isinstance(error, KeyError):  # its start has a fault of its own
+                yield cell.name, str(error).removeprefix(f"{cell.name}: ")
+    yield from _faults_of_articles(comparison, list(models.values()))
+
+
+def _check_training(cell: Cell, models: Mapping[str, Config]) -> Config:
+    """The cell's configuration. Raises what ``rlsum train`` would raise before it trains."""
+    values = dict(cell.config or {})
+    config = configs.check(values, cell.name)
+    build.check_rewards(config)
+    build.check_columns(config, build.rewards_of(config)[0])
+    if not cell.after:
+        build.check_start(config, Origin())
+        return config
+    start = models[cell.after[0]]
+    found = checkpoint.find_or_none(start.run)
+    if found is not None:
+        build.check_start(config, Origin(checkpoint=found))
+    elif config.model is not None and config.model != start.model:
+        raise ConfigError(f"model: differs from that of {cell.after[0]}; leave it out")
+    else:
+        build.check_start(replace(config, model=start.model), Origin())
+    return config
+
+
+def _faults_of_articles(comparison: Comparison, known: Sequence[Config]) -> Iterator[tuple[str, str]]:
+    """Articles that cannot be read, and outputs of other articles."""
+    for data in dict.fromkeys(_hashable(config.data) for config in known):
+        config = next(config for config in known if _hashable(config.data) == data)
+        for part in ("train", "valid"):
+            try:
+                build.corpus(config, part)
+            except UserError as error:
+                yield f"data.{part}", str(error)
+    if not known:
+        return
+    try:
+        reading = build.reading(known[0].data)
+        split, limit = comparison.test_split, comparison.test_limit
+        ids = load_corpus(comparison.test_articles, split=split, limit=limit, columns_optional=True, **reading).rows[
+            "id"
+        ]
+        check_ids(ids, comparison.test_articles)
+    except UserError as error:
+        yield "test", str(error)
+        return
+    for name, path in given_outputs(comparison).items():
+        try:
+            if not {output.id for output in read_outputs(path)} & set(ids):
+                yield f"outputs.{name}", f"{path}: no id of {comparison.test_articles}; give outputs for its articles"
+        except UserError as error:
+            yield f"outputs.{name}", str(error)
+
+
+def _hashable(data: DataConfig) -> str:
+    return json.dumps(asdict(data))
+
+
+# ---- cost -----------------------------------------------------------------------------------------------------------
+
+
+def costs(folder: Folder, cells: Sequence[Cell]) -> dict[str, Cost]:
+    """The cost of every cell that is trained, from a few updates of each kind of training; remembered in the folder."""
+    path = folder.path / "costs.json"
+    known = {name: Cost(**values) for name, values in json.loads(path.read_bytes()).items()} if path.exists() else {}
+    timed: dict[str, tuple[float, float]] = {cell.system: (known[cell.name].update, known[cell.name].validation)
+                                             for cell in cells if cell.name in known}  # fmt: skip
+    starts = {cell.name: cell for cell in cells if cell.kind == "start"}
+    result = {}
+    with workers.pool(1) as worker:
+        for cell in cells:
+            if cell.config is None:
+                continue
+            if cell.system not in timed:
+                start = starts[cell.after[0]] if cell.after else None
+                timed[cell.system] = worker.submit(time_training, dict(cell.config), start).result()
+            training = configs.check(dict(cell.config), cell.name).training
+            validations = 1 + training.steps // training.validate_every
+            update, validation = timed[cell.system]
+            result[cell.name] = Cost(update, validation, training.steps * update + validations * validation)
+    write_atomically(path, json.dumps({name: asdict(cost) for name, cost in (known | result).items()}).encode())
+    return result
+
+
+def time_training(values: dict[str, Any], start: Cell | None) -> tuple[float, float]:
+    """Seconds of an update and of a validation, measured with a model of the start's size."""
+    init = checkpoint.find_or_none(str(start.model)) if start is not None else None
+    with tempfile.TemporaryDirectory() as folder:
+        own: dict[str, Any] = {"run": folder, "training": {"tracker": None}}
+        if start is not None and init is None:  # not trained yet: weights of its size do
+            own |= {key: (start.config or {})[key] for key in ("model", "vocabulary") if key in (start.config or {})}
+        config = configs.check(merge(values, own), "timed")
+        articles = min(MEASURED, len(build.corpus(config, "valid").rows))
+        decoded = config.training.validate_decoded
+        config = replace(
+            config,
+            data=replace(config.data, valid_limit=articles),
+            training=replace(config.training, validate_decoded=min(decoded, articles)),
+        )
+        update, validation = build.trainer(config, init=init.folder if init else None).timed(TIMED)
+    return update, validation * max(1.0, decoded / articles)
+
+
+def plan(comparison: Comparison, cells: Sequence[Cell], cost: Mapping[str, Cost], jobs: int) -> list[Block]:
+    """The tasks in order with their cost, as blocks of a report."""
+    rows = []
+    for number, cell in enumerate(cells):
+        minutes = f"{cost[cell.name].total / 60:.1f}" if cell.name in cost else ""
+        texts = (str(number), cell.name, cell.kind, ", ".join(cell.after), minutes)
+        rows.append(tuple(map(TableCell, texts)))
+    total = sum(each.total for each in cost.values()) / 60
+    trained = sum(cell.config is not None for cell in cells)
+    told = (
+        f"{trained} trainings, {total:.0f} minutes of one core, at best {total / min(jobs, max(1, trained)):.0f} with "
+        f"{jobs} at a time: {TIMED} timed updates and a validation of each kind, without decoding the test articles."
+    )
+    warnings = [f"{name} has no column in the tables: {why}" for name, why in missing_metrics(comparison).items()]
+    return [
+        Heading(f"Plan of {comparison.folder}", 1),
+        Table("Tasks", ("task", "cell", "kind", "after", "minutes"), tuple(rows)),
+        *([Paragraph(told)] if cost else []),
+        *([Bullets(warnings, "warning")] if warnings else []),
+    ]

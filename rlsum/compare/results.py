@@ -1,0 +1,187 @@
+"""From the scores of cells to numbers: a row for each system, its scores by seed and article, and its differences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from rlsum.compare.cells import NONE, START, Cell, Kind
+from rlsum.compare.folder import Folder
+from rlsum.compare.scoring import Scores, read_scores
+from rlsum.evaluation.hierarchical import Difference, compare_systems
+from rlsum.evaluation.rows import Floats
+from rlsum.evaluation.statistics import Interval
+from rlsum.evaluation.verdicts import Best, adjust, best_of, verdict
+
+
+@dataclass(frozen=True)
+class System:
+    """A row: scores (seeds, articles) by metric and by property; NaN where undefined or where a cell has none.
+
+    The seeds are those of the comparison; one that is the same for all seeds has one row of scores.
+    """
+
+    name: str
+    title: str
+    kind: Kind
+    reward: str | None
+    metrics: dict[str, Floats]
+    properties: dict[str, Floats]
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """``system`` minus ``other`` on a metric."""
+
+    system: str
+    other: str
+    metric: str
+    difference: Difference
+
+    @property
+    def shown(self) -> bool:
+        """Whether the two are told apart."""
+        return verdict(self.difference).word in ("better", "worse")
+
+
+@dataclass(frozen=True)
+class Results:
+    """Everything that the tables show, for one way of decoding.
+
+    against   other system -> differences of all rows from it, one family of tests each
+    missing   metric -> why it has no scores
+    failed    cell -> why it has no outputs
+    """
+
+    method: str
+    seeds: tuple[int, ...]
+    ids: tuple[str, ...]
+    systems: dict[str, System]
+    signatures: dict[str, str]
+    missing: dict[str, str] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+    against: dict[str, list[Contrast]] = field(default_factory=dict)
+
+    @property
+    def metrics(self) -> list[str]:
+        """The metrics of any row, in order."""
+        return list(dict.fromkeys(name for system in self.systems.values() for name in system.metrics))
+
+    @property
+    def compared(self) -> list[System]:
+        """The rows that compete: everything but outputs that were given."""
+        return [system for system in self.systems.values() if system.kind != "outputs"]
+
+    @property
+    def trained(self) -> list[System]:
+        """The rows that were trained on a reward."""
+        return [system for system in self.systems.values() if system.kind == "reward"]
+
+
+def gather(folder: Folder, cells: Sequence[Cell], method: str) -> Results:
+    """The results of all cells that are done, with differences from start, control and the chosen system."""
+    comparison = folder.comparison
+    found: dict[str, Scores] = {}
+    failed: dict[str, str] = {}
+    for cell in cells:
+        path = folder.scores(cell, method)
+        if path.exists():
+            found[cell.name] = read_scores(path)
+        elif method in folder.outputs(cell):
+            state = folder.state(cell)
+            failed[cell.name] = state.reason or f"not finished: {state.stage}"
+    ids = _shared_ids([scores.ids for scores in found.values()])
+    rows: dict[str, list[Cell]] = {}
+    for cell in cells:
+        rows.setdefault(cell.system, []).append(cell)
+    systems = {
+        name: system
+        for name, members in rows.items()
+        if (system := _system(members, found, ids, comparison.seeds)) is not None
+    }
+    results = Results(
+        method,
+        comparison.seeds,
+        ids,
+        systems,
+        {name: text for scores in found.values() for name, text in scores.signatures.items()},
+        {name: why for scores in found.values() for name, why in scores.missing.items()},
+        failed,
+    )
+    others = [name for name in (START, NONE, comparison.compared_with) if name in systems]
+    against = {str(other): contrasts(results, str(other)) for other in dict.fromkeys(others)}
+    return replace(results, against=against)
+
+
+def contrasts(results: Results, other: str) -> list[Contrast]:
+    """Every competing row minus ``other`` on every metric that both have, Holm-adjusted as one family."""
+    base = results.systems[other]
+    return adjusted(
+        compare(system, base, metric)
+        for system in results.compared
+        if system.name != other
+        for metric in system.metrics
+        if metric in base.metrics
+    )
+
+
+def compare(system: System, other: System, metric: str) -> Contrast:
+    """Two rows on one metric, paired by seed and article."""
+    found = compare_systems(system.metrics[metric], other.metrics[metric])
+    return Contrast(system.name, other.name, metric, found)
+
+
+def adjusted(family: Iterable[Contrast]) -> list[Contrast]:
+    """The same contrasts with p-values adjusted as one family."""
+    tests = list(family)
+    found = adjust(test.difference for test in tests)
+    return [replace(test, difference=each) for test, each in zip(tests, found, strict=True)]
+
+
+def best(results: Results, metric: str) -> Best | None:
+    """Which competing row is the best by a metric, and which it is not told apart from; None with fewer than two."""
+    rows = {system.name: system.metrics[metric] for system in results.compared if metric in system.metrics}
+    return best_of(rows) if len(rows) > 1 else None
+
+
+def mean_of(values: Floats) -> Interval:
+    """The mean of scores (seeds, articles) with its 95% interval."""
+    found = compare_systems(values, np.zeros_like(values[:1]))
+    return Interval(found.mean, found.low, found.high, found.articles)
+
+
+def _shared_ids(columns: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """The articles that every file has, in the order of the first."""
+    if not columns:
+        return ()
+    shared = set(columns[0]).intersection(*columns[1:])
+    return tuple(name for name in columns[0] if name in shared)
+
+
+def _system(
+    cells: Sequence[Cell], found: Mapping[str, Scores], ids: Sequence[str], seeds: Sequence[int]
+) -> System | None:
+    """The row of a system's cells; None where none of them is scored."""
+    scores = [found.get(cell.name) for cell in cells]
+    known = [each for each in scores if each is not None]
+    if not known:
+        return None
+    order = [{name: row for row, name in enumerate(each.ids)} if each is not None else {} for each in scores]
+
+    def table(of: str, name: str) -> Floats:
+        rows = [
+            getattr(each, of)[name][[index[item] for item in ids]]
+            if each is not None and name in getattr(each, of)
+            else np.full(len(ids), np.nan)
+            for each, index in zip(scores, order, strict=True)
+        ]
+        return np.array(rows)
+
+    names = {
+        of: dict.fromkeys(name for each in known for name in getattr(each, of)) for of in ("metrics", "properties")
+    }
+    first = cells[0]
+    columns = {of: {name: table(of, name) for name in found_names} for of, found_names in names.items()}
+    return System(first.system, first.title, first.kind, first.reward, columns["metrics"], columns["properties"])

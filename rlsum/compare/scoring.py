@@ -1,0 +1,102 @@
+"""Scores of the cells' summaries: each file scored once by each metric; a metric that cannot score keeps its reason."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rewards.base import Reward, RewardError, from_spec
+from rewards.specs import as_spec
+from rlsum.evaluation.rows import Floats
+from rlsum.files import write_atomically
+from rlsum.objective import RewardSpec
+from rlsum.records import defined, inputs_of, read_outputs
+from rlsum.scoring.outputs import measure_properties, score_column
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Scores of one file of summaries, (n,) each, NaN where undefined.
+
+    specs       metric -> its spec as text; a score is computed again when it changes
+    signatures  metric -> what its scores depend on
+    missing     metric -> why it could not score
+    """
+
+    ids: tuple[str, ...]
+    metrics: dict[str, Floats]
+    properties: dict[str, Floats]
+    specs: dict[str, str]
+    signatures: dict[str, str]
+    missing: dict[str, str] = field(default_factory=dict)
+
+
+def read_scores(path: Path) -> Scores:
+    """The scores that ``score_file`` wrote."""
+    values = json.loads(path.read_bytes())
+    for key in ("metrics", "properties"):
+        values[key] = {name: _floats(column) for name, column in values[key].items()}
+    return Scores(**{**values, "ids": tuple(values["ids"])})
+
+
+def up_to_date(path: Path, specs: Mapping[str, RewardSpec], retry: bool = False) -> bool:
+    """Whether a file has a score or a reason for every metric; with ``retry`` a reason does not count."""
+    if not path.exists():
+        return False
+    scores = read_scores(path)
+    settled = set(scores.metrics) | (set() if retry else set(scores.missing))
+    return all(name in settled and scores.specs[name] == str(as_spec(spec)) for name, spec in specs.items())
+
+
+def score_file(outputs: Path, path: Path, specs: Mapping[str, RewardSpec]) -> dict[str, str]:
+    """Score the summaries in ``outputs`` by the metrics that ``path`` lacks; returns metric -> why it is missing."""
+    records = read_outputs(outputs)
+    inputs = inputs_of(records)
+    known = read_scores(path) if path.exists() else None
+    metrics, signatures, missing = {}, {}, {}
+    for name, spec in specs.items():
+        if known is not None and name in known.metrics and known.specs[name] == str(as_spec(spec)):
+            metrics[name], signatures[name] = known.metrics[name], known.signatures[name]
+            continue
+        try:
+            metric = _metric(json.dumps(spec))
+            metrics[name] = score_column(name, metric, inputs)
+            signatures[name] = metric.signature
+        except Exception as error:  # one metric's fault must not cost the others' scores; the report shows it
+            missing[name] = reason(error)
+    scores = {
+        "ids": [record.id for record in records],
+        "metrics": {name: _values(column) for name, column in metrics.items()},
+        "properties": {name: _values(column) for name, column in measure_properties(records).items()},
+        "specs": {name: str(as_spec(spec)) for name, spec in specs.items()},
+        "signatures": signatures,
+        "missing": missing,
+    }
+    write_atomically(path, json.dumps(scores).encode())
+    return missing
+
+
+def reason(error: Exception) -> str:
+    """An error in one line for a report."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if isinstance(error, RewardError) else f"{type(error).__name__}: {text}"
+
+
+@cache
+def _metric(spec: str) -> Reward:
+    """Loaded once a process, so that vectors are read and references analysed once."""
+    return from_spec(json.loads(spec))
+
+
+def _values(column: Floats) -> list[float | None]:
+    return list(defined({str(row): float(value) for row, value in enumerate(column)}).values())
+
+
+def _floats(column: Any) -> Floats:
+    return np.array([np.nan if value is None else value for value in column], dtype=np.float64)

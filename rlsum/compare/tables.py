@@ -1,0 +1,131 @@
+"""The tables of a comparison. Scores are shown times 100, and a mean always with its interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from rlsum.compare.cells import NONE, START
+from rlsum.compare.results import Contrast, Results, adjusted, best, compare, mean_of
+from rlsum.evaluation.statistics import Interval
+from rlsum.evaluation.verdicts import ALPHA, Word, verdict
+from rlsum.pages.table import SCALE, UNDEFINED, Cell, Table, interval_cell, p_text
+from rlsum.scoring.tables import property_table
+
+HOLM = f"Marked: told apart after Holm's correction for all tests of the table (p <= {ALPHA})."
+
+
+def cross_table(results: Results) -> Table:
+    """Rows trained on, columns evaluated by. The best is marked where it is told apart from every other row."""
+    metrics, absent = results.metrics, _absent(results)
+    tops = {metric: best(results, metric) for metric in metrics}
+    rows = []
+    for system in results.systems.values():
+        cells = [Cell(system.title)]
+        for metric in metrics:
+            if metric not in system.metrics:
+                cells.append(Cell(UNDEFINED))
+                continue
+            top = tops[metric]
+            alone = top is not None and top.shown and top.best == system.name
+            cell = interval_cell(mean_of(system.metrics[metric]), SCALE, 2, alone)
+            tied = top is not None and bool(top.tied) and system.name in (top.best, *top.tied)
+            cells.append(Cell(cell.text, f"{cell.detail}, tied" if tied else cell.detail, cell.mark))
+        rows.append((*cells, *(Cell("missing") for _ in absent)))
+    note = (
+        "Rows are what a model was trained on, columns what it is evaluated by. Bold: the best row of its column where "
+        "it is told apart from every other; tied: not told apart from the best (Holm within the column). Outputs of "
+        "other systems do not compete."
+    )
+    reasons = tuple(f"{name}: {results.missing[name]}" for name in absent)
+    caption = f"Every system by every metric, x {SCALE}"
+    return Table(caption, ("trained on", *metrics, *absent), tuple(rows), (note, *reasons))
+
+
+def verdict_table(results: Results, margin: float | None = None) -> Table:
+    """Each trained system on its own reward, against the start and against continued likelihood."""
+    rows = []
+    for pair in own_reward(results).values():
+        system = results.systems[pair[0].system]
+        gains = [cell for test in pair for cell in (gain_cell(test), p_cell(test))]
+        word = weakest(pair, margin)
+        rows.append((Cell(system.title), Cell(pair[0].metric), *gains, Cell(word, mark=word in ("better", "worse"))))
+    others = [results.systems[other].title for other in (START, NONE) if other in results.systems]
+    header = ("system", "trained on", *(name for other in others for name in (f"gain over {other}", "p")), "verdict")
+    note = (
+        f"Each system on the reward that it was trained on, x {SCALE}, paired by seed and article. Better: above all, "
+        f"each with p <= {ALPHA} after Holm's correction for the tests of this table."
+    )
+    less = (
+        () if margin is None else (f"No worse: a loss of {margin * SCALE:g} points or more is ruled out (one-sided).",)
+    )
+    return Table("Did the reward help?", header, tuple(rows), (note, *less))
+
+
+def own_reward(results: Results) -> dict[str, list[Contrast]]:
+    """System -> its contrasts with start and control on its own reward; all of them are one family."""
+    others = [results.systems[other] for other in (START, NONE) if other in results.systems]
+    family = adjusted(
+        compare(system, other, system.reward)
+        for system in results.trained
+        for other in others
+        if system.reward is not None and system.reward in system.metrics and system.reward in other.metrics
+    )
+    found: dict[str, list[Contrast]] = {}
+    for test in family:
+        found.setdefault(test.system, []).append(test)
+    return found
+
+
+def weakest(tests: Sequence[Contrast], margin: float | None = None) -> Word:
+    """As strong as the weakest of the verdicts; worse than any is worse."""
+    words = [verdict(test.difference, margin=margin).word for test in tests]
+    order: tuple[Word, ...] = ("worse", "unknown", "no difference shown", "no worse", "better")
+    return min(words, key=order.index)
+
+
+def difference_table(results: Results, other: str) -> Table:
+    """Every competing row minus ``other``, by every metric."""
+    metrics = results.metrics
+    found = {(test.system, test.metric): test for test in results.against[other]}
+    rows = tuple(
+        (Cell(system.title), *(gain_cell(found.get((system.name, metric))) for metric in metrics))
+        for system in results.compared
+        if system.name != other
+    )
+    title = results.systems[other].title
+    return Table(f"Difference from {title}, x {SCALE}", ("system", *metrics), rows, (HOLM,))
+
+
+def gain_cell(test: Contrast | None) -> Cell:
+    """A signed difference with its interval, marked where the two are told apart."""
+    if test is None or math.isnan(test.difference.mean):
+        return Cell(UNDEFINED)
+    mean, low, high = (SCALE * value for value in (test.difference.mean, test.difference.low, test.difference.high))
+    return Cell(f"{mean:+.2f}", "" if math.isnan(low) else f"{low:+.2f} to {high:+.2f}", test.shown)
+
+
+def p_cell(test: Contrast) -> Cell:
+    """A p-value, with the adjusted one beneath."""
+    return Cell(p_text(test.difference.p), f"Holm {p_text(test.difference.p_holm)}")
+
+
+def properties(results: Results) -> Table:
+    """Length, repetition, novelty, copying and invented names of every row."""
+    rows: Mapping[str, Mapping[str, Interval]] = {
+        system.title: {name: mean_of(values) for name, values in system.properties.items()}
+        for system in results.systems.values()
+    }
+    warning = "A longer summary can score higher by its length alone: compare the lengths, too."
+    return property_table(rows, "Properties of the summaries", [warning])
+
+
+def failures(results: Results) -> Table:
+    """The cells without outputs, and why."""
+    rows = tuple((Cell(name), Cell(" ".join(why.split()))) for name, why in results.failed.items())
+    return Table("Cells without a result", ("cell", "reason"), rows)
+
+
+def _absent(results: Results) -> list[str]:
+    """Metrics without any column."""
+    return [name for name in results.missing if name not in results.metrics]

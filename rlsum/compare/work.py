@@ -1,0 +1,209 @@
+"""Work on the cells of a comparison, shared through files with every other process that works on the same folder."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shlex
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+import yaml
+
+from rlsum import workers
+from rlsum.compare.cells import Cell, generate_command, train_command
+from rlsum.compare.folder import METRICS, STATE, Folder
+from rlsum.compare.scoring import score_file, up_to_date
+from rlsum.errors import UserError
+from rlsum.files import write_atomically
+from rlsum.yaml_files import merge
+
+PAUSE = 0.5  # seconds between looks at cells that other processes work on
+
+
+class CellFailed(UserError):
+    """A cell cannot be finished, now or later; the message is the reason that the report shows."""
+
+
+class CommandStopped(UserError):
+    """A command ended through no fault of its cell: killed, or the disk is full. The next start goes on with it."""
+
+
+@dataclass
+class Work:
+    """``jobs`` cells at a time until each of ``cells`` is done or failed, here or in another process.
+
+    comparison's other cells are needed for the names of starts; ``watch`` is called every half second.
+    """
+
+    folder: Folder
+    every: Sequence[Cell]
+    cells: Sequence[Cell]
+    jobs: int
+    retry: bool = False
+    _settled: set[str] = field(default_factory=set)
+    _taken: set[str] = field(default_factory=set)
+    _failed: dict[str, str] = field(default_factory=dict)
+    _guard: threading.Lock = field(default_factory=threading.Lock)
+    _stopped: threading.Event = field(default_factory=threading.Event)
+    _running: set[subprocess.Popen[bytes]] = field(default_factory=set)
+
+    def run(self, watch: Callable[[], None] = lambda: None) -> dict[str, str]:
+        """Work; returns cell -> why it failed. KeyboardInterrupt ends the running commands."""
+        if self.retry:
+            for cell in self.cells:
+                self.folder.failure(cell).unlink(missing_ok=True)
+        with workers.pool(self.jobs) as scorers, ThreadPoolExecutor(self.jobs) as threads:
+            loops = [threads.submit(self._loop, scorers) for _ in range(self.jobs)]
+            try:
+                while not all(loop.done() for loop in loops):
+                    watch()
+                    time.sleep(PAUSE)
+            except BaseException:
+                self._stop()
+                raise
+            for loop in loops:
+                loop.result()
+            watch()
+        return dict(self._failed)
+
+    def _stop(self) -> None:
+        self._stopped.set()
+        for process in list(self._running):
+            process.terminate()
+
+    def _loop(self, scorers: ProcessPoolExecutor) -> None:
+        """Take one cell after the other until all are settled."""
+        try:
+            while not self._stopped.is_set() and len(self._settled) < len(self.cells):
+                if not any(self._try(cell, scorers) for cell in self.cells if not self._stopped.is_set()):
+                    time.sleep(PAUSE)
+        except BaseException:
+            self._stop()  # an error of ours: the other loops end, too
+            raise
+
+    def _try(self, cell: Cell, scorers: ProcessPoolExecutor) -> bool:
+        """Work on a cell if it needs work and nobody else works on it; returns whether anything was done."""
+        with self._guard:
+            if cell.name in self._settled or cell.name in self._taken or not self._ready(cell):
+                return False
+            self._taken.add(cell.name)
+        try:
+            with self.folder.lock(cell.name) as lock:
+                if lock is None:
+                    return False
+                self._finish(cell, lock, scorers)
+                return True
+        finally:
+            with self._guard:
+                self._taken.discard(cell.name)
+
+    def _ready(self, cell: Cell) -> bool:
+        """Whether the cells before it are trained; settles a cell that has failed or waits for one that has."""
+        if self.folder.failure(cell).exists():
+            self._settle(cell, self.folder.state(cell).reason)
+            return False
+        before = [other for other in self.every if other.name in cell.after]
+        for other in before:
+            if self.folder.failure(other).exists() or other.name in self._failed:
+                self._settle(cell, f"not started: {other.name} failed")
+                return False
+        return all(self.folder.trained(other) for other in before)
+
+    def _settle(self, cell: Cell, reason: str = "") -> None:
+        self._settled.add(cell.name)
+        if reason:
+            self._failed[cell.name] = reason
+
+    def _finish(self, cell: Cell, lock: IO[bytes], scorers: ProcessPoolExecutor) -> None:
+        """Train, decode and score a cell, from wherever an earlier process left it."""
+        try:
+            if not self.folder.trained(cell):
+                self._train(cell, lock)
+            for method, path in self.folder.outputs(cell).items():
+                if not path.exists():
+                    if cell.kind == "outputs":
+                        raise CellFailed(f"{path}: no such file; give the outputs of {cell.system}")
+                    self._command(cell, generate_command(self.folder.comparison, cell, method), lock)
+                scores, specs = self.folder.scores(cell, method), self.folder.comparison.specs
+                if not up_to_date(scores, specs, self.retry):
+                    scorers.submit(score_file, path, scores, specs).result()
+            self._settle(cell)
+        except (UserError, OSError) as error:
+            if self._stopped.is_set():
+                return  # interrupted, which is no failure
+            if isinstance(error, CellFailed):
+                write_atomically(self.folder.failure(cell), f"{error}\n".encode())
+            self._settle(cell, str(error))
+
+    def _train(self, cell: Cell, lock: IO[bytes]) -> None:
+        run = Path(str(cell.model))
+        if (run / STATE).exists():
+            return self._command(cell, ["train", "--resume", str(run)], lock)
+        config = dict(cell.config or {})
+        if cell.constant:
+            config = merge(config, {"objective": {"control_advantage": self._mean_advantage(cell)}})
+        text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
+        write_atomically(self.folder.config(cell), text.encode())
+        self._command(cell, train_command(self.folder.comparison, cell, self.every), lock)
+
+    def _mean_advantage(self, cell: Cell) -> float:
+        """The mean advantage in the log of the training that a constant control belongs to."""
+        run = next(Path(str(other.model)) for other in self.every if other.name == cell.after[-1])
+        rows = map(json.loads, (run / METRICS).read_text(encoding="utf-8").splitlines())
+        means = [row["advantage_mean"] for row in rows if row.get("advantage_mean") is not None]
+        if not means:
+            raise CellFailed(f"{run}: its log has no advantage_mean; a constant control needs kind=mixed")
+        return float(np.mean(means))
+
+    def _command(self, cell: Cell, command: Sequence[str], lock: IO[bytes]) -> None:
+        """Run one ``rlsum`` command; raises CellFailed with the end of what it printed.
+
+        Its output goes to the cell's log and not through this process, so that it outlives a killed comparison. It
+        inherits the cell's lock, so that no other process touches the cell as long as it runs. One thread: on matrices
+        as small as those of a laptop's models a second one gains little, and on a busy machine it costs.
+        """
+        launcher = shlex.split(self.folder.comparison.launcher) if command[0] == "train" else []
+        environment = os.environ | {"COLUMNS": "200"}
+        environment.setdefault("OMP_NUM_THREADS", "1")
+        with self.folder.log(cell).open("ab") as log:
+            log.write(f"$ rlsum {shlex.join(command)}\n".encode())
+            log.flush()
+            begin = log.tell()
+            with subprocess.Popen(
+                [*(launcher or [sys.executable]), "-m", "rlsum", *command],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                pass_fds=[lock.fileno()],
+            ) as process:
+                self._running.add(process)
+                try:
+                    code = process.wait()
+                finally:
+                    self._running.discard(process)
+        if code:
+            with self.folder.log(cell).open("rb") as log:
+                log.seek(begin)
+                raise failure(command, code, log.read().decode(errors="replace"))
+
+
+def failure(command: Sequence[str], code: int, printed: str) -> UserError:
+    """Why a command failed: its own message, or the end of what it printed."""
+    lines = [line for line in printed.splitlines() if line.strip()]
+    messages = [number for number, line in enumerate(lines) if line.startswith("rlsum: ")]
+    what = f"rlsum {shlex.join(command[:2])}"
+    if code < 0:
+        return CommandStopped(f"{what}: killed by signal {-code} (out of memory?); start the comparison again")
+    text = "\n".join([f"{what}: exit code {code}", *(lines[messages[-1] :] if messages else lines[-6:])])
+    return CommandStopped(text) if os.strerror(errno.ENOSPC) in text else CellFailed(text)

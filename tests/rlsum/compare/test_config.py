@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import comparisons
+import pytest
+import yaml
+
+from rlsum.compare import config as configs
+from rlsum.errors import ConfigError
+
+
+def loaded(tmp_path, *overrides, **changes):
+    path = tmp_path / "compare.yaml"
+    path.write_text(yaml.safe_dump(comparisons.values(tmp_path / "folder", **changes)))
+    return configs.load(path, overrides)
+
+
+def test_a_comparison_survives_being_written_and_read(tmp_path):
+    comparison = comparisons.comparison(tmp_path, choosing={"mbr": {"mbr": "rouge-l", "samples": 4}})
+    (tmp_path / "again.yaml").write_text(configs.dump(comparison))
+    assert configs.load(tmp_path / "again.yaml") == comparison
+
+
+def test_the_folder_stands_for_itself_in_every_text_and_overrides_apply(tmp_path):
+    sms = {"reward": {"name": "sms", "vectors": "{folder}/data/v.gz"}}
+    comparison = loaded(tmp_path, "seeds=[7]", "folder=elsewhere", rewards={"sms": sms})
+    assert comparison.rewards["sms"].reward["vectors"] == "elsewhere/data/v.gz"
+    assert comparison.seeds == (7,)
+
+
+def test_start_and_cell_build_on_files_without_what_the_comparison_sets(tmp_path):
+    base = {"run": "x", "training": {"steps": 9, "seed": 3}, "objective": {"reward": "rouge-1", "gamma": 0.5}}
+    (tmp_path / "base.yaml").write_text(yaml.safe_dump(base))
+    comparison = loaded(tmp_path, cell={"base": "base.yaml", "training": {"batch_size": 2}})
+    assert comparison.cell == {"training": {"steps": 9, "batch_size": 2}, "objective": {"gamma": 0.5}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"rewrads": {}}, "rewrads: unknown key; did you mean rewards"),
+        ({"decoding": {"beam": {"beem": 5}}}, "decoding.beam.beem: unknown key; did you mean beam"),
+        ({"rewards": {"a b": "rouge-l"}}, "'a b' names files"),
+        ({"rewards": {"start": "rouge-l"}}, "'start' is the name of a row already"),
+        ({"controls_of": ["rouge-22"]}, "controls_of: 'rouge-22' is no reward; did you mean 'rouge-2'"),
+        ({"seeds": [1, 1]}, "each once"),
+        ({"cell": {"run": "x"}}, "cell.run: set by the comparison"),
+        ({"start": {"training": {"seed": 1}}}, "start.training.seed: set by the comparison"),
+        ({"simulate": None}, "test: missing"),
+        ({"test": "test.jsonl"}, "leave out test"),
+        ({"choosing": {"both": {"best_of": 4, "mbr": "rouge-l"}}}, "name one of best_of and mbr"),
+        ({"choosing": {"n": {"best_of": 4}}}, "best_of needs by"),
+        ({"outputs": {"rouge-l": "x.jsonl"}}, "'rouge-l' names two rows"),
+    ],
+)
+def test_a_bad_configuration_names_key_and_fix(changes, message, tmp_path):
+    with pytest.raises(ConfigError, match=message):
+        comparisons.comparison(tmp_path, **changes)
+
+
+def test_a_further_metric_that_is_a_reward_already_is_one_column(tmp_path):
+    comparison = comparisons.comparison(tmp_path, metrics=["rouge-l", "rouge-1", {"name": "rouge-1", "stemmer": False}])
+    assert list(comparison.specs) == ["rouge-l", "rouge-2", "rouge-1", "rouge-1(stemmer=false)"]
+
+
+def test_some_rewards_alone_keep_the_others_as_metrics(tmp_path):
+    comparison = configs.trained_on(comparisons.comparison(tmp_path), ["rouge-2"])
+    assert list(comparison.rewards) == ["rouge-2"]
+    assert set(comparison.specs) == {"rouge-1", "rouge-2", "rouge-l"}

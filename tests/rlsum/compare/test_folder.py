@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import comparisons
+import numpy as np
+import pytest
+
+from rlsum.compare.cells import cells_of
+from rlsum.compare.folder import Folder, FolderError, last_update
+
+
+def folder_of(path, **changes):
+    return Folder(comparisons.comparison(path, **changes))
+
+
+def test_a_folder_made_by_another_configuration_is_refused_with_what_differs(tmp_path):
+    folder_of(tmp_path).claim()
+    cell = {**comparisons.values(tmp_path)["cell"], "objective": {"kind": "mixed", "samples": 3}}
+    with pytest.raises(FolderError, match=r"cell\.objective\.samples: was 2, now 3\nchoose another folder"):
+        folder_of(tmp_path, cell=cell).claim()
+    with pytest.raises(FolderError, match=r"rewards\.rouge-l\.scale: was 5\.0, now 4\.0"):
+        folder_of(tmp_path, rewards={"rouge-l": {"reward": "rouge-l", "scale": 4}}).claim()
+    folder_of(tmp_path).claim()
+
+
+def test_a_comparison_may_grow_in_its_folder(tmp_path):
+    folder_of(tmp_path).claim()
+    grown = {"seeds": [3], "rewards": {"rouge-1": "rouge-1"}, "metrics": ["bleu"], "controls": []}
+    folder_of(tmp_path, **grown).claim()
+    with pytest.raises(FolderError, match=r"rewards\.rouge-2"):  # what another had trained still counts
+        folder_of(tmp_path, rewards={"rouge-2": {"reward": "rouge-2", "scale": 2}}).claim()
+
+
+def test_runs_of_the_old_demo_are_refused(tmp_path):
+    (tmp_path / "plan.json").write_text('{"seed": 1}')
+    with pytest.raises(FolderError, match=r"earlier version of `rlsum demo`.*choose another folder"):
+        folder_of(tmp_path).claim()
+    assert [path.name for path in tmp_path.iterdir()] == ["plan.json"]
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FolderError, match="cannot be written"):
+        folder_of(tmp_path / "file" / "folder").claim()
+
+
+def test_a_lock_is_held_by_one_and_ends_with_its_holder(tmp_path):
+    folder = folder_of(tmp_path)
+    folder.claim()
+    cell = cells_of(folder.comparison)[0]
+    code = (
+        "import fcntl, sys, time; f = open(sys.argv[1], 'ab'); fcntl.flock(f, 2); print(1, flush=True); time.sleep(60)"
+    )
+    path = tmp_path / "locks" / f"{cell.name}.lock"
+    with subprocess.Popen([sys.executable, "-c", code, path], stdin=-1, stdout=-1) as holder:
+        holder.stdout.readline()
+        with folder.lock(cell.name) as lock:
+            assert lock is None
+        assert folder.locked(cell)
+        holder.kill()
+        holder.wait()
+    assert not folder.locked(cell)
+    with folder.lock(cell.name) as lock:
+        assert lock is not None
+
+
+def test_the_state_of_a_cell_is_in_its_files(tmp_path):
+    folder = folder_of(tmp_path)
+    folder.claim()
+    cell = cells_of(folder.comparison)[0]
+    assert folder.state(cell).stage == "waiting"
+    (tmp_path / "runs" / cell.name).mkdir()
+    log = tmp_path / "runs" / cell.name / "metrics.jsonl"
+    log.write_text('{"step": 3, "kind": "train"}\n{"step": 4, "ki')
+    assert (last_update(log), folder.state(cell).update, folder.state(cell).updates) == (3, 3, 4)
+    comparisons.finish(folder, cell, {"rouge-l": np.zeros(3)})
+    assert folder.state(cell).stage == "done"
+    folder.failure(cell).write_text("the loss is nan\n")
+    assert folder.state(cell) == replace(folder.state(cell), stage="failed", reason="the loss is nan")
+
+
+def test_the_simulated_corpus_is_made_once_and_again_where_it_is_not_whole(tmp_path):
+    folder = folder_of(tmp_path)
+    folder.claim()
+    folder.prepare()
+    before = {path.name: path.read_bytes() for path in (tmp_path / "data").iterdir()}
+    assert {"train.jsonl", "valid.jsonl", "test.jsonl", "lead-3.jsonl", "oracle.jsonl", "complete"} == set(before)
+    (tmp_path / "data" / "complete").unlink()
+    (tmp_path / "data" / "test.jsonl").unlink()
+    folder.prepare()
+    assert {path.name: path.read_bytes() for path in (tmp_path / "data").iterdir()} == before

@@ -1,0 +1,187 @@
+"""Work on cells: by commands that run in this process, and by real ones that are killed and share a folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import comparisons
+import numpy as np
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from rlsum.cli.app import app
+from rlsum.compare.cells import cells_of
+from rlsum.compare.folder import Folder
+from rlsum.compare.results import gather
+from rlsum.compare.work import CellFailed, CommandStopped, Work, failure
+from rlsum.records import read_outputs
+
+pytestmark = pytest.mark.usefixtures("own_module_cache")
+
+
+class InProcess(Work):
+    """Runs the commands of cells in this process."""
+
+    def _command(self, cell, command, lock):
+        result = CliRunner().invoke(app, list(command))
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise CellFailed(str(result.exception))
+        assert result.exit_code == 0, result.output
+
+
+def prepared(path, **changes):
+    given = comparisons.comparison(path, **{"seeds": [1], "metrics": [], **changes})
+    folder, cells = Folder(given), cells_of(given)
+    folder.claim()
+    folder.prepare()
+    return folder, cells
+
+
+def test_from_nothing_to_scores_with_the_advantage_of_the_constant_control_measured(tmp_path):
+    folder, cells = prepared(tmp_path, rewards={"rouge-l": "rouge-l"})
+    assert InProcess(folder, cells, cells, 1).run() == {}
+    assert {folder.state(cell).stage for cell in cells} == {"done"}
+    results = gather(folder, cells, "beam")
+    assert set(results.systems) == {
+        "start", "none", "rouge-l", "rouge-l.shuffled", "rouge-l.constant", "lead-3", "oracle",
+    }  # fmt: skip
+    assert results.systems["rouge-l"].metrics["rouge-l"].shape == (1, comparisons.ARTICLES)
+    rows = map(json.loads, (tmp_path / "runs" / "rouge-l-1" / "metrics.jsonl").read_text().splitlines())
+    advantage = np.mean([row["advantage_mean"] for row in rows if "advantage_mean" in row])
+    written = yaml.safe_load((tmp_path / "configs" / "rouge-l.constant-1.yaml").read_text())
+    assert written["objective"]["control_advantage"] == pytest.approx(advantage)
+    assert read_outputs(folder.outputs(cells[0])["beam"])[0].system == "start"
+
+
+def test_a_cell_that_fails_keeps_its_reason_and_stops_only_what_needs_it(tmp_path):
+    folder, cells = prepared(tmp_path, controls=["constant"])
+    failed = {}
+
+    class Failing(InProcess):
+        def _command(self, cell, command, lock):
+            if cell.name == "rouge-l-1" and not failed.get("mended"):
+                raise CellFailed("loss is nan in update 1")
+            comparisons.finish(folder, cell, {name: np.zeros(3) for name in folder.comparison.specs})
+
+    assert set(Failing(folder, cells, cells, 2).run()) == {"rouge-l-1", "rouge-l.constant-1"}
+    assert folder.failure(cells[1]).read_text() == "loss is nan in update 1\n"
+    results = gather(folder, cells, "beam")
+    assert results.failed["rouge-l-1"] == "loss is nan in update 1"
+    assert "rouge-2" in results.systems
+    failed["mended"] = True
+    assert set(Failing(folder, cells, cells, 2).run()) == {"rouge-l-1", "rouge-l.constant-1"}  # not by itself
+    assert Failing(folder, cells, cells, 2, retry=True).run() == {}
+
+
+def test_a_metric_that_cannot_score_keeps_its_reason_until_it_is_tried_again(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    module = tmp_path / "own_metric.py"
+    module.write_text("def own(candidates):\n    raise OSError('no model here')\n")
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}")
+    folder, cells = prepared(tmp_path / "f", rewards={"rouge-l": "rouge-l"}, controls=[], metrics=["own_metric:own"])
+    outputs = [cell for cell in cells if cell.kind == "outputs"]
+    assert Work(folder, cells, outputs, 1).run() == {}
+    results = gather(folder, outputs, "beam")
+    assert "no model here" in results.missing["own_metric:own"]
+    assert results.metrics == ["rouge-l"]
+    module.write_text("def own(candidates):\n    return [1.0] * len(candidates)\n")
+    assert Work(folder, cells, outputs, 1).run() == {}
+    assert gather(folder, outputs, "beam").missing
+    assert Work(folder, cells, outputs, 1, retry=True).run() == {}
+    assert gather(folder, outputs, "beam").metrics == ["rouge-l", "own_metric:own"]
+
+
+def test_outputs_that_are_missing_are_a_reason(tmp_path):
+    folder, cells = prepared(tmp_path, outputs={"see2017": str(tmp_path / "none.jsonl")})
+    given = [cell for cell in cells if cell.system == "see2017"]
+    assert "no such file" in Work(folder, cells, given, 1).run()["see2017"]
+
+
+def test_only_a_fault_of_the_cell_is_remembered():
+    said = failure(["train", "x.yaml"], 2, "rlsum: loss is nan\n  in update 3\n")
+    assert isinstance(said, CellFailed)
+    assert str(said).endswith("rlsum: loss is nan\n  in update 3")
+    assert isinstance(failure(["train", "x.yaml"], -9, ""), CommandStopped)
+    assert isinstance(failure(["train", "x.yaml"], 1, "OSError: [Errno 28] No space left on device"), CommandStopped)
+
+
+# ---- processes ------------------------------------------------------------------------------------------------------
+
+
+def begun(config: Path, *options: str) -> subprocess.Popen:
+    command = [sys.executable, "-m", "rlsum", "compare", str(config), *options]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def written(path: Path, **changes) -> Path:
+    config = path / "compare.yaml"
+    small = {"seeds": [1], "controls": ["none"], "rewards": {"rouge-l": "rouge-l"}, "metrics": [], **changes}
+    config.write_text(yaml.safe_dump(comparisons.values(path / "folder", **small)))
+    return config
+
+
+def wait_for(path: Path, process: subprocess.Popen) -> None:
+    for _ in range(1200):
+        if path.exists():
+            return
+        assert process.poll() is None, process.stdout.read()
+        time.sleep(0.1)
+    raise AssertionError(f"{path} did not come")
+
+
+@pytest.mark.slow
+def test_killed_and_started_again_it_ends_as_if_it_had_never_stopped(tmp_path):
+    (tmp_path / "one").mkdir()
+    (tmp_path / "two").mkdir()
+    once, killed = written(tmp_path / "one"), written(tmp_path / "two")
+    with begun(once) as process:
+        process.communicate()
+    folder = tmp_path / "two" / "folder"
+    for moment in ("runs/start-1/metrics.jsonl", "runs/rouge-l-1/state.safetensors", "scores/start-1.beam.json"):
+        with begun(killed) as process:
+            wait_for(folder / moment, process)
+            os.kill(process.pid, signal.SIGKILL)  # its command lives on and keeps the lock of its cell
+    with begun(killed) as process:
+        printed, _ = process.communicate()
+    assert process.returncode == 0, printed
+    for name in ("start-1.beam.json", "none-1.beam.json", "rouge-l-1.beam.json"):
+        assert (folder / "scores" / name).read_bytes() == (once.parent / "folder" / "scores" / name).read_bytes()
+    assert (folder / "report" / "index.html").exists()
+
+
+@pytest.mark.slow
+def test_two_comparisons_on_one_folder_share_the_cells(tmp_path):
+    config = written(tmp_path, seeds=[1, 2])
+    both = [begun(config, "--jobs", "1") for _ in range(2)]
+    printed = [process.communicate()[0] for process in both]
+    assert [process.returncode for process in both] == [0, 0], printed
+    logs = {path.name: path.read_text().count("$ rlsum train") for path in (tmp_path / "folder" / "logs").iterdir()}
+    assert set(logs.values()) == {1}
+    assert len(logs) == 6
+
+
+@pytest.mark.slow
+def test_tasks_of_an_array_and_then_the_report(tmp_path):
+    config = written(tmp_path, controls=[])
+    listed = subprocess.run(
+        [sys.executable, "-m", "rlsum", "compare", str(config), "--tasks"], capture_output=True, text=True, check=True
+    )
+    tasks = dict(line.split("\t") for line in listed.stdout.splitlines())
+    number = next(number for number, name in tasks.items() if name == "rouge-l-1")
+    with begun(config, "--task", number) as process:
+        printed, _ = process.communicate()
+    assert process.returncode == 0, printed
+    folder = tmp_path / "folder"
+    assert sorted(path.name for path in (folder / "runs").iterdir()) == ["rouge-l-1", "start-1"]
+    assert not (folder / "report").exists()
+    with begun(config, "--report-only") as process:
+        printed, _ = process.communicate()
+    assert process.returncode == 0, printed
+    assert "lead-3" in (folder / "report" / "report.md").read_text()
