@@ -6,9 +6,10 @@ from pathlib import Path
 
 from human_eval.formatting import csv_text
 from human_eval.report import results
-from human_eval.report.findings import findings, material, warnings
+from human_eval.report.findings import findings, material
 from human_eval.report.pictures import preferences_picture
 from human_eval.report.tables import all_tables, verdict_table
+from human_eval.report.warnings import warnings
 from human_eval.statistics.analysis import Analysis
 from rlsum.pages.blocks import Block, Bullets, Heading, section, small_print
 from rlsum.pages.latex import to_latex
@@ -38,7 +39,7 @@ def summary(analysis: Analysis) -> list[Block]:
 def card(analysis: Analysis) -> list[Block]:
     """The whole card, with every table and the picture."""
     return [
-        Heading(f"What people prefer: {', '.join(analysis.votes.systems)}", 1),
+        Heading(f"What judges prefer: {', '.join(analysis.votes.systems)}", 1),
         *small_print(material(analysis)),
         *section("Findings", Bullets(findings(analysis))),
         *section("Warnings", Bullets(warnings(analysis), "warning")),

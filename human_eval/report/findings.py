@@ -1,20 +1,19 @@
-"""An analysis in sentences: the material, findings and warnings."""
+"""An analysis in sentences: the material and the findings."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from itertools import pairwise
 
-from human_eval.design.blinding import naming_note
 from human_eval.formatting import counted
 from human_eval.statistics.analysis import Analysis, Outcome, Verdict
-from human_eval.statistics.audit import own_shares
 from human_eval.statistics.control_variate import ControlVariate
 from human_eval.statistics.preference import Preference
 from rlsum.evaluation.statistics import holm
 from rlsum.pages.table import p_words
 
-CLEAR = 0.05  # p below which an effect of side or length is worth a warning
+CLEAR = 0.05  # p, after Holm's correction, below which an effect of side, length or a metric is reported
 
 
 def verdict(outcome: Outcome, alpha: float) -> str:
@@ -65,30 +64,29 @@ def findings(analysis: Analysis) -> list[str]:
     outcomes = sorted(analysis.outcomes, key=lambda outcome: outcome.criterion != primary)
     return [
         *("primary criterion, " * (outcome.criterion == primary) + verdict(outcome, alpha) for outcome in outcomes),
-        *(
-            f"{criterion}: from strongest to weakest: {', '.join(row.system for row in ranking.systems)}"
-            for criterion, ranking in analysis.rankings.items()
-            if ranking.systems
-        ),
-        *_best_metric(analysis),
+        *_order(analysis),
+        *_metrics_that_help(analysis),
     ]
 
 
-def warnings(analysis: Analysis) -> list[str]:
-    """Reasons for caution about the results."""
-    naming = analysis.votes.naming
-    return [
-        *analysis.votes.notes,
-        *([f"blinding: {naming_note(naming)}; judges who read it may have known the system"] if naming else []),
-        *(f"{row.judge} is left out with {counted(row.votes, 'vote')}: {row.reason}" for row in analysis.excluded),
-        *_changed_by_exclusion(analysis),
-        *_too_few(analysis),
-        *_judges(analysis),
-        *_naive(analysis),
-        *_ties(analysis),
-        *_effects(analysis),
-        *(f"{name}: no ranking: {row.reason}" for name, row in analysis.rankings.items() if not row.systems),
-    ]
+def _order(analysis: Analysis) -> Iterable[str]:
+    """The order of several systems, as far as these judges' preferences show it."""
+    for criterion, ranking in analysis.rankings.items():
+        if not ranking.systems:
+            continue
+        order = [row.system for row in ranking.systems]
+        detected = {
+            tuple(sorted(row.pair, key=lambda system: system != preferred))
+            for row in analysis.outcomes
+            if row.criterion == criterion and (preferred := row.preferred(analysis.settings.alpha))
+        }
+        if all(neighbours in detected for neighbours in pairwise(order)):
+            yield f"{criterion}: from strongest to weakest: {', '.join(order)}"
+        elif detected:
+            shown = ", ".join(f"{better} over {worse}" for better, worse in sorted(detected))
+            yield f"{criterion}: no complete order of the systems is shown; detected: {shown}"
+        else:
+            yield f"{criterion}: no order of the systems is shown"
 
 
 def material(analysis: Analysis) -> list[str]:
@@ -126,106 +124,27 @@ def between(estimate: Preference | ControlVariate) -> str:
     return "no interval" if math.isnan(estimate.low) else f"{percent(estimate.low)} to {percent(estimate.high)}"
 
 
-def _changed_by_exclusion(analysis: Analysis) -> Iterable[str]:
-    alpha = analysis.settings.alpha
-    for kept, everyone in zip(analysis.outcomes, analysis.everyone, strict=False):
-        if kept.preferred(alpha) != everyone.preferred(alpha):
-            yield f"without exclusions: {verdict(everyone, alpha)}"
-
-
-def _too_few(analysis: Analysis) -> Iterable[str]:
-    alpha = analysis.settings.alpha
-    items = max(outcome.half.items for outcome in analysis.outcomes)
-    if items and 2.0 ** (1 - items) > alpha:
-        yield f"{counted(items, 'item')}: no result could have been significant at {alpha:g}; judge more items"
-
-
-def _judges(analysis: Analysis) -> Iterable[str]:
-    """Verdicts that hold for these judges only, and judges who contradict them."""
-    alpha = analysis.settings.alpha
-    reasons = dict.fromkeys(row.random_judges.reason for row in analysis.outcomes if row.half.items)
-    yield from (f"the verdicts are about these judges, not about people in general: {why}" for why in reasons if why)
-    for outcome in analysis.outcomes:
-        preferred = outcome.preferred(alpha)
-        if preferred is None:
-            continue
-        if not math.isnan(outcome.alike.p_holm) and outcome.preferred_by_others(alpha) is None:
-            yield (
-                f"{_name(outcome)}: {preferred} is preferred by these judges, but their own preferences differ so much "
-                "that others like them may not prefer it"
-            )
-        shares = own_shares(analysis.kept, outcome.criterion, outcome.pair)
-        for_preferred = {judge: share if preferred == outcome.pair[1] else 1 - share for judge, share in shares.items()}
-        against = {judge: share for judge, share in sorted(for_preferred.items()) if share < 0.5}
-        if against:
-            named = ", ".join(f"{judge} ({percent(share)} for {preferred})" for judge, share in against.items())
-            yield f"{_name(outcome)}: {len(against)} of {counted(len(shares), 'judge')} chose the other: {named}"
-
-
-def _naive(analysis: Analysis) -> Iterable[str]:
-    for outcome in analysis.outcomes:
-        if outcome.half.naive_p <= analysis.settings.alpha < outcome.half.p:
-            yield (
-                f"{_name(outcome)}: a test on pooled votes would have claimed a difference "
-                f"({p_words(outcome.half.naive_p)}), but votes on an item are not independent; the test by items finds "
-                f"none (p = {outcome.half.p:.3f} before correction)"
-            )
-
-
-def _ties(analysis: Analysis) -> Iterable[str]:
-    alpha = analysis.settings.alpha
-    for outcome in analysis.outcomes:
-        half, dropped = outcome.half.p, outcome.dropped.p
-        if not math.isnan(dropped) and (half <= alpha) != (dropped <= alpha):
-            yield (
-                f"{_name(outcome)}: the verdict depends on the treatment of ties: p is {half:.3f} with ties as half "
-                f"votes and {dropped:.3f} with ties dropped"
-            )
-
-
-def _effects(analysis: Analysis) -> Iterable[str]:
-    for criterion, effect in analysis.order.items():
-        if effect.p <= CLEAR:
-            yield (
-                f"{criterion}: the text on the left got {percent(effect.share)} of the votes ({between(effect)}); "
-                "sides are balanced, so this adds noise and favours neither system"
-            )
-    for criterion, effect in analysis.length.items():
-        if effect.p <= CLEAR and effect.share > 0.5:
-            yield (
-                f"{criterion}: the longer text got {percent(effect.share)} of these judges' votes ({between(effect)}); "
-                "a preference may be one for length"
-            )
-    leads = analysis.leads
-    for (criterion, lead), p in zip(leads.items(), holm([lead.p for lead in leads.values()]), strict=True):
-        if p <= CLEAR and lead.lead > 0:
-            yield (
-                f"{criterion}: length alone predicts what the other judges choose better than a judge does, by "
-                f"{100 * lead.lead:.1f} points of accuracy ({p_words(float(p))} after Holm)"
-            )
-
-
-def _best_metric(analysis: Analysis) -> Iterable[str]:
-    """The metric that narrows the interval of the main criterion most, and by how much."""
+def _metrics_that_help(analysis: Analysis) -> Iterable[str]:
+    """The metrics that make the interval of the main criterion narrower, beyond what chance does to useless ones."""
     estimates = [
-        (control.width, metric, pair, control)
+        (metric, pair, control)
         for (criterion, pair), controls in analysis.controls.items()
         if criterion == analysis.shown
         for metric, control in controls.items()
         if not math.isnan(control.width)
     ]
+    adjusted = holm([control.p for _, _, control in estimates])
+    found = [row for row, p in zip(estimates, adjusted, strict=True) if p <= CLEAR and row[2].width < 1]
     if not estimates:
         return
-    width, metric, pair, control = min(estimates, key=lambda estimate: estimate[0])
-    if width >= 0.995:
-        yield f"{analysis.shown}: no metric makes the interval narrower"
+    if not found:
+        yield f"{analysis.shown}: no metric is shown to make the interval narrower"
         return
+    metric, pair, control = min(found, key=lambda row: row[2].width)
     share = f"{percent(control.share)} ({between(control)})"
+    best = f"; the best of {len(estimates)} looks better than it is" if len(estimates) > 1 else ""
     yield (
-        f"{analysis.shown}: with the scores of {metric} the share of {pair[1]} is estimated as {share}: the interval "
-        f"is {percent(1 - width)} narrower, as with {percent(width**-2 - 1)} more items"
+        f"{analysis.shown}: the scores of {metric} correlate with the preferences (r = {control.correlation:.2f}); "
+        f"with them the share of {pair[1]} is estimated as {share}: the interval is {percent(1 - control.width)} "
+        f"narrower{best}"
     )
-
-
-def _name(outcome: Outcome) -> str:
-    return f"{outcome.criterion}, {' and '.join(outcome.pair)}"

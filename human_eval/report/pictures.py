@@ -29,8 +29,9 @@ def preferences_picture(analysis: Analysis) -> Picture:
         for y, outcome in enumerate(outcomes):
             half, (first, second) = outcome.half, outcome.pair
             colour = COLOURS[6] if outcome.preferred(alpha) is None else COLOURS[0 if half.share > 0.5 else 1]
-            if not math.isnan(half.low):
-                axes.plot([100 * half.low, 100 * half.high], [y, y], color=colour, linewidth=2.5)
+            low, high = outcome.these.low, outcome.these.high
+            if not math.isnan(low):
+                axes.plot([100 * low, 100 * high], [y, y], color=colour, linewidth=2.5)
             axes.plot(100 * half.share, y, "o", color=colour, markersize=7)
             labels.append(f"{outcome.criterion}\n{versus((short_name(first), short_name(second)))}")
         axes.set_yticks(range(len(outcomes)), labels)
@@ -42,8 +43,8 @@ def preferences_picture(analysis: Analysis) -> Picture:
     return drawn(
         "preferences",
         "Preferences",
-        "Share of the second system with its 95% interval. Blue: the second is preferred; orange: the first is; grey: "
-        "no difference detected.",
+        "Share of the second system among these judges, with simultaneous intervals. Blue: the second is preferred; "
+        "orange: the first is; grey: no difference detected.",
         (7.2, 1.0 + 0.5 * max(1, len(outcomes))),
         draw,
     )

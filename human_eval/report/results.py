@@ -8,7 +8,8 @@ from dataclasses import asdict
 from operator import attrgetter
 from typing import Any
 
-from human_eval.report.findings import findings, warnings
+from human_eval.report.findings import findings
+from human_eval.report.warnings import warnings
 from human_eval.statistics.analysis import Analysis, Outcome
 from human_eval.study import Pair
 from rlsum.records import finite

@@ -12,7 +12,7 @@ from human_eval.statistics.control_variate import ControlVariate
 from human_eval.statistics.preference import Preference
 from human_eval.statistics.ranking import SystemRanking
 from rlsum.evaluation.agreement import Agreement
-from rlsum.pages.table import DASH, UNDEFINED, Cell, Table, p_text
+from rlsum.pages.table import DASH, UNDEFINED, Cell, Table, p_text, p_words
 
 AGREEMENTS = {
     "alpha": "Krippendorff's alpha (ordinal)",
@@ -20,6 +20,9 @@ AGREEMENTS = {
     "pairwise": "pairs of judges who agree, %",
     "correlation": "correlation within items",
 }
+
+
+MARKED = "Bold: the 95% interval of this cell alone excludes 50%."
 
 
 def verdict_table(analysis: Analysis) -> Table:
@@ -85,7 +88,7 @@ def agreement_table(analysis: Analysis) -> Table:
 
 
 def ranking_table(criterion: str, ranking: SystemRanking) -> Table:
-    """One row a system, from strongest to weakest."""
+    """One row a system, in the order of the estimates."""
     rows = tuple(
         _row(
             row.system,
@@ -96,7 +99,8 @@ def ranking_table(criterion: str, ranking: SystemRanking) -> Table:
         for row in ranking.systems
     )
     header = ("system", "log-strength", "expected to win, %", "rank, 95%")
-    return Table(f"Ranking (Bradley-Terry): {criterion}", header, rows, (ranking.reason,) if ranking.reason else ())
+    note = "In the order of the estimates, which the tests need not support. Intervals resample items, not judges."
+    return Table(f"Ranking (Bradley-Terry): {criterion}", header, rows, tuple(filter(None, (note, ranking.reason))))
 
 
 def effects_table(analysis: Analysis) -> Table:
@@ -105,7 +109,9 @@ def effects_table(analysis: Analysis) -> Table:
     for criterion, order in analysis.order.items():
         length = analysis.length[criterion]
         rows.append(_row(criterion, share_cell(order), p_text(order.p), share_cell(length), p_text(length.p)))
-    note = "50% is no effect. Length is an association, not a cause: the better system may write longer texts."
+    note = (
+        f"50% is no effect. {MARKED} Length is an association, not a cause: the better system may write longer texts."
+    )
     header = ("criterion", "text on the left chosen, %", "p", "longer text chosen, %", "p")
     return Table("Sides and length", header, tuple(rows), (note,))
 
@@ -140,11 +146,11 @@ def metrics_table(analysis: Analysis) -> Table:
     names = dict.fromkeys(name for metrics in columns for name in metrics)
     rows = tuple(_row(name, *(_accuracy(metrics[name]) for metrics in columns)) for name in names)
     note = (
-        "50% is chance. Comparisons in which the mean vote is a tie are left out; a tie of the metric counts half. A "
-        "judge is compared with the mean of the others, which has one judge fewer, so a judge's accuracy is lower than "
-        "it would be on the metrics' terms; ties of the judge or of the others count half."
+        f"50% is chance. {MARKED} Comparisons in which the mean vote is a tie are left out; a tie of the metric counts "
+        "half. A judge is compared with the mean of the others, which has one judge fewer, so a judge's accuracy is "
+        "lower than it would be on the metrics' terms; ties of the judge or of the others count half."
     )
-    return Table("Do metrics choose as people do? Accuracy, %", ("", *analysis.metrics), rows, (note,))
+    return Table("Do metrics choose as these judges do? Accuracy, %", ("", *analysis.metrics), rows, (note,))
 
 
 def controls_table(analysis: Analysis) -> Table:
@@ -157,7 +163,7 @@ def controls_table(analysis: Analysis) -> Table:
             share_cell(control),
             _number(100 * (1 - control.width), "+.1f"),
             _number(100 * (control.width**-2 - 1), "+.0f"),
-            _number(control.correlation, ".2f"),
+            Cell(_number(control.correlation, ".2f"), p_words(control.p) if control.p == control.p else ""),
             Cell(
                 f"{control.judged:,} + {control.others:,}",
                 f"{control.undefined:,} undefined" if control.undefined else "",
@@ -170,7 +176,7 @@ def controls_table(analysis: Analysis) -> Table:
     columns = (*header, "as with more items, %", "r", "judged + scored only")
     note = (
         "Control variates (Chaganty et al. 2018), with the metric's scores on unjudged items. No metric biases the "
-        "estimate; an uninformative one does not narrow the interval."
+        "estimate. One without correlation narrows the interval by chance only, and so does the best of many."
     )
     return Table("With the help of metrics", columns, rows, (note,))
 

@@ -24,6 +24,11 @@ def order_effect(votes: Sequence[Vote], *, resamples: int = RESAMPLES, seed: int
     return effect if effect.items else replace(effect, reason="sides are not known")
 
 
+def on_the_left(votes: Sequence[Vote], pair: Pair) -> float:
+    """The share of votes on ``pair`` for which its second system was on the left; NaN where sides are not known."""
+    return _mean([vote.left == pair[1] for vote in votes if vote.pair == pair and vote.left is not None])
+
+
 def length_effect(votes: Sequence[Vote], *, resamples: int = RESAMPLES, seed: int = 0) -> Preference:
     """The share of votes for the text with more words; pairs of equal length are left out.
 

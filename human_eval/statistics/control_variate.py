@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.stats import pearsonr
 
 from human_eval.statistics.preference import FEWEST, item_interval
 from human_eval.statistics.votes import Floats
@@ -21,7 +22,8 @@ class ControlVariate:
     """The share of the second system, estimated with the scores of a metric.
 
     ``width``: width of the interval relative to that without the metric; ``1 / width**2 - 1`` is the relative number of
-    judged items saved. ``correlation``: Pearson's r of preference and metric difference on the ``judged`` items.
+    judged items saved. ``correlation``: Pearson's r of preference and metric difference on the ``judged`` items;
+    ``p``: its two-sided test, since a metric without correlation may narrow an interval by chance.
     ``others``: number of items scored but not judged; ``undefined``: items without a metric difference. NaN if
     undefined; ``reason`` says why.
     """
@@ -31,6 +33,7 @@ class ControlVariate:
     high: float
     width: float
     correlation: float
+    p: float
     judged: int
     others: int
     undefined: int
@@ -59,10 +62,10 @@ def control_variate(
     nan = float("nan")
     counts = (len(judged), len(others), undefined)
     if reason := _undefined(judged, others):
-        return ControlVariate(nan, nan, nan, nan, nan, *counts, reason)
+        return ControlVariate(nan, nan, nan, nan, nan, nan, *counts, reason)
     centre = np.nanmean(np.concatenate([judged, others]))
     judged, others = (np.where(np.isnan(each), 0.0, each - centre) for each in (judged, others))
-    correlation = nan if np.ptp(means) == 0 else float(np.corrcoef(means, judged)[0, 1])
+    correlation, p = (nan, nan) if np.ptp(means) == 0 else map(float, pearsonr(means, judged))
     kept = len(others) / (len(judged) + len(others))
     slopes = kept * slopes_without(means, judged)
     corrected = means - slopes * (judged - others.mean())
@@ -73,7 +76,7 @@ def control_variate(
     low, high = (mean - np.hypot(mean - estimate.low, slack), mean + np.hypot(estimate.high - mean, slack))
     width = float((high - low) / (plain.high - plain.low))
     share, low, high = (float((1 + each) / 2) for each in (mean, low, high))
-    return ControlVariate(share, low, high, width, correlation, *counts)
+    return ControlVariate(share, low, high, width, correlation, p, *counts)
 
 
 def slopes_without(means: Floats, judged: Floats) -> Floats:

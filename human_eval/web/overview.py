@@ -11,7 +11,8 @@ import numpy as np
 
 from human_eval.collection.responses import Response
 from human_eval.collection.store import Loan
-from human_eval.report.findings import findings, warnings
+from human_eval.report.findings import findings
+from human_eval.report.warnings import warnings
 from human_eval.statistics.analysis import AnalysisSettings, analyse
 from human_eval.statistics.exclusion import ExclusionRules, excluded
 from human_eval.statistics.unblind import unblind

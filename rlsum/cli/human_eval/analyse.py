@@ -48,11 +48,12 @@ def analyse(
     resamples: Annotated[int, typer.Option(min=1, help="Resamples of intervals, sign flips of tests.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of intervals and p-values.")] = 0,
 ) -> None:
-    """Unblind a study and report which system people prefer, with intervals and tests.
+    """Unblind a study and report which system judges prefer, with intervals and tests.
 
-    For each criterion and pair of systems: the share of votes with its interval by item, a sign-flip permutation test
-    with Holm's correction, with ties as half votes and with ties dropped. Also: agreement of the judges, a ranking of
-    more than two systems, effects of side, length and single judges, excluded judges, the verdict without exclusions.
+    For each criterion and pair of systems: the share of votes, whether these judges prefer a system and whether judges
+    like them would, with tests after Holm's correction and intervals that agree with them. Also: agreement of the
+    judges, a ranking of more than two systems, effects of side, length and single judges, excluded judges, the verdict
+    without exclusions.
     With --scores also the accuracy of each metric, and estimates that use its scores as control variates.
 
     **Examples**

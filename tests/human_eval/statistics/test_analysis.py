@@ -8,7 +8,8 @@ import pytest
 from votes import study_of, votes_of
 
 from human_eval.planning.simulation import Assumptions, draw_votes
-from human_eval.report.findings import findings, verdict, warnings
+from human_eval.report.findings import findings, verdict
+from human_eval.report.warnings import warnings
 from human_eval.statistics.analysis import AnalysisSettings, analyse
 from human_eval.statistics.votes import CheckResult
 from rlsum.errors import UserError
@@ -154,6 +155,10 @@ def test_three_systems_are_ranked():
     found = analyse(study_of(rows), FAST)
     assert [row.system for row in found.rankings["overall"].systems] == ["c", "b", "a"]
     assert "overall: from strongest to weakest: c, b, a" in findings(found)
+    undetected = [replace(row, these=replace(row.these, p_holm=1.0)) for row in found.outcomes]
+    assert "overall: no order of the systems is shown" in findings(replace(found, outcomes=tuple(undetected)))
+    partly = replace(found, outcomes=(*found.outcomes[:2], undetected[2]))
+    assert "overall: no complete order of the systems is shown; detected: b over a, c over a" in findings(partly)
     apart = [row for row in rows if row.pair == ("a", "b")] + votes_of([[1], [-1]], pair=("c", "d"))
     assert any("no chain of comparisons" in each for each in warnings(analyse(study_of(apart), FAST)))
 
@@ -173,7 +178,32 @@ def test_metric_scores_help_where_they_are_good_and_harm_nowhere():
     assert controls["noise"].undefined == 1
     assert (controls["good"].judged, controls["good"].others) == (80, 420)
     assert found.metrics["overall"]["good"].share > 0.7
-    assert any("with the scores of good" in each for each in findings(found))
+    assert any("the scores of good correlate" in each for each in findings(found))
+
+
+def test_the_best_of_twelve_useless_metrics_is_claimed_at_5_percent():
+    generator = np.random.default_rng(0)
+    names, claimed = [f"item{number:03d}" for number in range(60)], 0
+    for _ in range(12):
+        scores = {
+            f"m{number}": {system: dict(zip(names, generator.random(60).tolist(), strict=True)) for system in "ab"}
+            for number in range(12)
+        }
+        votes = study_of(votes_of(generator.choice([-1, 1], (30, 2))))
+        said = findings(analyse(votes, replace(FAST, resamples=20), scores))
+        claimed += any("narrower" in each and "no metric" not in each for each in said)
+    assert claimed <= 3  # of 12 at 5%: more with a probability of .2%
+
+
+def test_sides_of_a_half_returned_study_are_not_called_balanced():
+    votes = np.where(np.random.default_rng(0).random((40, 2)) < 0.85, 1, -1)  # by side: 1 is the left
+    rows = [replace(row, preference=row.preference if row.left == "b" else -row.preference) for row in votes_of(votes)]
+    balanced = " ".join(warnings(analyse(study_of(rows), FAST)))
+    assert "sides are balanced among these votes" in balanced
+    returned = [row for row in rows if row.left == "b" or row.position < 16]
+    said = " ".join(warnings(analyse(study_of(returned), FAST)))
+    assert "sides are not balanced among these votes (b was on the left in 71.4%" in said
+    assert "which favours b by about" in said
 
 
 def test_nothing_to_analyse_is_said():

@@ -7,7 +7,8 @@ from studies import study as small_study
 
 from human_eval.collection.responses import Response, write_responses
 from human_eval.files import save
-from human_eval.report.findings import material, warnings
+from human_eval.report.findings import material
+from human_eval.report.warnings import warnings
 from human_eval.statistics.analysis import AnalysisSettings, analyse
 from human_eval.statistics.exclusion import ExclusionRules
 from human_eval.statistics.unblind import read_votes, unblind

@@ -1,0 +1,137 @@
+"""Reasons for caution about an analysis, in sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+
+from human_eval.design.blinding import naming_note
+from human_eval.formatting import counted
+from human_eval.report.findings import CLEAR, between, percent, verdict
+from human_eval.statistics.analysis import Analysis, Outcome
+from human_eval.statistics.audit import on_the_left, own_shares
+from human_eval.statistics.preference import Preference
+from rlsum.evaluation.statistics import holm
+from rlsum.pages.table import p_words
+
+EVEN = 0.005  # shift of a share by unbalanced sides that is too small to report
+
+
+def warnings(analysis: Analysis) -> list[str]:
+    """Reasons for caution about the results."""
+    naming = analysis.votes.naming
+    return [
+        *analysis.votes.notes,
+        *([f"blinding: {naming_note(naming)}; judges who read it may have known the system"] if naming else []),
+        *(f"{row.judge} is left out with {counted(row.votes, 'vote')}: {row.reason}" for row in analysis.excluded),
+        *_changed_by_exclusion(analysis),
+        *_too_few(analysis),
+        *_judges(analysis),
+        *_naive(analysis),
+        *_ties(analysis),
+        *_effects(analysis),
+        *(f"{name}: no ranking: {row.reason}" for name, row in analysis.rankings.items() if not row.systems),
+    ]
+
+
+def _changed_by_exclusion(analysis: Analysis) -> Iterable[str]:
+    alpha = analysis.settings.alpha
+    for kept, everyone in zip(analysis.outcomes, analysis.everyone, strict=False):
+        if kept.preferred(alpha) != everyone.preferred(alpha):
+            yield f"without exclusions: {verdict(everyone, alpha)}"
+
+
+def _too_few(analysis: Analysis) -> Iterable[str]:
+    alpha = analysis.settings.alpha
+    items = max(outcome.half.items for outcome in analysis.outcomes)
+    if items and 2.0 ** (1 - items) > alpha:
+        yield f"{counted(items, 'item')}: no result could have been significant at {alpha:g}; judge more items"
+
+
+def _judges(analysis: Analysis) -> Iterable[str]:
+    """Verdicts that hold for these judges only, and judges who contradict them."""
+    alpha = analysis.settings.alpha
+    reasons = dict.fromkeys(row.random_judges.reason for row in analysis.outcomes if row.half.items)
+    yield from (f"the verdicts are about these judges, not about people in general: {why}" for why in reasons if why)
+    for outcome in analysis.outcomes:
+        preferred = outcome.preferred(alpha)
+        if preferred is None:
+            continue
+        if not math.isnan(outcome.alike.p_holm) and outcome.preferred_by_others(alpha) is None:
+            yield (
+                f"{_name(outcome)}: {preferred} is preferred by these judges, but their own preferences differ so much "
+                "that others like them may not prefer it"
+            )
+        shares = own_shares(analysis.kept, outcome.criterion, outcome.pair)
+        for_preferred = {judge: share if preferred == outcome.pair[1] else 1 - share for judge, share in shares.items()}
+        against = {judge: share for judge, share in sorted(for_preferred.items()) if share < 0.5}
+        if against:
+            named = ", ".join(f"{judge} ({percent(share)} for {preferred})" for judge, share in against.items())
+            yield f"{_name(outcome)}: {len(against)} of {counted(len(shares), 'judge')} chose the other: {named}"
+
+
+def _naive(analysis: Analysis) -> Iterable[str]:
+    for outcome in analysis.outcomes:
+        if outcome.half.naive_p <= analysis.settings.alpha < outcome.half.p:
+            yield (
+                f"{_name(outcome)}: a test on pooled votes would have claimed a difference "
+                f"({p_words(outcome.half.naive_p)}), but votes on an item are not independent; the test by items finds "
+                f"none (p = {outcome.half.p:.3f} before correction)"
+            )
+
+
+def _ties(analysis: Analysis) -> Iterable[str]:
+    alpha = analysis.settings.alpha
+    for outcome in analysis.outcomes:
+        half, dropped = outcome.half.p, outcome.dropped.p
+        if not math.isnan(dropped) and (half <= alpha) != (dropped <= alpha):
+            yield (
+                f"{_name(outcome)}: the verdict depends on the treatment of ties: p is {half:.3f} with ties as half "
+                f"votes and {dropped:.3f} with ties dropped"
+            )
+
+
+def _effects(analysis: Analysis) -> Iterable[str]:
+    for criterion, effect in _clear(analysis.order):
+        yield (
+            f"{criterion}: the text on the left got {percent(effect.share)} of the votes ({between(effect)}); "
+            f"{_sides(analysis, criterion, effect)}"
+        )
+    for criterion, effect in _clear(analysis.length):
+        if effect.share > 0.5:
+            yield (
+                f"{criterion}: the longer text got {percent(effect.share)} of these judges' votes ({between(effect)}); "
+                "a preference may be one for length"
+            )
+    leads = analysis.leads
+    for (criterion, lead), p in zip(leads.items(), holm([lead.p for lead in leads.values()]), strict=True):
+        if p <= CLEAR and lead.lead > 0:
+            yield (
+                f"{criterion}: length alone predicts what the other judges choose better than a judge does, by "
+                f"{100 * lead.lead:.1f} points of accuracy ({p_words(float(p))} after Holm)"
+            )
+
+
+def _clear(effects: Mapping[str, Preference]) -> Iterable[tuple[str, Preference]]:
+    """The effects that differ from none, after Holm's correction over the criteria."""
+    adjusted = holm([effect.p for effect in effects.values()])
+    return [row for row, p in zip(effects.items(), adjusted, strict=True) if p <= CLEAR]
+
+
+def _sides(analysis: Analysis, criterion: str, effect: Preference) -> str:
+    """What a preference for the left text does to the shares, given the sides of the votes that came back."""
+    votes = analysis.kept.of(criterion)
+    lefts = {pair: on_the_left(votes, pair) for pair in analysis.votes.pairs}
+    pair, left = max(lefts.items(), key=lambda row: abs(row[1] - 0.5) if not math.isnan(row[1]) else 0.0)
+    shift = (effect.share - 0.5) * (2 * left - 1)  # of the second system's share
+    if abs(shift) < EVEN:
+        return "sides are balanced among these votes, so this adds noise and favours neither system"
+    favoured = pair[1] if shift > 0 else pair[0]
+    return (
+        f"sides are not balanced among these votes ({pair[1]} was on the left in {percent(left)} of those on "
+        f"{' and '.join(pair)}), which favours {favoured} by about {100 * abs(shift):.1f} points"
+    )
+
+
+def _name(outcome: Outcome) -> str:
+    return f"{outcome.criterion}, {' and '.join(outcome.pair)}"
