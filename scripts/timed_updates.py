@@ -19,7 +19,7 @@ import resource
 import string
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import ModuleType, SimpleNamespace
@@ -31,6 +31,7 @@ import torch
 if TYPE_CHECKING:
     from rlsum.data.batch import Batch
     from rlsum.data.vocabulary import Vocabulary
+    from rlsum.models.summarizer import TargetScores, Tokens
 
 Update = Callable[[], object]
 
@@ -99,7 +100,7 @@ def run(update: Update | None) -> float | None:
 def prepare_ours(case: Case) -> Update:
     """An update of the pointer-generator that is on the path."""
     import rewards
-    from rlsum.data.vocabulary import EOS, PAD, Vocabulary
+    from rlsum.data.vocabulary import EOS, Vocabulary
     from rlsum.models.pointer_generator import NEVER, PointerGenerator
     from rlsum.models.sizes import PointerGeneratorConfig
 
@@ -119,23 +120,31 @@ def prepare_ours(case: Case) -> Update:
     reward, k, sampling = rewards.from_spec("rouge-l"), case.samples, Sampling(max_length=case.target)
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, fused=True)
 
-    def update() -> None:
-        target, weight, sampled = batch.target, torch.full((ARTICLES,), -1.0), torch.zeros(ARTICLES, dtype=torch.bool)
-        if case.gamma:
-            samples, greedy = model.self_critical(batch, k, sampling)
-            target, sampled = samples.ids, torch.ones(ARTICLES * k, dtype=torch.bool)
-            scores = reward(model.to_text(batch, samples), [r for r in batch.references for _ in range(k)])
-            scores = scores.reshape(-1, k) - reward(model.to_text(batch, greedy), batch.references)[:, None]
-            weight = -case.gamma * torch.as_tensor(scores, dtype=torch.float32).flatten() / k
-        if 0 < case.gamma < 1:
+    def scores(gamma: float) -> tuple[Tokens, Tokens, Sequence[TargetScores | None]]:
+        """Samples, greedy texts, and scores of samples and references; a checkout may decode and then score."""
+        if hasattr(model, "draw_and_score"):
+            return model.draw_and_score(batch, k, sampling, None, True, gamma < 1)
+        samples, greedy = model.self_critical(batch, k, sampling)
+        target, sampled = samples.ids, torch.ones(ARTICLES * k, dtype=torch.bool)
+        if gamma < 1:
             target = torch.cat([target.view(ARTICLES, k, -1), batch.target.unsqueeze(1)], 1).flatten(0, 1)
-            weight = torch.cat([weight.view(-1, k), torch.full((ARTICLES, 1), case.gamma - 1.0)], 1).flatten()
             sampled = torch.arange(len(target)) % (k + 1) < k
-        scored = model(batch, target, Drawn(sampled, sampling)) if Drawn and case.gamma else model(batch, target)
-        lengths = (target != PAD).sum(-1)
-        loss = (weight * scored.log_prob.sum(-1) / lengths).sum() / ARTICLES
+        scored = model(batch, target, Drawn(sampled, sampling)) if Drawn else model(batch, target)
+        return samples, greedy, [type(scored)(scored[0][rows], scored[1][rows]) for rows in (sampled, ~sampled)]
+
+    def update() -> None:
+        of_samples, of_references = None, model(batch, batch.target) if case.gamma == 0 else None
+        loss = torch.zeros(())
+        if case.gamma:
+            samples, greedy, (of_samples, of_references) = scores(case.gamma)
+            rewarded = reward(model.to_text(batch, samples), [r for r in batch.references for _ in range(k)])
+            rewarded = rewarded.reshape(-1, k) - reward(model.to_text(batch, greedy), batch.references)[:, None]
+            weight = torch.as_tensor(rewarded, dtype=torch.float32).flatten()
+            loss = -case.gamma * (weight * of_samples.log_prob.mean(-1)).mean()
+        if case.gamma < 1:
+            loss = loss - (1 - case.gamma) * of_references.log_prob.mean()
         if case.coverage:
-            loss = loss + (scored.coverage.sum(-1) / lengths).mean()
+            loss = loss + sum(scored.coverage.mean() for scored in (of_samples, of_references) if scored is not None)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 2.0)
         optimizer.step()

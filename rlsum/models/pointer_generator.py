@@ -6,10 +6,10 @@ Notation: B rows, S source tokens, T target tokens, V vocabulary, E embedding, H
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.nn.functional as F
@@ -17,32 +17,21 @@ from torch import Tensor, nn
 
 from rlsum.data.batch import Batch, collate
 from rlsum.data.vocabulary import BOS, EOS, PAD, UNK, VOCABULARY, Vocabulary
-from rlsum.models import search
+from rlsum.models import search, unrolling
 from rlsum.models.attention import Memory
 from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.encoder import BidirectionalEncoder, Encoded, State
 from rlsum.models.sampling import NEVER, Drawn, log_of, target_log_policy
 from rlsum.models.search import READABLE
 from rlsum.models.sizes import PointerGeneratorConfig
-from rlsum.models.summarizer import WEIGHTS, TargetScores, Tokens, repeat_rows
-from rlsum.models.word_scores import WordColumns, target_log_prob, target_log_prob_without
+from rlsum.models.summarizer import WEIGHTS, DrawnScores, TargetScores, Tokens, repeat_rows
+from rlsum.models.unrolling import SharedWeight, StepOutput, Unrolled
+from rlsum.models.word_scores import WordColumns, WordOdds, target_log_prob, target_log_prob_without
 
 if TYPE_CHECKING:
     import datasets
 
 MODEL_TYPE = "rlsum-pointer-generator"  # in the config.json of a checkpoint
-
-
-class StepOutput(NamedTuple):
-    """One decoder step: features [s_t; h*_t] (B, 3H), log attention (B, S) float32, logit of p_gen (B, 1) float32."""
-
-    features: Tensor
-    log_attention: Tensor
-    gate: Tensor
-
-    def select(self, rows: Tensor) -> StepOutput:
-        """Rows by number (R,)."""
-        return StepOutput(*(part[rows] for part in self))
 
 
 class PointerGenerator(nn.Module):
@@ -148,6 +137,22 @@ class PointerGenerator(nn.Module):
         p = columns.probabilities(self.hidden_out(out.features), log_generate.exp(), encoded.unknowns)
         return p.scatter_add_(1, encoded.extended, (out.log_attention + log_copy).exp())
 
+    def mix(self, p: Tensor, odds: Tensor, total: Tensor, out: StepOutput, mask: Tensor, extended: Tensor) -> None:
+        """Like ``distribution``, written to ``p``, from the odds (B, V) of all words and their totals (B,)."""
+        log_generate, log_copy = self._log_gate(out.gate, mask.any(-1, keepdim=True))
+        torch.mul(odds, log_generate.exp() / total.unsqueeze(1), out=p[:, : odds.shape[1]])
+        p[:, odds.shape[1] :] = 0.0
+        p.scatter_add_(1, extended, (out.log_attention + log_copy).exp())
+
+    def word_odds(self, capacity: int) -> WordOdds:
+        """Room for the odds of all words after ``capacity`` outputs."""
+        return WordOdds(capacity, self.word_out.weight.detach())
+
+    def embedder(self) -> Callable[[Tensor], Tensor]:
+        """Extended ids (R,) -> embeddings (R, E), for all steps."""
+        table = SharedWeight(self.embed.weight, without=PAD)
+        return lambda ids: self.dropout(table.rows(ids.masked_fill(ids >= len(self.vocabulary), UNK)))
+
     def _bias(self) -> Tensor:
         return self.word_out.bias + self.word_bias.to(self.word_out.bias.dtype)
 
@@ -171,7 +176,12 @@ class PointerGenerator(nn.Module):
         encoded = self.encode(batch)
         if len(target) != len(batch):  # several targets an article: rows i*k .. i*k+k-1 belong to article i
             encoded = encoded.select(repeat_rows(len(batch), len(target) // len(batch)).to(target.device))
-        steps, overlap, place = self._unroll(encoded, target)
+        embedded = self.dropout(self.embed(self._inputs(target)))
+        return self._scores(encoded, unrolling.forced(self, encoded, embedded, target), target, drawn)
+
+    def _scores(self, encoded: Encoded, unrolled: Unrolled, target: Tensor, drawn: Drawn | None) -> TargetScores:
+        """Scores of targets (R, T) after the decoder was unrolled over them."""
+        steps, overlap, place, odds = unrolled
 
         def unpacked(values: Tensor) -> Tensor:  # (N, ...) -> (R, T, ...)
             padded = values.new_zeros(target.numel(), *values.shape[1:]).index_copy(0, place, values)
@@ -180,7 +190,7 @@ class PointerGenerator(nn.Module):
         coverage = unpacked(overlap)
         if drawn is None or drawn.sampling.plain:
             known = None if drawn is None else drawn.rows
-            log_prob = unpacked(self._target_log_prob(encoded, steps, target, place, known))
+            log_prob = unpacked(self._target_log_prob(encoded, steps, target, place, known, odds))
         else:
             rows, other = drawn.rows.nonzero().squeeze(1), ~drawn.rows[place // target.shape[1]]
             sampled = StepOutput(*map(unpacked, steps)).select(rows)
@@ -191,42 +201,18 @@ class PointerGenerator(nn.Module):
                 log_prob = log_prob.flatten().index_put((place[other],), own).view_as(target)
         return TargetScores(log_prob, coverage * (target != PAD))
 
-    def _unroll(self, encoded: Encoded, target: Tensor) -> tuple[StepOutput, Tensor, Tensor]:
-        """Teacher-force the decoder.
-
-        Returns the outputs of all steps (N, ...), their coverage penalties (N,), and their places (N,) in the flattened
-        target (B * T). On a CPU, rows that have ended take no steps; on a GPU, to look for ends would cost more.
-        """
-        embedded = self.dropout(self.embed(self._inputs(target)))
-        rows, width = torch.arange(len(target), device=target.device), target.shape[1]
-        lengths = (
-            (target != PAD).sum(-1).clamp(min=1).tolist() if target.device.type == "cpu" else [width] * len(target)
-        )
-        state, outputs, overlaps, places = self.start(encoded), [], [], []
-        for t, word in enumerate(embedded.unbind(1)):  # embedded[:, t]: backward would build T full-size gradients
-            if t in lengths:
-                kept = torch.tensor([i for i, row in enumerate(rows.tolist()) if lengths[row] > t])
-                if len(kept) == 0:
-                    break
-                rows, encoded, state = rows[kept], encoded.select(kept), state.select(kept)
-            out, after = self.step(encoded, state, word[rows] if len(rows) < len(word) else word)
-            outputs.append(out)
-            overlaps.append(torch.minimum(after.spent - state.spent, state.spent).sum(-1))
-            places.append(rows * width + t)
-            state = after
-        return StepOutput(*map(torch.cat, zip(*outputs, strict=True))), torch.cat(overlaps), torch.cat(places)
-
     def _inputs(self, target: Tensor) -> Tensor:
         """Decoder inputs: the target shifted right behind BOS, copied words as UNK."""
         shifted = F.pad(target[:, :-1], (1, 0), value=BOS)
         return shifted.masked_fill(shifted >= len(self.vocabulary), UNK)
 
     def _target_log_prob(
-        self, encoded: Encoded, steps: StepOutput, target: Tensor, place: Tensor, known: Tensor | None = None
-    ) -> Tensor:
+        self, encoded: Encoded, steps: StepOutput, target: Tensor, place: Tensor, known: Tensor | None = None,
+        odds: WordOdds | None = None,
+    ) -> Tensor:  # fmt: skip
         """Log p (N,) of the words at some places of the target, without building the extended distribution.
 
-        Rows of the mask ``known`` (R,) are scored as if UNK were impossible.
+        Rows of the mask ``known`` (R,) are scored as if UNK were impossible. ``odds``: of all words, if computed.
         """
         size, row, target = len(self.vocabulary), place // target.shape[1], target.flatten()[place]
         log_generate, log_copy = self._log_gate(steps.gate.squeeze(-1), encoded.mask.any(-1)[row])
@@ -234,9 +220,9 @@ class PointerGenerator(nn.Module):
         words = target.masked_fill(~in_vocabulary, UNK)
         inputs = self.hidden_out(steps.features), self.word_out.weight, self._bias(), words
         if known is None:
-            log_word = target_log_prob(*inputs)
+            log_word = target_log_prob(*inputs, odds)
         else:
-            log_word, log_known = target_log_prob_without(*inputs, UNK)
+            log_word, log_known = target_log_prob_without(*inputs, UNK, odds)
         log_generated = log_word.masked_fill(~in_vocabulary, NEVER)
         elsewhere = encoded.extended[row] != target.unsqueeze(1)
         log_attended = steps.log_attention.masked_fill(elsewhere, NEVER).logsumexp(-1)
@@ -286,6 +272,28 @@ class PointerGenerator(nn.Module):
         """See Summarizer.sample."""
         encoded = self.encode(batch).select(repeat_rows(len(batch), samples).to(batch.src.device))
         return search.rollout(self, encoded, search.sampler(sampling, noise), sampling.limit)
+
+    def draw_and_score(
+        self, batch: Batch, samples: int, sampling: Sampling, noise: Tensor | None, greedy: bool, references: bool
+    ) -> DrawnScores:
+        """See DrawsAndScores. What the decoder computed to draw a sample is kept to score it."""
+        encoded, size, device = self.encode(batch), len(batch), batch.src.device
+        article, cut = torch.arange(size, device=device), size * samples
+        target = batch.target if references else batch.target[:0]
+        learners = encoded.select(torch.cat([article.repeat_interleave(samples), article[: len(target)]]))
+        choose = search.sampler(sampling, noise)
+        if greedy:
+            choose = search.split_at(cut, cut + size, choose, search.greedy(sampling))
+        plain = sampling.plain
+        drawn = unrolling.drawn(self, learners, encoded if greedy else None, target, choose, sampling.limit, plain)
+        is_sample = torch.arange(len(drawn.target), device=device) < cut
+        scores = self._scores(learners, drawn.unrolled, drawn.target, Drawn(is_sample, sampling))
+        of_samples, of_references = (
+            TargetScores(scores.log_prob[rows, : ids.shape[1]], scores.coverage[rows, : ids.shape[1]])
+            for rows, ids in ((slice(cut), drawn.samples.ids), (slice(cut, None), target))
+        )
+        texts = drawn.greedy if greedy else None
+        return DrawnScores(drawn.samples, texts, (of_samples, of_references if references else None))
 
     def to_text(self, batch: Batch, tokens: Tokens) -> list[str]:
         """One text a row, words joined by a space, the end token left out."""

@@ -106,33 +106,61 @@ def split_at(cut: int, total: int, first: Chooser, rest: Chooser) -> Chooser:
     return choose
 
 
+class Texts:
+    """R texts that grow by a token a step: ids and log-probabilities (R, L) so far.
+
+    alive     numbers of the rows that are still decoded
+    previous  their last tokens, BOS before the first
+    running   whether they have not ended
+    """
+
+    def __init__(self, rows: int, length: int, like: Tensor) -> None:
+        """At most ``length`` tokens each. ``like``: any tensor of the model."""
+        self.ids = torch.full((rows, length), PAD, device=like.device)
+        precision = torch.promote_types(like.dtype, torch.float32)
+        self.log_prob = torch.zeros((rows, length), dtype=precision, device=like.device)
+        self.alive = torch.arange(rows, device=like.device)
+        self.previous, self.running = torch.full_like(self.alive, BOS), torch.ones_like(self.alive, dtype=torch.bool)
+        self.length = 0
+
+    def add(self, choose: Chooser, p: Tensor) -> None:
+        """Choose the next tokens of the alive rows from p (alive, V')."""
+        t = self.length
+        chosen, log_prob = choose(p, self.alive, self.ids[self.alive, :t])
+        self.previous = chosen.masked_fill(~self.running, PAD)
+        self.ids[self.alive, t] = self.previous
+        self.log_prob[self.alive, t] = log_prob.masked_fill(~self.running, 0.0).to(self.log_prob.dtype)
+        self.length += 1
+        self.running = self.running & (self.previous != EOS) & (self.length < self.ids.shape[1])
+
+    def drop(self) -> Tensor:
+        """Drop the rows that have ended. Returns the positions of the others among those that were alive."""
+        kept = self.running.nonzero().squeeze(1)
+        self.alive, self.previous, self.running = self.alive[kept], self.previous[kept], self.running[kept]
+        return kept
+
+    def tokens(self) -> Tokens:
+        """All texts, as wide as the longest."""
+        width = int((self.ids != PAD).any(0).sum())
+        return Tokens(self.ids[:, :width], self.log_prob[:, :width])
+
+
 def rollout(model: Decoder, encoded: Encoded, choose: Chooser, max_length: int) -> Tokens:
     """Decode every row of ``encoded`` with ``choose`` until all rows have ended or have ``max_length`` tokens."""
-    rows, device = len(encoded.mask), encoded.mask.device
-    ids = torch.full((rows, max_length), PAD, device=device)
-    precision = torch.promote_types(encoded.memory.states.dtype, torch.float32)
-    log_probs = torch.zeros((rows, max_length), dtype=precision, device=device)
+    texts = Texts(len(encoded.mask), max_length, encoded.memory.states)
     state, columns = model.start(encoded), model.word_columns()
-    alive = torch.arange(rows, device=device)  # numbers of the rows in ``encoded`` and ``state``
-    previous, running = torch.full_like(alive, BOS), torch.ones_like(alive, dtype=torch.bool)
     for t in range(max_length):
-        p, state = model.advance(encoded, state, previous, columns)
-        chosen, log_prob = choose(p, alive, ids[alive, :t])
-        previous = chosen.masked_fill(~running, PAD)
-        ids[alive, t] = previous
-        log_probs[alive, t] = log_prob.masked_fill(~running, 0.0).to(precision)
-        running = running & (previous != EOS)
-        if (t + 1) % steps_between_looks(device):
+        p, state = model.advance(encoded, state, texts.previous, columns)
+        texts.add(choose, p)
+        if (t + 1) % steps_between_looks(encoded.mask.device):
             continue
-        left = int(running.sum())
+        left = int(texts.running.sum())
         if left == 0:
             break
-        if left <= len(alive) * WORTH_DROPPING:
-            keep = running.nonzero().squeeze(1)
-            alive, previous, running = alive[keep], previous[keep], running[keep]
-            encoded, state = encoded.select(keep), state.select(keep)
-    width = int((ids != PAD).any(0).sum())
-    return Tokens(ids[:, :width], log_probs[:, :width])
+        if left <= len(texts.alive) * WORTH_DROPPING:
+            kept = texts.drop()
+            encoded, state = encoded.select(kept), state.select(kept)
+    return texts.tokens()
 
 
 def steps_between_looks(device: torch.device) -> int:

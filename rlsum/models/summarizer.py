@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -93,6 +93,27 @@ class Summarizer(Scorer, Protocol):
 
     def to_text(self, batch: Batch, tokens: Tokens) -> list[str]:
         """One text a row; copied unknown words in their surface form."""
+
+
+Scores = tuple[TargetScores, TargetScores | None]  # of samples, and of references where they are needed
+
+
+class DrawnScores(NamedTuple):
+    """Samples (B*k, L), greedy texts (B, L), and differentiable scores of the samples and of references (B, T)."""
+
+    samples: Tokens
+    greedy: Tokens | None
+    scores: Scores
+
+
+@runtime_checkable
+class DrawsAndScores(Protocol):
+    """A summarizer that can score its samples while it draws them: nothing is computed twice."""
+
+    def draw_and_score(
+        self, batch: Batch, samples: int, sampling: Sampling, noise: Tensor | None, greedy: bool, references: bool
+    ) -> DrawnScores:
+        """Like ``Summarizer.self_critical``, or ``sample`` without ``greedy``; and scores as those of ``Scorer``."""
 
 
 def repeat_rows(rows: int, times: int) -> Tensor:

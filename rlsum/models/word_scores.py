@@ -13,6 +13,7 @@ from torch import Tensor
 
 CHUNK = 2**20  # logits per softmax: 4 MB stay in the cache until they are overwritten
 LEAST = -80.0  # log of the smallest share of words whose gradient is not dropped: 1 / share stays finite
+SMALLEST = 1e-30  # odds of which the logarithm has all digits
 WIDTH = 2000  # words per block of WordColumns: 2 MB at 256 features
 
 
@@ -24,8 +25,10 @@ class WordColumns:
     """
 
     def __init__(self, weight: Tensor, bias: Tensor) -> None:
+        weight = weight.detach()
         self.width = WIDTH if weight.device.type == "cpu" else len(weight)
-        self.blocks, self.bias = [part.t().contiguous() for part in weight.split(self.width)], bias.float()
+        self.blocks = [part.t().contiguous() for part in weight.split(self.width)]
+        self.bias = bias.detach().float()
 
     def probabilities(self, features: Tensor, share: Tensor, extra: int) -> Tensor:
         """Softmax over the words times ``share``, and ``extra`` columns of zeros: (N, H), (N, 1) -> (N, V + extra).
@@ -34,41 +37,90 @@ class WordColumns:
         """
         size = len(self.bias)
         p = torch.empty(len(features), size + extra, dtype=self.bias.dtype, device=features.device)
-        words = p[:, :size]
         p[:, size:] = 0.0
-        for part, block in zip(words.split(self.width, 1), self.blocks, strict=True):
-            part.copy_(features @ block)
-        for part, of_part in zip(words.split(CHUNK // size or 1), share.split(CHUNK // size or 1), strict=True):
-            part.add_(self.bias)  # slower as part of the product
-            part.sub_(part.amax(-1, keepdim=True)).exp_()
-            part.mul_(of_part / part.sum(-1, keepdim=True))
+        _, total = self.odds(features, p[:, :size])
+        p[:, :size].mul_(share / total.unsqueeze(1))
         return p
 
+    def odds(self, features: Tensor, out: Tensor) -> tuple[Tensor, Tensor]:
+        """Write exp(logit - highest logit) of N tokens to ``out`` (N, V); return the highest and the total, both (N,).
 
-def target_log_prob(features: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
+        features (N, H); the others float32.
+        """
+        for part, block in zip(out.split(self.width, 1), self.blocks, strict=True):
+            part.copy_(features @ block)
+        return odds_(out, self.bias)
+
+
+def odds_(logits: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:
+    """Replace logits (N, V) by exp(logit + bias - highest); return the highest and the total, both (N,)."""
+    highest, total = torch.empty_like(logits[:, 0]), torch.empty_like(logits[:, 0])
+    rows = CHUNK // logits.shape[1] or 1
+    for part, high, sum_ in zip(logits.split(rows), highest.split(rows), total.split(rows), strict=True):
+        part.add_(bias)  # slower as part of the product
+        torch.amax(part, -1, out=high)
+        torch.sum(part.sub_(high.unsqueeze(1)).exp_(), -1, out=sum_)
+    return highest, total
+
+
+class WordOdds:
+    """Exp(logit - highest logit) of the words at N tokens, in one block of memory that decoding fills step by step.
+
+    ``odds`` (capacity, V), ``highest`` and ``total`` (capacity,) are float32; their first ``count`` rows are filled.
+    """
+
+    def __init__(self, capacity: int, like: Tensor) -> None:
+        """``like`` (V, H): the weight of the output layer."""
+        self.odds = like.new_empty(0).float().new_empty(capacity, len(like))  # a CPU takes memory when it is written
+        self.highest, self.total = self.odds.new_empty(2, capacity)
+        self.count = 0
+
+    def add(self, columns: WordColumns, features: Tensor, kept: int) -> tuple[Tensor, Tensor]:
+        """Odds (n, V) and totals (n,) of n tokens from features (n, H). The first ``kept`` rows stay in the block."""
+        rows = slice(self.count, self.count + len(features))
+        self.highest[rows], self.total[rows] = columns.odds(features, self.odds[rows])
+        self.count += kept
+        return self.odds[rows], self.total[rows]
+
+    def complete(self, features: Tensor, weight: Tensor, bias: Tensor) -> None:
+        """Fill the rows after the first ``count`` by one product, for features (N, H) of all tokens."""
+        rows = slice(self.count, len(features))
+        if rows.start == rows.stop:
+            return
+        if features.dtype == self.odds.dtype:
+            torch.mm(features[rows], weight.t(), out=self.odds[rows])
+        else:
+            self.odds[rows] = F.linear(features[rows], weight)
+        self.highest[rows], self.total[rows] = odds_(self.odds[rows], bias)
+        self.count = rows.stop
+
+
+def target_log_prob(
+    features: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, odds: WordOdds | None = None
+) -> Tensor:
     """Log softmax(features weight' + bias) at the targets. Differentiable, also twice over one graph.
 
     features (N, H), weight (V, H), bias (V,), targets (N,) int64 -> (N,). The product uses the precision of
-    autocast if enabled; the softmax and the result are at least float32.
+    autocast if enabled; the softmax and the result are at least float32. ``odds``: those that decoding has computed.
     """
-    log_prob, _ = _target_log_prob(features, weight, bias, targets, None)
+    log_prob, _ = _target_log_prob(features, weight, bias, targets, None, odds)
     return log_prob
 
 
 def target_log_prob_without(
-    features: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, word: int
+    features: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, word: int, odds: WordOdds | None = None
 ) -> tuple[Tensor, Tensor]:
     """Like ``target_log_prob``; and the log of the probability (N,) of all words together but ``word``."""
-    return _target_log_prob(features, weight, bias, targets, word)
+    return _target_log_prob(features, weight, bias, targets, word, odds)
 
 
 def _target_log_prob(
-    features: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, without: int | None
+    features: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, without: int | None, odds: WordOdds | None
 ) -> tuple[Tensor, Tensor]:
     device = features.device.type
     dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else features.dtype
     scored: tuple[Tensor, Tensor] = _TargetLogProb.apply(
-        features.to(dtype), weight.to(dtype), bias.to(dtype), targets, without
+        features.to(dtype), weight.to(dtype), bias.to(dtype), targets, without, odds
     )
     return scored
 
@@ -76,53 +128,49 @@ def _target_log_prob(
 class _TargetLogProb(torch.autograd.Function):
     """Uses one block of N x V where autograd needs four: 160 MB each at N = 800, V = 50k.
 
-    Probabilities overwrite the logits. The gradient of the logits, grad (onehot - p), is never built: grad scales rows
-    of the small factors of both products, and the onehot part is gathered. The gradient of the log of the share r of
-    all words but one, u, is p (1 / r - 1) - onehot_u p_u / r.
+    Odds overwrite the logits; probabilities p are odds / total. The gradient of the logits, grad (onehot - p), is never
+    built: grad / total scales rows of the small factors of both products, and the onehot part is gathered. The gradient
+    of the log of the share r of all words but one, u, is p (1 / r - 1) - onehot_u p_u / r.
     """
 
     @staticmethod
     def forward(
-        ctx: Any, features: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, without: int | None
-    ) -> tuple[Tensor, Tensor]:
-        logits = F.linear(features, weight).float()
-        log_prob, log_rest = torch.empty_like(logits[:, 0]), torch.zeros_like(logits[:, 0])
-        rows = max(1, CHUNK // len(weight))
-        parts = (block.split(rows) for block in (logits, targets, log_prob, log_rest))
-        for part, target, out, rest in zip(*parts, strict=True):
-            part.add_(bias)  # saves a pass over memory
-            part.sub_(part.amax(-1, keepdim=True))
-            torch.gather(part, 1, target.unsqueeze(1), out=out.unsqueeze(1))
-            total = part.exp_().sum(-1)
-            out.sub_(total.log())
-            if without is not None:  # total minus its weight would lose the digits of a small rest
-                own = part[:, without].clone()
-                part[:, without] = 0.0
-                torch.log(part.sum(-1) / total, out=rest)
-                part[:, without] = own
-            part.div_(total.unsqueeze(1))
-        ctx.save_for_backward(features, weight, targets, logits, log_rest)
+        ctx: Any, features: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, without: int | None,
+        known: WordOdds | None,
+    ) -> tuple[Tensor, Tensor]:  # fmt: skip
+        size, block = len(features), WordOdds(len(features), weight) if known is None else known
+        block.complete(features, weight, bias)
+        odds, highest, total = block.odds[:size], block.highest[:size], block.total[:size]
+        own = odds.gather(1, targets.unsqueeze(1)).squeeze(1)
+        logit = (features * weight[targets]).float().sum(-1) + bias[targets]
+        log_prob = torch.where(own > SMALLEST, own.log(), logit - highest) - total.log()
+        log_rest = torch.zeros_like(log_prob)
+        if without is not None:  # total minus its weight would lose the digits of a small rest
+            rest = odds[:, :without].sum(-1) + odds[:, without + 1 :].sum(-1)
+            log_rest = (rest / total).log()
+        ctx.save_for_backward(features, weight, targets, odds, total, log_rest)
         ctx.without = without
         return log_prob, log_rest.clamp(min=LEAST)
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor, grad_rest: Tensor) -> tuple[Tensor, Tensor, Tensor, None, None]:
-        features, weight, targets, p, log_rest = ctx.saved_tensors
-        word = ctx.without
-        p, grad = p.to(weight.dtype), grad.to(weight.dtype)
-        scaled, mean = features * grad.unsqueeze(1), p @ weight
+    def backward(ctx: Any, grad: Tensor, grad_rest: Tensor) -> tuple[Tensor | None, ...]:
+        features, weight, targets, odds, total, log_rest = ctx.saved_tensors
+        word, dtype = ctx.without, weight.dtype
+        odds, inverse, grad = odds.to(dtype), total.reciprocal().to(dtype), grad.to(dtype)
+        scaled, mean = features * grad.unsqueeze(1), (odds @ weight) * inverse.unsqueeze(1)
         d_features = (weight[targets] - mean) * grad.unsqueeze(1)
-        if word is None:
-            d_weight = (p.t() @ scaled).neg_().index_add_(0, targets, scaled)
-            d_bias = (p.t() @ grad).neg_().index_add_(0, targets, grad)
-            return d_features, d_weight, d_bias, None, None
-        grad_rest = torch.where(log_rest > LEAST, grad_rest, 0.0)
-        of_share = grad_rest * log_rest.clamp(min=LEAST).neg().exp()
-        of_rest, of_word = (grad_rest - of_share).to(weight.dtype), (of_share * p[:, word]).to(weight.dtype)
-        of_p = grad + of_rest
-        d_features.addcmul_(mean, of_rest.unsqueeze(1), value=-1).addcmul_(of_word.unsqueeze(1), weight[word], value=-1)
-        d_weight = (p.t() @ (features * of_p.unsqueeze(1))).neg_().index_add_(0, targets, scaled)
-        d_bias = (p.t() @ of_p).neg_().index_add_(0, targets, grad)
-        d_weight[word] -= of_word @ features
-        d_bias[word] -= of_word.sum()
-        return d_features, d_weight, d_bias, None, None
+        of_p = grad
+        if word is not None:
+            grad_rest = torch.where(log_rest > LEAST, grad_rest, 0.0)
+            of_share = grad_rest * log_rest.clamp(min=LEAST).neg().exp()
+            of_rest, of_word = (grad_rest - of_share).to(dtype), (of_share * odds[:, word] * inverse).to(dtype)
+            of_p = grad + of_rest
+            d_features.addcmul_(mean, of_rest.unsqueeze(1), value=-1)
+            d_features.addcmul_(of_word.unsqueeze(1), weight[word], value=-1)
+        of_odds = of_p * inverse
+        d_weight = (odds.t() @ (features * of_odds.unsqueeze(1))).neg_().index_add_(0, targets, scaled)
+        d_bias = (odds.t() @ of_odds).neg_().index_add_(0, targets, grad)
+        if word is not None:
+            d_weight[word] -= of_word @ features
+            d_bias[word] -= of_word.sum()
+        return d_features, d_weight, d_bias, None, None, None

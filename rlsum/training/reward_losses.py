@@ -1,4 +1,4 @@
-"""Losses of samples without advantages: they read the rewards themselves and take the place of ``PolicyGradient``."""
+"""Losses of samples: the policy gradient, which reads advantages, and others, which read the rewards themselves."""
 
 from __future__ import annotations
 
@@ -6,12 +6,50 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from rlsum.training import losses
-from rlsum.training.estimators import group_centred, mean_defined, teaches
-from rlsum.training.losses import LengthRule
+from rlsum.training.estimators import group_centred, mean_defined, summary, teaches
+from rlsum.training.losses import LengthRule, Ratio
 from rlsum.training.update import Rollout, as_rows
+
+
+@dataclass(frozen=True)
+class PolicyGradient:
+    """L_RL = -weight * advantage * log p(sample), plus a KL penalty. W >= L: samples may be padded as references are.
+
+    clip       importance ratios to the policy that sampled, clipped, take the place of log p (Schulman et al. 2017)
+    clip_high  their range above 1, by default ``clip`` (DAPO, Yu et al. 2025)
+    ratio      of each token, or of the sequence (GSPO, Zheng et al. 2025)
+    kl         weight of KL(policy || start)
+    """
+
+    clip: float | None = None
+    clip_high: float | None = None
+    ratio: Ratio = "token"
+    kl: float = 0.0
+
+    def __call__(self, log_prob: Tensor, rollout: Rollout) -> tuple[Tensor, dict[str, float]]:
+        """Loss (scalar) from log-probabilities (R, W) of the samples, and numbers for the log."""
+        assert rollout.advantages is not None, "a policy gradient needs credit"
+        assert rollout.weights is not None
+        advantage, weight = (as_rows(values, log_prob) for values in (rollout.advantages, rollout.weights))  # (R,)
+        tokens, log = float(rollout.lengths.sum()), summary(rollout.advantages)
+        if self.clip is None:
+            loss = losses.policy_gradient(log_prob, advantage, weight)
+        else:
+            low, high = self.clip, self.clip if self.clip_high is None else self.clip_high
+            old_log_prob, lengths = _widened(rollout.samples.log_prob, log_prob), as_rows(rollout.lengths, log_prob)
+            change = losses.ratio_change(log_prob, old_log_prob, lengths, self.ratio)  # (R, W)
+            loss = losses.clipped_policy_gradient(change, advantage, weight, low, high)
+            log["ratio_outside"] = ((change < -low) | (change > high)).sum().item() / tokens
+        if self.kl:
+            assert rollout.start_log_prob is not None, "a KL penalty needs the start"
+            kl = losses.kl_per_token(log_prob, _widened(rollout.start_log_prob, log_prob))  # (R, W)
+            log["kl"] = kl.sum().item() / tokens
+            loss = loss + self.kl * (weight * kl.sum(-1)).mean()
+        return loss, log
 
 
 @dataclass(frozen=True)
@@ -91,3 +129,8 @@ def _teaching(rollout: Rollout) -> dict[str, float]:
         "undefined_rewards": float((~np.isfinite(rollout.rewards)).mean()),
         "zero_groups": float(1.0 - teaches(group_centred(rollout.rewards)).mean()),
     }
+
+
+def _widened(values: Tensor, like: Tensor) -> Tensor:
+    """(R, L) -> (R, W), padded with 0, the log-probability of padding."""
+    return F.pad(values, (0, like.shape[1] - values.shape[1]))

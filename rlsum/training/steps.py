@@ -23,11 +23,10 @@ from rlsum.data.batch import Batch
 from rlsum.models.summarizer import Scorer, Summarizer, Tokens
 from rlsum.training.estimators import Credit, exchanged
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes
-from rlsum.training.reward_losses import BestOfN, MinimumRisk, Ranking
+from rlsum.training.reward_losses import BestOfN, MinimumRisk, PolicyGradient, Ranking
 from rlsum.training.update import (
     MixedStep,
     MLEStep,
-    PolicyGradient,
     RewardLoss,
     Rollout,
     Samples,
@@ -78,6 +77,9 @@ def training_step(
         start=start,
         noise=noise if row_noise else None,
         scoring=scoring,
+        score_while_drawing=processes.world_size == 1
+        and training.decode_batch is None
+        and objective.updates_per_sample == 1,
         control=partial(shuffled, seed=training.seed, processes=processes) if objective.control == "shuffled" else None,
         processes=processes,
     )

@@ -28,11 +28,11 @@ from rlsum.data.batch import Batch
 from rlsum.data.vocabulary import PAD
 from rlsum.models.decoding import Sampling
 from rlsum.models.sampling import Drawn
-from rlsum.models.summarizer import Scorer, Summarizer, TargetScores, Tokens
+from rlsum.models.summarizer import DrawsAndScores, Scorer, Scores, Summarizer, TargetScores, Tokens
 from rlsum.records import common_columns
-from rlsum.training import estimators, losses
+from rlsum.training import losses
 from rlsum.training.estimators import Credit, mean_defined
-from rlsum.training.losses import LengthRule, Ratio, target_lengths
+from rlsum.training.losses import LengthRule, target_lengths
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ class Samples:
     texts: list[str]  # B*k
     greedy_texts: list[str]  # B, or none
     start_log_prob: Tensor | None  # (B*k, L), see Rollout
+    scores: Scores | None  # see Rollout
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,7 @@ class Rollout:
     advantages      (B, k) float64, NaN where undefined; None for losses that read the rewards (``reward_losses``)
     weights         (B, k) float64, of the samples in the policy gradient, see ``estimators.weights``; None as above
     start_log_prob  (B*k, L) under the model that the run began with; None without a KL penalty
+    scores          of samples (B*k, L) and references (B, T), if the samples were scored while they were drawn
     reward_parts    (B, k) float64 by name, if the reward is a weighted sum: scores of its parts, not weighted
     """
 
@@ -80,6 +82,7 @@ class Rollout:
     advantages: np.ndarray | None = None
     weights: np.ndarray | None = None
     start_log_prob: Tensor | None = None
+    scores: Scores | None = None
     reward_parts: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def log(self, batch: Batch) -> dict[str, float]:
@@ -96,7 +99,7 @@ class Rollout:
         }
 
 
-RewardLoss = Callable[[Tensor, Rollout], tuple[Tensor, dict[str, float]]]  # see PolicyGradient.__call__
+RewardLoss = Callable[[Tensor, Rollout], tuple[Tensor, dict[str, float]]]  # see reward_losses
 Score = Callable[[Sequence[Samples]], list[Rollout]]
 
 
@@ -122,6 +125,7 @@ class MixedStep:
     start                scores as the model that the run began with, for a KL penalty
     noise                batch, update number -> random numbers of the samples, see ``Summarizer``; None: torch's
     scoring              which samples share a call of the reward
+    score_while_drawing  if an update has one batch and the policy can, nothing is decoded twice, see DrawsAndScores
     control              update number, its rollouts -> the same with other rewards; None: their own
     processes            that train together
     """
@@ -138,6 +142,7 @@ class MixedStep:
     start: Scorer | None = None
     noise: Callable[[Batch, int], Tensor] | None = None
     scoring: Callable[[Score, Iterable[Samples]], list[Rollout]] = score_together
+    score_while_drawing: bool = False
     control: Callable[[int, Sequence[Rollout]], list[Rollout]] | None = None
     processes: Processes = ONE_PROCESS
 
@@ -153,21 +158,28 @@ class MixedStep:
 
     def rollouts(self, number: int, batches: Sequence[Batch]) -> list[Rollout]:
         """Samples of the batches with rewards and advantages. With several processes, every process must call it."""
-        samples = (self.sample(number, batch) for batch in batches)
+        samples = (self.sample(number, batch, len(batches) == 1) for batch in batches)
         scored = self.scoring(self.score, samples)
         return self.credited(scored if self.control is None else self.control(number, scored))
 
-    def sample(self, number: int, batch: Batch) -> Samples:
+    def sample(self, number: int, batch: Batch, alone: bool = False) -> Samples:
         """k samples of each article, cut after ``sampling.max_length`` tokens, and the greedy text if needed."""
         noise = None if self.noise is None else self.noise(batch, number)
-        if self.credit is not None and self.credit.needs_greedy:
+        needs_greedy = self.credit is not None and self.credit.needs_greedy
+        greedy: Tokens | None = None
+        scores: Scores | None = None
+        if alone and self.score_while_drawing and isinstance(self.policy, DrawsAndScores):
+            tokens, greedy, scores = self.policy.draw_and_score(
+                batch, self.samples, self.sampling, noise, needs_greedy, self.reads_references(number)
+            )
+        elif needs_greedy:
             tokens, greedy = self.policy.self_critical(batch, self.samples, self.sampling, noise)
-            greedy_texts = self.policy.to_text(batch, greedy)
         else:
-            tokens, greedy_texts = self.policy.sample(batch, self.samples, self.sampling, noise), []
+            tokens = self.policy.sample(batch, self.samples, self.sampling, noise)
+        greedy_texts = [] if greedy is None else self.policy.to_text(batch, greedy)
         drawn = Drawn.all(tokens.ids, self.sampling)
         start_log_prob = None if self.start is None else self.start(batch, tokens.ids, drawn).log_prob
-        return Samples(batch, tokens, self.policy.to_text(batch, tokens), greedy_texts, start_log_prob)
+        return Samples(batch, tokens, self.policy.to_text(batch, tokens), greedy_texts, start_log_prob, scores)
 
     def score(self, samples: Sequence[Samples]) -> list[Rollout]:
         """Rewards from one call: all samples first, then all greedy texts, each with the data of its article."""
@@ -191,6 +203,7 @@ class MixedStep:
                 rewards.reshape(-1, self.samples),
                 greedy,
                 start_log_prob=part.start_log_prob,
+                scores=part.scores,
                 reward_parts={name: scores[i].reshape(-1, self.samples) for name, scores in split_summands.items()},
             )
             for i, (part, rewards, greedy) in enumerate(zip(samples, sample_rewards, greedy_rewards, strict=True))
@@ -216,21 +229,29 @@ class MixedStep:
 
     # ---- with gradient: log-probabilities, losses, log --------------------------------------------------------------
 
+    def reads_references(self, number: int) -> bool:
+        """Whether the loss of update ``number`` has a likelihood or a coverage term."""
+        return self.gamma(number) < 1 or self.mle.coverage_weight > 0
+
+    def scores(self, number: int, model: Scorer, batch: Batch, ids: Tensor) -> Scores:
+        """Scores of samples (B*k, L) and references from one pass of the model."""
+        if not self.reads_references(number):
+            return model(batch, ids, Drawn.all(ids, self.sampling)), None
+        both = interleave(ids, batch.target, self.samples, batch.pad)  # (B*(k+1), max(L, T))
+        is_sample = torch.arange(len(both), device=both.device) % (self.samples + 1) < self.samples
+        scored = model(batch, both, Drawn(is_sample, self.sampling))
+        return scored.select(is_sample), scored.select(~is_sample)
+
     def loss(self, number: int, model: Scorer, batch: Batch, rollout: Rollout) -> StepResult:
-        """gamma L_RL + (1 - gamma) L_MLE + lambda L_cov, from one pass of the model over samples and references."""
+        """gamma L_RL + (1 - gamma) L_MLE + lambda L_cov."""
         gamma, ids = self.gamma(number), rollout.samples.ids
-        if gamma == 1 and not self.mle.coverage_weight:  # the references are not scored
-            loss, log = self.rl(model(batch, ids, Drawn.all(ids, self.sampling)).log_prob, rollout)
-            log |= {"loss_rl": loss.item(), "tokens": float(rollout.lengths.sum())}
-        else:
-            both = interleave(ids, batch.target, self.samples, batch.pad)  # (B*(k+1), max(L, T))
-            is_sample = torch.arange(len(both), device=both.device) % (self.samples + 1) < self.samples
-            scored = model(batch, both, Drawn(is_sample, self.sampling))
-            samples, references = scored.select(is_sample), scored.select(~is_sample)
-            rl, rl_log = self.rl(samples.log_prob, rollout)
+        samples, references = rollout.scores or self.scores(number, model, batch, ids)
+        loss, log = self.rl(samples.log_prob, rollout)
+        log |= {"loss_rl": loss.item(), "tokens": float(rollout.lengths.sum())}
+        if references is not None:
             mle, mle_log = self.mle.loss(references, batch.target, batch.pad)
-            loss = gamma * rl + (1.0 - gamma) * mle
-            log = {**mle_log, **rl_log, "loss_rl": rl.item(), "loss_mle": mle.item()}
+            loss = gamma * loss + (1.0 - gamma) * mle
+            log |= {**mle_log, "loss_mle": mle.item()}
             if self.mle.coverage_weight:
                 coverage = self.mle.coverage(references, batch.target, batch.pad)
                 log["coverage"] = coverage.item()
@@ -239,44 +260,8 @@ class MixedStep:
                     log["sample_coverage"] = of_samples.item()
                     coverage = coverage + of_samples
                 loss = loss + self.mle.coverage_weight * coverage
-        return StepResult(loss, {"loss": loss.item(), **log, **rollout.log(batch), "gamma": gamma}, rollout)
-
-
-@dataclass(frozen=True)
-class PolicyGradient:
-    """L_RL = -weight * advantage * log p(sample), plus a KL penalty. W >= L: samples may be padded as references are.
-
-    clip       importance ratios to the policy that sampled, clipped, take the place of log p (Schulman et al. 2017)
-    clip_high  their range above 1, by default ``clip`` (DAPO, Yu et al. 2025)
-    ratio      of each token, or of the sequence (GSPO, Zheng et al. 2025)
-    kl         weight of KL(policy || start)
-    """
-
-    clip: float | None = None
-    clip_high: float | None = None
-    ratio: Ratio = "token"
-    kl: float = 0.0
-
-    def __call__(self, log_prob: Tensor, rollout: Rollout) -> tuple[Tensor, dict[str, float]]:
-        """Loss (scalar) from log-probabilities (R, W) of the samples, and numbers for the log."""
-        assert rollout.advantages is not None, "a policy gradient needs credit"
-        assert rollout.weights is not None
-        advantage, weight = (as_rows(values, log_prob) for values in (rollout.advantages, rollout.weights))  # (R,)
-        tokens, log = float(rollout.lengths.sum()), estimators.summary(rollout.advantages)
-        if self.clip is None:
-            loss = losses.policy_gradient(log_prob, advantage, weight)
-        else:
-            low, high = self.clip, self.clip if self.clip_high is None else self.clip_high
-            old_log_prob, lengths = _widened(rollout.samples.log_prob, log_prob), as_rows(rollout.lengths, log_prob)
-            change = losses.ratio_change(log_prob, old_log_prob, lengths, self.ratio)  # (R, W)
-            loss = losses.clipped_policy_gradient(change, advantage, weight, low, high)
-            log["ratio_outside"] = ((change < -low) | (change > high)).sum().item() / tokens
-        if self.kl:
-            assert rollout.start_log_prob is not None, "a KL penalty needs the start"
-            kl = losses.kl_per_token(log_prob, _widened(rollout.start_log_prob, log_prob))  # (R, W)
-            log["kl"] = kl.sum().item() / tokens
-            loss = loss + self.kl * (weight * kl.sum(-1)).mean()
-        return loss, log
+        log = {"loss": loss.item(), **log, **rollout.log(batch), "gamma": gamma}
+        return StepResult(loss, log, replace(rollout, scores=None))
 
 
 @dataclass(frozen=True)
@@ -328,8 +313,3 @@ def interleave(samples: Tensor, target: Tensor, k: int, pad: int = PAD) -> Tenso
 def as_rows(values: np.ndarray, like: Tensor) -> Tensor:
     """(B, k) numbers of samples -> (R,) float32, on the device of ``like``."""
     return torch.as_tensor(values, dtype=torch.float32, device=like.device).flatten()
-
-
-def _widened(values: Tensor, like: Tensor) -> Tensor:
-    """(R, L) -> (R, W), padded with 0, the log-probability of padding."""
-    return F.pad(values, (0, like.shape[1] - values.shape[1]))

@@ -10,7 +10,8 @@ import torch
 from rlsum.data.vocabulary import EOS, PAD, UNK
 from rlsum.models.summarizer import Tokens
 from rlsum.training import estimators
-from rlsum.training.update import PolicyGradient, Rollout
+from rlsum.training.reward_losses import PolicyGradient
+from rlsum.training.update import Rollout
 
 WORDS = ("ash", "birch")
 LONGEST = 4  # tokens at most, the end token included

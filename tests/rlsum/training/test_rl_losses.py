@@ -13,9 +13,9 @@ from rlsum.models.sampling import Drawn
 from rlsum.models.summarizer import Tokens
 from rlsum.training import estimators
 from rlsum.training.estimators import Credit
-from rlsum.training.reward_losses import BestOfN, MinimumRisk, Ranking
+from rlsum.training.reward_losses import BestOfN, MinimumRisk, PolicyGradient, Ranking
 from rlsum.training.steps import BufferedStep
-from rlsum.training.update import MixedStep, MLEStep, PolicyGradient, Rollout
+from rlsum.training.update import MixedStep, MLEStep, Rollout
 
 NAN = float("nan")
 ESTIMATORS = list(estimators.ESTIMATORS)

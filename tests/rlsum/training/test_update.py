@@ -14,7 +14,8 @@ from rlsum.models.sampling import Drawn
 from rlsum.models.summarizer import Tokens
 from rlsum.training.estimators import Credit
 from rlsum.training.losses import target_lengths
-from rlsum.training.update import MixedStep, MLEStep, PolicyGradient, interleave
+from rlsum.training.reward_losses import PolicyGradient
+from rlsum.training.update import MixedStep, MLEStep, interleave
 
 OAK = tiny.vocabulary().index["oak"]
 ELM = tiny.vocabulary().index["elm"]
@@ -324,3 +325,40 @@ def test_the_mixed_gradient_is_that_of_finite_differences(coverage, length, monk
             parameter.data.view(-1)[place] = value
             slope = (sides[0] - sides[1]) / 2e-5
             assert flat[place].item() == pytest.approx(slope, abs=1e-6, rel=1e-5), name
+
+
+# ---- samples scored while they are drawn ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("gamma", [0.6, 1.0])
+@pytest.mark.parametrize("coverage", [False, True])
+@pytest.mark.parametrize("estimator", ["self-critical", "rloo"])
+def test_scoring_while_drawing_changes_neither_loss_nor_gradient_nor_log(gamma, coverage, estimator):
+    model, batch = tiny.copier(coverage=coverage), tiny.batch()
+    results = []
+    for together in (False, True):
+        mixed = MixedStep(
+            model, tiny.Overlap(), lambda _: gamma, 3, Sampling(max_length=8), PolicyGradient(clip=0.2, kl=0.1),
+            MLEStep(coverage_weight=0.7 * coverage), Credit(estimator, "sequence"), coverage, start=model,
+            score_while_drawing=together,
+        )  # fmt: skip
+        torch.manual_seed(3)
+        (rollout,) = mixed.rollouts(0, [batch])
+        assert (rollout.scores is not None) == together
+        result = mixed.loss(0, model, batch, rollout)
+        assert result.rollout.scores is None, "what is kept of an update must not keep its graph"
+        results.append((result.log, tiny.gradients(model, result.loss)))
+    (log, gradients), (other_log, others) = results
+    assert log == pytest.approx(other_log, abs=1e-5)
+    for name, gradient in gradients.items():
+        torch.testing.assert_close(others[name], gradient, atol=1e-5, rtol=1e-4)
+
+
+def test_an_update_of_several_batches_keeps_no_graph():
+    """All rollouts of an update are made before its first loss: their graphs would be in memory together."""
+    model, batch = tiny.copier(), tiny.batch()
+    mixed = MixedStep(
+        model, tiny.Overlap(), lambda _: 1.0, 2, Sampling(max_length=8), PolicyGradient(), MLEStep(),
+        Credit("rloo", "sequence"), score_while_drawing=True,
+    )  # fmt: skip
+    assert [part.scores for part in mixed.rollouts(0, [batch, batch])] == [None, None]

@@ -1,0 +1,186 @@
+"""Samples scored while they are drawn have the texts, scores and gradients of samples drawn first and scored then."""
+
+import pytest
+import tiny
+import torch
+import torch.nn.functional as F
+
+from rlsum.data.vocabulary import EOS, PAD
+from rlsum.models import search
+from rlsum.models.decoding import Sampling
+from rlsum.models.sampling import Drawn
+from rlsum.models.unrolling import SharedWeight
+
+CUTS = {
+    "plain": {},
+    "temperature": {"temperature": 0.7},
+    "top_k": {"top_k": 4},
+    "top_p": {"top_p": 0.8},
+    "min_length": {"min_length": 2},
+    "block_ngrams": {"block_ngrams": 2},
+    "all": {"temperature": 1.2, "top_k": 9, "top_p": 0.9, "min_length": 4, "block_ngrams": 1},
+}
+PAIRS = (*tiny.PAIRS, tiny.EMPTY)
+
+
+def apart(model, batch, k, sampling, noise=None):
+    """Samples, greedy texts, and scores of samples and references, by the methods that do one thing each."""
+    samples, greedy = model.self_critical(batch, k, sampling, noise)
+    of_samples = model(batch, samples.ids, Drawn.all(samples.ids, sampling))
+    return samples, greedy, of_samples, model(batch, batch.target)
+
+
+def gradients(model, of_samples, of_references):
+    """Those of a loss in which every score has another weight."""
+    loss = 0.0
+    for number, scored in enumerate((of_samples, of_references)):
+        if scored is not None:
+            weight = torch.randn(scored.log_prob.shape, generator=torch.Generator().manual_seed(number))
+            loss = loss + (weight * (scored.log_prob + 0.3 * scored.coverage)).sum()
+    return tiny.gradients(model, loss)
+
+
+def assert_same(model, batch, k, sampling, noise=None):
+    torch.manual_seed(4)
+    samples, greedy, *scores = apart(model, batch, k, sampling, noise)
+    torch.manual_seed(4)
+    drawn = model.draw_and_score(batch, k, sampling, noise, True, True)
+    assert torch.equal(drawn.samples.ids, samples.ids)
+    assert torch.equal(drawn.greedy.ids, greedy.ids)
+    torch.testing.assert_close(drawn.samples.log_prob, samples.log_prob, atol=1e-5, rtol=0)
+    torch.testing.assert_close(drawn.scores[0].log_prob, drawn.samples.log_prob, atol=1e-5, rtol=0)
+    for ours, theirs in zip(drawn.scores, scores, strict=True):
+        torch.testing.assert_close(ours.log_prob, theirs.log_prob, atol=1e-5, rtol=1e-5)
+        torch.testing.assert_close(ours.coverage, theirs.coverage, atol=1e-5, rtol=1e-5)
+    expected = gradients(model, *scores)
+    for name, gradient in gradients(model, *drawn.scores).items():
+        torch.testing.assert_close(gradient, expected[name], atol=1e-5, rtol=1e-4)
+    return drawn
+
+
+@pytest.mark.parametrize("coverage", [False, True])
+@pytest.mark.parametrize("cut", CUTS)
+def test_drawing_and_scoring_together_is_drawing_and_scoring(cut, coverage):
+    model, batch = tiny.copier(seed=3, coverage=coverage, decoder_layers=1 + coverage), tiny.batch(PAIRS)
+    with torch.no_grad():
+        model.word_out.bias[EOS] = 4.0
+    drawn = assert_same(model, batch, 4, Sampling(**CUTS[cut], max_length=8))
+    assert (drawn.samples.ids == EOS).any()
+
+
+@pytest.mark.parametrize("ends", [-9.0, 0.0, 2.0, 30.0])  # no text ends; some do; many do; all are empty
+@pytest.mark.parametrize("length", [2, 12])  # references are longer; samples are
+def test_texts_of_any_length(ends, length):
+    model, batch = tiny.copier(seed=5, coverage=True), tiny.batch(PAIRS)
+    with torch.no_grad():
+        model.word_out.bias[EOS] = ends
+        model.gate.bias.fill_(30.0 if ends == 30 else 0.0)
+    drawn = assert_same(model, batch, 3, Sampling(max_length=length))
+    if ends == 30:
+        assert drawn.samples.ids.tolist() == [[EOS]] * 15
+
+
+def test_random_numbers_of_articles_draw_the_same_samples():
+    model, batch = tiny.copier(seed=3), tiny.batch(PAIRS)
+    assert_same(model, batch, 3, Sampling(max_length=8), torch.rand(15, 8, dtype=torch.float64))
+
+
+def test_without_greedy_texts_and_without_references():
+    model, batch, sampling = tiny.copier(seed=3), tiny.batch(PAIRS), Sampling(max_length=8)
+    torch.manual_seed(4)
+    samples = model.sample(batch, 3, sampling)
+    torch.manual_seed(4)
+    drawn = model.draw_and_score(batch, 3, sampling, None, False, False)
+    assert torch.equal(drawn.samples.ids, samples.ids)
+    assert drawn.greedy is None
+    assert drawn.scores[1] is None
+    scored = model(batch, samples.ids, Drawn.all(samples.ids, sampling))
+    expected = gradients(model, scored, None)
+    for name, gradient in gradients(model, drawn.scores[0], None).items():
+        torch.testing.assert_close(gradient, expected[name], atol=1e-5, rtol=1e-4)
+
+
+def test_rare_looks_for_ended_rows_change_nothing(monkeypatch):
+    model, batch = tiny.copier(seed=3, coverage=True), tiny.batch(PAIRS)
+    noise = torch.rand(15, 8, dtype=torch.float64)
+    first = assert_same(model, batch, 3, Sampling(max_length=8), noise)
+    monkeypatch.setattr(search, "steps_between_looks", lambda device: 3)
+    monkeypatch.setattr(search, "WORTH_DROPPING", 0.0)
+    assert torch.equal(assert_same(model, batch, 3, Sampling(max_length=8), noise).samples.ids, first.samples.ids)
+
+
+def test_the_embedding_of_padding_gets_no_gradient():
+    model, batch = tiny.copier(seed=3), tiny.batch(PAIRS)
+    drawn = model.draw_and_score(batch, 3, Sampling(max_length=8), None, True, True)
+    assert gradients(model, *drawn.scores)["embed.weight"][PAD].abs().sum() == 0
+
+
+def test_half_precision_gives_gradients_near_those_of_separate_scoring():
+    """Greedy texts are decoded without gradient: what autocast has cast for them must not cut the graph."""
+    model, batch, sampling = tiny.copier(seed=3, coverage=True), tiny.batch(PAIRS), Sampling(max_length=6)
+    noise = torch.rand(10, 6, dtype=torch.float64)
+    with torch.autocast("cpu", torch.bfloat16):
+        drawn = model.draw_and_score(batch, 2, sampling, noise, True, True)
+        of_samples = model(batch, drawn.samples.ids, Drawn.all(drawn.samples.ids, sampling))
+        scores = of_samples, model(batch, batch.target)
+    expected = gradients(model, *scores)
+    for name, gradient in gradients(model, *drawn.scores).items():
+        assert (gradient - expected[name]).norm() <= 0.05 * expected[name].norm() + 1e-3, name
+
+
+# ---- weights of all steps: values and gradients are those of autograd ------------------------------------------------
+
+
+def inputs(*shape):
+    return torch.randn(shape, dtype=torch.float64, requires_grad=True)
+
+
+@pytest.mark.parametrize("with_bias", [False, True])
+def test_products_of_several_steps(with_bias):
+    torch.manual_seed(0)
+    weight, bias, first = inputs(3, 4), inputs(3), inputs(2, 4)
+    leaves = [weight, bias, first] if with_bias else [weight, first]
+
+    def loss(product):
+        hidden = F.pad(product(first).tanh(), (0, 1))[:1]  # the second step has fewer rows
+        return (product(hidden) ** 3).sum()
+
+    shared = SharedWeight(weight, bias if with_bias else None)
+    ours = loss(shared.product)
+    theirs = loss(lambda x: F.linear(x, weight, bias if with_bias else None))
+    torch.testing.assert_close(ours, theirs)
+    expected = torch.autograd.grad(theirs, leaves)
+    for _ in range(2):  # a second pass over the graph adds nothing to the first
+        torch.testing.assert_close(torch.autograd.grad(ours, leaves, retain_graph=True), expected)
+
+
+def test_rows_looked_up_in_several_steps():
+    weight = inputs(5, 3)
+    steps = [torch.tensor([0, 4, 4]), torch.tensor([1, 0])]
+    shared = SharedWeight(weight, without=0)
+    (ours,) = torch.autograd.grad(sum((shared.rows(ids) ** 2).sum() for ids in steps), weight)
+    (theirs,) = torch.autograd.grad(sum((F.embedding(ids, weight, 0) ** 2).sum() for ids in steps), weight)
+    torch.testing.assert_close(ours, theirs)
+
+
+def test_what_a_failed_backward_pass_left_is_discarded():
+    weight, x = inputs(3, 3), inputs(2, 3)
+    before = x * 1.0
+
+    def stop(_):
+        raise RuntimeError("stop")
+
+    hook = before.register_hook(stop)
+    shared = SharedWeight(weight)
+    total = shared.product(before).sum() + shared._weight.detach().sum()
+    with pytest.raises(RuntimeError, match="stop"):
+        torch.autograd.grad(total, [x, weight], retain_graph=True)
+    hook.remove()
+    _, gradient = torch.autograd.grad(total, [x, weight])
+    torch.testing.assert_close(gradient, x.detach().sum(0).expand(3, 3))
+
+
+def test_a_weight_that_nothing_read_has_no_gradient():
+    weight = inputs(3, 3)
+    shared = SharedWeight(weight)
+    assert torch.autograd.grad(shared._weight.sum() * 0, weight, allow_unused=True) == (None,)
