@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
@@ -23,7 +24,8 @@ _LEAST = {"items": 1, "judges": 1, "booklet": 1, "identical": 0, "shuffled": 0, 
 @dataclass(frozen=True)
 class StudyDesign:
     """``items``: number of articles sampled; ``baseline``: the system compared with each other one, None compares all
-    pairs; ``judges``: of each pair on each item; ``booklet``: most pairs for one judge, checks not counted;
+    pairs; ``judges``: of each pair on each item; ``booklet``: most pairs for one judge, checks not counted, fewer if
+    a judge would otherwise see two pairs of one article;
     ``identical``, ``shuffled``, ``swapped``: number of checks in each booklet.
     """
 
@@ -89,15 +91,21 @@ def _equal(outputs: AlignedOutputs, unit: Unit) -> bool:
 def _booklets(comparisons: Sequence[Unit], design: StudyDesign, rng: random.Random) -> list[list[Unit]]:
     """Each comparison once in each of ``judges`` rounds; a round is dealt out to booklets of nearly equal size.
 
-    Dealing item by item keeps pairs of one item apart: a judge who sees a summary twice knows it is the baseline's.
+    Dealing item by item to as many booklets as an item has pairs, or more, keeps pairs of one item apart: a judge who
+    sees a summary twice knows it is the baseline's.
     """
-    count = -(-len(comparisons) // design.booklet)
+    count = max(-(-len(comparisons) // design.booklet), _most_pairs(comparisons))
     booklets = []
     for _ in range(design.judges):
         order = {item: rng.random() for item, _ in comparisons}
         dealt = sorted(rng.sample(comparisons, len(comparisons)), key=lambda unit: order[unit[0]])
         booklets += [rng.sample(hand, len(hand)) for hand in (dealt[start::count] for start in range(count))]
     return booklets
+
+
+def _most_pairs(comparisons: Sequence[Unit]) -> int:
+    """The largest number of pairs on one item."""
+    return max(Counter(item for item, _ in comparisons).values())
 
 
 def _drafts(outputs: AlignedOutputs, booklets: Sequence[Sequence[Unit]], rng: random.Random) -> list[list[Draft]]:

@@ -24,7 +24,9 @@ def build(
         typer.Option(help="Articles, sampled from those that all systems have (default: 100, or all if fewer)."),
     ] = None,
     judges: Annotated[int, typer.Option(help="Judges of each pair on each article.")] = 3,
-    booklet: Annotated[int, typer.Option(help="Most pairs for one judge, checks not counted.")] = 20,
+    booklet: Annotated[
+        int, typer.Option(help="Most pairs for one judge, checks not counted; no two of one article.")
+    ] = 20,
     criteria: Annotated[
         Path | None, typer.Option(help="YAML or JSON list of {id, question, help} (default: four standard criteria).")
     ] = None,
@@ -38,6 +40,10 @@ def build(
         ),
     ] = None,
     swapped: Annotated[int, typer.Option(help="Checks per booklet that repeat a pair with its sides swapped.")] = 1,
+    normalise: Annotated[
+        bool,
+        typer.Option("--normalise", help="Write all summaries alike: one paragraph, usual punctuation, the same case."),
+    ] = False,
     seed: Annotated[
         int | None,
         typer.Option(help="Seed, which must stay secret because it unblinds (default: random)."),
@@ -60,6 +66,7 @@ def build(
     import secrets  # the seed unblinds a study, so it must be unpredictable
 
     from human_eval.design.build import StudyDesign, build
+    from human_eval.design.giveaways import normalised
     from human_eval.design.outputs import read_aligned
     from human_eval.files import check_destinations, save
 
@@ -67,6 +74,7 @@ def build(
     check_destinations(out, key)
     wording = _wording(title, instructions, criteria)
     aligned = read_aligned(outputs)
+    aligned = normalised(aligned) if normalise else aligned
     checks = identical, _shuffled(shuffled, aligned), swapped
     design = StudyDesign(_items(items, aligned), baseline, judges, booklet, *checks)
     built, secret = build(aligned, design, wording, secrets.randbits(63) if seed is None else seed)
@@ -119,6 +127,7 @@ def _wording(title: str | None, instructions: Path | None, criteria: Path | None
 
 def _report(aligned: AlignedOutputs, study: Study, key: StudyKey, out: Path, key_path: Path) -> None:
     from human_eval.design.blinding import naming_note, naming_tasks
+    from human_eval.design.giveaways import NORMALISED, giveaways
     from human_eval.files import TASKS
     from human_eval.formatting import counted, spread
 
@@ -128,6 +137,9 @@ def _report(aligned: AlignedOutputs, study: Study, key: StudyKey, out: Path, key
         typer.echo(f"Not judged, counted as no difference: {counted(len(key.ties), 'pair')} of identical outputs")
     if naming := naming_tasks(study, key.systems):
         typer.echo(f"Warning: {naming_note(naming)}; see {out / TASKS}")
+    for giveaway in giveaways(aligned):
+        mend = "; --normalise removes this" if giveaway.trait in NORMALISED else ""
+        typer.echo(f"Warning: judges can tell systems apart: {giveaway}{mend}")
     sizes = [len(booklet) for booklet in study.booklets]
     judged = [task.item for task in study.tasks if key.tasks[task.id].kind == "pair"]
     spare = len(study.articles) - len(set(judged))

@@ -139,6 +139,14 @@ def test_pairs_of_one_item_are_spread_over_booklets():
         assert len(set(items)) == len(items)
 
 
+@pytest.mark.parametrize("baseline", [None, NAMES[0]])
+def test_no_booklet_shows_a_summary_of_the_baseline_twice_however_large_it_may_be(baseline):
+    blind, key = build(aligned(9, 3), StudyDesign(items=5, booklet=30, baseline=baseline), StudyWording(), 1)
+    for booklet in blind.booklets:
+        items = [task.item for task in booklet if key.tasks[task.id].kind == "pair"]
+        assert len(set(items)) == len(items)
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [

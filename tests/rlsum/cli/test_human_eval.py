@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 from studies import NAMES, outputs
@@ -103,6 +104,16 @@ def test_build_never_replaces_a_study(rlsum, files, study):
     code, _, err = rlsum("human-eval", "build", *files, "-o", study, "--items", 5)
     assert (code, "never replaced" in err) == (2, True)
     assert (study / "tasks.jsonl").read_bytes() == before
+
+
+def test_build_warns_of_a_system_in_lower_case_and_writes_all_alike_if_asked_to(rlsum, files, tmp_path):
+    rows = [replace(row, candidate=row.candidate.upper()) for row in outputs(12, 3) if row.system == NAMES[0]]
+    write_outputs(files[0], rows)
+    _, said, _ = rlsum("human-eval", "build", *files[:2], "-o", tmp_path / "one")
+    assert f"100% of the summaries of {NAMES[1]} are in lower case, 0% of {NAMES[0]}; --normalise removes this" in said
+    _, said, _ = rlsum("human-eval", "build", *files[:2], "-o", tmp_path / "two", "--normalise")
+    assert "Warning" not in said
+    assert not any("SUMMARY" in task.left + task.right for task in read_study(tmp_path / "two").tasks)
 
 
 @pytest.mark.parametrize("to", ["offline", "csv", "mturk", "prolific"])
