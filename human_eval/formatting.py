@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 LEFT_TO_RIGHT = "\u200e"  # an invisible mark
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # ASCII and full width
+# ASCII and full width. A tab or carriage return at the beginning of a cell may hide what follows it.
+_FORMULA = re.compile(r"(^|[;\t\r\n])([ \u00a0\ufeff]*(?:[=+\-@\uff1d\uff0b\uff0d\uff20]|(?<![;\t\r\n])[\t\r]))")
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
@@ -65,8 +67,12 @@ def _cell(value: Any) -> Any:
 
 
 def neutral(cell: str) -> str:
-    """The cell, with an apostrophe before it where a spreadsheet would evaluate it as a formula."""
-    return f"'{cell}" if cell.lstrip(" \u00a0\ufeff").startswith(FORMULA_STARTS) else cell
+    """The cell, with an apostrophe wherever a spreadsheet would evaluate a formula.
+
+    That is at its beginning, and after a semicolon, tab or line break: where spreadsheets expect another delimiter than
+    the comma, quotes do not keep a cell together.
+    """
+    return _FORMULA.sub(r"\1'\2", cell)
 
 
 def delimiter_of(text: str) -> str:

@@ -53,6 +53,9 @@ class Answer(StrEnum):
         return f"Summary {self.label} is better" if self.vote else self.label
 
 
+IN_ORDER = tuple(sorted(Answer, key=lambda answer: answer.vote))  # as all pages show them: A, no difference, B
+
+
 @dataclass(frozen=True)
 class Criterion:
     """One question about two summaries. ``id`` names it in files; ``help`` explains it and may be empty."""

@@ -182,12 +182,12 @@ class ResponseStore:
             if known.get(revision) == (written, comment):
                 return
             if revision != len(known):
-                raise Conflict("You have already answered this item, perhaps in another window.")
+                raise Conflict("You have already answered this comparison, perhaps in another window.")
             if _state(self._connection) == "closed":
                 raise Refused("The study is closed. Your last answer was not recorded.")
             holder = self._row("SELECT judge FROM loans WHERE booklet = ?", self._study.by_id[task].booklet)
             if not revision and (holder is None or holder[0] != judge):
-                raise Refused("Another judge has taken over these items. Your last answer was not recorded.")
+                raise Refused("Another judge has taken over this work. Your last answer was not recorded.")
             row = (judge, task, revision, written, comment, seconds, self._now())
             self._connection.execute(f"INSERT INTO answers ({ANSWER_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
             self._touch(judge)

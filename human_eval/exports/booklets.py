@@ -9,7 +9,7 @@ from dataclasses import asdict
 from importlib import resources
 
 from human_eval.formatting import csv_text
-from human_eval.study import Answer, Study
+from human_eval.study import IN_ORDER, Answer, Study
 from rlsum.pages.page import render
 
 FORMAT = 1  # of the JSON file that a page saves
@@ -59,7 +59,8 @@ def page(study: Study, booklet: int) -> str:
     values = {
         "study": study,
         "number": booklet + 1,
-        "answers": Answer,
+        "answers": IN_ORDER,
+        "labels": {"left": Answer.LEFT.label, "right": Answer.RIGHT.label},
         "data": data,
         "script": Markup(script),  # trusted: a file of this package
         "policy": f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; form-action 'none'",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from human_eval.formatting import csv_text, spread
-from human_eval.study import Answer, Study, StudyError
+from human_eval.study import IN_ORDER, Answer, Study, StudyError
 from rlsum.pages.page import render
 
 MTURK_COLUMNS = ("study", "task", "article", "left", "right")
@@ -29,9 +29,10 @@ def mturk(study: Study, booklets: Sequence[int] | None = None) -> dict[str, str]
         for booklet in (range(len(study.booklets)) if booklets is None else booklets)
         for task in study.booklets[booklet]
     )
+    values = {"study": study, "answers": IN_ORDER, "labels": {"left": Answer.LEFT.label, "right": Answer.RIGHT.label}}
     return {
         "tasks.csv": csv_text([MTURK_COLUMNS, *rows]),
-        "template.html": render("exports/mturk.html", {"study": study, "answers": Answer}, "human_eval"),
+        "template.html": render("exports/mturk.html", values, "human_eval"),
     }
 
 

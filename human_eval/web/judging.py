@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 import secrets
 from collections.abc import Mapping
@@ -13,9 +15,11 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from human_eval.collection.store import Conflict, JudgeProgress, Refused
+from human_eval.formatting import counted, spread
 from human_eval.study import Answer
 from human_eval.web.access import FORM_LIFE, NAME, NoAccess, ShownForm, Visitor
 from human_eval.web.site import Site, fields, message, page
+from human_eval.workload import longest, minutes
 
 COMMENT_LIMIT = 5_000  # characters
 PARTICIPANT = ("PROLIFIC_PID", "participant")  # parameters in which panels name the participant
@@ -97,11 +101,19 @@ class Judging:
             "state": progress.state,
             "done": len(progress.done),
             "total": len(progress.done) + len(progress.open),
+            "work": self._work(progress),
             "stage": progress.stage,
             "completion": self._site.completion,
             "return_url": self._site.return_url,
         }
         return page("start.html", values)
+
+    def _work(self, progress: JudgeProgress) -> str:
+        """Number and minutes of the comparisons to come, in words; of any booklet before the judge has one."""
+        tasks = [self._study.by_id[task] for task in progress.open]
+        sizes = [len(tasks)] if tasks else [len(booklet) for booklet in self._study.booklets]
+        duration = minutes(self._study, tasks) if tasks else longest(self._study)
+        return f"{spread(sizes, 'time')}. This takes about {counted(duration, 'minute')}"
 
     async def begin(self, request: Request) -> Response:
         """Lend the judge a booklet."""
@@ -112,7 +124,7 @@ class Judging:
         if not await run_in_threadpool(self._store.claim, visitor.name):
             if self._store.progress(visitor.name).stage == "lost":
                 return RedirectResponse("/", 303)
-            text = "All items are assigned to judges. Thank you for coming."
+            text = "All comparisons are assigned to judges. Thank you for coming."
             return message("Nothing left to judge", text, 200, self._site.return_url, "Go back")
         return RedirectResponse("/item", 303)
 
@@ -185,6 +197,7 @@ class Judging:
         values = {
             "study": self._study,
             "token": self._site.access.form(visitor, "item", task, str(revision)),
+            "draft": _draft(self._study.id, visitor.name, task, revision),
             "editing": revision > 0,
             "number": progress.done.index(task) + 1 if task in progress.done else done + 1,
             "done": done,
@@ -196,3 +209,8 @@ class Judging:
             "comment_limit": COMMENT_LIMIT,
         }
         return page("item.html", values, form.status)
+
+
+def _draft(study: str, judge: str, task: str, revision: int) -> str:
+    """Names a form for the browser, which keeps half an answer over a reload. It tells nothing of the task."""
+    return hashlib.sha256(json.dumps([study, judge, task, revision]).encode()).hexdigest()[:16]

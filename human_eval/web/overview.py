@@ -102,7 +102,7 @@ def _agreement(study: Study, responses: Sequence[Response], key: StudyKey | None
             pairs[task.item, *sorted((task.left, task.right))].setdefault(response.judge, response)
     shared = {pair: list(judged.values()) for pair, judged in pairs.items() if len(judged) > 1}
     if not shared:
-        none = Agreement(np.nan, np.nan, np.nan, 0, 0, "no two judges have answered the same item yet")
+        none = Agreement(np.nan, np.nan, np.nan, 0, 0, "no two judges have made the same comparison yet")
         return {criterion.question: none for criterion in study.criteria}
     agreement = {}
     for criterion in study.criteria:

@@ -18,7 +18,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from human_eval.collection.store import ResponseStore
 from human_eval.formatting import counted
-from human_eval.study import Answer, Study, StudyKey
+from human_eval.study import IN_ORDER, Study, StudyKey
 from human_eval.web.access import Access, NoAccess, Role, Visitor
 from human_eval.web.guard import Limiter
 
@@ -163,6 +163,5 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    answers = sorted(Answer, key=lambda answer: answer.vote)  # A, no difference, B
-    environment.globals |= {"static": _static_url, "counted": counted, "answers": answers}
+    environment.globals |= {"static": _static_url, "counted": counted, "answers": IN_ORDER}
     return environment

@@ -38,6 +38,20 @@ def test_a_formula_becomes_text(cell):
     assert neutral(cell) == f"'{cell}"
 
 
+@pytest.mark.parametrize(
+    ("cell", "told"),
+    [
+        ("x;=HYPERLINK(1)", "x;'=HYPERLINK(1)"),
+        ("x; +1;@y", "x;' +1;'@y"),
+        ("a\t=1", "a\t'=1"),
+        ("a\n-b\r\n=c", "a\n'-b\r\n'=c"),
+    ],
+)
+def test_a_formula_after_another_delimiter_becomes_text(cell, told):
+    assert neutral(cell) == told
+    assert neutral(told) == told
+
+
 @pytest.mark.parametrize("cell", ["", "the - dash", "a=b", "'quoted'", "5 - 3", "שלום"])
 def test_other_cells_stay_as_they_are(cell):
     assert neutral(cell) == cell

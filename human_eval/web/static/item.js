@@ -16,6 +16,27 @@ const memory = {
   set(name, value) { try { localStorage.setItem(name, value); } catch { /* not stored */ } },
 };
 
+// ---- a draft: what is chosen and written but not yet sent, kept over a reload
+
+function keepDraft() {
+  const chosen = questions.flatMap(radios).filter((radio) => radio.checked).map((radio) => [radio.name, radio.value]);
+  const comment = $("comment-field").value;
+  memory.set("rlsum draft", JSON.stringify({ id: form.dataset.draft, chosen, comment }));
+}
+
+function restoreDraft() {
+  let draft = null;
+  try { draft = JSON.parse(memory.get("rlsum draft")); } catch { /* not a draft */ }
+  if (!draft || draft.id !== form.dataset.draft || !Array.isArray(draft.chosen)) return;
+  for (const [name, value] of draft.chosen) {
+    const radio = questions.flatMap(radios).find((each) => each.name === name && each.value === value);
+    if (radio) radio.checked = true;
+  }
+  if (draft.comment) { $("comment-field").value = draft.comment; $("comment").open = true; }
+}
+
+restoreDraft();
+
 // ---- questions
 
 let current = Math.max(0, questions.findIndex((question) => !isAnswered(question)));
@@ -36,6 +57,7 @@ function go(index) {
 function answer(radio) {
   radio.checked = true;
   count();
+  keepDraft();
   if (current + 1 < questions.length) go(current + 1);
   else { mark(current); form.querySelector("button[type=submit]").focus(); }
 }
@@ -50,17 +72,17 @@ function count() {
 }
 
 questions.forEach((question, index) => question.addEventListener("focusin", () => mark(index)));
-form.addEventListener("change", count);
+form.addEventListener("change", () => { count(); keepDraft(); });
+form.addEventListener("input", keepDraft);
 form.addEventListener("submit", (event) => {
   if (form.dataset.sent) event.preventDefault(); // the server ignores a repeated post too
   form.dataset.sent = "yes";
 });
 window.addEventListener("pageshow", () => { delete form.dataset.sent; count(); });
 
-// ---- the article: open or closed as before; initially closed on small screens
+// ---- the article: open or closed as before; initially open
 
-const small = matchMedia("(max-width: 60rem)").matches;
-article.open = (memory.get("rlsum article") || (small ? "closed" : "open")) === "open";
+article.open = memory.get("rlsum article") !== "closed";
 article.addEventListener("toggle", () => {
   document.body.classList.toggle("without-article", !article.open);
   memory.set("rlsum article", article.open ? "open" : "closed");

@@ -25,7 +25,7 @@ def change(admin, state):
 def test_an_empty_study_has_a_page(app):
     page = app.visit("admin").get("/admin").text
     assert "No judge has started yet" in page
-    assert "no two judges have answered the same item yet" in page
+    assert "no two judges have made the same comparison yet" in page
 
 
 def test_progress_times_and_judges(app):

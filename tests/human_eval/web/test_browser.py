@@ -1,6 +1,7 @@
 """A real browser: scripted judges go through a whole study by keyboard and by mouse, on a desk and on a phone."""
 
 import re
+import signal
 
 import pytest
 from judges import KEYS, Judge, served
@@ -112,10 +113,10 @@ def test_the_server_dies_and_the_judge_goes_on_by_the_same_link(folder, page, ch
             page.keyboard.press("Enter")  # into the void
     with served(folder, port) as server:
         page.goto(server.address)  # the cookie of before is still good
-        assert "2 of 7 items saved" in page.inner_text("main")
+        assert "2 of 7 comparisons saved" in page.inner_text("main")
         page.goto(server.judges["judge-1"])
         judge.begin()
-        assert page.title().startswith("Item 3 of 7")
+        assert page.title().startswith("Comparison 3 of 7")
 
 
 @pytest.mark.slow
@@ -130,14 +131,14 @@ def test_undo_search_article_comment_and_help_by_keyboard(folder, page, choose):
         judge.by_keyboard()
         with page.expect_navigation():
             page.keyboard.press("u")
-        assert page.title().startswith("Change item 1")
+        assert page.title().startswith("Change comparison 1")
         assert page.input_value("#comment-field") == "1 b 0"
         assert page.locator(".question input:checked").count() == 4
         for _ in range(4):
             page.keyboard.press("0")
         with page.expect_navigation():
             page.keyboard.press("Enter")
-        assert page.title().startswith("Item 2")
+        assert page.title().startswith("Comparison 2")
         page.keyboard.press("/")
         page.keyboard.type("THE")
         found = page.locator("#article-text mark").count()
@@ -167,6 +168,33 @@ def test_undo_search_article_comment_and_help_by_keyboard(folder, page, choose):
         assert judge.errors == []
 
 
+def test_half_an_answer_outlives_a_reload_and_a_server_that_stops(folder, page, choose):
+    port = free_port()
+    with served(folder, port) as server:
+        judge = Judge(page, server.judges["judge-1"], choose)
+        judge.begin()
+        page.keyboard.press("2")
+        page.keyboard.press("0")
+        page.keyboard.press("c")
+        page.keyboard.type("half")
+        assert server.stop(signal.SIGTERM) == 0
+    with served(folder, port):
+        page.reload()
+        assert page.locator(".question input:checked").evaluate_all("all => all.map((e) => e.value)") == [
+            "right",
+            "none",
+        ]
+        assert page.input_value("#comment-field") == "half"
+        page.keyboard.press("Escape")
+        judge.by_keyboard()
+        assert page.title().startswith("Comparison 2")
+        assert page.locator(".question input:checked").count() == 0
+        assert page.input_value("#comment-field") == ""
+    study = read_study(folder)
+    (found,) = read_database(folder / "judging.sqlite", study)
+    assert (found.task, found.comment) == (study.booklets[0][0].id, "half")
+
+
 @pytest.mark.slow
 def test_without_scripts_the_form_works(folder, browser, choose):
     context = browser.new_context(java_script_enabled=False)
@@ -192,9 +220,11 @@ def test_a_phone_shows_everything_without_scrolling_sideways(folder, browser, ch
         assert page.evaluate(width) <= 360
         judge.begin()
         assert page.evaluate(width) <= 360
-        assert not page.is_visible("#article-text")  # folded, the summaries come first
+        assert page.is_visible("#article-text")  # to be read first
+        assert page.locator(".summary .text").first.bounding_box()["y"] < 740  # and the summaries begin on the screen
         page.tap("#article summary")
-        assert page.is_visible("#article-text")
+        assert not page.is_visible("#article-text")
+        page.tap("#article summary")
         small = page.eval_on_selector_all(
             "label:has(input[type=radio]), button[type=submit]",
             "all => all.filter((e) => e.checkVisibility()).map((e) => e.getBoundingClientRect())"
@@ -202,7 +232,7 @@ def test_a_phone_shows_everything_without_scrolling_sideways(folder, browser, ch
         )
         assert small == 0  # targets that a finger hits
         judge.by_mouse()
-        assert page.title().startswith("Item 2")
+        assert page.title().startswith("Comparison 2")
         page.goto(server.admin)
         assert page.evaluate(width) <= 360
     context.close()

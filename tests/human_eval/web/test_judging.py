@@ -1,8 +1,12 @@
 """A judge's way through a booklet, and what happens off the way."""
 
+import re
+
 import pytest
 from served import answers, make_study, token_of
 
+from human_eval.exports.booklets import page as offline_page
+from human_eval.exports.platforms import mturk
 from human_eval.web.access import FORM_LIFE
 
 
@@ -21,7 +25,7 @@ def test_a_judge_goes_through_a_booklet(app):
     browser = app.visit("judge", "anna")
     item = begin(browser)
     for number in (1, 2, 3):
-        assert f"Item {number} of 3" in item.text
+        assert f"Comparison {number} of 3" in item.text
         item = browser.post("/item", data=answers("left", "none", token=token_of(item), comment=" fine\r\nso "))
         assert item.status_code == 200
     assert "Thank you" in item.text
@@ -32,15 +36,29 @@ def test_a_judge_goes_through_a_booklet(app):
     assert found[0].comment == "fine\nso"
 
 
+def test_the_first_page_tells_number_and_minutes_and_begins_below_the_instructions(app):
+    page = app.visit("judge", "anna").get("/").text
+    assert "3 times. This takes about 2 minutes" in page
+    assert page.index("Read both.") < page.index("Side issues are a loss.") < page.index(">Begin<")
+
+
+def test_answers_have_the_same_order_in_all_pages(app):
+    judged = begin(app.visit("judge", "anna")).text
+    pages = {"answer-1": judged, "overall": offline_page(app.study, 0) + mturk(app.study)["template.html"]}
+    for name, text in pages.items():
+        values = re.findall(f'name="{name}" value="([a-z]+)"', text)
+        assert values == ["left", "none", "right"] * (len(values) // 3) != []
+
+
 def test_closing_and_coming_back_goes_on_where_it_was(app):
     browser = app.visit("judge", "anna")
     item = begin(browser)
     browser.post("/item", data=answers("left", "none", token=token_of(item)))
     again = app.visit("judge", "anna")
     start = again.get("/")
-    assert "1 of 3 items saved" in start.text
-    assert "Continue with item 2" in start.text
-    assert "Item 2 of 3" in again.get("/item").text
+    assert "1 of 3 comparisons saved" in start.text
+    assert "Continue with comparison 2" in start.text
+    assert "Comparison 2 of 3" in again.get("/item").text
 
 
 def test_seconds_are_those_since_the_item_was_shown(app):
@@ -81,11 +99,11 @@ def test_undo_shows_the_last_item_as_answered_and_replaces_it(app):
     second = browser.post("/item", data=answers("left", "none", token=token_of(item), comment="hm"))
     assert "/last" in second.text
     last = browser.get("/last")
-    assert "Changing item" in last.text
+    assert "Changing comparison" in last.text
     assert 'value="left" required checked' in last.text
     assert ">\nhm</textarea>" in last.text
     after = browser.post("/item", data=answers("right", "none", token=token_of(last)))
-    assert "Item 2 of 3" in after.text
+    assert "Comparison 2 of 3" in after.text
     (found,) = app.store.responses()
     assert app.store.latest("anna", found.task) == (found, 1)
     assert found.answers["focus"] == "right"
@@ -96,7 +114,7 @@ def test_a_double_post_counts_once_and_answers_alike(app):
     form = answers("left", "none", token=token_of(begin(browser)))
     first, second = browser.post("/item", data=form), browser.post("/item", data=form)
     assert first.status_code == second.status_code == 200
-    assert "Item 2 of 3" in second.text
+    assert "Comparison 2 of 3" in second.text
     assert len(app.store.responses()) == 1
 
 
@@ -183,7 +201,7 @@ def test_one_invitation_makes_a_judge_of_everyone(app):
     assert first == "guest:5f3e"
     assert second.startswith("guest:")
     unnamed.get(path)  # opened again, it is the same person
-    assert "Item 1 of 3" in unnamed.get("/item").text
+    assert "Comparison 1 of 3" in unnamed.get("/item").text
 
 
 def test_a_participant_cannot_pass_for_an_invited_judge(app):
@@ -214,7 +232,7 @@ def test_who_cannot_finish_gets_the_other_way_back_and_no_completion(app_of):
     begin(app.visit("judge", "chris"))
     for page in (anna.get("/"), anna.get("/item")):
         assert "went to another judge" in page.text
-        assert "answers to 1 item are saved" in page.text
+        assert "answers to 1 comparison are saved" in page.text
         assert 'href="https://panel.test/back"' in page.text
         assert "panel.test/done" not in page.text
         assert "All" not in page.text
@@ -229,7 +247,7 @@ def test_who_knows_a_participants_name_sees_and_changes_nothing(app):
     assert other.get(path).status_code == 409
     assert other.get("/last").status_code == 401
     browser.get(path)
-    assert "1 of 3 items saved" in browser.get("/").text
+    assert "1 of 3 comparisons saved" in browser.get("/").text
 
 
 def test_a_panels_link_leaves_the_judge_of_a_browser_alone(app):

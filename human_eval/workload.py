@@ -1,0 +1,27 @@
+"""How long judging takes: an estimate from the texts, before anybody has judged."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from human_eval.study import Study, Task
+
+WORDS_A_MINUTE = 238  # silent reading of English non-fiction, the mean over adults (Brysbaert 2019)
+SECONDS_A_QUESTION = 10  # assumed
+
+
+def minutes(study: Study, tasks: Sequence[Task]) -> int:
+    """Minutes to read the articles and summaries of ``tasks`` once and to answer; rounded up to 5, or to 1 below 10.
+
+    Words are separated by spaces, so the estimate is too low for scripts without them.
+    """
+    words = sum(len(text.split()) for task in tasks for text in (study.articles[task.item], task.left, task.right))
+    exact = words / WORDS_A_MINUTE + len(tasks) * len(study.criteria) * SECONDS_A_QUESTION / 60
+    step = 5 if exact > 10 else 1
+    return max(1, step * math.ceil(exact / step))
+
+
+def longest(study: Study) -> int:
+    """The minutes of the longest booklet."""
+    return max(minutes(study, booklet) for booklet in study.booklets)
