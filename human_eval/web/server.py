@@ -155,7 +155,7 @@ def run(site: Site, bound: socket.socket, behind_proxy: bool, announce: Callable
     )
     server = uvicorn.Server(config)
     try:
-        with contextlib.suppress(KeyboardInterrupt), _stopped_by_signals(server):
+        with _stopped_by_signals(server):
             announce()
             server.run(sockets=[bound])
     finally:
@@ -164,17 +164,18 @@ def run(site: Site, bound: socket.socket, behind_proxy: bool, announce: Callable
 
 @contextlib.contextmanager
 def _stopped_by_signals(server: uvicorn.Server) -> Iterator[None]:
-    """SIGTERM and SIGHUP end the server in order.
+    """Signals end the server in order, also before it has begun.
 
-    uvicorn does not handle SIGHUP, and raises SIGTERM again after its end, which would kill the process before the
+    uvicorn does not handle SIGHUP, and raises the others again after its end, which would kill the process before the
     database is closed.
     """
 
     def stop(number: int, frame: FrameType | None) -> None:
         server.should_exit = True
 
-    # nohup ignores SIGHUP, and so do we then.
-    handled = [name for name in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(name) != signal.SIG_IGN]
+    handled = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as nohup leaves it
+        handled.append(signal.SIGHUP)
     before = {name: signal.signal(name, stop) for name in handled}
     try:
         yield
