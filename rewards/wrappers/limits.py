@@ -232,7 +232,9 @@ class _Pool:
 
 def _serve(connection: Connection, reward: Reward, seconds: float) -> None:
     """The loop of a worker: load and warm up outside the time limit, then score items until the pipe closes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole group; the parent decides
+    for number in ("SIGINT", "SIGTERM", "SIGUSR1"):  # go to the whole group; the parent decides
+        if hasattr(signal, number):
+            signal.signal(getattr(signal, number), signal.SIG_IGN)
     connection.send(_attempt(_warm, reward))
     while True:
         try:

@@ -171,6 +171,8 @@ def generate(
     if choice is not None:
         _check_choice(choice, rows, corpus)
     model = plain.load(config) if stored is None else build.load_model(stored)
+    if stored is not None and checkpoints.step_of(stored.folder) == 0 and processes.rank == 0:
+        typer.echo(f"{stored.folder}: these are the weights that the run began with; no later validation was better")
     rows = model.read(rows, config.data.max_source, config.data.max_target)
     name = system or Path(config.run).name
     with Progress(disable=processes.rank > 0) as progress:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from rlsum.config import Config
 
 
 def train(
@@ -15,9 +18,15 @@ def train(
         Path | None, typer.Option(help="Run or checkpoint to start from, with its words and sizes.")
     ] = None,
     resume: Annotated[Path | None, typer.Option(help="Run folder to continue where it stopped.")] = None,
+    auto_resume: Annotated[
+        bool, typer.Option("--auto-resume", help="Continue the run if its folder holds one, else start it.")
+    ] = False,
     keys: Annotated[str | None, typer.Option(help="Explain the keys of a section, or of all, and stop.")] = None,
 ) -> None:
     """Train a summarizer by likelihood, or on a reward with reinforcement learning.
+
+    Ctrl-C, SIGTERM and SIGUSR1 end the update, save a state and print the command that continues it. A finished run is
+    trained on, with its optimiser, by --resume and a larger training.steps.
 
     **Examples**
 
@@ -28,6 +37,8 @@ def train(
     rlsum train configs/demo/mle.yaml training.steps=50 run=runs/quick
 
     rlsum train --resume runs/demo/mle
+
+    rlsum train --resume runs/demo/mle training.steps=4000
 
     rlsum train --keys objective
 
@@ -45,6 +56,8 @@ def train(
         raise configs.ConfigError(
             f"--resume {resume} --init {init}: a resumed run continues from its own state; leave out --init"
         )
+    if auto_resume and resume is None and config is not None:
+        resume, init = _begun(configs.load(config, overrides), init)
     if resume is not None:
         resolved = _resumed(resume, config, overrides)
     elif config is None:
@@ -55,7 +68,10 @@ def train(
     from rlsum.training.parallel.processes import lost_process_as_error
 
     with lost_process_as_error("its own message says why"):
-        build.trainer(resolved, init=init, resume=resume is not None).fit()
+        trainer = build.trainer(resolved, init=init, resume=resume is not None)
+        trainer.fit()
+    if trainer.stopped is not None:
+        raise typer.Exit(128 + trainer.stopped)
 
 
 def _explain(section: str) -> None:
@@ -81,8 +97,16 @@ def _explain(section: str) -> None:
         Console().print(Text(f"\n{name}", style="bold underline"), table)
 
 
-def _resumed(run: Path, config: str | None, overrides: list[str]):  # type: ignore[no-untyped-def]
-    """The configuration of the run. CONFIG and overrides, if given, must agree with it."""
+def _begun(config: Config, init: Path | None) -> tuple[Path | None, Path | None]:
+    """The run to resume, None where its folder holds no state, and the start, None where it is resumed."""
+    from rlsum.training import checkpoint
+
+    run = Path(config.run)
+    return (run, None) if (run / checkpoint.STATE).is_file() else (None, init)
+
+
+def _resumed(run: Path, config: str | None, overrides: list[str]) -> Config:
+    """The configuration of the run. CONFIG and overrides, if given, must agree with it, but for more updates."""
     from dataclasses import replace
 
     from rlsum import config as configs
@@ -94,12 +118,18 @@ def _resumed(run: Path, config: str | None, overrides: list[str]):  # type: igno
             fix = "the run stopped before it saved one: repeat the command that started it"
         raise checkpoint.CheckpointError(f"--resume {run}: no {checkpoint.STATE} there; {fix}")
     stored = replace(checkpoint.read_config(run), run=str(run))
-    if config is None and not overrides:
-        return environment.as_begun(run, stored)
-    given = configs.load(config or run / checkpoint.CONFIG, overrides)
-    given = replace(given, run=str(run), model=given.model or stored.model)
-    if given != stored:
-        raise configs.ConfigError(
-            f"--resume {run}: CONFIG or overrides differ from the run's own config.yaml; leave them out"
-        )
+    if config is not None or overrides:
+        given = configs.load(config or run / checkpoint.CONFIG, overrides)
+        given = replace(given, run=str(run), model=given.model or stored.model)
+        steps = given.training.steps
+        if replace(given, training=replace(given.training, steps=stored.training.steps)) != stored:
+            raise configs.ConfigError(
+                f"--resume {run}: CONFIG or overrides differ from the run's own config.yaml; leave them out. Only "
+                "training.steps may be larger"
+            )
+        if steps < stored.training.steps:
+            raise configs.ConfigError(
+                f"--resume {run} training.steps={steps}: the run has {stored.training.steps}; give more, or none"
+            )
+        stored = replace(stored, training=replace(stored.training, steps=steps))
     return environment.as_begun(run, stored)

@@ -6,7 +6,7 @@ Importing this module registers it. A checkpoint of a run can be loaded directly
     from transformers import AutoModel
 
     model = AutoModel.from_pretrained("runs/demo/sms/best")
-    model.summarize(["the storm hit ohio .".split()])
+    model.summarize(["the storm hit ohio ."])
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from transformers import AutoConfig, AutoModel, PreTrainedConfig, PreTrainedMode
 from transformers.utils import cached_file
 
 from rlsum.data.batch import Batch
+from rlsum.data.corpus import token_lines
 from rlsum.data.vocabulary import VOCABULARY, Vocabulary
 from rlsum.models.decoding import Decoding
 from rlsum.models.pointer_generator import MODEL_TYPE, PointerGenerator, word_bias
@@ -33,11 +34,16 @@ LOCATION = ("cache_dir", "force_download", "local_files_only", "token", "revisio
 
 
 class PointerGeneratorHubConfig(PreTrainedConfig):
-    """config.json of a pointer-generator: the sizes of PointerGeneratorConfig under their own names."""
+    """config.json of a pointer-generator: the sizes of PointerGeneratorConfig under their own names.
+
+    ``reading``: the run's tokenizer, lowercase and max_source. ``decoding``: its section of that name. {}: not known.
+    """
 
     model_type = MODEL_TYPE
 
     def __init__(self, sizes: PointerGeneratorConfig | None = None, **stored: Any) -> None:
+        self.reading: dict[str, Any] = stored.pop("reading", {})
+        self.decoding: dict[str, Any] = stored.pop("decoding", {})
         given = {name: stored.pop(name) for name in SIZES if name in stored}
         for name, value in asdict(sizes or PointerGeneratorConfig(**given)).items():
             if name in SIZES:
@@ -82,19 +88,35 @@ class PointerGeneratorForSummarization(PreTrainedModel):
         scored: TargetScores = self.network(batch, target)
         return scored
 
-    def summarize(self, articles: Sequence[Sequence[str]], decoding: Decoding | None = None) -> list[str]:
-        """A summary of each article, given as its words, tokenised as in training. Beam search by default."""
+    def summarize(self, articles: Sequence[str | Sequence[str]], decoding: Decoding | None = None) -> list[str]:
+        """A summary of each article, given as its text, or as its words, tokenised and cut as in training.
+
+        By default it is decoded by beam search with the options of the run, as by `rlsum generate`. Raises ValueError
+        for a single text, and for texts where config.json does not say how the run read them.
+        """
+        if isinstance(articles, str):
+            raise ValueError("summarize takes a list of articles, not one text; write [text]")
+        words = [self._words(article) if isinstance(article, str) else list(article) for article in articles]
         rows: dict[str, list[Any]] = {
-            "id": [str(number) for number in range(len(articles))],
-            "source": [" ".join(article) for article in articles],
-            "references": [[] for _ in articles],
-            "src_tokens": [list(article) for article in articles],
-            "tgt_tokens": [[] for _ in articles],
-            "tgt_whole": [True for _ in articles],
+            "id": [str(number) for number in range(len(words))],
+            "source": [" ".join(article) for article in words],
+            "references": [[] for _ in words],
+            "src_tokens": words,
+            "tgt_tokens": [[] for _ in words],
+            "tgt_whole": [True for _ in words],
         }
         batch = self.network.collate(rows).to(self.device)
         self.network.eval()
-        return self.network.to_text(batch, self.network.generate(batch, decoding or Decoding(method="beam")))
+        decoding = decoding or Decoding(**self.config.decoding).searching()
+        return self.network.to_text(batch, self.network.generate(batch, decoding))
+
+    def _words(self, text: str) -> list[str]:
+        """The words of a text as the run read its articles."""
+        reading = self.config.reading
+        if not reading:
+            raise ValueError("config.json does not say how the run read texts; give each article as a list of words")
+        lines = token_lines(text, reading["tokenizer"], reading["lowercase"])
+        return [word for line in lines for word in line][: reading["max_source"]]
 
     @torch.no_grad()
     def _init_weights(self, module: nn.Module) -> None:

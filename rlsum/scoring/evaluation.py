@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import combinations
 
 from rewards.base import Reward
 from rewards.scoring import headings, short_signature
@@ -70,7 +71,7 @@ def report(evaluation: Evaluation, long_signatures: bool = False) -> list[Block]
             evaluation.metrics,
             evaluation.missing,
             "Scores x 100",
-            [articles, *_undefined(evaluation)],
+            [articles, *_undefined(evaluation), *_identical(evaluation)],
             evaluation.headings,
             evaluation.corpus,
         ),
@@ -103,6 +104,17 @@ def to_json(evaluation: Evaluation) -> str:
         "missing": dict(evaluation.missing),
     }
     return json.dumps(finite(data), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _identical(evaluation: Evaluation) -> list[str]:
+    """Systems that wrote the same texts: two names of one model, such as a run whose best weights are its start."""
+    texts = {system: {each.id: each.candidate for each in outputs} for system, outputs in evaluation.outputs.items()}
+    return [
+        f"Warning: {first} and {second} wrote the same text for all {len(texts[first]):,} articles; a run that "
+        "never beat its start leaves the weights of the start."
+        for first, second in combinations(texts, 2)
+        if texts[first] == texts[second]
+    ]
 
 
 def _undefined(evaluation: Evaluation) -> list[str]:

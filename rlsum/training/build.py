@@ -85,6 +85,8 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
     )
     if resume:
         result.resume()
+        if _lengthened(run, config, processes):
+            result.progress.finished, result.progress.without_gain = False, 0  # patience begins anew
     launch.start_tracker(config.training, run, accelerator, result.progress.step)
     return result
 
@@ -151,6 +153,16 @@ def _describe(config: Config, model: Model, facts: Mapping[str, Any]) -> None:
         facts = {**facts, "start": checkpoint.start_digest(run)}
     write_atomically(run / checkpoint.CONFIG, configs.dump(config).encode())
     write_atomically(run / environment.ENVIRONMENT, environment.describe(facts))
+
+
+def _lengthened(run: Path, config: Config, processes: Processes) -> bool:
+    """Whether a resumed run has more updates than its folder says, which then says the new number."""
+    stored = checkpoint.read_config(run)
+    longer = config.training.steps > stored.training.steps
+    if longer and processes.rank == 0:
+        training = replace(stored.training, steps=config.training.steps)
+        write_atomically(run / checkpoint.CONFIG, configs.dump(replace(stored, training=training)).encode())
+    return longer
 
 
 # ---- rewards ----------------------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from rlsum.config import Config
 from rlsum.data.vocabulary import VOCABULARY
 from rlsum.errors import UserError
 from rlsum.files import replacing_files, write_atomically
+from rlsum.models.pointer_generator import MODEL_TYPE
 from rlsum.models.summarizer import WEIGHTS, own_tensors
 from rlsum.records import defined
 from rlsum.training.parallel.sharding import sharded, whole
@@ -60,6 +61,7 @@ class Progress:
 
     best    the best selection value, higher is better; None before the first defined one
     scaler  state of the loss scaler, with fp16
+    due     a signal came before the validation of this step had ended
     """
 
     step: int = 0
@@ -68,6 +70,7 @@ class Progress:
     without_gain: int = 0
     finished: bool = False
     scaler: dict[str, float] | None = None
+    due: bool = False
 
 
 def claim(run: str | Path) -> IO[bytes]:
@@ -97,7 +100,18 @@ def create(folder: Path, config: Config, model: Model, signatures: Mapping[str, 
     write_atomically(folder / CONFIG, configs.dump(config).encode())
     with replacing_files(folder) as partial:
         model.save_to(partial)
+        _describe_use(partial / "config.json", config)
     write_atomically(folder / REWARDS, (json.dumps(dict(signatures), indent=2) + "\n").encode())
+
+
+def _describe_use(path: Path, config: Config) -> None:
+    """Add how the run reads and decodes to the config.json of a pointer-generator, for ``rlsum.models.hub``."""
+    described = json.loads(path.read_text(encoding="utf-8"))
+    if described.get("model_type") == MODEL_TYPE:
+        data = config.data
+        reading = {"tokenizer": data.tokenizer, "lowercase": data.lowercase, "max_source": data.max_source}
+        described |= {"reading": reading, "decoding": asdict(config.decoding)}
+        path.write_text(json.dumps(described, indent=2) + "\n", encoding="utf-8")
 
 
 def save_weights(folder: Path, model: Model, about: Mapping[str, Any]) -> None:
@@ -143,6 +157,17 @@ def read_json(path: Path) -> dict[str, Any]:
 def read_weights(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Weights by name, and the ``about`` of ``save_weights``."""
     return _read(folder / WEIGHTS, "about")
+
+
+def step_of(folder: Path) -> int | None:
+    """The update after which the weights of a checkpoint were saved, 0: the start of its run; None: not recorded."""
+    path = folder / WEIGHTS
+    try:
+        with safe_open(path, framework="pt") as file:
+            step = json.loads((file.metadata() or {}).get("about", "{}")).get("step")
+    except (OSError, SafetensorError, ValueError) as error:
+        raise CheckpointError(f"{path}: cannot be read ({error}); use another checkpoint") from error
+    return None if step is None else int(step)
 
 
 def put_weights(model: nn.Module, weights: Mapping[str, Tensor], origin: Path, optional: Collection[str] = ()) -> None:

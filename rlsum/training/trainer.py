@@ -10,11 +10,13 @@ import copy
 import json
 import math
 import random
+import shlex
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from signal import Signals
 from typing import TYPE_CHECKING
 
 import torch
@@ -29,6 +31,7 @@ from rlsum.files import write_atomically
 from rlsum.records import inputs_of
 from rlsum.training import checkpoint, signs
 from rlsum.training.checkpoint import Progress
+from rlsum.training.interruption import Interruption, StoppedValidation
 from rlsum.training.monitor import Monitor, peak_memory
 from rlsum.training.parallel import sharding
 from rlsum.training.parallel.log_averaging import Part, TrainingLog
@@ -57,6 +60,7 @@ class Trainer:
     metrics     rewards to report in validation, by name
     signatures  of the rewards, stored with the checkpoint
     held        released when ``fit`` ends: the lock of the run folder
+    stopped     the signal that ended ``fit`` before the run was finished
     """
 
     config: Config
@@ -70,6 +74,7 @@ class Trainer:
     signatures: Mapping[str, str]
     progress: Progress = field(default_factory=Progress)
     held: AbstractContextManager[object] = field(default_factory=nullcontext)
+    stopped: Signals | None = None
 
     def __post_init__(self) -> None:
         """Place the model and make its optimiser."""
@@ -86,6 +91,8 @@ class Trainer:
         articles = training.batch_size * training.accumulate * self.processes.world_size  # of an update
         self.plan = BatchPlan(lengths, articles, training.seed)
         self.log = TrainingLog(self.processes)
+        self.interruption = Interruption()
+        self._asked = False  # whether any process has been asked to stop
         self._drawn: tuple[Batch, Rollout] | None = None  # the first batch of the last update, if it has samples
         reward = self.signatures.get("reward", "")  # holds the signatures of the rewards that it is made of
         self._untrained = [name for name, signature in self.signatures.items() if signature not in reward]
@@ -99,28 +106,57 @@ class Trainer:
             self.accelerator.scaler.load_state_dict(self.progress.scaler)
 
     def fit(self) -> Progress:
-        """Train to the end. Raises TrainingError when a loss or a gradient is not finite."""
+        """Train to the end, or until a signal: see ``Interruption``.
+
+        Raises TrainingError when a loss or a gradient is not finite.
+        """
         steps = self.config.training.steps
         advice = f"resume the run with as many processes: rlsum train --resume {self.run}"
         monitored = Monitor(self.run, self.accelerator, self.progress.step, steps)
-        with self.held, lost_process_as_error(advice), monitored as monitor:
-            if self.progress.step == 0 and self.progress.best is None:
-                monitor.forget_after(-1)  # a run that was killed before its first state begins anew
-                if self.accelerator.is_main_process:
-                    checkpoint.create(self.run / "best", self.config, self.model, self.signatures)
-                self._validate(monitor)  # the start is a candidate for the best, too
-            while self.progress.step < steps and not self.progress.finished:
-                self._update()
-                self.progress.step += 1
-                validates = self.progress.step % self.config.training.validate_every == 0 or self.progress.step == steps
-                # a log line before every validation, so that a resumed run has no half-logged updates
-                if validates or self.progress.step % self.config.training.log_every == 0:
-                    line = self.log.flush()
-                    monitor.train(self.progress.step, {**line, "memory_gib": peak_memory(self.accelerator.device)})
-                if validates:
-                    self._validate(monitor)
-            self._finish(monitor)
+        with self.held, lost_process_as_error(advice), monitored as monitor, self.interruption:
+            try:
+                self._train(monitor, steps)
+            except StoppedValidation:
+                self.progress.due = True
+                self._asked = True
+            if self._asked and (self.progress.due or (self.progress.step < steps and not self.progress.finished)):
+                self._stop(monitor)
+            else:
+                self._finish(monitor)
         return self.progress
+
+    def _train(self, monitor: Monitor, steps: int) -> None:
+        """Updates and validations until the run is finished or asked to stop."""
+        if self.progress.step == 0 and self.progress.best is None:
+            monitor.forget_after(-1)  # a run that was killed before its first state begins anew
+            if self.accelerator.is_main_process:
+                checkpoint.create(self.run / "best", self.config, self.model, self.signatures)
+            self._validate(monitor)  # the start is a candidate for the best, too
+        elif self.progress.due:
+            self._validate(monitor)
+        while self.progress.step < steps and not self.progress.finished and not self._may_stop():
+            self._update()
+            self.progress.step += 1
+            validates = self.progress.step % self.config.training.validate_every == 0 or self.progress.step == steps
+            # a log line before every state, so that a resumed run has no half-logged updates
+            if validates or self.progress.step % self.config.training.log_every == 0 or self._may_stop():
+                line = self.log.flush()
+                monitor.train(self.progress.step, {**line, "memory_gib": peak_memory(self.accelerator.device)})
+            if validates:
+                self._validate(monitor)
+
+    def _may_stop(self) -> bool:
+        """Whether to stop here: not between updates that share samples, which the state does not hold."""
+        return self._asked and self.progress.step % self.config.objective.updates_per_sample == 0
+
+    def _stop(self, monitor: Monitor) -> None:
+        """Save the state before the run is finished, and say how to continue."""
+        self.stopped = self.interruption.signal or Signals.SIGTERM  # another process has the signal
+        self._save_state(self.run)
+        monitor.say(
+            f"{self.config.run}: stopped by {self.stopped.name} after update {self.progress.step}; continue with: "
+            f"rlsum train --resume {shlex.quote(str(self.run))}"
+        )
 
     def timed(self, updates: int) -> tuple[float, float]:
         """Seconds of an update, the mean of ``updates`` after a first one, and of a validation. Moves the weights."""
@@ -139,6 +175,8 @@ class Trainer:
         if self.accelerator.is_main_process:
             write_atomically(self.run / checkpoint.RESULT, json.dumps(asdict(progress), indent=2).encode())
         monitor.say(f"{name}: {progress.step} updates, best after {progress.best_step}, weights in {self.run / 'best'}")
+        if progress.step and not progress.best_step:
+            monitor.say(f"{name}: no validation was better than the start, so best/ holds the weights of the start")
         for sentence in signs.summary(monitor.validations(), self._untrained):
             monitor.say(f"{self.run.name} warning: {sentence}")
 
@@ -190,7 +228,10 @@ class Trainer:
             with self.accelerator.autocast():
                 zero = 0.0 * self.wrapped(batch, batch.target).log_prob.sum()
             self.accelerator.backward(zero)
-        return self.accelerator.reduce(total, "sum"), log  # not finite where any loss is not
+        asked = total.new_tensor(float(self.interruption.signal is not None))
+        total, asked = self.accelerator.reduce(torch.stack([total, asked]), "sum")  # not finite where any loss is not
+        self._asked = bool(asked)
+        return total, log
 
     def _batches(self, rows: Sequence[int], size: int) -> list[Batch]:
         """Articles, ``size`` at a time."""
@@ -218,6 +259,7 @@ class Trainer:
         """Validate, keep the best weights, count validations without gain, save the state."""
         training, progress = self.config.training, self.progress
         result = self._measure()
+        progress.due = False
         value = self.choice(result.values)
         for name in ("reward", self.choice.name):
             if name in self.metrics and math.isnan(result.values.get(name, 0.0)):
@@ -235,8 +277,6 @@ class Trainer:
             monitor.training_samples(progress.step, training_samples(self.model, *self._drawn, training.sample_outputs))
         for sentence in signs.news(monitor.validations(), self._untrained):
             monitor.say(f"{self.run.name} warning: {sentence}")
-        if self.accelerator.scaler is not None:
-            progress.scaler = self.accelerator.scaler.state_dict()
         if better and self.accelerator.is_main_process:
             about = {"step": progress.step, **result.values}
             checkpoint.save_weights(self.run / "best", self.model, about)
@@ -244,6 +284,8 @@ class Trainer:
         self.log.restart_clock()  # the seconds of validation do not count
 
     def _save_state(self, folder: Path) -> None:
+        if self.accelerator.scaler is not None:
+            self.progress.scaler = self.accelerator.scaler.state_dict()
         moments = checkpoint.moments_of(self.optimizer)  # a sharded model: of all processes together
         if self.accelerator.is_main_process:
             checkpoint.save_state(folder, self.model, moments, self.progress)
@@ -279,6 +321,8 @@ class Trainer:
         by_length = sorted(rows, key=lambda row: self._valid_lengths[row])
         size = 2 * self.config.training.batch_size  # no gradients to keep
         for start in self.processes.share(range(0, len(by_length), size)):
+            if self.interruption.signal is not None and self.processes.world_size == 1:
+                raise StoppedValidation  # several processes gather their results: they end the validation
             yield self.model.collate(self.valid_rows[by_length[start : start + size]]).to(self.accelerator.device)
 
 

@@ -59,6 +59,13 @@ def test_json_holds_raw_scores_and_null_for_undefined(rlsum, files):
     assert list(data["signatures"]) == ["rouge-1", "rouge-l"]
 
 
+def test_systems_that_wrote_the_same_are_named(rlsum, files):
+    write_outputs(files / "same.jsonl", system("same", ARTICLES))
+    printed = rlsum("evaluate", files / "good.jsonl", files / "poor.jsonl", files / "same.jsonl")[1]
+    assert "good [1] and same wrote the same text for all 3 articles" in " ".join(printed.split())
+    assert printed.count("wrote the same") == 1
+
+
 def test_a_metric_that_cannot_be_loaded_has_its_reason_in_the_report(rlsum, files):
     metrics = "rouge-1, twmd(encoder=./nowhere), sms(vectors=nowhere.txt)"
     code, printed, _ = rlsum("evaluate", files / "good.jsonl", "--metrics", metrics, "--json")

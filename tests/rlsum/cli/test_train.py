@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -19,6 +20,7 @@ from rlsum.records import read_outputs
 from rlsum.simulation.stories import write_corpus
 from rlsum.training import checkpoint, environment
 from rlsum.training.monitor import MACHINE
+from rlsum.training.trainer import Trainer
 
 TINY = {
     "vocabulary": {"size": 200, "min_count": 2},
@@ -157,6 +159,74 @@ def test_resuming_from_an_earlier_state_ends_in_the_same_weights(place, tmp_path
         assert curve(stopped, name) == curve(whole, name)
 
 
+def states(folder):
+    return checkpoint._read(folder / checkpoint.STATE, "progress")[0]
+
+
+def assert_same_states(one, other):
+    first, second = states(one), states(other)
+    assert first.keys() == second.keys()
+    assert all(torch.equal(first[name], value) for name, value in second.items())
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGUSR1])
+@pytest.mark.parametrize("where", ["update", "validation"])
+def test_a_signal_saves_a_state_that_continues_as_if_nothing_had_happened(place, tmp_path, monkeypatch, number, where):
+    whole, stopped = tmp_path / "whole", tmp_path / "stopped run"
+    options = [place / "mixed.yaml", "--init", place / "mle", "training.validate_every=2"]
+    assert run("train", *options, f"run={whole}").exit_code == 0
+    kind, wanted = (Trainer, "_update") if where == "update" else (Trainer, "_measure")
+    calls, original = [], getattr(kind, wanted)
+
+    def signalled(self, *arguments):
+        calls.append(wanted)
+        if len(calls) == (3 if where == "update" else 2):
+            os.kill(os.getpid(), number)
+        return original(self, *arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(kind, wanted, signalled)
+        ended = run("train", *options, f"run={stopped}")
+    assert ended.exit_code == 128 + number
+    assert f"rlsum train --resume '{stopped}'" in ended.output
+    assert not (stopped / checkpoint.RESULT).exists()
+    assert run("train", "--resume", stopped).exit_code == 0
+    assert_same_states(stopped, whole)
+    validations = [[row for row in timeless(rows_of(f)) if row["kind"] == "valid"] for f in (stopped, whole)]
+    assert validations[0] == validations[1]
+
+
+def test_a_run_stopped_before_its_first_validation_ended_begins_when_it_is_resumed(place, tmp_path, monkeypatch):
+    folder = tmp_path / "r"
+    original = Trainer._measure
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "_measure", lambda self: os.kill(os.getpid(), signal.SIGTERM) or original(self))
+        assert run("train", place / "mle.yaml", f"run={folder}").exit_code == 128 + signal.SIGTERM
+    assert run("train", place / "mle.yaml", f"run={folder}", "--auto-resume").exit_code == 0
+    assert_same_states(folder, place / "mle")
+
+
+def test_a_run_that_never_beat_its_start_says_so(place, tmp_path):
+    folder = tmp_path / "r"
+    options = ["training.learning_rate=1e-12", "training.choose_by=rouge-1", "training.validate_decoded=6"]
+    ended = run("train", place / "mixed.yaml", "--init", place / "mle", f"run={folder}", *options)
+    assert "no validation was better than the start" in ended.output
+    made = run("generate", folder, place / "data/test.jsonl", "-o", tmp_path / "o.jsonl")
+    assert "the weights that the run began with" in made.output
+    others = run("generate", place / "mle", place / "data/test.jsonl", "-o", tmp_path / "m.jsonl")
+    assert "began with" not in others.output
+
+
+def test_a_longer_training_keeps_the_optimiser(place, tmp_path):
+    whole, folder = tmp_path / "whole", tmp_path / "r"
+    assert run("train", place / "mle.yaml", f"run={whole}", "training.steps=7", "--auto-resume").exit_code == 0
+    assert run("train", place / "mle.yaml", f"run={folder}").exit_code == 0
+    assert run("train", "--resume", folder, "training.steps=7").exit_code == 0
+    assert_same_states(folder, whole)
+    assert configs.load(folder / "config.yaml").training.steps == 7
+    assert run("train", "--resume", folder).exit_code == 0
+
+
 def curve(folder, name):
     """The (update, value) pairs that tensorboard shows."""
     events = EventAccumulator(str(next(path.parent for path in folder.rglob("events.out.tfevents*"))))
@@ -165,9 +235,10 @@ def curve(folder, name):
 
 def test_resume_takes_the_runs_own_configuration_and_refuses_another(place):
     assert run("train", place / "mle.yaml", "--resume", place / "mle").exit_code == 0
-    message = refused("train", place / "mle.yaml", "training.steps=9", "--resume", place / "mle")
+    message = refused("train", place / "mle.yaml", "training.seed=9", "--resume", place / "mle")
     assert "differ from the run's own config.yaml" in message
-    assert "differ from the run's own" in refused("train", "--resume", place / "mle", "training.steps=9")
+    assert "differ from the run's own" in refused("train", "--resume", place / "mle", "training.seed=9")
+    assert "the run has 4" in refused("train", "--resume", place / "mle", "training.steps=3")
     assert run("train", "--resume", place / "mle", "training.steps=4").exit_code == 0
 
 

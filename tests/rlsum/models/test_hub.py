@@ -10,6 +10,7 @@ import torch
 from huggingface_hub import ModelCard
 from transformers import AutoConfig, AutoModel
 
+from rlsum.config import Config, DataConfig, Training
 from rlsum.models import hub
 from rlsum.models.decoding import Decoding
 from rlsum.models.summarizer import WEIGHTS
@@ -64,6 +65,27 @@ def test_it_writes_what_the_summarizer_writes(folder: Path) -> None:
     articles = [source.split() for source, _ in tiny.PAIRS]
     assert AutoModel.from_pretrained(folder).summarize(articles, decoding) == expected
     assert any("Quercus" in text for text in expected)  # a word that no vocabulary holds was copied
+
+
+def test_texts_are_read_and_decoded_as_by_the_run(tmp_path: Path) -> None:
+    model, decoding = tiny.copier(), Decoding(beam=3, max_length=7, min_length=2)
+    data = DataConfig(train="t", valid="v", lowercase=True, max_source=4)
+    config = Config(run="r", data=data, training=Training(steps=1), decoding=decoding)
+    checkpoint.create(tmp_path / "best", config, model, {})
+    checkpoint.save_weights(tmp_path / "best", model, {})
+    AutoModel.from_pretrained(tmp_path / "best").save_pretrained(tmp_path / "again")
+    for folder in ("best", "again"):
+        found = AutoModel.from_pretrained(tmp_path / folder)
+        texts = ["The Dog\nsaw Quercus and more .", "a B"]
+        words = [["the", "dog", "saw", "quercus"], ["a", "b"]]
+        assert found.summarize(texts) == found.summarize(words, Decoding("beam", beam=3, max_length=7, min_length=2))
+    with pytest.raises(ValueError, match="not one text"):
+        found.summarize("the storm")
+
+
+def test_without_a_run_words_are_needed(folder: Path) -> None:
+    with pytest.raises(ValueError, match="list of words"):
+        AutoModel.from_pretrained(folder).summarize(["the storm"])
 
 
 def test_without_its_words_it_is_refused(folder: Path) -> None:
