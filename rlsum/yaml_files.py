@@ -1,4 +1,4 @@
-"""YAML files that build on each other with ``base: other.yaml``, and ``key=value`` overrides."""
+"""YAML files that build on each other with ``base: other.yaml`` or a name, and ``key=value`` overrides."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any
 
 import yaml
 
+from rlsum.configurations import locate
 from rlsum.errors import ConfigError
 
 
 def read(path: Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
     """The mapping in a file, merged with its base files and ``section.key=value`` overrides. Raises ConfigError."""
-    values = _read(path, seen=())
+    values = _read(locate(path), seen=())
     for override in overrides:
         _apply(values, override)
     return values
@@ -36,7 +37,8 @@ def _read(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
         return values
     if not isinstance(base, str):
         raise ConfigError(f"{path}: base: must be the path of a YAML file, not {base!r}")
-    return merge(_read(path.parent / base, (*seen, path)), values)
+    beside = path.parent / base
+    return merge(_read(beside if beside.exists() else locate(base), (*seen, path)), values)
 
 
 class _Loader(yaml.SafeLoader):

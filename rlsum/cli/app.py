@@ -8,6 +8,7 @@ from rewards.errors import RewardError
 from rlsum.cli import (
     baseline,
     compare,
+    configurations,
     correlate,
     data,
     demo,
@@ -34,6 +35,8 @@ app = typer.Typer(
 
 USER_ERRORS = (UserError, RewardError)
 
+app.command()(configurations.init)
+app.command()(configurations.configs)
 app.command()(train.train)
 app.command()(generate.generate)
 app.command()(evaluate.evaluate)

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 
 def train(
-    config: Annotated[str | None, typer.Argument(help="YAML file; not needed with --resume.")] = None,
+    config: Annotated[
+        str | None, typer.Argument(help="YAML file, or a name of `rlsum configs`; not needed with --resume.")
+    ] = None,
     overrides: Annotated[list[str] | None, typer.Argument(help="key=value, such as training.steps=100.")] = None,
     init: Annotated[
         Path | None, typer.Option(help="Run or checkpoint to start from, with its words and sizes.")
@@ -30,11 +32,11 @@ def train(
 
     **Examples**
 
-    rlsum train configs/demo/mle.yaml
+    rlsum train demo/mle
 
-    rlsum train configs/demo/sms.yaml --init runs/demo/mle
+    rlsum train demo/sms --init runs/demo/mle
 
-    rlsum train configs/demo/mle.yaml training.steps=50 run=runs/quick
+    rlsum train demo/mle training.steps=50 run=runs/quick
 
     rlsum train --resume runs/demo/mle
 
@@ -42,7 +44,7 @@ def train(
 
     rlsum train --keys objective
 
-    accelerate launch --num_processes 4 -m rlsum train configs/cnndm/mle.yaml
+    accelerate launch --num_processes 4 -m rlsum train cnndm/mle
     """
     from rlsum import config as configs
 
@@ -61,7 +63,7 @@ def train(
     if resume is not None:
         resolved = _resumed(resume, config, overrides)
     elif config is None:
-        raise configs.ConfigError("CONFIG is missing: give a YAML file, or --resume RUN")
+        raise configs.ConfigError("CONFIG is missing: give a YAML file, a name of `rlsum configs`, or --resume RUN")
     else:
         resolved = configs.load(config, overrides)
     from rlsum.training import build

@@ -55,8 +55,8 @@ def check_sharding(accelerator: Accelerator, training: Training) -> None:
     plugin = accelerator.state.fsdp_plugin
     if plugin.fsdp_version != 2 or plugin.cpu_ram_efficient_loading:
         raise ConfigError(
-            "FSDP needs fsdp_version: 2 and fsdp_cpu_ram_efficient_loading: false in accelerate's configuration, as in "
-            "configs/accelerate/fsdp.yaml"
+            "FSDP needs fsdp_version: 2 and fsdp_cpu_ram_efficient_loading: false in accelerate's configuration, as "
+            "`rlsum configs accelerate/fsdp` prints it"
         )
     if training.optimizer == "adafactor":
         raise ConfigError(

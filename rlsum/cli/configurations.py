@@ -1,0 +1,217 @@
+"""``rlsum init`` and ``rlsum configs``: a configuration for one's own data, and those of the package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rlsum.cli.destination import check_free
+from rlsum.errors import UserError
+
+if TYPE_CHECKING:
+    from rlsum.data.look import Look
+
+START = """\
+# Maximum likelihood on {data}: {rows:,} articles to train on.
+# Start with: rlsum train {name}.yaml     Other keys: rlsum train --keys all
+run: runs/{name}
+data:
+  train: {train}
+  valid: {valid}
+  source_column: {source}{others}
+  reference_column: {reference}
+  tokenizer: {tokenizer}
+  lowercase: {lowercase}
+  max_source: {max_source}           # half of the articles have at most {source_50} tokens, 95% at most {source_95}
+  max_target: {max_target}            # half of the summaries have at most {target_50}, 95% at most {target_95}
+vocabulary:
+  size: 30000               # words that the model can write; others are copied from the article
+  embeddings: null          # a word2vec, GloVe or fastText file of your own helps a small corpus
+model: {{embedding: 128, hidden: 128}}   # or a pretrained one: model={{kind: seq2seq, pretrained: facebook/bart-base}}
+objective: {{kind: mle}}
+training:
+  steps: {steps}               # about {epochs} passes over the articles
+  batch_size: 16
+  learning_rate: 1e-3
+  validate_every: {every}
+  validate_decoded: 100     # validation articles that are also decoded and scored
+  patience: 5               # stops after so many validations without gain
+decoding: {{max_length: {max_target}, block_ngrams: 3}}
+metrics: [{metrics}]
+"""
+
+REWARDED = """\
+# The same model, trained on a reward: rlsum train {name}-rewarded.yaml --init runs/{name}
+# Other rewards: rlsum rewards. A control, the same updates without the reward: objective.gamma=0 run=NEW
+base: {base}
+run: runs/{name}-rewarded
+model: null                 # sizes, words and weights come from --init
+objective:
+  kind: mixed               # reward and likelihood together
+  reward: {reward}
+  gamma: 0.97               # weight of the reward; the rest is likelihood
+  samples: 4                # summaries that are drawn of each article and scored
+training:
+  steps: {rewarded}
+  learning_rate: 1e-4
+  validate_every: {rewarded_every}
+"""
+
+
+def init(
+    data: Annotated[Path, typer.Argument(help="A file of articles and summaries, or a folder with train and valid.")],
+    name: Annotated[str | None, typer.Option(help="Name of the run and its files. Default: that of DATA.")] = None,
+    source_column: Annotated[str | None, typer.Option(help="Column of the articles. Default: by name, length.")] = None,
+    reference_column: Annotated[str | None, typer.Option(help="Column of the summaries. Default: likewise.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the files that it writes.")] = False,
+) -> None:
+    """Look at your data, and write a configuration for it, with comments, into this folder.
+
+    Writes NAME.yaml, which trains by likelihood, and NAME-rewarded.yaml, which goes on with a reward. Columns, lengths,
+    tokenizer, casing and metrics follow from the data. One file is split into NAME-data/train.jsonl, valid and test.
+
+    **Examples**
+
+    rlsum init articles.csv
+
+    rlsum init my-corpus --name mine --source-column body
+    """
+    import re
+
+    from rlsum.data.look import look
+
+    if not data.exists():
+        raise UserError(f"{data}: no such file or folder; give your data, such as articles.csv")
+    name = name or re.sub(r"[^\w-]+", "-", data.resolve().name.split(".")[0])
+    paths = [Path(f"{name}.yaml"), Path(f"{name}-rewarded.yaml")]
+    for path in paths:
+        check_free("--name", path, overwrite)
+    files = _files(data, name, overwrite)
+    found = look(files["train"], source_column, reference_column)
+    values = _values(data, name, files, found)
+    for path, text in zip(paths, (START, REWARDED), strict=True):
+        path.write_text(text.format(**values), encoding="utf-8")
+    for line in _notes(found):
+        typer.echo(line)
+    test = files.get("test", files["valid"])
+    typer.echo(
+        f"{paths[0]} and {paths[1]}: read them, then\n"
+        f"  rlsum train {paths[0]}\n  rlsum train {paths[1]} --init runs/{name}\n"
+        f"  rlsum generate runs/{name}-rewarded {test} -o outputs/{name}-rewarded.jsonl    # and runs/{name}\n"
+        f"  rlsum evaluate outputs/{name}.jsonl outputs/{name}-rewarded.jsonl"
+    )
+
+
+def _files(data: Path, name: str, overwrite: bool) -> dict[str, Path]:
+    """The files of the splits; of one file they are written."""
+    import json
+
+    from rlsum.data.look import split, splits_of
+
+    if data.is_dir():
+        return splits_of(data)
+    files = {part: Path(f"{name}-data") / f"{part}.jsonl" for part in ("train", "valid", "test")}
+    for path in files.values():
+        check_free("--name", path, overwrite)
+    for part, reads in split(data).items():
+        lines = (json.dumps({"id": read.name, **read.fields}, ensure_ascii=False) for read in reads)
+        files[part].write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    return files
+
+
+def _values(data: Path, name: str, files: dict[str, Path], found: Look) -> dict[str, object]:
+    """What the templates leave open."""
+    epochs = 10
+    steps = min(20_000, max(200, found.rows * epochs // 16))
+    spec = "" if found.english else "(tokenizer=unicode, stemmer=false)"
+    others = [column for column in found.columns if column not in (found.source, found.reference)]
+    (source_50, source_95), (target_50, target_95) = found.sources, found.references
+    return {
+        "data": data,
+        "name": name,
+        "base": f"{name}.yaml",
+        "rows": found.rows,
+        "train": _quoted(str(files["train"])),
+        "valid": _quoted(str(files["valid"])),
+        "source": _quoted(found.source),
+        "reference": _quoted(found.reference),
+        "others": f"     # other columns: {', '.join(map(repr, others))}" if others else "",
+        "tokenizer": "whitespace     # the texts are tokenised" if found.tokenised else "spacy          # raw text",
+        "lowercase": "false           # the texts have no capitals"
+        if found.lowercase
+        else "true            # fewer words",
+        "max_source": min(400, max(20, -(-source_95 // 10) * 10)),
+        "max_target": min(100, max(10, -(-target_95 // 5) * 5)),
+        **{"source_50": source_50, "source_95": source_95, "target_50": target_50, "target_95": target_95},
+        **{"steps": steps, "epochs": round(steps * 16 / found.rows), "every": max(20, steps // 10)},
+        **{"rewarded": max(40, steps // 5), "rewarded_every": max(20, steps // 50)},
+        "metrics": ", ".join(f"'{metric}{spec}'" if spec else metric for metric in ("rouge-1", "rouge-2", "rouge-l")),
+        "reward": f"'rouge-l{spec}'" if spec else "rouge-l",
+    }
+
+
+def _quoted(name: str) -> str:
+    """A name or path as YAML reads it: an unquoted no would be false."""
+    import json
+
+    return json.dumps(name, ensure_ascii=False)
+
+
+def _notes(found: Look) -> list[str]:
+    """What the look found, for the user to check."""
+    articles, summaries = found.sources, found.references
+    lines = [
+        f"articles: column {found.source!r}, {articles[0]} tokens in the middle; summaries: {found.reference!r}, "
+        f"{summaries[0]} tokens; {'tokenised' if found.tokenised else 'raw text'}, "
+        f"{'no capitals' if found.lowercase else 'with capitals'}"
+    ]
+    if not found.english:
+        lines.append(
+            "the articles do not read as English: ROUGE counts words of every script and does not stem; movers and the "
+            "tokenizer spacy are made for English"
+        )
+    if found.rows < 1000:
+        lines.append(
+            f"{found.rows:,} articles are few for a model from nothing: a pretrained one learns from less "
+            "(model={kind: seq2seq, pretrained: NAME})"
+        )
+    return lines
+
+
+def configs(
+    name: Annotated[str | None, typer.Argument(help="Name of a configuration, to print it.")] = None,
+) -> None:
+    """List the configurations that `rlsum train NAME` knows, or print one of them to change.
+
+    A printed configuration is whole: what its `base` says is written out. Those of `accelerate` are for its launcher.
+
+    **Examples**
+
+    rlsum configs
+
+    rlsum configs demo/sms > mine.yaml
+    """
+    from rlsum import configurations
+
+    if name is not None:
+        typer.echo(_printed(name), nl=False)
+        return
+    known = configurations.names()
+    width = max(map(len, known))
+    for each in known:
+        typer.echo(f"{each:{width}}  {configurations.summary(each)}")
+
+
+def _printed(name: str) -> str:
+    import yaml
+
+    from rlsum import configurations, yaml_files
+
+    path = configurations.locate(name)
+    text = path.read_text(encoding="utf-8")
+    if "base" not in (yaml_files.parse(text) or {}):
+        return text
+    merged = yaml.safe_dump(yaml_files.read(path), sort_keys=False, allow_unicode=True, width=120)
+    return f"# {configurations.summary(name)}.\n{merged}"

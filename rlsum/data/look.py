@@ -1,0 +1,131 @@
+"""A first look at a user's data: the columns of articles and summaries, their lengths, how they are written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from statistics import mean
+
+import numpy as np
+
+from rewards.text.chunks import tokens
+from rewards.text.sentences import stop_words
+from rlsum.data.sources import SPLIT_NAMES
+from rlsum.readers import READERS, CorpusError, Read, read_file
+
+LOOKED_AT = 1000  # rows
+SOURCES = ("article", "source", "document", "text", "body", "content", "dialogue", "report", "story", "input")
+REFERENCES = ("highlights", "summary", "references", "reference", "target", "abstract", "headline", "title", "output")
+ATTACHED = re.compile(r"\w[.,;:!?](\s|$)")  # punctuation that a tokenizer would have split off
+ENGLISH = 0.2  # the least share of stop words among the tokens of English prose
+
+
+@dataclass(frozen=True)
+class Look:
+    """What the first rows of a file show; lengths are quantiles (50%, 95%) in tokens."""
+
+    source: str
+    reference: str
+    columns: tuple[str, ...]
+    rows: int
+    sources: tuple[int, int]
+    references: tuple[int, int]
+    tokenised: bool
+    lowercase: bool
+    english: bool
+
+
+def splits_of(folder: Path) -> dict[str, Path]:
+    """The files of train, valid and test in a folder. Raises CorpusError without the first two."""
+    found = {}
+    for names in SPLIT_NAMES:
+        files = (folder / f"{name}{suffix}{end}" for name in names for suffix in READERS for end in ("", ".gz"))
+        file = next((file for file in files if file.is_file()), None)
+        if file is not None:
+            found[names[0]] = file
+    if not {"train", "valid"} <= found.keys():
+        raise CorpusError(f"{folder}: needs a train and a valid file ({', '.join(READERS)}); or give one file to split")
+    return found
+
+
+def look(path: Path, source: str | None = None, reference: str | None = None) -> Look:
+    """Look at a file. ``source`` and ``reference`` name the columns where the user knows them. Raises CorpusError."""
+    reads = read_file(path)
+    rows = [read.fields for read in islice((read for read in reads if not read.problem), LOOKED_AT)]
+    count = len(rows) + sum(not read.problem for read in reads)
+    if not rows:
+        raise CorpusError(f"{path}: no row can be read; `rlsum data inspect {path}` says why")
+    columns = tuple(dict.fromkeys(name for row in rows for name in row))
+    texts = {name: [_text(row.get(name)) for row in rows] for name in columns}
+    texts = {name: found for name, found in texts.items() if mean(bool(text) for text in found) > 0.5}
+    source = _chosen("--source-column", source, SOURCES, texts, columns, path)
+    rest = {name: found for name, found in texts.items() if name != source}
+    reference = _chosen("--reference-column", reference, REFERENCES, rest, columns, path)
+    written = [text for text in texts[source] if text][:200]
+    words = [word for text in written for word in tokens(text)]
+    tokenised = mean(bool(ATTACHED.search(text)) for text in written) < 0.2
+    count_tokens = str.split if tokenised else tokens
+    lengths = [_quantiles(len(count_tokens(text)) for text in texts[name] if text) for name in (source, reference)]
+    stops = sum(word.lower() in stop_words("spacy") for word in words)
+    return Look(
+        source,
+        reference,
+        columns,
+        count,
+        lengths[0],
+        lengths[1],
+        tokenised,
+        lowercase=not any(text != text.lower() for text in written),
+        english=stops > ENGLISH * len(words),
+    )
+
+
+def split(path: Path, shares: Sequence[float] = (0.9, 0.95)) -> dict[str, list[Read]]:
+    """The readable rows of one file as train, valid and test: up to the first share, the second, and the rest.
+
+    A row's part depends on its position alone: of 20 rows in a row, 18 are for training.
+    """
+    parts: dict[str, list[Read]] = {"train": [], "valid": [], "test": []}
+    for number, read in enumerate(read for read in read_file(path) if not read.problem):
+        place = number * 7 % 20 / 20  # spreads the held-out rows over a sorted file
+        parts["train" if place < shares[0] else "valid" if place < shares[1] else "test"].append(read)
+    for name, rows in parts.items():
+        if not rows:
+            raise CorpusError(f"{path}: too few rows for a {name} part; give at least 20")
+    return parts
+
+
+def _text(value: object) -> str:
+    """The text of a field: a text, or the first of a list of texts; "" for anything else."""
+    if isinstance(value, list) and value:
+        value = value[0]
+    return value.strip() if isinstance(value, str) and any(sign.isalpha() for sign in value) else ""
+
+
+def _chosen(
+    option: str,
+    given: str | None,
+    usual: Sequence[str],
+    texts: dict[str, list[str]],
+    columns: Sequence[str],
+    path: Path,
+) -> str:
+    """The column that is given, has a usual name, or holds the longest texts."""
+    if given is not None:
+        if given not in texts:
+            raise CorpusError(f"{option} {given}: no column of texts in {path}; there are {', '.join(columns)}")
+        return given
+    named = [name for wanted in usual for name in texts if name.lower() == wanted]
+    long = {name: mean(len(text.split()) for text in found if text) for name, found in texts.items()}
+    long = {name: words for name, words in long.items() if words >= 2}  # no names or labels
+    if not named and not long:
+        raise CorpusError(f"{path}: no column of texts for {option}; there are {', '.join(columns)}")
+    return named[0] if named else max(long, key=lambda name: long[name])
+
+
+def _quantiles(lengths: Iterable[int]) -> tuple[int, int]:
+    middle, high = np.quantile(list(lengths), (0.5, 0.95))
+    return round(middle), round(high)

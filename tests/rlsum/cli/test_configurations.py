@@ -1,0 +1,105 @@
+"""`rlsum init` and `rlsum configs`, in an empty folder."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from rlsum import config as configs
+from rlsum import configurations
+from rlsum.simulation.stories import stories
+
+STORIES = [
+    (story.id, " ".join(story.article).replace(" .", "."), " ".join(story.highlights).replace(" .", ".").capitalize())
+    for story in stories(1, "train", 40)
+]
+GERMAN = "Der Bürgermeister eröffnete gestern eine neue Schule in der Stadt, und viele Menschen kamen zu dem Fest."
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write_csv(path: Path, header: list[str], rows: list[tuple[str, ...]]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([header, *rows])
+
+
+def test_one_file_becomes_splits_and_configurations_that_load(rlsum, here):
+    write_csv(here / "my news.csv", ["key", "Body", "no"], STORIES)
+    code, printed, _ = rlsum("init", "my news.csv")
+    assert code == 0
+    config = configs.load("my-news.yaml")
+    assert (config.data.source_column, config.data.reference_column) == ("Body", "no")
+    assert (config.data.tokenizer, config.data.lowercase) == ("spacy", True)
+    assert 100 < config.data.max_source < 300
+    parts = [Path(f"my-news-data/{part}.jsonl").read_text().splitlines() for part in ("train", "valid", "test")]
+    assert [len(part) for part in parts] == [36, 2, 2]
+    assert len({json.loads(line)["key"] for part in parts for line in part}) == 40
+    rewarded = configs.load("my-news-rewarded.yaml")
+    assert rewarded.objective.reward == "rouge-l"
+    assert rewarded.data == config.data
+    assert "few" in printed
+    assert rlsum("init", "my news.csv")[0] == 2, "nothing is overwritten"
+
+
+def test_a_folder_is_taken_as_it_is_and_columns_may_be_named(rlsum, here):
+    for part in ("train", "valid"):
+        write_csv(here / f"{part}.csv", ["id", "summary", "text", "lead"], [(i, s, t, t) for i, t, s in STORIES])
+    assert rlsum("init", ".", "--name", "x", "--source-column", "lead")[0] == 0
+    config = configs.load("x.yaml")
+    assert (config.data.source_column, config.data.reference_column) == ("lead", "summary")
+    assert config.data.train == "train.csv"
+    assert not Path("x-data").exists()
+
+
+def test_other_languages_are_scored_without_english_stems(rlsum, here):
+    rows = [{"text": f"{GERMAN} Satz {n}.", "title": f"Neue Schule {n}"} for n in range(40)]
+    Path("de.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert "not read as English" in rlsum("init", "de.jsonl")[1]
+    assert configs.load("de.yaml").metrics[0] == "rouge-1(tokenizer=unicode, stemmer=false)"
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("text,title\n" + "a b c,d e\n" * 5, "too few rows"),
+        ("number,title\n" + "1,d e\n" * 30, "no column of texts for --reference-column"),
+    ],
+)
+def test_data_that_cannot_be_used_is_told(rlsum, here, content, words):
+    Path("a.csv").write_text(content)
+    code, _, error = rlsum("init", "a.csv")
+    assert code == 2
+    assert words in error
+    assert rlsum("init", "nowhere.csv")[0] == 2
+
+
+def test_every_packaged_configuration_is_listed_and_loads_by_its_name(rlsum, here):
+    printed = rlsum("configs")[1]
+    for name in configurations.names():
+        assert name in printed
+        assert configurations.summary(name)
+        if not name.startswith(configurations.LAUNCHER) and not name.endswith("mixed"):  # those lack a reward
+            configs.load(name)
+    assert configs.load("demo/sms") == configs.load(configurations.folder() / "demo" / "sms.yaml")
+
+
+def test_a_printed_configuration_is_whole(rlsum, here):
+    Path("mine.yaml").write_text(rlsum("configs", "demo/sms")[1])
+    assert configs.load("mine.yaml") == configs.load("demo/sms")
+    Path("own.yaml").write_text(yaml.safe_dump({"base": "demo/sms", "run": "r"}))
+    assert configs.load("own.yaml").run == "r"
+    assert "num_machines" in rlsum("configs", "accelerate/several_machines")[1]
+
+
+def test_an_unknown_name_names_the_nearest(rlsum, here):
+    code, _, error = rlsum("train", "configs/demo/smss")
+    assert code == 2
+    assert "did you mean demo/sms?" in error
