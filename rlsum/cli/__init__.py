@@ -10,6 +10,7 @@ def main() -> None:
     """Run the command line; errors of the user's making are one clear line and exit code 2."""
     if not sys.stderr.isatty():  # in a log, every redraw of a bar would be a line; datasets looks when it is imported
         os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
+    _notice_foreign_packages()
     from rlsum.cli.app import USER_ERRORS, app
 
     try:
@@ -17,3 +18,15 @@ def main() -> None:
     except USER_ERRORS as error:
         print(f"rlsum: {error}", file=sys.stderr)
         sys.exit(2)
+
+
+def _notice_foreign_packages() -> None:
+    """Say where a file or package of the name of one of ours hides it; end where the command cannot do without."""
+    from rlsum.names import FIX, foreign
+
+    for name, needed in (("rewards", True), ("human_eval", "human-eval" in sys.argv[1:2])):
+        other = foreign(name)
+        if other is not None:
+            print(f"rlsum: `import {name}` finds {other}, which is not rlsum's; {FIX}", file=sys.stderr)
+            if needed:
+                sys.exit(2)

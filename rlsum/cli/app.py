@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
 from rewards.errors import RewardError
+from rlsum import __version__
 from rlsum.cli import (
     baseline,
     compare,
@@ -52,6 +55,14 @@ app.add_typer(data.app, name="data")
 app.add_typer(human_eval, name="human-eval")
 
 
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"rlsum {__version__}")
+        raise typer.Exit
+
+
 @app.callback()
-def _commands() -> None:
+def _commands(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it.")] = False,
+) -> None:
     """Train summarizers with metric rewards, and measure whether it helped."""

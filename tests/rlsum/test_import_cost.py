@@ -73,5 +73,5 @@ def test_help_teaches_by_example():
     done = subprocess.run(
         [sys.executable, "-m", "rlsum", "train", "--help"], capture_output=True, text=True, check=True
     )
-    assert "rlsum train configs/demo/sms.yaml --init runs/demo/mle" in done.stdout
+    assert "rlsum train demo/sms --init runs/demo/mle" in done.stdout
     assert "--resume" in done.stdout

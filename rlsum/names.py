@@ -1,0 +1,42 @@
+"""Whether ``import rewards`` and ``import human_eval`` find our packages, and not others of these names."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+
+OURS = {  # the first words of their __init__.py: another distribution may have written its own over it
+    "rewards": '"""Scores for texts:',
+    "human_eval": '"""Blind studies with human judges:',
+}
+FIX = "rename it, uninstall it, or start Python elsewhere"
+
+
+def foreign(name: str) -> str | None:
+    """The file that ``import name`` finds where it is not ours, else None. Imports nothing."""
+    loaded = sys.modules.get(name)
+    spec = find_spec(name) if loaded is None else loaded.__spec__
+    origin = getattr(loaded, "__file__", None) or (spec.origin if spec is not None else None)
+    if origin is None:  # nothing, or a folder without __init__.py
+        return str(next(iter(spec.submodule_search_locations or []), name)) if spec is not None else name
+    return None if Path(origin).read_text(encoding="utf-8", errors="replace").startswith(OURS[name]) else origin
+
+
+def ours(name: str) -> ModuleType:
+    """Import our package of this name, also where another would be found first.
+
+    Its name then means ours for the whole process. Raises ImportError where the other one is imported already.
+    """
+    other = foreign(name)
+    if other is None:
+        return importlib.import_module(name)
+    if name in sys.modules:
+        raise ImportError(f"{other} is imported as {name!r} already; import rlsum.{name} first, or {FIX}")
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.pop(0)
