@@ -36,13 +36,13 @@ def compare(
 
     **Examples**
 
-    rlsum compare configs/compare/demo.yaml
+    rlsum compare compare/demo
 
-    rlsum compare configs/compare/demo.yaml seeds=[1,2] folder=runs/compare/two --jobs 4
+    rlsum compare compare/demo seeds=[1,2] folder=runs/compare/two --jobs 4
 
-    rlsum compare configs/compare/own.yaml --plan
+    rlsum compare compare/own --plan
 
-    sbatch --array 0-17 --wrap 'rlsum compare configs/compare/demo.yaml --task $SLURM_ARRAY_TASK_ID'
+    sbatch --array 0-17 --wrap 'rlsum compare compare/demo --task $SLURM_ARRAY_TASK_ID'
     """
     from rlsum.compare import config as configs
     from rlsum.compare.cells import cells_of

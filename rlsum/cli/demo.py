@@ -19,7 +19,7 @@ def demo(
 ) -> None:
     """Simulate news stories, pretrain on them, train on rewards, and test whether the rewards helped.
 
-    The comparison configs/compare/demo.yaml with one seed and few rewards. Prints the tables and writes
+    The comparison compare/demo with one seed and few rewards. Prints the tables and writes
     FOLDER/report/index.html and its pictures.
 
     **Examples**
