@@ -205,5 +205,7 @@ def failure(command: Sequence[str], code: int, printed: str) -> UserError:
     what = f"rlsum {shlex.join(command[:2])}"
     if code < 0:
         return CommandStopped(f"{what}: killed by signal {-code} (out of memory?); start the comparison again")
+    if code > 128:  # a training that was asked to stop has saved its state
+        return CommandStopped(f"{what}: stopped by signal {code - 128}; start the comparison again")
     text = "\n".join([f"{what}: exit code {code}", *(lines[messages[-1] :] if messages else lines[-6:])])
     return CommandStopped(text) if os.strerror(errno.ENOSPC) in text else CellFailed(text)
