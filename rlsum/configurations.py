@@ -31,7 +31,9 @@ def locate(written: str | Path) -> Path:
         return folder() / f"{name}.yaml"
     near = difflib.get_close_matches(name.removeprefix("configs/"), names(), n=1)
     hint = f"; did you mean {near[0]}?" if near else ""
-    raise ConfigError(f"{written}: cannot be read, no such file and no configuration of this name (`rlsum configs` lists them){hint}")
+    raise ConfigError(
+        f"{written}: cannot be read, no such file and no configuration of this name (`rlsum configs` lists them){hint}"
+    )
 
 
 def summary(name: str) -> str:
