@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy.special import stdtr, stdtrit
 
 from rlsum.evaluation.rows import Floats
 from rlsum.evaluation.statistics import LEVEL
@@ -86,25 +86,33 @@ class Difference:
         return f"{self.seeds} seeds, {self.articles:,} articles, both random"
 
 
-def paired_differences(a: ArrayLike, b: ArrayLike) -> Floats:
+def paired_table(a: ArrayLike, b: ArrayLike) -> Floats:
     """``a - b`` (seeds, articles) of scores (seeds, articles); one row is a system without seeds, such as a start.
 
-    Rows are the same seeds in both. A seed without any defined difference is left out, then each article that is
-    undefined in a remaining seed. Raises ValueError for other shapes.
+    Rows are the same seeds in both; NaN where a score is undefined. Raises ValueError for other shapes.
     """
     first, second = (np.atleast_2d(np.asarray(scores, dtype=np.float64)) for scores in (a, b))
     rows = {len(first), len(second)} - {1}
     if first.ndim != 2 or second.ndim != 2 or first.shape[1] != second.shape[1] or len(rows) > 1:
         shapes = f"a has shape {np.shape(a)} and b {np.shape(b)}"
         raise ValueError(f"{shapes}; give (seeds, articles) of the same seeds and articles, or one row without seeds")
-    differences = first - second
-    differences = differences[~np.isnan(differences).all(axis=1)]
-    return differences[:, ~np.isnan(differences).any(axis=0)]
+    return first - second
+
+
+def complete(table: Floats) -> Floats:
+    """Without each seed that has no number at all, then without each article that is undefined in a remaining seed."""
+    kept = table[~np.isnan(table).all(axis=1)]
+    return kept[:, ~np.isnan(kept).any(axis=0)]
 
 
 def compare_systems(a: ArrayLike, b: ArrayLike, level: float = LEVEL) -> Difference:
-    """System ``a`` less ``b``, scores as in `paired_differences`, with the interval at ``level``."""
-    differences = paired_differences(a, b)
+    """System ``a`` less ``b``, scores as in `paired_table`, with the interval at ``level``."""
+    return mean_difference(paired_table(a, b), level)
+
+
+def mean_difference(table: Floats, level: float = LEVEL) -> Difference:
+    """The mean of differences (seeds, articles) with its interval at ``level`` and its test; see `complete`."""
+    differences = complete(table)
     seeds, articles = differences.shape
     found = components(differences)
     low, high = interval(found, level)
@@ -151,7 +159,7 @@ def degrees_of_freedom(found: Components, alpha: float | Floats) -> Floats:
 
 def critical(found: Components, alpha: float) -> Floats:
     """The smallest absolute mean (...) that is significant at the two-sided level ``alpha``."""
-    return stats.t.isf(alpha / 2, degrees_of_freedom(found, alpha)) * found.error
+    return -stdtrit(degrees_of_freedom(found, alpha), alpha / 2) * found.error
 
 
 def interval(found: Components, level: float = LEVEL) -> tuple[Floats, Floats]:
@@ -176,7 +184,7 @@ def p_value(found: Components, against: float = 0.0) -> Floats:
     for _ in range(STEPS):
         middle = (low + high) / 2
         level = np.exp(middle)
-        rejected = 2 * stats.t.sf(t, degrees_of_freedom(found, level)) <= level
+        rejected = 2 * stdtr(degrees_of_freedom(found, level), -t) <= level
         low, high = np.where(rejected, low, middle), np.where(rejected, middle, high)
     return np.where(np.isnan(found.error), np.nan, np.exp(high))
 

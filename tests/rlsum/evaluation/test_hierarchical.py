@@ -9,13 +9,14 @@ from scipy import stats
 from rlsum.evaluation.hierarchical import (
     Components,
     compare_systems,
+    complete,
     components,
     critical,
     degrees_of_freedom,
     interval,
     p_no_worse,
     p_value,
-    paired_differences,
+    paired_table,
 )
 
 
@@ -115,14 +116,14 @@ def test_many_tables_at_once_are_each_alone():
 
 def test_undefined_scores_leave_out_a_seed_or_an_article():
     a = np.array([[1.0, 2, np.nan, 4], [np.nan] * 4, [2, 2, 3, 5]])
-    assert paired_differences(a, np.ones((1, 4))).tolist() == [[0, 1, 3], [1, 1, 4]]
+    assert complete(paired_table(a, np.ones((1, 4)))).tolist() == [[0, 1, 3], [1, 1, 4]]
 
 
 def test_shapes_that_do_not_pair_are_refused():
     with pytest.raises(ValueError, match="same seeds and articles"):
-        paired_differences(np.zeros((2, 5)), np.zeros((3, 5)))
+        paired_table(np.zeros((2, 5)), np.zeros((3, 5)))
     with pytest.raises(ValueError, match="same seeds and articles"):
-        paired_differences(np.zeros((2, 5)), np.zeros((2, 4)))
+        paired_table(np.zeros((2, 5)), np.zeros((2, 4)))
 
 
 @pytest.mark.parametrize("table", [np.zeros((2, 0)), np.ones((2, 1)), np.zeros((0, 3))])
