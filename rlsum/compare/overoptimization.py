@@ -1,4 +1,5 @@
-"""Over-optimisation: each metric against the distance from the start through training, best-of-n as the frontier.
+"""Over-optimisation: each metric against the distance from the start through training, best-of-n as the frontier, and
+what remains of a gain at equal length.
 
 A reward that is optimised too far still rises while what it stands for falls (Stiennon et al. 2020, figure 5; Gao et
 al. 2022). The distance is KL(policy || start) in nats a summary where every run logged it (``objective.kl`` above 0),
@@ -17,16 +18,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from rlsum.compare.cells import NONE, START
+from rlsum.compare.config import Choosing
 from rlsum.compare.plots import Row
+from rlsum.compare.results import Results, System
+from rlsum.evaluation.equal_length import EqualLength, at_equal_length
+from rlsum.evaluation.hierarchical import Difference, mean_difference, paired_table
 from rlsum.evaluation.rows import Floats
 from rlsum.pages.blocks import Block, Bullets, Paragraph
 from rlsum.pages.curves import Curve, Panel, picture
 from rlsum.pages.pictures import COLOURS
-from rlsum.pages.table import SCALE
+from rlsum.pages.table import SCALE, UNDEFINED, Cell, Table
 from rlsum.scoring.properties import PROPERTIES
 
 Unit = Literal["kl", "nll"]
 REWARD = "reward"  # the name of the trained reward in validations
+LENGTH = "length"  # the name of the property
 ALPHA = 0.05
 AXES: dict[Unit, str] = {
     "kl": "KL from the start, nats a summary",
@@ -51,11 +58,10 @@ class Path:
 
 @dataclass(frozen=True)
 class Frontier:
-    """What choosing gives instead of training: ``n`` (c,), their KL (c,), metric -> mean of the best of n (c,)."""
+    """What choosing gives instead of training: ``kl`` (c,) in nats, metric -> gain over the start (c,), raw."""
 
-    n: Floats
     kl: Floats
-    values: Mapping[str, Floats]
+    gains: Mapping[str, Floats]
 
 
 @dataclass(frozen=True)
@@ -87,29 +93,8 @@ def kl_of_best_of(n: ArrayLike) -> Floats:
     """
     counts = np.asarray(n, dtype=np.float64)
     if not (counts >= 1).all():
-        raise ValueError(f"n={n} must be 1 or more samples")
+        raise ValueError(f"n={counts.tolist()} must be 1 or more samples")
     return np.log(counts) - (counts - 1) / counts
-
-
-def best_of_n(by: Floats, scores: Mapping[str, Floats], counts: Sequence[int]) -> Frontier:
-    """The frontier from N samples of each article: ``by`` (articles, N) chooses, ``scores`` are metric -> same shape.
-
-    The mean over all subsets of n samples, not over drawn ones (Nakano et al. 2021, appendix I). Samples with equal
-    ``by`` share their places. Raises ValueError for counts outside 1 to N or a NaN in ``by``.
-    """
-    total = by.shape[1]
-    if not all(1 <= n <= total for n in counts):
-        raise ValueError(f"counts={list(counts)} must lie between 1 and the {total} samples of an article")
-    if np.isnan(by).any():
-        raise ValueError("by has undefined scores; leave out the articles that have one")
-    order = np.argsort(by, axis=1, kind="stable")
-    sorted_by = np.take_along_axis(by, order, axis=1)
-    values = {}
-    for name, column in scores.items():
-        shared = _mean_of_ties(sorted_by, np.take_along_axis(column, order, axis=1))
-        values[name] = np.array([float(np.nanmean(shared @ _weights(total, n))) for n in counts])
-    kl = kl_of_best_of(counts)
-    return Frontier(np.asarray(counts, dtype=np.float64), kl, values)
 
 
 def path(system: str, runs: Sequence[Sequence[Row]], metrics: Sequence[str], unit: Unit) -> Path | None:
@@ -168,67 +153,129 @@ def flags(of: Path, metrics: Sequence[str], alpha: float = ALPHA) -> list[Flag]:
     return found
 
 
+def frontiers(choosing: Mapping[str, Choosing], results: Results) -> dict[str, Frontier]:
+    """Label -> the best-of-n rows that choose by one reward, against the start on the test articles."""
+    start = results.systems.get(START)
+    by: dict[str, list[tuple[int, System]]] = {}
+    for name, rule in choosing.items():
+        if rule.best_of is not None and rule.by is not None and name in results.systems:
+            by.setdefault(rule.by, []).append((rule.best_of, results.systems[name]))
+    if start is None:
+        return {}
+    found = {}
+    for reward, rows in by.items():
+        rows.sort(key=lambda row: row[0])
+        gains = {
+            name: np.array(
+                [mean_difference(paired_table(row.metrics[name], start.metrics[name])).mean for _, row in rows]
+            )
+            for name in start.metrics
+            if all(name in row.metrics for _, row in rows)
+        }
+        found[f"best of n by {reward}"] = Frontier(kl_of_best_of([n for n, _ in rows]), gains)
+    return found
+
+
 def overoptimization_blocks(
-    runs: Mapping[str, Sequence[Sequence[Row]]],
-    metrics: Sequence[str],
-    frontiers: Mapping[str, Frontier] | None = None,
+    runs: Mapping[str, Sequence[Sequence[Row]]], metrics: Sequence[str], chosen: Mapping[str, Frontier]
 ) -> list[Block]:
     """Every metric against the distance from the start, with what fell; [] without validations.
 
-    ``runs``: system -> rows of ``metrics.jsonl``, a sequence a seed. ``frontiers``: label -> best-of-n, drawn where the
+    ``runs``: system -> rows of ``metrics.jsonl``, a sequence a seed. ``chosen``: label -> best-of-n, drawn where the
     distance is a KL.
     """
     found = paths(runs, metrics)
     if not found:
         return []
-    frontiers = (frontiers or {}) if found[0].unit == "kl" else {}
-    panels = [panel for name in metrics if (panel := _panel(name, found, frontiers)).curves]
+    drawn = chosen if found[0].unit == "kl" else {}
+    panels = [panel for name in metrics if (panel := _panel(name, found, drawn)).curves]
     if not panels:
         return []
     fallen = [str(flag) for each in found for flag in flags(each, metrics)]
     unfallen = "No metric fell beyond its fluctuation while the trained reward rose."
-    note = f"A point a validation: the mean over seeds, from the lowest to the highest seed. {AXES[found[0].unit]}."
-    if frontiers:
-        note += " Dashed: the best of n samples of the start (Stiennon et al. 2020)."
+    note = (
+        f"Change of the metric on the validation articles since the first validation, x {SCALE}; a point a validation, "
+        f"the mean over seeds, shaded from the lowest to the highest seed. Across: {AXES[found[0].unit]}."
+    )
+    if drawn:
+        note += " Dashed: the best of n samples of the start, on the test articles (Stiennon et al. 2020)."
+    elif chosen:
+        note += " Best-of-n has no place here: its distance is a KL, which trainings log where objective.kl is above 0."
     drawing = picture("overoptimization", "Metrics against the distance from the start", note, panels)
     return [drawing, Bullets(fallen, "warning") if fallen else Paragraph(unfallen)]
 
 
-def _panel(name: str, found: Sequence[Path], frontiers: Mapping[str, Frontier]) -> Panel:
+def equal_length_table(results: Results) -> Table | None:
+    """Each trained system less the control (else the start) by every metric and property, at equal length.
+
+    None without either, without lengths, or without trained systems.
+    """
+    base = next((results.systems[name] for name in (NONE, START) if name in results.systems), None)
+    if base is None or LENGTH not in base.properties or not results.trained:
+        return None
+    scales = {name: (float(SCALE), 2, name) for name in results.metrics}
+    scales |= {name: (each.scale, each.digits, each.label) for name, each in PROPERTIES.items() if name != LENGTH}
+    names = [name for name in scales if name in _columns(base)]
+    rows = []
+    for system in results.trained:
+        pairs = {
+            name: at_equal_length(
+                _columns(system)[name], _columns(base)[name], system.properties[LENGTH], base.properties[LENGTH]
+            )
+            for name in names
+            if name in _columns(system)
+        }
+        longer = mean_difference(paired_table(system.properties[LENGTH], base.properties[LENGTH]))
+        cells = (_equal_cell(pairs.get(name), *scales[name][:2]) for name in names)
+        rows.append((Cell(system.title), _difference_cell(longer, 1, 1, ""), *cells))
+    note = (
+        "What remains where both summaries are equally long: differences regressed on differences of length in each "
+        "seed; tests are not adjusted. Beneath: the interval, and the difference as it is. "
+        f"{UNDEFINED}: one is longer in more than 95% of the pairs, and nothing can be said."
+    )
+    header = ("system", "longer by, tokens", *(scales[name][2] for name in names))
+    return Table(f"Difference from {base.title} at equal length, x {SCALE}", header, tuple(rows), (note,))
+
+
+def _columns(system: System) -> dict[str, Floats]:
+    return {**system.metrics, **system.properties}
+
+
+def _equal_cell(pair: EqualLength | None, scale: float, digits: int) -> Cell:
+    if pair is None:
+        return Cell(UNDEFINED)
+    raw = "" if math.isnan(pair.raw.mean) else f"raw {scale * pair.raw.mean:+.{digits}f}"
+    return _difference_cell(pair.adjusted, scale, digits, raw)
+
+
+def _difference_cell(found: Difference, scale: float, digits: int, further: str) -> Cell:
+    """A signed difference, its interval and a ``further`` remark beneath; marked where its p is 5% or less."""
+    if math.isnan(found.mean):
+        return Cell(UNDEFINED, further)
+    ends = [f"{scale * end:+.{digits}f}" for end in (found.low, found.high) if not math.isnan(end)]
+    detail = ", ".join(text for text in (" to ".join(ends), further) if text)
+    return Cell(f"{scale * found.mean:+.{digits}f}", detail, found.p <= ALPHA)
+
+
+def _panel(name: str, found: Sequence[Path], drawn: Mapping[str, Frontier]) -> Panel:
     curves = []
     for number, each in enumerate(found):
         if name not in each.values:
             continue
-        values = SCALE * each.values[name]
+        values = SCALE * (each.values[name] - each.values[name][:, :1])
         band = (values.min(axis=0), values.max(axis=0)) if len(values) > 1 else None
         colour = COLOURS[number % len(COLOURS)]
         curves.append(Curve(each.system, colour, each.distance.mean(axis=0), values.mean(axis=0), band=band))
-    for label, frontier in frontiers.items():
-        if name in frontier.values:
-            curves.append(Curve(label, COLOURS[-1], frontier.kl, SCALE * frontier.values[name], dashed=True))
-    return Panel(f"{name}, x {SCALE}", tuple(curves), across=AXES[found[0].unit])
+    for label, frontier in drawn.items():
+        if name in frontier.gains:
+            curves.append(Curve(label, COLOURS[-1], frontier.kl, SCALE * frontier.gains[name], dashed=True))
+    return Panel(name, tuple(curves), across=AXES[found[0].unit])
 
 
 def _noise(values: Floats) -> float:
     """Standard deviation of one validation's mean over seeds, from successive differences of ``values`` (seeds, t)."""
     steps = np.diff(values, axis=1)
     return float(np.sqrt((steps**2).mean() / 2 / len(values)))
-
-
-def _weights(total: int, n: int) -> Floats:
-    """The chance (total,) that the sample of each rank, ascending, is the best of n drawn without replacement."""
-    ranks = np.arange(total)
-    logs = [math.lgamma(r + 1) - math.lgamma(r - n + 2) - math.lgamma(n) if r >= n - 1 else -math.inf for r in ranks]
-    chosen = math.lgamma(total + 1) - math.lgamma(n + 1) - math.lgamma(total - n + 1)
-    return np.exp(np.array(logs) - chosen)
-
-
-def _mean_of_ties(by: Floats, values: Floats) -> Floats:
-    """Values (articles, N) with those of equal ``by``, sorted, replaced by their mean."""
-    new = np.concatenate([np.ones((len(by), 1), dtype=bool), np.diff(by, axis=1) != 0], axis=1)
-    group = np.cumsum(new.ravel()) - 1
-    sums, sizes = np.bincount(group, values.ravel()), np.bincount(group)
-    return (sums / sizes)[group].reshape(values.shape)
 
 
 def _mean_kl(rows: Sequence[Row], steps: Sequence[int]) -> list[float]:

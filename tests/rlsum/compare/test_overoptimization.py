@@ -1,21 +1,21 @@
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
+from rlsum.compare.config import Choosing
 from rlsum.compare.overoptimization import (
+    Frontier,
     Path,
-    best_of_n,
+    equal_length_table,
     flags,
+    frontiers,
     kl_of_best_of,
     overoptimization_blocks,
     path,
     paths,
 )
+from rlsum.compare.results import Results, System
 from rlsum.pages.blocks import Bullets
 from rlsum.pages.pictures import Picture
 
@@ -42,29 +42,6 @@ def test_kl_of_best_of_n_is_that_of_the_distribution():
     assert kl_of_best_of([1, 2]).tolist() == pytest.approx([0, np.log(2) - 0.5])
     with pytest.raises(ValueError, match="1 or more"):
         kl_of_best_of(0)
-
-
-@given(st.integers(1, 6), st.integers(0, 1000))
-def test_best_of_n_is_the_mean_over_all_subsets(n, seed):
-    generator = np.random.default_rng(seed)
-    by, other = generator.normal(size=(3, 6)), generator.normal(size=(3, 6))
-    oracle = np.mean(
-        [
-            [row_other[max(chosen, key=lambda i, row=row: row[i])] for chosen in combinations(range(6), n)]
-            for row, row_other in zip(by, other, strict=True)
-        ]
-    )
-    found = best_of_n(by, {"other": other, "by": by}, [n])
-    assert found.values["other"][0] == pytest.approx(oracle)
-    assert found.values["by"][0] >= by.mean() - 1e-12
-
-
-def test_equal_rewards_choose_at_random():
-    other = np.array([[1.0, 2, 3, 10]])
-    found = best_of_n(np.array([[0.0, 5, 5, 5]]), {"other": other}, [1, 4])
-    assert found.values["other"] == pytest.approx([4, 5])
-    with pytest.raises(ValueError, match="between 1 and the 4"):
-        best_of_n(other, {}, [5])
 
 
 def test_the_distance_is_kl_where_all_logged_it():
@@ -116,12 +93,52 @@ def test_noise_is_seldom_flagged():
 
 
 def test_blocks():
-    falling = rows(
-        {"nll": [3.0, 3.1, 3.2, 3.3], "length": [20] * 4, "m": [0.5, 0.4, 0.3, 0.2], "reward": [0, 0.3, 0.6, 0.9]}, 0.2
-    )
-    frontier = best_of_n(np.array([[1.0, 2]]), {"m": np.array([[0.5, 0.6]])}, [1, 2])
-    drawing, found = overoptimization_blocks({"a": [falling, falling]}, ["m", "absent"], {"best of n": frontier})
+    values = {"nll": [3.0, 3.1, 3.2, 3.3], "length": [20] * 4, "m": [0.5, 0.4, 0.3, 0.2], "reward": [0, 0.3, 0.6, 0.9]}
+    falling = rows(values, kl=0.2)
+    chosen = {"best of n": Frontier(kl_of_best_of([2, 4]), {"m": np.array([0.01, 0.02])})}
+    drawing, found = overoptimization_blocks({"a": [falling, falling]}, ["m", "absent"], chosen)
     assert isinstance(drawing, Picture)
     assert isinstance(found, Bullets)
     assert len(found.lines) == 1
-    assert overoptimization_blocks({"a": [falling[:1]]}, ["m"]) == []
+    assert overoptimization_blocks({"a": [falling[:1]]}, ["m"], {}) == []
+
+
+def system(name: str, kind: str, scores: np.ndarray, lengths: np.ndarray) -> System:
+    return System(name, name, kind, "m" if kind == "reward" else None, {"m": scores}, {"length": lengths})
+
+
+def results(*systems: System) -> Results:
+    return Results("beam", (1, 2), tuple(map(str, range(60))), {each.name: each for each in systems}, {})
+
+
+def test_a_gain_by_length_alone_is_gone_at_equal_length():
+    generator = np.random.default_rng(0)
+    lengths = generator.integers(10, 30, (3, 60)).astype(float)
+    longer = lengths + generator.integers(-3, 10, (3, 60))
+    table = equal_length_table(
+        results(system("none", "control", 0.01 * lengths, lengths), system("a", "reward", 0.01 * longer, longer))
+    )
+    assert table is not None
+    (row,) = table.rows
+    assert float(row[1].text) == pytest.approx((longer - lengths).mean(), abs=0.06)
+    assert abs(float(row[2].text)) == 0
+    assert f"raw {(longer - lengths).mean():+.2f}" in row[2].detail
+    assert equal_length_table(results(system("a", "reward", lengths, lengths))) is None
+
+
+def test_best_of_n_rows_are_the_frontier():
+    ones = np.ones((1, 60))
+    rows = results(
+        system("start", "start", 0.3 * ones, ones),
+        system("four", "choosing", 0.5 * ones, ones),
+        system("two", "choosing", 0.4 * ones, ones),
+        system("mbr", "choosing", 0.9 * ones, ones),
+    )
+    rules = {
+        "four": Choosing(best_of=4, by="length"),
+        "two": Choosing(best_of=2, by="length"),
+        "mbr": Choosing(mbr="m", samples=4),
+    }
+    (found,) = frontiers(rules, rows).values()
+    assert found.kl.tolist() == pytest.approx([np.log(2) - 1 / 2, np.log(4) - 3 / 4])
+    assert found.gains["m"].tolist() == pytest.approx([0.1, 0.2])

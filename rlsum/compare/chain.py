@@ -1,0 +1,268 @@
+"""The chain: a metric agrees with judges -> training on it changes summaries -> people prefer them, or not.
+
+Each link is from a file of its own, and any may be missing: report.json of ``rlsum correlate``, results.json of a
+comparison, results.json of an analysed study. A reward is a metric of the first if their signatures are equal, or else
+their names; a system of the second is one of the study if their names or titles are equal.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rlsum.compare.cells import NONE, START
+from rlsum.errors import UserError
+from rlsum.pages.blocks import Block, Bullets
+from rlsum.pages.pictures import COLOURS, Picture, drawn, short_name
+from rlsum.pages.table import SCALE, UNDEFINED, Cell, Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from rlsum.pages.pictures import Mode
+
+NAN = float("nan")
+
+
+class ChainError(UserError):
+    """A file of the chain cannot be used; the message names it and says what to give."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its interval, NaN where it has none, and what it is of."""
+
+    value: float = NAN
+    low: float = NAN
+    high: float = NAN
+    of: str = ""
+
+    @property
+    def known(self) -> bool:
+        """Whether there is a number."""
+        return not math.isnan(self.value)
+
+
+@dataclass(frozen=True)
+class Link:
+    """One reward through the chain.
+
+    ``agreement``: correlation with judges. ``effect``: raw gain on the reward itself of training on it, over the
+    control, or the start without one. ``preference``: share of judges' choices, 0 to 1, ties as half, for the trained
+    system over another.
+    """
+
+    reward: str
+    agreement: Estimate = Estimate()
+    effect: Estimate = Estimate()
+    preference: Estimate = Estimate()
+
+
+def read_json(path: Path, fix: str) -> Any:
+    """The value in a JSON file. Raises ChainError, which ends in ``fix``."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ChainError(f"{path}: cannot be read ({error.strerror}); {fix}") from error
+    except ValueError as error:
+        raise ChainError(f"{path}: not JSON ({error}); {fix}") from error
+
+
+def chain(correlation: Path | None, comparison: Any, study: Path | None) -> list[Link]:
+    """The links of every trained reward; without a comparison, of every metric or system of the other files.
+
+    ``comparison`` is the content of its results.json, or None. Raises ChainError where a file is not what it should be,
+    or none is given.
+    """
+    if correlation is None and comparison is None and study is None:
+        raise ChainError("no file is given; give one or more of a correlation, a comparison and a study")
+    agreements = _agreements(correlation) if correlation is not None else {}
+    rows = _rewards(comparison) if comparison is not None else []
+    shares = _preferences(study) if study is not None else {}
+    if comparison is None:
+        names = dict.fromkeys([*(key for key in agreements if not key.startswith("|")), *(name for name, _ in shares)])
+        rows = [_Trained(name, (name,), "") for name in names]
+    opponents = [opponent for row in rows for opponent in row.against]
+    links = []
+    for row in rows:
+        agreement = agreements.get("|" + row.signature) or agreements.get(row.reward) or Estimate()
+        preference = _preference(row, shares, opponents)
+        links.append(Link(row.names[0], agreement, row.effect, preference))
+    return links
+
+
+def chain_blocks(links: Sequence[Link]) -> list[Block]:
+    """The chain as a table, a picture and a sentence about its order; [] without any link."""
+    if not any(part.known for link in links for part in _parts(link)):
+        return []
+    header = ("reward", "agrees with judges", f"its own gain by training, x {SCALE}", "preferred by judges, %")
+    scales = (1, SCALE, 100)
+    digits = (3, 2, 1)
+    rows = tuple((Cell(link.reward), *map(_cell, _parts(link), scales, digits, (False, True, False))) for link in links)
+    of = dict.fromkeys(part.of for link in links for part in _parts(link) if part.of)
+    table = Table("From agreement to preference", header, rows, (f"{'; '.join(of)}.",) if of else ())
+    return [table, _picture(links), Bullets(list(agreements_of_order(links)))]
+
+
+def agreements_of_order(links: Sequence[Link]) -> list[str]:
+    """How many pairs of rewards have the same order at two links, where the intervals of both tell them apart."""
+    names = ("agreement with judges", "gain by training", "human preference")
+    said = []
+    for first, second in combinations(range(3), 2):
+        told, same = 0, 0
+        known = [_parts(link) for link in links if _parts(link)[first].known and _parts(link)[second].known]
+        for one, other in combinations(known, 2):
+            order = [_order(one[at], other[at]) for at in (first, second)]
+            told += all(order)
+            same += all(order) and order[0] == order[1]
+        if len(known) > 1:
+            of = len(known) * (len(known) - 1) // 2
+            pairs = f"the intervals tell {told} of {of} pairs of rewards apart in both"
+            order_text = f", {same} of them in the same order" if told else ", so the order cannot be compared"
+            said.append(f"{names[first].capitalize()} and {names[second]}: {pairs}{order_text}.")
+    return said
+
+
+# ---- files ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Trained:
+    """A system trained on a reward: its names, the first for readers; the signature; its gain; who it may meet."""
+
+    reward: str
+    names: tuple[str, ...]
+    signature: str
+    effect: Estimate = Estimate()
+    against: tuple[str, ...] = ()
+
+
+def _agreements(path: Path) -> dict[str, Estimate]:
+    """Metric and "|" + signature -> its first statistic of the whole data."""
+    fix = "give report.json of `rlsum correlate -o`, or what it prints with --json"
+    data = read_json(path, fix)
+    try:
+        result = data["results"][0]
+        found = {}
+        for label, values in result["correlations"].items():
+            whole = values["average"]
+            of = f"agreement: {result['statistic']} ({result['level']}) on {data['data']}"
+            estimate = _estimate(whole["value"], whole["low"], whole["high"], of)
+            found[label] = estimate
+            if signature := data["columns"][label]["signature"]:
+                found["|" + signature] = estimate
+        return found
+    except (KeyError, IndexError, TypeError) as error:
+        raise ChainError(f"{path}: no {error} of a correlation; {fix}") from error
+
+
+def _rewards(data: Any) -> list[_Trained]:
+    """The rows of a comparison that were trained on a reward, by its main way of decoding."""
+    try:
+        main = data[0]
+        titles = {row["system"]: row["title"] for row in main["systems"]}
+        base = next((name for name in (NONE, START) if name in titles), None)
+        gains = {(test["system"], test["other"], test["metric"]): test for test in main["differences"]}
+        rows = []
+        for row in main["systems"]:
+            if row["kind"] != "reward":
+                continue
+            name, reward = row["system"], row["reward"]
+            test = gains.get((name, base, reward))
+            of = f"gain: over {titles[base]}" if base is not None else ""
+            effect = _estimate(test["mean"], test["low"], test["high"], of) if test else Estimate()
+            against = tuple(part for other in (NONE, START) if other in titles for part in (titles[other], other))
+            signature = main["signatures"].get(reward, "")
+            rows.append(_Trained(reward, (titles[name], name), signature, effect, against))
+        return rows
+    except (KeyError, IndexError, TypeError) as error:
+        raise ChainError(f"comparison: no {error}; give report/results.json of `rlsum compare`") from error
+
+
+def _preferences(path: Path) -> dict[tuple[str, str], Estimate]:
+    """(system, other) -> share of choices for the system by the primary criterion, or the last (overall)."""
+    fix = "give results.json of `rlsum human-eval analyse`"
+    data = read_json(path, fix)
+    try:
+        criterion = data["settings"]["primary"] or data["criteria"][-1]
+        found = {}
+        for row in data["preferences"]:
+            if row["criterion"] != criterion:
+                continue
+            first, second = row["pair"]
+            share, low, high = (row["ties_half"][name] for name in ("share", "low", "high"))
+            of = f"preference: {criterion} in {data['title']}"
+            found[second, first] = _estimate(share, low, high, f"{of}, {second} over {first}")
+            found[first, second] = _flipped(found[second, first], f"{of}, {first} over {second}")
+        return found
+    except (KeyError, IndexError, TypeError) as error:
+        raise ChainError(f"{path}: no {error} of a study; {fix}") from error
+
+
+def _preference(row: _Trained, shares: Mapping[tuple[str, str], Estimate], opponents: Sequence[str]) -> Estimate:
+    """The row's preference over the control or the start; else over a system that all others meet, else unknown."""
+    met = [(name, other) for name, other in shares if name in row.names]
+    for opponent in (*row.against, *opponents):
+        for pair in met:
+            if pair[1] == opponent:
+                return shares[pair]
+    return shares[met[0]] if len(met) == 1 else Estimate()
+
+
+def _estimate(value: float | None, low: float | None, high: float | None, of: str) -> Estimate:
+    value, low, high = (NAN if number is None else float(number) for number in (value, low, high))
+    return Estimate(value, low, high, of)
+
+
+def _flipped(share: Estimate, of: str) -> Estimate:
+    return Estimate(1 - share.value, 1 - share.high, 1 - share.low, of)
+
+
+# ---- blocks ---------------------------------------------------------------------------------------------------------
+
+
+def _parts(link: Link) -> tuple[Estimate, Estimate, Estimate]:
+    return link.agreement, link.effect, link.preference
+
+
+def _order(one: Estimate, other: Estimate) -> int:
+    """1 or -1 where two intervals do not overlap, otherwise 0: stricter than a test of the difference."""
+    if one.low > other.high:
+        return 1
+    return -1 if one.high < other.low else 0
+
+
+def _cell(part: Estimate, scale: float, digits: int, signed: bool) -> Cell:
+    if not part.known:
+        return Cell(UNDEFINED)
+    sign = "+" if signed else ""
+    texts = [f"{scale * value:{sign}.{digits}f}" for value in (part.value, part.low, part.high)]
+    return Cell(texts[0], "" if math.isnan(part.low) else f"{texts[1]} to {texts[2]}")
+
+
+def _picture(links: Sequence[Link]) -> Picture:
+    titles = ("agrees with judges", f"its own gain, x {SCALE}", "preferred, %")
+    zeros, scales = (0.0, 0.0, 50.0), (1, SCALE, 100)
+
+    def draw(figure: Figure, _: Mode) -> None:
+        for at in range(3):
+            axes = figure.add_subplot(1, 3, at + 1)
+            for number, link in enumerate(links):
+                part = _parts(link)[at]
+                if part.known:
+                    colour, y = COLOURS[number % len(COLOURS)], -number
+                    axes.plot([scales[at] * part.low, scales[at] * part.high], [y, y], color=colour)
+                    axes.plot([scales[at] * part.value], [y], "o", color=colour)
+            axes.axvline(zeros[at], color=COLOURS[-1], linestyle="--", linewidth=0.8)
+            axes.set_title(titles[at], loc="left")
+            axes.set_ylim(-len(links) + 0.5, 0.5)
+            axes.set_yticks([-number for number in range(len(links))])
+            axes.set_yticklabels([short_name(link.reward) for link in links] if at == 0 else [""] * len(links))
+
+    note = "Points with 95% intervals; dashed: no agreement, no gain, no preference. A row is a reward."
+    return drawn("chain", "From agreement to preference", note, (9.0, 1.0 + 0.35 * len(links)), draw)

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from rlsum.compare.chain import ChainError, Estimate, Link, agreements_of_order, chain, chain_blocks
+from rlsum.pages.pictures import Picture
+from rlsum.pages.table import Table
+
+
+def write(path, data):
+    path.write_text(json.dumps(data))
+    return path
+
+
+@pytest.fixture
+def files(tmp_path):
+    def whole(value):
+        return {"average": {"value": value, "low": value - 0.05, "high": value + 0.05}, "groups": {}}
+
+    correlation = {
+        "data": "judged",
+        "columns": {name: {"signature": f"{name}|version:1"} for name in ("rouge-l", "sms")},
+        "results": [
+            {"statistic": "spearman", "level": "pooled", "correlations": {"rouge-l": whole(0.1), "sms": whole(0.4)}}
+        ],
+    }
+    systems = [("start", "the start", "start", None), ("none", "no reward", "control", None)]
+    systems += [("rouge-l", "ROUGE", "reward", "rouge-l"), ("mine", "Mine", "reward", "mine")]
+    comparison = {
+        "systems": [dict(zip(("system", "title", "kind", "reward"), row, strict=True)) for row in systems],
+        "differences": [
+            {"system": name, "other": other, "metric": name, "mean": mean, "low": mean - 0.01, "high": mean + 0.01}
+            for name, other, mean in (("rouge-l", "none", 0.02), ("rouge-l", "start", 0.9), ("mine", "none", 0.05))
+        ],
+        "signatures": {"rouge-l": "rouge-l|version:1", "mine": "sms|version:1"},
+    }
+
+    def preference(criterion, pair, share):
+        return {
+            "criterion": criterion,
+            "pair": pair,
+            "ties_half": {"share": share, "low": share - 0.1, "high": share + 0.1},
+        }
+
+    study = {
+        "title": "Pilot",
+        "criteria": ["focus", "overall"],
+        "settings": {"primary": None},
+        "preferences": [
+            preference("focus", ["no reward", "Mine"], 0.9),
+            preference("overall", ["no reward", "Mine"], 0.7),
+            preference("overall", ["ROUGE", "Mine"], 0.8),
+            preference("overall", ["ROUGE", "no reward"], 0.6),
+        ],
+    }
+    return (
+        write(tmp_path / "report.json", correlation),
+        [comparison],
+        write(tmp_path / "study.json", study),
+    )
+
+
+def test_each_reward_has_its_three_links(files):
+    rouge, mine = chain(*files)
+    assert (rouge.reward, mine.reward) == ("ROUGE", "Mine")
+    assert rouge.agreement.value == 0.1
+    assert mine.agreement.value == 0.4  # by its signature: the names differ
+    assert (rouge.effect.value, mine.effect.value) == (0.02, 0.05)  # over the control, not the start
+    assert mine.preference.value == pytest.approx(0.7)  # over the control, by the last criterion
+    assert rouge.preference.value == pytest.approx(0.4)  # it is the first of its pair
+    assert (rouge.preference.low, rouge.preference.high) == (pytest.approx(0.3), pytest.approx(0.5))
+
+
+def test_any_file_may_be_missing(files):
+    correlation, comparison, study = files
+    assert [link.agreement.known for link in chain(None, comparison, study)] == [False, False]
+    assert [link.preference.known for link in chain(correlation, comparison, None)] == [False, False]
+    assert [link.reward for link in chain(correlation, None, None)] == ["rouge-l", "sms"]
+    with pytest.raises(ChainError, match="no file"):
+        chain(None, None, None)
+
+
+def test_wrong_files_say_what_to_give(files, tmp_path):
+    _, comparison, study = files
+    other = write(tmp_path / "other.json", comparison)
+    with pytest.raises(ChainError, match="rlsum correlate"):
+        chain(study, None, None)
+    with pytest.raises(ChainError, match="rlsum compare"):
+        chain(None, {"systems": []}, None)
+    with pytest.raises(ChainError, match="rlsum human-eval analyse"):
+        chain(None, None, other)
+    with pytest.raises(ChainError, match="cannot be read"):
+        chain(tmp_path / "absent.json", None, None)
+
+
+def test_blocks(files):
+    table, drawing, order = chain_blocks(chain(*files))
+    assert isinstance(table, Table)
+    assert [cell.text for cell in table.rows[0]] == ["ROUGE", "0.100", "+2.00", "40.0"]
+    assert isinstance(drawing, Picture)
+    assert len(order.lines) == 3
+    assert chain_blocks([Link("a")]) == []
+
+
+def test_the_order_counts_only_what_intervals_tell_apart():
+    def link(name, agreement, preference, width):
+        parts = (Estimate(value, value - width, value + width) for value in (agreement, preference))
+        first, last = parts
+        return Link(name, first, Estimate(), last)
+
+    apart = [link("a", 0.1, 0.2, 0.01), link("b", 0.3, 0.4, 0.01), link("c", 0.5, 0.3, 0.01)]
+    assert "tell 3 of 3 pairs of rewards apart in both, 2 of them in the same order" in agreements_of_order(apart)[0]
+    blurred = [link("a", 0.1, 0.2, 1), link("b", 0.3, 0.4, 1)]
+    assert (
+        "tell 0 of 1 pairs of rewards apart in both, so the order cannot be compared" in agreements_of_order(blurred)[0]
+    )
+    assert agreements_of_order(apart[:1]) == []
