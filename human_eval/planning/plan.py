@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from human_eval.files import read_object
 from human_eval.formatting import counted, percentage
 from human_eval.planning.scenarios import Scenario, check_range
 from human_eval.planning.simulation import Assumptions, dealt, rejections, rejections_alike
-from human_eval.statistics.analysis import ALPHA, AnalysisSettings
+from human_eval.statistics.analysis import ALPHA, LIKE_THESE, THESE, About, AnalysisSettings, Planned
 from human_eval.statistics.exclusion import ExclusionRules
 from rlsum.errors import UserError
 
@@ -24,8 +24,6 @@ JUDGES = (1, 2, 3, 5)
 DRAWS = 2_000
 FORMAT = 1
 SPREAD = 0.1  # standard deviation of the judges' own shares unless a pilot or the user gives another
-
-About = Literal["judges like these", "these judges"]
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,7 @@ class PlannedDesign:
     alpha: float = ALPHA
     rules: ExclusionRules = field(default_factory=ExclusionRules)
     booklet: int = 20
-    about: About = "judges like these"
+    about: About = LIKE_THESE
 
     def people(self, items: int, judges: int) -> int:
         """The number of booklets, which is that of people, for a number of items and of ``judges`` per item."""
@@ -54,7 +52,7 @@ class PlannedDesign:
     def simulated_power(self, assumptions: Assumptions, items: int, judges: int, *, draws: int, seed: int) -> float:
         """The share of simulated studies that detect the preference, at the strictest step of Holm's correction."""
         alpha = self.alpha / self.pairs
-        if self.about == "these judges":
+        if self.about == THESE:
             return rejections(assumptions, items, judges, alpha=alpha, draws=draws, seed=seed)
         assigned = dealt(items, judges, self._booklets(items))
         return rejections_alike(assumptions, assigned, alpha=alpha, draws=draws, seed=seed)
@@ -203,9 +201,14 @@ def settings_of(path: Path, resamples: int, seed: int) -> AnalysisSettings:
         if data["format"] != FORMAT:
             raise ValueError(f"format {data['format']!r} is not {FORMAT}")
         design = data["design"]
-        rules, alpha = ExclusionRules(**design["rules"]), float(design["alpha"])
-        return AnalysisSettings(str(design["primary"]), rules, alpha, resamples, seed)
-    except (KeyError, TypeError, ValueError) as error:
+        rules = ExclusionRules(**design.pop("rules"))
+        # A former version planned for the judges of the study.
+        planned = PlannedDesign(**{"about": THESE, **design}, rules=rules)
+        items = int(planned.items or 0)
+        people = planned.people(items, planned.judges) if "booklet" in design else None
+        kept = Planned(items, planned.judges, planned.pairs, people, planned.about)
+        return AnalysisSettings(str(planned.primary), rules, float(planned.alpha), resamples, seed, kept)
+    except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
         raise UserError(f"{path}: not a plan ({error}); give the plan.json of `rlsum human-eval plan`") from error
 
 

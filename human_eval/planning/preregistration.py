@@ -6,22 +6,23 @@ from collections.abc import Mapping, Sequence
 from textwrap import fill
 
 from human_eval.formatting import counted, percentage
-from human_eval.planning.plan import About, ScenarioPower, StudyPlan
+from human_eval.planning.plan import ScenarioPower, StudyPlan
+from human_eval.statistics.analysis import LIKE_THESE, THESE, About
 from rlsum.pages.markdown import to_markdown
 from rlsum.pages.table import Cell, Table
 
 WIDTH = 100  # characters per line
 TESTS: Mapping[About, str] = {
-    "judges like these": (
-        "A t test with items and judges both as random samples (Obuchowski and Rockette 1995, Hillis 2007): would "
+    LIKE_THESE: (
+        "A t test with items and judges both as random samples (Obuchowski and Rockette 1995): would "
         "other judges on other articles prefer a system?"
     ),
-    "these judges": (
+    THESE: (
         "A sign-flip permutation test of the items' mean votes: would the same judges prefer a system on other "
         "articles?"
     ),
 }
-OTHER: Mapping[About, About] = {"judges like these": "these judges", "these judges": "judges like these"}
+OTHER: Mapping[About, About] = {LIKE_THESE: THESE, THESE: LIKE_THESE}
 
 
 def preregistration(plan: StudyPlan, criteria: Sequence[str]) -> str:

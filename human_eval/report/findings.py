@@ -103,14 +103,18 @@ def material(analysis: Analysis) -> list[str]:
     family = "over all criteria and pairs"
     if settings.primary:
         family = f"within {settings.primary}, the primary criterion, and within the others"
+    planned = settings.planned is not None
     return [
         *lines,
+        f"Planned: the verdict on {settings.primary}. All other results are exploratory."
+        if planned
+        else "Without a plan: all results are exploratory.",
         "The unit is the item: the mean vote of its judges, where no difference counts half for each system.",
         "Two questions. These judges: would they prefer a system on other articles, too? Sign-flip test of items, "
         "two-sided. Judges like these: would others, too? Student's t with items and judges as random.",
         f"Holm's correction {family}, at {settings.alpha:g}.",
         "Intervals of verdicts are simultaneous within such a family and agree with the tests; others have 95% each.",
-        f"Exclusion rule: {settings.rules.in_words()}.",
+        f"Exclusion rule, {'of the plan' if planned else 'not of a plan'}: {settings.rules.in_words()}.",
     ]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from human_eval.formatting import versus
+from human_eval.report.adherence import plan_table
 from human_eval.statistics.analysis import Analysis, Verdict
 from human_eval.statistics.control_variate import ControlVariate
 from human_eval.statistics.preference import Preference
@@ -216,6 +217,7 @@ def _number(value: float, digits: str) -> str:
 def all_tables(analysis: Analysis) -> Sequence[Table]:
     """All tables except the verdict, in the order of the card, without empty ones."""
     tables = (
+        plan_table(analysis),
         sensitivity_table(analysis),
         *(ranking_table(criterion, ranking) for criterion, ranking in analysis.rankings.items()),
         agreement_table(analysis),

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from human_eval.design.blinding import naming_note
 from human_eval.formatting import counted
+from human_eval.report.adherence import deviations
 from human_eval.report.findings import CLEAR, between, percent, verdict
 from human_eval.statistics.analysis import Analysis, Outcome
 from human_eval.statistics.audit import on_the_left, own_shares
@@ -21,6 +22,7 @@ def warnings(analysis: Analysis) -> list[str]:
     """Reasons for caution about the results."""
     naming = analysis.votes.naming
     return [
+        *deviations(analysis),
         *analysis.votes.notes,
         *([f"blinding: {naming_note(naming)}; judges who read it may have known the system"] if naming else []),
         *(f"{row.judge} is left out with {counted(row.votes, 'vote')}: {row.reason}" for row in analysis.excluded),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,23 @@ from rlsum.evaluation.agreement import Agreement
 from rlsum.evaluation.statistics import LEVEL, RESAMPLES, holm
 
 ALPHA = 0.05
+About = Literal["judges like these", "these judges"]
+LIKE_THESE, THESE = get_args(About)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What a plan says of the study itself, to compare with what happened.
+
+    ``judges`` of each of ``pairs`` on each of ``items``; ``people`` in all, None in plans of a former version;
+    ``about``: whom the verdict is about.
+    """
+
+    items: int
+    judges: int
+    pairs: int
+    people: int | None
+    about: About
 
 
 @dataclass(frozen=True)
@@ -38,7 +56,8 @@ class AnalysisSettings:
     """The choices to make before seeing the judgments.
 
     ``primary``: the main criterion. Its pairs are one family of tests and all others are another; None makes all
-    criteria and pairs one family. Raises UserError for an ``alpha`` that is not between 0 and 1.
+    criteria and pairs one family. ``planned``: the rest of the plan; None without a plan, which makes all results
+    exploratory. Raises UserError for an ``alpha`` that is not between 0 and 1.
     """
 
     primary: str | None = None
@@ -46,6 +65,7 @@ class AnalysisSettings:
     alpha: float = ALPHA
     resamples: int = RESAMPLES
     seed: int = 0
+    planned: Planned | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.alpha < 1:

@@ -1,4 +1,4 @@
-"""Judges excluded from the analysis, by rules fixed beforehand."""
+"""Judges excluded from the analysis, by rules that do not depend on their preferences."""
 
 from __future__ import annotations
 

@@ -3,7 +3,9 @@
 The sign-flip test of `preference` asks about the judges of the study: it takes their preferences as given. Judges have
 preferences of their own, though, and other judges would have others. Here a vote is ``mu + item + judge + rest``, and
 the standard error of the mean contains all three parts. This is the analysis of reader studies in radiology
-(Obuchowski and Rockette 1995; degrees of freedom: Hillis 2007), extended to designs in which a judge sees some items.
+(Obuchowski and Rockette 1995), extended to designs in which a judge sees some items. Degrees of freedom: the geometric
+mean of Hillis' (2007), with which few judges reject up to 8% at 5%, and those of the judges alone, with which they
+reject as little as 1%.
 """
 
 from __future__ import annotations
@@ -96,6 +98,7 @@ class Layout:
         variance = by_judges + by_items
         spread_out = by_judges**2 / self.judge_df + by_items**2 / max(1, self.items - 1)
         df = np.divide(variance**2, spread_out, out=np.full(len(values), np.inf), where=spread_out > 0)
+        df = np.sqrt(df * self.judge_df)
         above = judges - self._of_items * item_variance - self._of_rest * rest_variance
         apart = self._of_judges - self._of_rest  # 0 if judges cannot be told from the rest: every judge has one vote
         judge_variance = np.maximum(above / apart, 0.0) if apart > 1e-12 else np.full(len(values), np.nan)

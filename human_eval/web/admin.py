@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, cast, get_args
 
 from starlette.concurrency import run_in_threadpool
@@ -10,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from human_eval.collection.responses import Response as Judgment
 from human_eval.collection.store import StudyState
 from human_eval.web.access import NoAccess
 from human_eval.web.site import Site, fields, page
@@ -20,6 +22,7 @@ class Admin:
 
     def __init__(self, site: Site) -> None:
         self._site, self._store, self._study = site, site.store, site.study
+        self._judged: tuple[Sequence[Judgment], tuple[list[str], list[str]]] | None = None  # the last verdict
 
     def routes(self) -> list[Route]:
         """Paths and their handlers."""
@@ -46,7 +49,8 @@ class Admin:
             "duration": duration,
             "number": number,
             "overview": overview,
-            "reasons": sorted({alpha.reason for alpha in overview["agreement"].values() if math.isnan(alpha.value)}),
+            "reasons": sorted({row.reason for row in overview["agreement"].values() if math.isnan(row.value)}),
+            "planned": self._site.settings is not None,
             "verdict": await run_in_threadpool(self._verdict, state),
         }
         return page("admin.html", values)
@@ -76,13 +80,17 @@ class Admin:
         from human_eval.web.overview import verdict
 
         responses = self._store.responses()
-        return verdict(self._study, responses, self._site.key) if responses else ([], [])
+        if self._judged is None or self._judged[0] != responses:  # seconds of computation for a large study
+            told = verdict(self._study, responses, self._site.key, self._site.settings) if responses else ([], [])
+            self._judged = responses, told
+        return self._judged[1]
 
     def _overview(self) -> dict[str, Any]:
         from human_eval.web.overview import overview  # imports scipy, which would delay the start of the server
 
         responses, loans = self._store.responses(), self._store.loans()
-        return overview(self._study, responses, loans, self._site.access.now(), self._site.key)
+        now, key, settings = self._site.access.now(), self._site.key, self._site.settings
+        return overview(self._study, responses, loans, now, key, settings)
 
 
 def number(value: float) -> str:

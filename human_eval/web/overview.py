@@ -13,15 +13,15 @@ from human_eval.collection.responses import Response
 from human_eval.collection.store import Loan
 from human_eval.report.findings import findings
 from human_eval.report.warnings import warnings
+from human_eval.statistics.agreement import agreements
 from human_eval.statistics.analysis import AnalysisSettings, analyse
 from human_eval.statistics.exclusion import ExclusionRules, excluded
 from human_eval.statistics.unblind import unblind
 from human_eval.study import Answer, Study, StudyKey
 from rlsum.errors import UserError
-from rlsum.evaluation.agreement import Agreement, krippendorff_alpha
+from rlsum.evaluation.agreement import Agreement
 
 RESAMPLES = 500  # for the intervals of agreement
-VERDICT_RESAMPLES = 2_000
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,17 @@ class JudgeRow:
 
 
 def overview(
-    study: Study, responses: Sequence[Response], loans: Sequence[Loan], now: float, key: StudyKey | None = None
+    study: Study,
+    responses: Sequence[Response],
+    loans: Sequence[Loan],
+    now: float,
+    key: StudyKey | None = None,
+    settings: AnalysisSettings | None = None,
 ) -> dict[str, Any]:
     """The state of a study at ``now`` (seconds since 1970), by name. Only the ``key`` tells checks from other tasks.
 
-    ``agreement``: question -> Krippendorff's alpha. ``seconds``: the quartiles of the times per item.
+    ``agreement``: question -> share of pairs of judges with the same answer. ``seconds``: the quartiles of the times
+    per item.
     """
     by_judge: dict[str, list[Response]] = defaultdict(list)
     for response in responses:
@@ -53,7 +59,8 @@ def overview(
     answered = {response.task for response in responses}
     loan_of = {loan.judge: loan for loan in loans}
     votes = unblind(study, key, responses) if key else None
-    failing = {row.judge for row in excluded(votes, ExclusionRules())} if votes else set()
+    rules = settings.rules if settings else ExclusionRules()
+    failing = {row.judge for row in excluded(votes, rules)} if votes else set()
     rows = []
     for judge in sorted(by_judge.keys() | loan_of.keys()):
         done, loan = by_judge[judge], loan_of.get(judge)
@@ -69,15 +76,17 @@ def overview(
         "lent": len(loans),
         "comments": sum(bool(response.comment) for response in responses),
         "seconds": _quartiles(responses),
-        "agreement": _agreement(study, responses, key),
+        "agreement": _agreement(study, [row for row in responses if row.judge not in failing], key),
         "judges": rows,
     }
 
 
-def verdict(study: Study, responses: Sequence[Response], key: StudyKey) -> tuple[list[str], list[str]]:
-    """The findings and warnings of the analysis so far; why there are none if it cannot be made."""
+def verdict(
+    study: Study, responses: Sequence[Response], key: StudyKey, settings: AnalysisSettings | None = None
+) -> tuple[list[str], list[str]]:
+    """The findings and warnings that `rlsum human-eval analyse` gives; why there are none if it cannot be made."""
     try:
-        analysis = analyse(unblind(study, key, responses), AnalysisSettings(resamples=VERDICT_RESAMPLES))
+        analysis = analyse(unblind(study, key, responses), settings or AnalysisSettings())
     except UserError as error:  # such as: all judges are excluded
         return [f"No verdict: {error}."], []
     return findings(analysis), warnings(analysis)
@@ -91,8 +100,9 @@ def _quartiles(responses: Sequence[Response]) -> tuple[float, float, float]:
 
 
 def _agreement(study: Study, responses: Sequence[Response], key: StudyKey | None) -> dict[str, Agreement]:
-    """Question -> alpha over pairs of texts, on whichever sides they were. Checks and repeats do not count.
+    """Question -> pairwise agreement on the pairs of texts that `analyse` counts, as `analyse` computes it.
 
+    Unlike the other measures it does not depend on which text is called the first, so it needs no names of systems.
     Without the key, pairs of equal texts are known as checks; a shuffled text has one judge and cannot count.
     """
     pairs: dict[tuple[str, ...], dict[str, Response]] = defaultdict(dict)
@@ -112,5 +122,5 @@ def _agreement(study: Study, responses: Sequence[Response], key: StudyKey | None
                 side = 1 if study.by_id[response.task].left == pair[1] else -1
                 matrix[row, column] = side * Answer(response.answers[criterion.id]).vote
         items = [pair[0] for pair in shared]
-        agreement[criterion.question] = krippendorff_alpha(matrix, scale="nominal", inputs=items, resamples=RESAMPLES)
+        agreement[criterion.question] = agreements(matrix, items=items, resamples=RESAMPLES)["pairwise"]
     return agreement

@@ -8,7 +8,7 @@ import mimetypes
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -22,6 +22,9 @@ from human_eval.study import IN_ORDER, Study, StudyKey
 from human_eval.web.access import Access, NoAccess, Role, Visitor
 from human_eval.web.guard import Limiter
 
+if TYPE_CHECKING:  # imports scipy, which would delay the start of the server
+    from human_eval.statistics.analysis import AnalysisSettings
+
 BODY_LIMIT = 64 * 1024  # bytes of a form
 FIELD_LIMIT = 100
 BODY_SECONDS = 15.0
@@ -32,6 +35,7 @@ STATIC = ("style.css", "item.js", "icon.svg")
 class Site:
     """A study as it is served. ``key``: None if not given.
 
+    ``settings``: of the analysis, from the plan; None without a plan.
     ``completion``: URL shown to judges who have finished; ``return_url``: to judges who cannot.
     """
 
@@ -43,6 +47,7 @@ class Site:
     completion: str = ""
     return_url: str = ""
     show_verdicts: bool = False
+    settings: AnalysisSettings | None = None
     judges: Limiter = field(default_factory=lambda: Limiter(rate=10, burst=100))  # by role and name
     addresses: Limiter = field(default_factory=lambda: Limiter(rate=2, burst=100))  # for requests without a valid link
 

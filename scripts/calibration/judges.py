@@ -4,7 +4,8 @@
 
 Prints Markdown tables. False alarms at a nominal 5%, for two equal systems and judges with preferences of their own, of
 four tests: the sign-flip test of items, Student's t of the judges' means, a bootstrap that resamples items and judges
-(the pigeonhole bootstrap of Owen 2007), and the test of `human_eval.statistics.random_judges`. How well judges who toss
+(the pigeonhole bootstrap of Owen 2007), that of reader studies with Hillis' (2007) degrees of freedom, and the test of
+`human_eval.statistics.random_judges`. How well judges who toss
 coins predict the others, and how often length is said to be better at it. How often all simultaneous intervals hold.
 How often a useless metric is said to make an interval narrower.
 """
@@ -47,7 +48,7 @@ def main() -> None:
     options = parser.parse_args()
     head = [
         "items x judges an item, people",
-        *(f"sd {spread:g}: items, judges, both resampled, ours" for spread in SPREADS),
+        *(f"sd {spread:g}: items, judges, both resampled, Hillis, ours" for spread in SPREADS),
     ]
     for correlation in options.correlations:
         print(f"\nFalse alarms in %, 20% ties, correlation {correlation:g}, {options.draws:,} studies\n")
@@ -78,14 +79,17 @@ def false_alarms(name: str, assigned: np.ndarray, correlation: float, options: a
     layout, cells = Layout(np.repeat(np.arange(items), judges), assigned.ravel()), []
     for spread in SPREADS:
         generator = np.random.default_rng(options.seed)
-        p: list[list[np.ndarray]] = [[], [], [], []]
+        p: list[list[np.ndarray]] = [[], [], [], [], []]
         for start in range(0, options.draws, 500):
             votes = draw_judged(Assumptions(0.5, 0.2, correlation, spread), assigned, 500, generator)
             p[0].append(sign_flip_p(votes.mean(2), 999, generator))
             p[1].append(judges_t(votes, assigned))
             if start < options.resampled:
                 p[2].append(np.array([pigeonhole(study, assigned, generator) for study in votes]))
-            p[3].append(layout.p_values(votes.reshape(len(votes), -1)))
+            found = layout.estimates(votes.reshape(len(votes), -1))
+            statistic = np.abs(found.mean) / np.sqrt(np.maximum(found.variance, 1e-300))
+            p[3].append(2 * t.sf(statistic, found.df**2 / layout.judge_df))
+            p[4].append(layout.p_values(votes.reshape(len(votes), -1)))
         cells.append(", ".join(f"{100 * (np.concatenate(each) <= 0.05 + 1e-12).mean():.1f}" for each in p))
     return [name + (" (no test)" if layout.refused else ""), *cells]
 

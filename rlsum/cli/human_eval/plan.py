@@ -78,11 +78,12 @@ def plan(
 
     rlsum human-eval plan -o plan --assumptions scenarios.csv
     """
-    from human_eval.planning.plan import About, PlannedDesign, write_plan
+    from human_eval.planning.plan import PlannedDesign, write_plan
     from human_eval.planning.plan import plan as make
     from human_eval.planning.preregistration import preregistration
     from human_eval.planning.scenarios import read_scenarios
     from human_eval.report.pictures import power_picture
+    from human_eval.statistics.analysis import About
     from human_eval.statistics.exclusion import ExclusionRules
     from rlsum.cli.destination import check_folder
     from rlsum.errors import UserError

@@ -47,6 +47,10 @@ def serve(
         Path | None,
         typer.Option(metavar="KEY.json", help="The secret key, to show on the admin page who fails the checks."),
     ] = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option(metavar="PLAN.json", help="With --key: the plan, for the verdict as `analyse --plan` gives it."),
+    ] = None,
     show_verdicts: Annotated[
         bool,
         typer.Option("--show-verdicts", help="With --key: show the verdict before the study is closed."),
@@ -81,12 +85,20 @@ def serve(
             raise UserError(f"{option} {url}: expected an address that begins with https:// or http://")
     if show_verdicts and key is None:
         raise UserError("--show-verdicts: only the key names the systems; add --key")
+    if plan is not None and key is None:
+        raise UserError("--plan: only the key names the systems, without which there is no verdict; add --key")
     secret_key = None if key is None else read_key(key)
+    settings = None
+    if plan is not None:
+        from human_eval.planning.plan import settings_of
+        from rlsum.evaluation.statistics import RESAMPLES
+
+        settings = settings_of(plan, RESAMPLES, seed=0)
     if secret_key is not None:
         check_key(secret_key, blind, f"--key {key}")
     bound = server.bind(host, port)
     store = ResponseStore(path, blind, lease=lease * 3600)
-    site = Site(blind, store, Access(store), addresses, secret_key, completion_url, return_url, show_verdicts)
+    site = Site(blind, store, Access(store), addresses, secret_key, completion_url, return_url, show_verdicts, settings)
     if addresses[0].startswith("http:") and public_url is not None:
         typer.echo(
             "Warning: links and answers are not encrypted; see docs/judging.md for TLS.",

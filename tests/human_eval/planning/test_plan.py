@@ -20,7 +20,7 @@ from human_eval.planning.preregistration import preregistration, scenario_table
 from human_eval.planning.scenarios import Scenario
 from human_eval.planning.simulation import Assumptions
 from human_eval.report.results import to_json
-from human_eval.statistics.analysis import AnalysisSettings, analyse
+from human_eval.statistics.analysis import LIKE_THESE, THESE, AnalysisSettings, Planned, analyse
 from human_eval.statistics.exclusion import ExclusionRules
 from rlsum.errors import UserError
 
@@ -117,8 +117,12 @@ def test_analyse_reads_what_plan_wrote(made, tmp_path):
     rules = ExclusionRules(max_failed=0.4, min_seconds=3)
     write_plan(tmp_path / "plan.json", replace(made, design=replace(made.design, rules=rules, alpha=0.01)))
     settings = settings_of(tmp_path / "plan.json", 100, 7)
-    assert settings == AnalysisSettings("overall", rules, 0.01, 100, 7)
+    assert replace(settings, planned=None) == AnalysisSettings("overall", rules, 0.01, 100, 7)
+    assert settings.planned == Planned(made.design.items, 3, 1, made.design.people(made.design.items, 3), LIKE_THESE)
     kept = json.loads((tmp_path / "plan.json").read_text())
+    former = {name: value for name, value in kept["design"].items() if name not in ("booklet", "about")}
+    (tmp_path / "former.json").write_text(json.dumps({**kept, "design": former}))
+    assert settings_of(tmp_path / "former.json", 100, 7).planned.about == THESE
     old = [{**kept, "format": 0}, {**kept, "design": {**kept["design"], "alpha": 7}}]
     for text in ("[]", "{}", "{", '{"format": 1, "design": {"rules": {"speed": 1}}}', *map(json.dumps, old)):
         (tmp_path / "other.json").write_text(text)

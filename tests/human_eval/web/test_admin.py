@@ -3,9 +3,14 @@
 import json
 
 import pytest
+from markupsafe import escape
 from served import answers, make_key, make_study, token_of
 
 from human_eval.collection.responses import read_responses, response_of
+from human_eval.report.findings import findings
+from human_eval.report.warnings import warnings
+from human_eval.statistics.analysis import THESE, AnalysisSettings, Planned, analyse
+from human_eval.statistics.unblind import unblind
 from human_eval.web.admin import duration, number
 
 
@@ -41,7 +46,7 @@ def test_agreement_is_about_texts_not_sides(app):
     work(app, "anna", ("left", "none"))
     work(app, "ben", ("right", "none"))
     page = app.visit("admin").get("/admin").text
-    assert "all judgments are the same" in page  # perfect, so that alpha has nothing to compare with
+    assert page.count("<td>1.00</td>") == 2
 
 
 def test_without_the_key_nobody_is_said_to_fail(app):
@@ -76,6 +81,27 @@ def test_the_verdict_is_hidden_until_the_study_is_closed(app_of):
     page = admin.get("/admin").text
     assert "focus: alpha-system is preferred to beta-system" in page
     assert "overall: no difference detected" in page
+
+
+@pytest.mark.parametrize("planned", [False, True])
+def test_the_page_says_what_analyse_says(app_of, planned):
+    study = make_study(items=8, booklets=3)
+    key, settings = make_key(study), AnalysisSettings()
+    if planned:
+        settings = AnalysisSettings("overall", planned=Planned(9, 3, 1, 3, THESE))
+    app = app_of(study, key=key, settings=settings if planned else None)
+    for judge, sides in (("anna", "left"), ("ben", "right"), ("chris", "left")):
+        work(app, judge, (sides, "none"))
+    admin = app.visit("admin")
+    change(admin, "closed")
+    page = admin.get("/admin").text
+    responses = [response_of(json.loads(line)) for line in admin.get("/admin/judgments.jsonl").text.splitlines()]
+    analysis = analyse(unblind(study, key, responses), settings)
+    for sentence in (*findings(analysis), *warnings(analysis)):
+        assert f"<li>{escape(sentence)}</li>" in page
+    for pair in analysis.agreement.values():
+        assert f"<td>{pair['pairwise'].value:.2f}</td>" in page
+    assert ("not as planned: items: planned 9, happened 8" in page) == planned
 
 
 def test_a_closed_study_that_excludes_everyone_has_a_page(app_of):
