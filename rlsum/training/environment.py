@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
-from importlib.metadata import distributions
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,20 +41,27 @@ NAMED = re.compile(r"\|library:rouge-score-[^|\]]*")
 
 def describe(facts: Mapping[str, Any]) -> bytes:
     """The machine, the packages and ``facts`` as JSON."""
-    versions = {d.name.lower().replace("_", "-"): d.version for d in distributions()}
-    versions["torch"] = torch.__version__  # with the build: +cpu, +cu130
     about = {
         "command": sys.argv,
         "python": platform.python_version(),
         "platform": platform.platform(),
         "threads": torch.get_num_threads(),
         "cuda": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
-        "packages": {name: versions.get(name) for name in PACKAGES},
+        "packages": {name: _version(name) for name in PACKAGES},
         "objective": OBJECTIVE,
         "rewards": REWARDS,
         **facts,
     }
     return (json.dumps(about, indent=2) + "\n").encode()
+
+
+def _version(package: str) -> str | None:
+    if package == "torch":
+        return str(torch.__version__)  # with the build: +cpu, +cu130
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
 
 
 def dependencies(train: Corpus, valid: Corpus, processes: Processes) -> dict[str, Any]:

@@ -7,9 +7,9 @@ HARD = {
     "blank": " \n\t ",
     "one character": "x",
     "one mark": ".",
-    "10,000 words": "the cat runs and the dog sleeps in the red garden . " * 833,
+    "3,000 words": "the cat runs and the dog sleeps in the red garden . " * 250,
     "one word of 10,000 letters": "y" * 10_000,
-    "10,000 lines": "cat\n" * 10_000,
+    "3,000 lines": "cat\n" * 3_000,
     "emoji": "👩‍👩‍👧‍👦 🐈 runs 🏃🏽‍♀️ !",
     "Chinese": "市长说、桥在暴风雨中倒塌了。",
     "right to left": "رئيس البلدية يقول إن الجسر سقط\nהחתול ישן בבית",  # noqa: RUF001

@@ -1,8 +1,8 @@
 """Run `rlsum` commands in one process or in several, without a launcher: ``python processes.py '[{...}, ...]'``.
 
 A job has the arguments of a command and the ``count`` of its processes, which talk through gloo, as `torchrun` would
-have them do. They are forks, so that torch is imported once. ``kill: [rank, place, turn]`` ends one process (SIGKILL)
-where it comes to a place for the turn-th time. Prints a line a job: how each process ended.
+have them do. They are forks, so that all libraries are imported once. ``kill: [rank, place, turn]`` ends one process
+(SIGKILL) where it comes to a place for the turn-th time. Prints a line a job: how each process ended.
 """
 
 from __future__ import annotations
@@ -19,11 +19,16 @@ import torch
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import accelerate  # noqa: F401
+import datasets  # noqa: F401
+import scipy.io
+import scipy.stats  # noqa: F401
+import torch._dynamo  # the first optimiser imports it
 from ports import free_port
 
 from rlsum import cli
+from rlsum.cli import app  # noqa: F401
 from rlsum.generation import outputs as generation
-from rlsum.training import trainer
+from rlsum.training import build, trainer  # noqa: F401
 from rlsum.training.parallel import launch
 from rlsum.training.trainer import Trainer
 

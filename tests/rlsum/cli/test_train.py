@@ -11,6 +11,7 @@ import datasets
 import pytest
 import torch
 import yaml
+from claimed import claimed
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from typer.testing import CliRunner
 
@@ -269,8 +270,7 @@ def test_a_run_with_other_articles_or_processes_is_not_resumed(place, tmp_path, 
     assert message in refused("train", "--resume", resumable(place, tmp_path / "r", **changes))
 
 
-@pytest.mark.parametrize("kind", ["mixed", "ranking"])
-@pytest.mark.parametrize("version", [None, 1, 999])
+@pytest.mark.parametrize(("kind", "version"), [("mixed", None), ("ranking", 999)])
 def test_a_rewarded_run_of_another_objective_is_not_resumed_but_starts_others(place, tmp_path, kind, version):
     """Runs of before recorded no version."""
     folder = tmp_path / "r"
@@ -340,12 +340,8 @@ def test_a_run_folder_is_one_process_at_a_time(place, tmp_path, options):
     folder = resumable(place, tmp_path / "r")
     if "--resume" not in options:
         (folder / checkpoint.STATE).unlink()
-    claim = "import sys; from rlsum.training.checkpoint import claim; held = claim(sys.argv[1]); print('held', flush=1)"
-    command = [sys.executable, "-c", claim + "; sys.stdin.read()", str(folder)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
-        assert other.stdout.readline() == "held\n"
+    with claimed(folder):
         message = refused("train", *(option.format(config=place / "mle.yaml", run=folder) for option in options))
-        other.kill()
     assert "another process is writing there" in message
 
 
@@ -478,15 +474,16 @@ def test_a_folder_that_cannot_be_written_is_refused(place, tmp_path, monkeypatch
 
 
 @pytest.mark.usefixtures("nothing_is_read")
-def test_half_precision_that_the_device_lacks_is_refused(place, tmp_path):
-    """In a fresh process: accelerate keeps the precision of the first run in a process for all later ones."""
-    command = [sys.executable, "-m", "rlsum", "train", str(place / "mle.yaml"), f"run={tmp_path / 'r'}"]
-    environment = {**os.environ, "ACCELERATE_USE_CPU": "true"}
-    done = subprocess.run(
-        [*command, "training.mixed_precision=fp16"], env=environment, capture_output=True, text=True, timeout=300
-    )
-    assert done.returncode == 2
-    assert "training.mixed_precision=fp16: not available on this device" in done.stderr
+def test_half_precision_that_the_device_lacks_is_refused(place, tmp_path, monkeypatch):
+    from accelerate.state import AcceleratorState
+
+    monkeypatch.setenv("ACCELERATE_USE_CPU", "true")
+    AcceleratorState._reset_state(reset_partial_state=True)  # which keeps the precision of the first run of a process
+    try:
+        message = refused("train", place / "mle.yaml", f"run={tmp_path / 'r'}", "training.mixed_precision=fp16")
+    finally:
+        AcceleratorState._reset_state(reset_partial_state=True)
+    assert "training.mixed_precision=fp16: not available on this device" in message
     assert not (tmp_path / "r" / "config.yaml").exists()
 
 

@@ -1,11 +1,10 @@
 import json
-import subprocess
-import sys
 from dataclasses import replace
 
 import pytest
 import tiny
 import torch
+from claimed import claimed
 
 from rlsum.config import ConfigError
 from rlsum.training import build, checkpoint
@@ -160,11 +159,6 @@ def test_a_state_of_other_sizes_is_a_clear_error(tmp_path):
 
 
 def test_a_folder_is_claimed_by_one_process_until_it_lets_go_or_is_killed(tmp_path):
-    claim = "import sys; from rlsum.training.checkpoint import claim; held = claim(sys.argv[1]); print('held', flush=1)"
-    command = [sys.executable, "-c", claim + "; sys.stdin.read()", str(tmp_path / "run")]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
-        assert other.stdout.readline() == "held\n"
-        with pytest.raises(CheckpointError, match="another process is writing there"):
-            checkpoint.claim(tmp_path / "run")
-        other.kill()
+    with claimed(tmp_path / "run"), pytest.raises(CheckpointError, match="another process is writing there"):
+        checkpoint.claim(tmp_path / "run")
     checkpoint.claim(tmp_path / "run").close()

@@ -9,8 +9,10 @@ from left import assert_same_run, log_of
 
 from rlsum.training import checkpoint
 
-NEW = ("token", "reinforce++", "reinforce++-baseline", "dapo", "gspo", "minimum-risk", "best-of-n")
-CONTROLS = {"constant": {"control": "constant", "control_advantage": -0.3}, "shuffled": {"control": "shuffled"}}
+KINDS = {  # of what a resumed run needs: nothing of the past; the samples of two updates; no advantages; other rewards
+    **{name: tiny.OBJECTIVES[name] for name in ("token", "dapo", "best-of-n")},
+    "shuffled": {"control": "shuffled"},
+}
 
 
 def test_a_run_that_measures_from_its_start_and_shares_samples_resumes_exactly(tmp_path):
@@ -33,9 +35,9 @@ def test_samples_of_a_cut_distribution_are_scored_in_it(tmp_path):
     assert all(3 <= row["sample_length"] <= 7 for row in rows)
 
 
-@pytest.mark.parametrize("name", [*NEW, *CONTROLS])
-def test_every_objective_resumes_exactly(tmp_path, name):
-    resumes_exactly(tmp_path, {**tiny.OBJECTIVES, **CONTROLS}[name], accumulate=2, batch_size=2)
+@pytest.mark.parametrize("name", KINDS)
+def test_every_kind_of_objective_resumes_exactly(tmp_path, name):
+    resumes_exactly(tmp_path, KINDS[name], accumulate=2, batch_size=2)
 
 
 def resumes_exactly(tmp_path, objective, **training):
@@ -63,7 +65,7 @@ def resumes_exactly(tmp_path, objective, **training):
     return [row for row in log_of(tmp_path / "whole") if row["kind"] == "train"]
 
 
-@pytest.mark.parametrize("name", tiny.OBJECTIVES)
+@pytest.mark.parametrize("name", ["mle", "self-critical", "best-of-n"])
 def test_the_best_checkpoint_has_the_numbers_of_its_validation_again(tmp_path, name):
     kind = tiny.OBJECTIVES[name].get("kind", "mle")
     trainer = tiny.trainer(tiny.config(tmp_path / "r", kind, objective=tiny.OBJECTIVES[name]))
@@ -89,7 +91,7 @@ def test_more_weight_on_the_penalty_stays_nearer_to_the_start(tmp_path):
 @pytest.mark.parametrize("name", [name for name in tiny.OBJECTIVES if not name.startswith("mle")])
 def test_every_objective_brings_more_of_its_reward(tmp_path, name):
     objective = {**tiny.OBJECTIVES[name], "kl": 0.0, "gamma": 1.0, "samples": 4, "reward_scale": 1.0}
-    config = tiny.config(tmp_path / "r", objective["kind"], objective=objective, steps=40, validate_every=20)
+    config = tiny.config(tmp_path / "r", objective["kind"], objective=objective, steps=20, validate_every=20)
     tiny.trainer(config, train=tiny.stories(10), valid=tiny.stories(10)).fit()
     rewards = [row["reward"] for row in log_of(tmp_path / "r") if row["kind"] == "train"]
     assert np.mean(rewards[-5:]) > np.mean(rewards[:3]) + 0.1

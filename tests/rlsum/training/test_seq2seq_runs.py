@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from itertools import product
 
 import pretrained as tiny
 import pytest
@@ -88,10 +87,9 @@ def starts(place, tmp_path_factory):
     return {name: trained(settings(place, name, folder / name, training=training)) for name in ARCHITECTURES}
 
 
-@pytest.mark.parametrize(("objective", "name"), [*product(OBJECTIVES, ARCHITECTURES), *product(MORE, ["t5"])])
-def test_every_objective_trains_every_architecture_and_plain_transformers_goes_on(
-    place, starts, tmp_path, name, objective
-):
+@pytest.mark.parametrize(("objective", "name"), zip([*OBJECTIVES, *MORE], 2 * ARCHITECTURES, strict=True))
+def test_every_objective_trains_and_plain_transformers_goes_on(place, starts, tmp_path, name, objective):
+    """Each architecture with two of the objectives, which see no architecture: tokens and their scores alone."""
     mixed = settings(place, name, tmp_path / "r", objective=(OBJECTIVES | MORE)[objective]) | {"model": None}
     run = trained(mixed, init=starts[name])
     rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
@@ -128,13 +126,12 @@ def test_the_best_checkpoint_has_the_numbers_of_its_validation_again(starts, pla
 @pytest.mark.parametrize(
     ("name", "objective", "optimizer"),
     [
-        ("bart", MIXED, {}),
         ("t5", {"kind": "mle"}, {}),
         ("t5", {"kind": "mle", "label_smoothing": 0.1}, {"optimizer": "adafactor", "learning_rate": 0.05}),
         ("bart", MIXED, {"optimizer": "adamw", "weight_decay": 0.1}),
-        *(("t5", objective, {"batch_size": 1, "accumulate": 2}) for objective in MORE.values()),
+        ("t5", MORE["dapo-gspo"], {"batch_size": 1, "accumulate": 2}),
     ],
-    ids=["bart", "t5", "adafactor", "adamw", *MORE],
+    ids=["t5", "adafactor", "adamw", "dapo-gspo"],
 )
 def test_a_resumed_run_equals_an_uninterrupted_one(place, tmp_path, name, objective, optimizer):
     """Stopped in the update after a validation, with dropout on where no samples are drawn."""

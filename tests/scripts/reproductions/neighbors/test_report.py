@@ -1,24 +1,23 @@
 from __future__ import annotations
 
 import csv
-import os
-import subprocess
-import sys
-from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import reproduce
 
-ROOT = Path(__file__).resolve().parents[4]
-SCRIPT = ROOT / "scripts" / "reproduce.py"
 CSVS = {"table1", "sweeps", "table2", "figure4", "table3", "section5.3", "claims"}
 PICTURES = {"figures2-3", "figures2-3-as-printed", "figure4"}
 
 
-def run(*arguments):
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-    return subprocess.run(
-        [sys.executable, SCRIPT, "neighbors", *map(str, arguments)], capture_output=True, text=True, env=environment
-    )
+@pytest.fixture
+def run(capsys):
+    def run(*arguments):
+        code = reproduce.main(["neighbors", *map(str, arguments)])
+        said = capsys.readouterr()
+        return SimpleNamespace(returncode=code, stdout=said.out, stderr=said.err)
+
+    return run
 
 
 def rows(path):
@@ -26,7 +25,7 @@ def rows(path):
         return list(csv.DictReader(file))
 
 
-def test_every_table_and_figure(public_data, tmp_path):
+def test_every_table_and_figure(run, public_data, tmp_path):
     out = tmp_path / "out"
     arguments = ("--data", public_data, "--out", out, "--encoder", "none", "--resamples", 20)
     found = run(*arguments)
@@ -46,13 +45,13 @@ def test_every_table_and_figure(public_data, tmp_path):
     assert ("essays", "METEOR") in models
     topics = {row["examples"] for row in rows(out / "table3.csv")}
     assert topics == {*(f"topic {topic}" for topic in range(1, 11)), "all but 3", "ROUGE-L", "length alone"}
-    again = run(*arguments)
+    again = run(*arguments, "--studies", "table1")
     assert "pairs\n" in found.stdout
     assert "pairs\n" not in again.stdout  # the kernels' values were kept
     assert rows(out / "claims.csv")
 
 
-def test_a_task_that_is_given_runs(public_data, tmp_path):
+def test_a_task_that_is_given_runs(run, public_data, tmp_path):
     summaries = f"huse:{public_data / 'huse' / 'huse_summarization.jsonl'}"
     found = run("--data", tmp_path / "nowhere", "--out", tmp_path / "out", "--dialogue", summaries, "--encoder", "none",
                 "--resamples", 20, "--studies", "table1", "section5.3")  # fmt: skip
@@ -63,14 +62,14 @@ def test_a_task_that_is_given_runs(public_data, tmp_path):
     assert "open-ended" in (tmp_path / "out" / "claims.csv").read_text(encoding="utf-8")
 
 
-def test_data_that_cannot_be_used_are_named(public_data, tmp_path):
+def test_data_that_cannot_be_used_are_named(run, public_data, tmp_path):
     found = run("--data", public_data, "--out", tmp_path / "out", "--dialogue", "huse:nowhere.jsonl")
     assert found.returncode == 1
     assert found.stderr == "error: huse: no file or folder nowhere.jsonl\n"
 
 
 @pytest.mark.slow
-def test_real_data(shared, tmp_path):
+def test_real_data(run, shared, tmp_path):
     """Coverage of HUSE summaries and of essays, by the formula as printed and as it can have been meant."""
     human = shared / "data" / "human"
     found = run("--data", human, "--out", tmp_path, "--encoder", "none", "--resamples", 50, "--studies", "table1")
