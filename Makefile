@@ -19,7 +19,7 @@ demo: $(STAMP)
 	$(BIN)/rlsum demo
 
 test: check
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadfile  # a file's fixtures are made once
 
 slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow
