@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from rewards.errors import EncoderMissing as EncoderMissing
 from rewards.errors import RewardError as RewardError
 from rewards.errors import Unavailable as Unavailable
+from rewards.errors import missing_package
 from rewards.options import bind, nearest
 from rewards.plain import Plain, WithoutColumns
 from rewards.specs import Spec, as_spec, split_specs, with_parts
@@ -106,7 +107,12 @@ def from_spec(spec: str | Mapping[str, Any] | Spec) -> Reward:
     if is_reward(target):
         bind(spec.name, _no_options, spec.options)
         return complete(target) if _has_protocol(target) else Plain(spec.name, target)
-    reward = target(**bind(spec.name, target, spec.options))
+    try:
+        reward = target(**bind(spec.name, target, spec.options))
+    except ModuleNotFoundError as error:
+        if reason := missing_package(error):
+            raise Unavailable(f"{spec.name}: {reason}") from error
+        raise
     if not _has_protocol(reward):
         needed = "name, signature, undefined() and __call__()"
         raise RewardError(f"reward {spec.name!r} built a {type(reward).__name__}, which lacks one of {needed}")
@@ -173,6 +179,8 @@ def _attribute(name: str, location: str) -> Any:
     try:
         target: Any = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
+        if reason := missing_package(error):
+            raise Unavailable(f"reward {name!r}: {reason}") from error
         is_missing = ":" in name and error.name == module_name.partition(".")[0]
         hint = "; if it is in this folder, set PYTHONPATH=. before the command" if is_missing else ""
         raise RewardError(f"reward {name!r}: cannot import {module_name!r} ({error}){hint}") from error

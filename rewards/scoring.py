@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from rewards.errors import RewardError
+from rewards.errors import RewardError, Unavailable, missing_package
 
 if TYPE_CHECKING:
     import numpy as np
@@ -95,7 +95,13 @@ class BaseReward(ABC):
         columns: Mapping[str, Sequence[Any]] | None = None,
     ) -> NDArray[np.float64]:
         """``(n,)`` float64, NaN where undefined. Raises RewardError for missing inputs or lengths that differ."""
-        return self.scores(checked(self, Inputs(candidates, references, sources, columns)))
+        inputs = checked(self, Inputs(candidates, references, sources, columns))
+        try:
+            return self.scores(inputs)
+        except ModuleNotFoundError as error:
+            if reason := missing_package(error):
+                raise Unavailable(f"{self.name}: {reason}") from error
+            raise
 
     def undefined(
         self,
@@ -262,5 +268,11 @@ def headings(rewards: Mapping[str, Any]) -> dict[str, str]:
 
 
 def library(package: str) -> str:
-    """The installed version of a library, for signatures; reads package metadata, imports nothing."""
-    return f"{package}-{version(package)}"
+    """The installed version of a library, for signatures; reads package metadata, imports nothing.
+
+    Raises Unavailable where it is not installed.
+    """
+    try:
+        return f"{package}-{version(package)}"
+    except PackageNotFoundError as error:
+        raise Unavailable(missing_package(error) or f"the package {package} is not installed") from error

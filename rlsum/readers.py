@@ -10,6 +10,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, cast
 
@@ -167,7 +168,8 @@ def _csv(path: Path) -> Iterator[Read]:
     csv.field_size_limit(max(FIELD_LIMIT, csv.field_size_limit()))  # process-wide; only ever raised
     # Undecodable bytes become lone surrogates, which are detected field by field: they break one row, not the file.
     with io.TextIOWrapper(_open(path), "utf-8-sig", "surrogateescape", newline="") as file:
-        rows = csv.reader(file, strict=True)
+        first = file.readline()
+        rows = csv.reader(chain([first] if first else [], file), strict=True, delimiter=_delimiter(path, first))
         header = next(rows, [])
         while True:
             where, name = f"{path}:{rows.line_num + 1}", _name(path, rows.line_num + 1)
@@ -182,6 +184,13 @@ def _csv(path: Path) -> Iterator[Read]:
                 yield Read(where, name, dict(zip(header, row, strict=True)))
             elif row:
                 yield Read(where, name, {}, "wrong number of CSV fields")
+
+
+def _delimiter(path: Path, header: str) -> str:
+    """A tab in .tsv; in .csv a semicolon or a tab where the header has more of them than commas."""
+    if ".tsv" in path.suffixes:
+        return "\t"
+    return max(",;\t", key=header.count)  # a comma, the first, if none is there
 
 
 def _parquet(path: Path) -> Iterator[Read]:
@@ -232,6 +241,20 @@ READERS: dict[str, Callable[[Path], Iterator[Read]]] = {
     ".jsonl": jsonl,
     ".json": jsonl,
     ".csv": _csv,
+    ".tsv": _csv,
     ".parquet": _parquet,
     ".story": _story,
 }
+
+
+TABLES = (".csv", ".tsv", ".parquet")
+
+
+def is_table(path: Path) -> bool:
+    """Whether a file is CSV, TSV (gzip or not) or parquet, by its name."""
+    return path.is_file() and (Path(path.stem) if path.suffix == ".gz" else path).suffix in TABLES
+
+
+def records(path: Path) -> Iterator[Read]:
+    """Rows of a table, or of JSONL under any other name."""
+    return read_file(path) if is_table(path) else jsonl(path)

@@ -12,7 +12,7 @@ from typing import Any
 from rewards.scoring import Inputs, ReadsColumns, columns_read
 from rlsum.errors import RecordError
 from rlsum.files import replacing
-from rlsum.readers import Read, jsonl
+from rlsum.readers import Read, records
 
 OUTPUT_FIELDS = ("id", "source", "references", "candidate", "system")
 RECORD_FIELDS = (*OUTPUT_FIELDS, "reference", "scores", "undefined")  # any other field is a column for rewards
@@ -129,23 +129,34 @@ def finite(value: Any) -> Any:
 
 
 def read_outputs(path: str | Path) -> list[Output]:
-    """Read an outputs file, gzipped if its name ends in .gz.
+    """Read an outputs file: JSONL, CSV or TSV, gzip or not, or parquet.
+
+    A row needs a candidate and references, or one reference. Without an id it has the number of its row, so that files
+    of one order line up; without a system the name of the file; without a source none.
 
     Raises RecordError for the first bad line: an evaluation that silently drops outputs compares different items.
     """
-    outputs = [_output(read) for read in jsonl(Path(path))]
+    name = Path(path).name.split(".")[0]
+    outputs = [_output(read, number, name) for number, read in enumerate(records(Path(path)), 1)]
     if not outputs:
-        raise RecordError(f"{path}: no records; expected one JSON object a line with {', '.join(OUTPUT_FIELDS)}")
+        raise RecordError(f"{path}: no records; expected rows with {', '.join(OUTPUT_FIELDS)}")
     return outputs
 
 
-def _output(read: Read) -> Output:
+def _output(read: Read, number: int, name: str) -> Output:
     if read.problem:
-        raise RecordError(f"{read.where}: {read.problem}; expected one JSON object a line")
-    row = read.fields
-    missing = [name for name in OUTPUT_FIELDS if name not in row]
+        raise RecordError(f"{read.where}: {read.problem}; expected one JSON object a line, or a table with a header")
+    row = {"id": number, "source": "", "system": name, **read.fields}
+    if "references" not in row and "reference" in row:
+        row["references"] = [row["reference"]]
+    if isinstance(row.get("references"), str):  # a table has one text in a field
+        row["references"] = [row["references"]]
+    missing = [field for field in ("candidate", "references") if field not in row]
     if missing:
-        raise RecordError(f"{read.where}: missing {', '.join(missing)}; a record needs {', '.join(OUTPUT_FIELDS)}")
+        raise RecordError(
+            f"{read.where}: missing {', '.join(missing)}; a record needs candidate and references (or reference), and "
+            "may have id, source and system"
+        )
     texts = {name: row[name] for name in ("source", "candidate", "system")}
     wrong = [name for name, value in texts.items() if not isinstance(value, str)]
     references, scores = row["references"], row.get("scores") or {}

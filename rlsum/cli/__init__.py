@@ -18,6 +18,16 @@ def main() -> None:
     except USER_ERRORS as error:
         print(f"rlsum: {error}", file=sys.stderr)
         sys.exit(2)
+    except ModuleNotFoundError as error:
+        from rewards.errors import missing_package
+
+        reason = missing_package(error)
+        if reason is None:
+            raise
+        if reason.endswith("[contextual]'"):  # the commands that train need more
+            reason = reason.replace("contextual", "train")
+        print(f"rlsum: {reason}", file=sys.stderr)
+        sys.exit(2)
 
 
 def _notice_foreign_packages() -> None:

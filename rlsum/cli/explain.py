@@ -18,8 +18,11 @@ ENDINGS = (".png", ".html", ".json")
 
 
 def explain(
-    candidate: Annotated[str, typer.Argument(help="The text that is scored; its lines are its sentences.")],
-    reference: Annotated[str, typer.Argument(help="The text to compare it with.")],
+    candidate: Annotated[
+        str, typer.Argument(help="The text that is scored; its lines are its sentences. With --id: a file of outputs.")
+    ],
+    reference: Annotated[str | None, typer.Argument(help="The text to compare it with. Not with --id.")] = None,
+    *,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="PLAN.png", help="A picture (.png), a page (.html) or data (.json).")
     ],
@@ -29,6 +32,10 @@ def explain(
     theme: Annotated[
         Literal["light", "dark"], typer.Option(help="Of a picture; a page follows the browser.")
     ] = "light",
+    identity: Annotated[
+        str | None, typer.Option("--id", help="Explain the output of this id, with its first reference.")
+    ] = None,
+    system: Annotated[str | None, typer.Option(help="With --id: whose output, if the file has several.")] = None,
     overwrite: Annotated[bool, typer.Option(help="Replace PLAN.png.")] = False,
 ) -> None:
     """Explain a score: where the weight of words and sentences moves, or which tokens are similar.
@@ -42,6 +49,8 @@ def explain(
     rlsum explain --metrics 's+wms(vectors=vectors.txt.gz, normalize=unit)' "They have fun." "Kids play." -o plan.png
 
     rlsum explain --metrics 'sms(vectors=vectors.txt.gz), twmd' "They have fun." "Kids play." -o plan.html
+
+    rlsum explain outputs.jsonl --id story-7 --metrics 'wms(vectors=vectors.txt.gz)' -o plan.html
     """
     import rewards
     from rewards.explain import explain as explained
@@ -49,6 +58,7 @@ def explain(
     if out.suffix not in ENDINGS:
         raise UserError(f"--out {out}: the ending selects the format; use one of {', '.join(ENDINGS)}")
     check_free("--out", out, overwrite)
+    candidate, reference = _texts(candidate, reference, identity, system)
     scorers = rewards.from_specs(metrics)
     if out.suffix == ".png" and len(scorers) > 1:
         raise UserError(f"--out {out}: a picture shows one metric, {len(scorers)} are given; use .html or .json")
@@ -57,6 +67,26 @@ def explain(
     for explanation in explanations:
         typer.echo(f"{explanation.metric} {explanation.score:.4f}")
     typer.echo(out)
+
+
+def _texts(candidate: str, reference: str | None, identity: str | None, system: str | None) -> tuple[str, str]:
+    """The two texts: as given, or of the output that --id and --system name."""
+    if identity is None:
+        if reference is None or system is not None:
+            raise UserError("explain takes a candidate and a reference, or a file of outputs with --id (and --system)")
+        return candidate, reference
+    if reference is not None:
+        raise UserError(f"--id {identity}: give one file of outputs, and no reference")
+    from rlsum.records import read_outputs
+
+    found = [each for each in read_outputs(candidate) if each.id == identity and system in (None, each.system)]
+    if len(found) != 1:
+        systems = ", ".join(each.system for each in found)
+        fix = f"name one with --system: {systems}" if found else "give an id of the file"
+        raise UserError(f"{candidate}: {len(found)} outputs have the id {identity!r}; {fix}")
+    if not found[0].references:
+        raise UserError(f"{candidate}: the output {identity!r} has no reference")
+    return found[0].candidate, found[0].references[0]
 
 
 def _write(out: Path, explanations: list[Explanation], theme: str) -> None:

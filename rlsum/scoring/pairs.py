@@ -14,7 +14,7 @@ from typing import Any
 
 from rewards.scoring import Inputs, ReadsColumns
 from rlsum.errors import RecordError
-from rlsum.readers import NotJson, json_value, lines, text_of
+from rlsum.readers import NotJson, is_table, json_value, lines, records, text_of
 from rlsum.records import ColumnCheck, common_columns, other_fields
 from rlsum.scoring import signatures
 
@@ -32,7 +32,7 @@ class Identity:
 
 @dataclass(frozen=True)
 class Records:
-    """A JSONL file, also gzipped, one object a line."""
+    """A JSONL file, one object a line, or a table (CSV, TSV, parquet); text also gzipped."""
 
     path: Path
 
@@ -40,22 +40,30 @@ class Records:
         """Read all once. Raises RecordError for a row that ``rewards`` cannot score, UserError for bad signatures."""
         content, rows, columns = hashlib.sha256(), 0, ColumnCheck(rewards)
         scored: set[str] = set()
-        for where, line in lines(self.path):
+        for where, line, row in self._rows():
             content.update(line)
-            if line.strip():
-                row = _checked(line, where)
-                columns.check(where, row)
-                scored.update(row.get("scores", ()))
-                rows += 1
+            columns.check(where, row)
+            scored.update(row.get("scores", ()))
+            rows += 1
         if not rows:
-            raise RecordError(f"{self.path}: no records; expected one JSON object a line with candidate and references")
+            raise RecordError(f"{self.path}: no records; expected rows with candidate and references")
         known = signatures.read(self.path) if scored else {}
         return Identity(content.hexdigest()[:16], rows, {metric: known.get(metric) for metric in sorted(scored)})
 
     def __iter__(self) -> Iterator[Row]:
+        return (row for _, _, row in self._rows())
+
+    def _rows(self) -> Iterator[tuple[str, bytes, Row]]:
+        """Each row with its place and its bytes."""
+        if is_table(self.path):
+            for read in records(self.path):
+                if read.problem:
+                    raise RecordError(f"{read.where}: {read.problem}")
+                yield read.where, repr(read.fields).encode("utf-8", "surrogatepass"), _checked(read.fields, read.where)
+            return
         for where, line in lines(self.path):
             if line.strip():
-                yield _checked(line, where)
+                yield where, line, _checked(_parsed(line, where), where)
 
 
 @dataclass(frozen=True)
@@ -101,11 +109,14 @@ def texts_of(row: Mapping[str, Any]) -> tuple[str, Sequence[str], str]:
     return row["candidate"], references, row.get("source", "")
 
 
-def _checked(line: bytes, where: str) -> Row:
+def _parsed(line: bytes, where: str) -> Any:
     try:
-        row = json_value(line, finite=True)  # the row is written again
+        return json_value(line, finite=True)  # the row is written again
     except NotJson as error:
         raise RecordError(f"{where}: {error}; expected one JSON object a line") from error
+
+
+def _checked(row: Any, where: str) -> Row:
     if not isinstance(row, dict):
         raise RecordError(f"{where}: a {type(row).__name__}, not an object; expected one object a line")
     if "candidate" not in row or ("references" not in row and "reference" not in row):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 
@@ -9,6 +10,7 @@ import pytest
 
 from rlsum.errors import RecordError
 from rlsum.records import Output, read_outputs, to_json, write_outputs
+from rlsum.scoring.pairs import Records
 
 OUTPUT = Output("1", "a\u2028b", ("r one\nr two", "other"), "c \U0001f600", "s", {"rouge-l": 0.5, "sms": None})
 
@@ -58,7 +60,7 @@ def test_damaged_gzip_is_told(tmp_path):
     [
         (b"", "no records"),
         (b"\n\n", "no records"),
-        (b"{}\n", ":1: missing id, source, references, candidate, system"),
+        (b"{}\n", ":1: missing candidate, references"),
         (b"[1]\n", ":1: not a JSON object"),
         (b"\nnonsense\n", ":2: not JSON"),
         (b"\xff\xfe\n", ":1: not UTF-8"),
@@ -69,7 +71,7 @@ def test_damaged_gzip_is_told(tmp_path):
         (line(id=None), ":1: id must be text or a number, not null"),
         (
             json.dumps({"id": 1, "source": "", "references": "r", "candidate": None, "system": "s"}).encode(),
-            ":1: candidate, references must be text",
+            ":1: candidate must be text",
         ),
     ],
 )
@@ -83,3 +85,27 @@ def test_a_file_that_cannot_be_used_is_refused_in_words(tmp_path, content, words
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(RecordError, match=r"nowhere\.jsonl: cannot be read"):
         read_outputs(tmp_path / "nowhere.jsonl")
+
+
+ROWS = [("a storm; hit", "the storm hit"), ("a\tdog", "dogs, and cats")]
+
+
+@pytest.mark.parametrize(("name", "delimiter"), [("x.csv", ","), ("x.csv", ";"), ("x.csv", "\t"), ("x.tsv", "\t")])
+def test_tables_are_outputs_and_pairs(tmp_path, name, delimiter):
+    path = tmp_path / name
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, delimiter=delimiter).writerows([("candidate", "reference"), *ROWS])
+    outputs = read_outputs(path)
+    assert [(each.candidate, *each.references) for each in outputs] == ROWS
+    assert [(each.id, each.system, each.source) for each in outputs] == [("1", "x", ""), ("2", "x", "")]
+    assert [(row["candidate"], row["reference"]) for row in Records(path)] == ROWS
+    assert Records(path).check().rows == 2
+
+
+def test_a_broken_row_of_a_table_is_named(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("candidate,reference\na,b\na,b,c\n")
+    with pytest.raises(RecordError, match=":3: wrong number of CSV fields"):
+        read_outputs(path)
+    with pytest.raises(RecordError, match=":3: wrong number of CSV fields"):
+        Records(path).check()

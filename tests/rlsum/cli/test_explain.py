@@ -12,6 +12,7 @@ import pytest
 from rlsum.cli import main
 
 CANDIDATE = "The cat sleeps in the house . <b>A dog</b> runs & falls ."
+SYSTEMS = [("one", "a dog"), ("two", "the cat runs")]
 WIDE = "cat \u5317\u4eac\u7684\u732b dog \u0645\u0631\u062d\u0628\u0627 " + "river" * 40 + " \U0001f600 \x07 $x$ house"
 
 
@@ -132,3 +133,17 @@ def test_a_file_is_replaced_only_when_asked(explain):
     assert "add --overwrite" in error
     assert explain(*arguments, "--overwrite")[0] == 0
     assert json.loads(Path("p.json").read_text())
+
+
+def test_an_output_is_explained_by_its_id(explain):
+    rows = [{"id": "a", "system": name, "candidate": text, "reference": "a dog sleeps"} for name, text in SYSTEMS]
+    Path("o.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    options = ("--metrics", "wms(vectors=v.txt)", "-o", "p.json")
+    code, _, error = explain("o.jsonl", "--id", "a", *options)
+    assert code == 2
+    assert "--system: one, two" in error
+    assert explain("o.jsonl", "--id", "a", "--system", "two", *options)[0] == 0
+    (data,) = json.loads(Path("p.json").read_text())
+    assert [item["text"] for item in data["candidate"]] == ["cat", "runs"]
+    assert "0 outputs have the id 'b'" in explain("o.jsonl", "--id", "b", *options, "--overwrite")[2]
+    assert explain("a cat", *options, "--overwrite")[0] == 2, "no reference"
