@@ -91,7 +91,7 @@ def test_a_registered_property_is_measured_logged_and_shown_in_its_unit(monkeypa
     pictures = []
     monkeypatch.setattr(plots, "picture", lambda *arguments: pictures.append(arguments))
     rows = [{"step": step, "kind": "valid", "reading-ease": 60.0, "repetition": 0.25} for step in (1, 2)]
-    plots.draw_runs({"run": rows}, ["rouge-l"])
+    plots.draw_runs({"run": [rows]}, ["rouge-l"])
     [(_, _, _, panels)] = pictures
     values = {panel.title: panel.curves[0].values.tolist() for panel in panels}
     assert values == {"repetition, %": [25, 25], "reading ease, points": [60, 60]}
