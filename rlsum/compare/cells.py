@@ -43,8 +43,8 @@ class Cell:
     @property
     def title(self) -> str:
         """The name of its row for readers."""
-        names = {NONE: "continued likelihood"}
-        return names.get(self.system, self.system.replace(".", ", "))
+        name, _, variant = self.system.partition(".")
+        return "continued likelihood" if name == NONE else f"{name} ({variant})" if variant else name
 
     @property
     def constant(self) -> bool:

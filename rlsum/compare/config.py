@@ -114,6 +114,8 @@ class Comparison:
     choosing       name -> summaries chosen among samples of the start
     outputs        name -> file of outputs for the same articles, shown as a row
     compared_with  a row that all others are compared with, besides start and control
+    correlation    report.json of `rlsum correlate`, for the chain from agreement to preference
+    study          results.json of `rlsum human-eval analyse`, for the chain
     margin         a loss that still counts as "no worse", of scores from 0 to 1, such as 0.01; None: no such verdict
     launcher       what starts a training, such as ``accelerate launch --num_processes 4``
     """
@@ -136,6 +138,8 @@ class Comparison:
     choosing: dict[str, Choosing] = field(default_factory=dict)
     outputs: dict[str, str] = field(default_factory=dict)
     compared_with: str | None = None
+    correlation: str | None = None
+    study: str | None = None
     margin: float | None = Field(default=None, gt=0)
     launcher: str = ""
 

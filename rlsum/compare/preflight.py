@@ -21,12 +21,13 @@ from rlsum.compare.folder import Folder
 from rlsum.config import Config, DataConfig
 from rlsum.data.corpus import load_corpus
 from rlsum.errors import ConfigError, UserError
+from rlsum.evaluation.power import DEFAULTS, TARGET, Variances, detectable, fewest_seeds, power
 from rlsum.files import write_atomically
 from rlsum.generation.choosing import Rule, SampleChoice
 from rlsum.generation.outputs import check_ids
 from rlsum.pages.blocks import Block, Bullets, Heading, Paragraph
+from rlsum.pages.table import SCALE, Table
 from rlsum.pages.table import Cell as TableCell
-from rlsum.pages.table import Table
 from rlsum.records import read_outputs
 from rlsum.training import build, checkpoint
 from rlsum.training.start.origin import Origin
@@ -211,10 +212,38 @@ def plan(comparison: Comparison, cells: Sequence[Cell], cost: Mapping[str, Cost]
         f"{trained} trainings, {total:.0f} minutes of one core, at best {total / min(jobs, max(1, trained)):.0f} with "
         f"{jobs} at a time: {TIMED} timed updates and a validation of each kind, without decoding the test articles."
     )
+    count = _count(comparison, cells)
     warnings = [f"{name} has no column in the tables: {why}" for name, why in missing_metrics(comparison).items()]
     return [
         Heading(f"Plan of {comparison.folder}", 1),
         Table("Tasks", ("task", "cell", "kind", "after", "minutes"), tuple(rows)),
         *([Paragraph(told)] if cost else []),
+        *([Paragraph(enough(len(comparison.seeds), count))] if count else []),
         *([Bullets(warnings, "warning")] if warnings else []),
     ]
+
+
+def enough(seeds: int, articles: int, of: Variances = DEFAULTS, gain: float = 0.01) -> str:
+    """How many seeds show a gain (raw), in a sentence or two."""
+    least = fewest_seeds(gain, of, articles)
+    points = f"{SCALE * gain:g} points" if gain != 0.01 else "1 point"
+    needed = "more than any plan has" if least is None else f"{least.seeds}, which show it with {least.power:.0%}"
+    seen = (
+        "One seed allows no claim about other seeds."
+        if seeds < 2
+        else f"{seeds} seeds show a gain of {points} with a probability of {power(gain, of, seeds, articles):.0%}, and "
+        f"one of {SCALE * detectable(of, seeds, articles):.1f} points with {TARGET:.0%}."
+    )
+    return f"On {articles:,} articles: {seen} Seeds needed for {points}: {needed} ({of.source})."
+
+
+def _count(comparison: Comparison, cells: Sequence[Cell]) -> int:
+    """The number of test articles; 0 where it is not known without a model."""
+    if comparison.simulate is not None:
+        return comparison.simulate.test
+    configs_known = [dict(cell.config) for cell in cells if cell.config is not None]
+    if not configs_known:
+        return 0
+    reading = build.reading(configs.check(configs_known[0], "plan").data)
+    split, limit = comparison.test_split, comparison.test_limit
+    return len(load_corpus(comparison.test_articles, split=split, limit=limit, columns_optional=True, **reading).rows)

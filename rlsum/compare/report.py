@@ -6,26 +6,29 @@ import csv
 import io
 import json
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from rewards.base import labelled
 from rlsum.compare import tables
-from rlsum.compare.cells import START, Cell, commands_of
-from rlsum.compare.examples import draw_examples
-from rlsum.compare.folder import Folder
+from rlsum.compare.cells import NONE, START, Cell, commands_of
+from rlsum.compare.chain import chain, chain_blocks
+from rlsum.compare.folder import METRICS, Folder
+from rlsum.compare.overoptimization import equal_length_table, frontiers, overoptimization_blocks
 from rlsum.compare.plots import draw_runs, read_metrics
+from rlsum.compare.reading import section_for_reading
 from rlsum.compare.results import Contrast, Results, best, gather, mean_of
-from rlsum.data.vocabulary import VOCABULARY, Vocabulary
 from rlsum.pages.blocks import (
     Block,
     Bullets,
     Contents,
-    Examples,
     Fold,
     Heading,
     Paragraph,
+    pictures_of,
     section,
     signature_section,
 )
@@ -34,9 +37,7 @@ from rlsum.pages.markdown import to_markdown
 from rlsum.pages.page import to_html, write
 from rlsum.pages.pictures import Picture
 from rlsum.pages.table import SCALE, p_words
-from rlsum.records import Output, finite, read_outputs
-
-SHOWN = 4  # articles in the section for reading
+from rlsum.records import finite
 
 
 def write_report(folder: Folder, cells: Sequence[Cell]) -> list[Block]:
@@ -44,13 +45,16 @@ def write_report(folder: Folder, cells: Sequence[Cell]) -> list[Block]:
     results = [gather(folder, cells, method) for method in folder.comparison.decoding]
     shown = blocks(folder, cells, results)
     texts = {
-        "index.html": to_html(shown),
+        "index.html": to_html(shown, sortable=True),
         "report.md": to_markdown(shown) + "\n",
         "tables.tex": to_latex(shown) + "\n",
         "scores.csv": to_csv(results),
         "results.json": to_json(results),
     }
     write(folder.path / "report", texts, shown)
+    for picture in pictures_of(shown):
+        if picture.vector is not None:
+            (folder.path / "report" / f"{picture.name}.svg").write_bytes(picture.vector())
     return shown
 
 
@@ -67,7 +71,9 @@ def blocks(folder: Folder, cells: Sequence[Cell], results: Sequence[Results]) ->
         *section("Findings", Bullets(list(findings(main, margin)))),
         *section("Results", tables.verdict_table(main, margin), tables.cross_table(main)),
         *section("Differences", *(tables.difference_table(main, other) for other in main.against)),
-        *section("Properties", tables.properties(main)),
+        *section("Properties", *filter(None, (tables.properties(main), equal_length_table(main)))),
+        *section("Over-optimisation", *over_optimised(folder, cells, main)),
+        *section("From agreement to preference", *of_chain(folder, results)),
         *(
             block
             for other in others
@@ -76,7 +82,9 @@ def blocks(folder: Folder, cells: Sequence[Cell], results: Sequence[Results]) ->
             )
         ),
         *section("Training", *pictures(folder, cells)),
-        *section("Examples", *examples(folder, cells, main.method)),
+        *section("Cost", tables.costs(folder, cells)),
+        *section("Where they differ most", *section_for_reading(folder, cells, main)),
+        *section("Ask people", *for_people(folder, cells, main)),
         *(section("Cells without a result", tables.failures(main)) if main.failed else []),
         *section("To repeat it", *commands(folder, cells)),
         *signature_section(main.signatures.values()),
@@ -124,34 +132,56 @@ def findings(results: Results, margin: float | None = None) -> Iterator[str]:
         yield f"{len(results.failed)} cells have no result; their reasons are below."
 
 
+def trainings(cells: Sequence[Cell]) -> dict[str, list[list[dict[str, Any]]]]:
+    """Row title -> the log of each seed's training, as far as it has begun."""
+    runs: dict[str, list[list[dict[str, Any]]]] = {}
+    for cell in cells:
+        if cell.config is not None and (Path(str(cell.model)) / METRICS).exists():
+            runs.setdefault(cell.title, []).append(read_metrics(str(cell.model)))
+    return runs
+
+
+def followed(folder: Folder) -> list[str]:
+    """The names of the rewards in the logs of validation."""
+    return list(labelled([trained.reward for trained in folder.comparison.rewards.values()]))
+
+
 def pictures(folder: Folder, cells: Sequence[Cell]) -> list[Picture]:
     """Learning curves, validation and rewards, a line for each system with a band over its seeds."""
-    runs: dict[str, list[Sequence[Mapping[str, object]]]] = {}
-    for cell in cells:
-        if cell.config is not None and (Path(str(cell.model)) / "metrics.jsonl").exists():
-            runs.setdefault(cell.title, []).append(read_metrics(str(cell.model)))
-    names = validated(runs)
-    followed = [name for name in folder.comparison.specs if name in names]
-    return draw_runs(runs, followed, START) if runs else []
+    runs = trainings(cells)
+    return draw_runs(runs, followed(folder), START) if runs else []
 
 
-def validated(runs: Mapping[str, Sequence[Sequence[Mapping[str, object]]]]) -> set[str]:
-    """The names that validations logged."""
-    return {name for seeds in runs.values() for rows in seeds for row in rows for name in row}
+def over_optimised(folder: Folder, cells: Sequence[Cell], results: Results) -> list[Block]:
+    """Each metric against the distance from the start, for what was trained from it."""
+    runs = trainings([cell for cell in cells if cell.kind in ("reward", "control")])
+    return overoptimization_blocks(runs, followed(folder), frontiers(folder.comparison.choosing, results))
 
 
-def examples(folder: Folder, cells: Sequence[Cell], method: str) -> list[Block]:
-    """Some articles with the summaries of every system, of the first seed."""
-    seed = folder.comparison.seeds[0]
-    systems: dict[str, list[Output]] = {}
-    vocabulary = None
-    for cell in cells:
-        path = folder.outputs(cell).get(method)
-        if cell.seed in (seed, None) and path is not None and path.exists():
-            systems[cell.title] = read_outputs(path)
-        if cell.kind == "start" and (words := Path(str(cell.model)) / "best" / VOCABULARY).exists():
-            vocabulary = set(Vocabulary.load(words).words)
-    return [Examples(tuple(draw_examples(systems, vocabulary, SHOWN, seed)))] if systems else []
+def of_chain(folder: Folder, results: Sequence[Results]) -> list[Block]:
+    """Agreement with judges, gain by training and preference of each reward, where their results are given."""
+    correlation, study = (
+        Path(path) if path is not None else None for path in (folder.comparison.correlation, folder.comparison.study)
+    )
+    return [] if correlation is study is None else chain_blocks(chain(correlation, numbers(results), study))
+
+
+def for_people(folder: Folder, cells: Sequence[Cell], results: Results) -> list[Block]:
+    """The command that starts a study of the best system and its control, wherever both have outputs."""
+    reward = next(iter(results.metrics), "")
+    top = best(results, reward) if reward else None
+    other = next((name for name in (NONE, START) if name in results.systems), None)
+    if top is None or other is None or top.best in ("", other):
+        return []
+    seed = results.seeds[0]
+    chosen = {cell.system: cell for cell in cells if cell.system in (top.best, other) and cell.seed in (seed, None)}
+    files = [str(folder.outputs(chosen[name])[results.method]) for name in (top.best, other) if name in chosen]
+    command = ["human-eval", "build", *files, "-o", str(folder.path / "study"), "--items", "30"]
+    names = " and ".join(results.systems[name].title for name in (top.best, other))
+    return [
+        Paragraph(f"A blind study of {names}, the best by {reward} and its control, begins with:"),
+        Bullets([f"rlsum {shlex.join(command)}"], "code"),
+    ]
 
 
 def commands(folder: Folder, cells: Sequence[Cell]) -> list[Block]:
@@ -182,6 +212,11 @@ def to_csv(results: Sequence[Results]) -> str:
 
 def to_json(results: Sequence[Results]) -> str:
     """Means with intervals and all differences; raw scores, not times 100; what is undefined is null."""
+    return json.dumps(numbers(results), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def numbers(results: Sequence[Results]) -> Any:
+    """What results.json holds, the main way of decoding first."""
     data = [
         {
             "decoding": each.method,
@@ -205,7 +240,7 @@ def to_json(results: Sequence[Results]) -> str:
         }
         for each in results
     ]
-    return json.dumps(finite(data), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return finite(data)
 
 
 def _numbers(test: Contrast) -> dict[str, object]:

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from rlsum.compare.cells import NONE, START
+from rlsum.compare.cells import Cell as ComparedCell
+from rlsum.compare.folder import METRICS, Folder
+from rlsum.compare.plots import read_metrics
 from rlsum.compare.results import Contrast, Results, adjusted, best, compare, mean_of
 from rlsum.evaluation.statistics import Interval
 from rlsum.evaluation.verdicts import ALPHA, Word, verdict
@@ -118,6 +125,31 @@ def properties(results: Results) -> Table:
     }
     warning = "A longer summary can score higher by its length alone: compare the lengths, too."
     return property_table(rows, "Properties of the summaries", [warning])
+
+
+def costs(folder: Folder, cells: Sequence[ComparedCell]) -> Table:
+    """What the training of each row took, from its logs: the mean over its seeds."""
+    found: dict[str, list[tuple[float, ...]]] = {}
+    for cell in cells:
+        if cell.config is not None and (Path(str(cell.model)) / METRICS).exists():
+            found.setdefault(cell.title, []).append(_cost(read_metrics(str(cell.model))))
+    rows = tuple(
+        (Cell(title), *(Cell(f"{value:,.{digits}f}") for value, digits in zip(means, (0, 2, 1, 0), strict=True)))
+        for title, means in ((title, np.mean(columns, axis=0)) for title, columns in found.items())
+    )
+    note = "Without validation. Rows of equal updates differ by what their samples and rewards cost."
+    return Table("Cost", ("system", "updates", "seconds an update", "minutes", "tokens a second"), rows, (note,))
+
+
+def _cost(rows: Sequence[Mapping[str, Any]]) -> tuple[float, ...]:
+    """Updates, seconds an update, minutes, and tokens a second of a run."""
+    lines = [row for row in rows if row.get("kind") == "train" and row.get("updates_per_second")]
+    if not lines:
+        return (0.0, math.nan, math.nan, math.nan)
+    steps = np.diff([0, *(row["step"] for row in lines)])  # updates that a line sums up
+    seconds = float(np.sum(steps / [row["updates_per_second"] for row in lines]))
+    tokens = float(np.average([row.get("tokens_per_second") or math.nan for row in lines], weights=steps))
+    return (float(steps.sum()), seconds / steps.sum(), seconds / 60, tokens)
 
 
 def failures(results: Results) -> Table:

@@ -9,10 +9,11 @@ from typing import Literal
 from rlsum.pages.pictures import Picture
 from rlsum.pages.table import Table
 
-Mark = Literal["plain", "copied", "invented"]
+Mark = Literal["plain", "copied", "invented", "own"]
 LEGEND: dict[Mark, str] = {
     "copied": "a word outside the vocabulary, taken from the article",
     "invented": "a name that the article does not contain",
+    "own": "a word that no other summary of the article has",
 }
 
 
@@ -65,9 +66,10 @@ class Example:
 
 @dataclass(frozen=True)
 class Examples:
-    """Articles with their summaries, after a legend of the marks."""
+    """Articles with their summaries, after a note on their choice and a legend of the marks."""
 
     examples: tuple[Example, ...]
+    note: str = "Articles drawn at random."
 
 
 @dataclass(frozen=True)

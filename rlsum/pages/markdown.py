@@ -9,7 +9,7 @@ from rlsum.pages.blocks import LEGEND, Block, Bullets, Contents, Example, Exampl
 from rlsum.pages.pictures import Picture
 from rlsum.pages.table import Cell, Table
 
-MARKS = {"plain": "{}", "copied": "**{}**", "invented": "~~{}~~"}
+MARKS = {"plain": "{}", "copied": "**{}**", "invented": "~~{}~~", "own": "*{}*"}
 
 
 def to_markdown(blocks: Iterable[Block]) -> str:
@@ -30,9 +30,10 @@ def _block(block: Block) -> str:
         case Picture():
             image = f"![{_text(block.title)}]({block.name}.png)"
             return f"{image}\n\n{_text(block.note)}" if block.note else image
-        case Examples(examples):
-            legend = f"Bold, copied: {LEGEND['copied']}. Struck out, invented: {LEGEND['invented']}."
-            return "\n\n".join([*map(_example, examples), legend])
+        case Examples(examples, note):
+            signs = {"Bold": "copied", "Struck out": "invented", "Italic": "own"}
+            legend = " ".join(f"{sign}: {LEGEND[mark]}." for sign, mark in signs.items())  # type: ignore[index]
+            return "\n\n".join([note, *map(_example, examples), legend])
         case Fold(_, inner):
             return to_markdown(inner)
         case Contents():

@@ -11,11 +11,14 @@ from typing import Any
 from rlsum.pages.blocks import LEGEND, Block, Heading, pictures_of
 
 
-def to_html(blocks: Iterable[Block]) -> str:
-    """The blocks as one page, in light and in dark; the first heading is its title."""
+def to_html(blocks: Iterable[Block], sortable: bool = False) -> str:
+    """The blocks as one page, in light and in dark; the first heading is its title.
+
+    With ``sortable`` a click on the head of a column sorts its table, by a script in the page.
+    """
     listed = list(blocks)
     title = next((block.text for block in listed if isinstance(block, Heading)), "Report")
-    return render("pages/report.html", {"title": title, "blocks": listed, "legend": LEGEND})
+    return render("pages/report.html", {"title": title, "blocks": listed, "legend": LEGEND, "sortable": sortable})
 
 
 def render(template: str, values: Mapping[str, Any], package: str = "rlsum") -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from rlsum.pages import fonts
@@ -31,7 +32,8 @@ class Picture:
     """A picture as PNG bytes for light and for dark pages, with a description.
 
     ``width`` is its width on a page in CSS pixels, such that the letters of all pictures have one size. ``note``
-    explains the numbers in place of words that no installed font can draw; "" without any.
+    explains the numbers in place of words that no installed font can draw; "" without any. ``vector`` draws the light
+    picture as SVG, for print; None for a picture that exists as PNG alone.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Picture:
     light: bytes
     dark: bytes
     note: str = ""
+    vector: Callable[[], bytes] | None = field(default=None, compare=False, repr=False)
 
 
 def drawn(name: str, title: str, description: str, size: tuple[float, float], draw: Draw) -> Picture:
@@ -50,11 +53,12 @@ def drawn(name: str, title: str, description: str, size: tuple[float, float], dr
     warning, explains it.
     """
     numbers: dict[str, str] = {}
-    light, dark = (_png(size, draw, mode, numbers) for mode in INKS)
+    light, dark = (_image(size, draw, mode, numbers) for mode in INKS)
     note = fonts.legend(numbers)
     if note:
         log.warning("%s.png: %s", name, note)
-    return Picture(name, title, description, round(96 * size[0]), light, dark, note)
+    vector = partial(_image, size, draw, "light", numbers, "svg")
+    return Picture(name, title, description, round(96 * size[0]), light, dark, note, vector)
 
 
 def short_name(name: str, longest: int = LONGEST) -> str:
@@ -68,8 +72,10 @@ def short_name(name: str, longest: int = LONGEST) -> str:
     return (INVISIBLE if short.startswith("_") else "") + short.replace("$", r"\$")
 
 
-def _png(size: tuple[float, float], draw: Draw, mode: Mode, numbers: dict[str, str]) -> bytes:
-    """PNG bytes. Without pyplot, which keeps figures in a global list and needs a screen."""
+def _image(
+    size: tuple[float, float], draw: Draw, mode: Mode, numbers: dict[str, str], form: Literal["png", "svg"] = "png"
+) -> bytes:
+    """PNG or SVG bytes. Without pyplot, which keeps figures in a global list and needs a screen."""
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -80,7 +86,8 @@ def _png(size: tuple[float, float], draw: Draw, mode: Mode, numbers: dict[str, s
         draw(figure, mode)
         _number_words(figure, numbers)
         buffer = io.BytesIO()
-        figure.savefig(buffer, format="png", metadata={"Software": None})  # the same bytes every time
+        unchanging = {"Software": None} if form == "png" else {"Date": None}  # the same bytes every time
+        figure.savefig(buffer, format=form, metadata=unchanging)
     return buffer.getvalue()
 
 
@@ -120,4 +127,5 @@ def _style(mode: Mode) -> dict[Any, Any]:
         "axes.titleweight": "bold",
         "font.size": 9,
         "lines.linewidth": 1.6,
+        "svg.hashsalt": "rlsum",
     }

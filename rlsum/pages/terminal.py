@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
 BULLETS = {"finding": ("- ", ""), "warning": ("! ", "yellow"), "code": ("", "dim")}
-PIECES = {"plain": "", "copied": "bold green", "invented": "bold red underline"}
+PIECES = {"plain": "", "copied": "bold green", "invented": "bold red underline", "own": "italic"}
 
 
 def show(blocks: Iterable[Block], console: Console) -> None:
@@ -51,7 +51,8 @@ def _print(block: Block, console: Console) -> None:
             sign, style = BULLETS[kind]
             for line in lines:
                 console.print(sign + line, style=style, markup=False, highlight=False, soft_wrap=kind == "code")
-        case Examples(examples):
+        case Examples(examples, note):
+            console.print(note, markup=False, highlight=False)
             for example in examples:
                 console.print(Text(f"Example {example.id}", "bold"))
                 console.print(_example(example))

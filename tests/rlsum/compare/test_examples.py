@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlsum.compare.examples import draw_examples, marked
+from rlsum.compare.examples import marked, side_by_side
 from rlsum.pages.blocks import Piece
 from rlsum.records import Output
 
@@ -28,22 +27,18 @@ def test_the_pieces_are_the_text(text):
     assert "".join(piece.text for piece in marked(text, SOURCE, VOCABULARY)) == text
 
 
-def systems() -> dict[str, list[Output]]:
-    return {
-        name: [Output(str(number), SOURCE, ("a *fire* <b>",), f"{name} saw Velmora", name) for number in numbers]
-        for name, numbers in (("lead", range(20)), ("model [1]", range(5, 25)))
-    }
+def test_what_one_summary_alone_says_is_marked():
+    pieces = marked("the crew slept", SOURCE, None, others={"the", "crew"})
+    assert pieces == (Piece("the crew ", "plain"), Piece("slept", "own"))
 
 
-def test_examples_are_drawn_from_what_all_systems_have():
-    examples = draw_examples(systems(), VOCABULARY, 3)
-    assert len(examples) == 3
-    assert all(5 <= int(example.id) < 20 for example in examples)
-    assert examples == draw_examples(systems(), VOCABULARY, 3)
-    assert examples != draw_examples(systems(), VOCABULARY, 3, seed=1)
-    assert len(draw_examples(systems(), VOCABULARY, 100)) == 15
+def outputs(name: str, text: str, ids) -> dict[str, Output]:
+    return {str(number): Output(str(number), SOURCE, ("a *fire* <b>",), text, name) for number in ids}
 
 
-def test_systems_without_a_common_article_have_no_examples():
-    with pytest.raises(ValueError, match="every one of a, b"):
-        draw_examples({"a": [Output("1", "", (), "", "a")], "b": [Output("2", "", (), "", "b")]}, None, 1)
+def test_chosen_articles_are_side_by_side_with_whoever_has_them():
+    systems = {"lead": outputs("lead", "a fire", range(3)), "model [1]": outputs("model", "a flood", range(2))}
+    two, one = side_by_side(systems, VOCABULARY, ["1", "2"])
+    assert (two.id, list(two.summaries), list(one.summaries)) == ("1", ["lead", "model [1]"], ["lead"])
+    assert two.summaries["model [1]"][-1] == Piece("flood", "own")
+    assert {piece.mark for piece in one.summaries["lead"]} == {"plain"}  # nothing to differ from

@@ -8,10 +8,12 @@ import io
 import json
 
 import comparisons
+import numpy as np
 import pytest
 from rich.console import Console
 
-from rlsum.compare.report import findings, write_report
+from rlsum.compare.reading import most_different
+from rlsum.compare.report import findings, for_people, write_report
 from rlsum.compare.results import gather
 from rlsum.compare.tables import cross_table, verdict_table
 from rlsum.pages.terminal import show
@@ -54,6 +56,33 @@ def test_the_page_needs_nothing_else(reported):
     assert (page.open, page.fetched) == ([], [])
     assert page.tags.count("img") >= 2
     assert page.tags.count("table") >= 5
+    assert page.tags.count("script") == 1  # sorts the tables
+
+
+def test_figures_are_vectors_too(reported):
+    folder, _, _ = reported
+    pictures = {path.stem for path in (folder.path / "report").glob("*.png")}
+    assert pictures == {path.stem for path in (folder.path / "report").glob("*.svg")}
+    assert (folder.path / "report" / "learning-curves.svg").read_bytes().startswith(b"<?xml")
+
+
+def test_the_articles_to_read_are_those_where_trained_systems_differ(tmp_path):
+    folder, cells = comparisons.finished(tmp_path, {})
+    for cell in cells:
+        if cell.kind == "reward":
+            scores = np.full(80, 0.5)
+            scores[7] = 1.0 if cell.system == "rouge-l" else 0.0
+            comparisons.finish(folder, cell, dict.fromkeys(folder.comparison.specs, scores))
+        elif cell.kind == "start":
+            comparisons.finish(folder, cell, {name: np.full(80, 0.5) for name in folder.comparison.specs})
+    assert most_different(gather(folder, cells, "beam"), 2)[0] == "test-7"
+
+
+def test_a_study_with_people_begins_with_the_best_and_its_control(reported):
+    folder, cells, _ = reported
+    command = for_people(folder, cells, gather(folder, cells, "beam"))[-1].lines[0]
+    outputs = folder.path / "outputs"
+    assert command.startswith(f"rlsum human-eval build {outputs}/rouge-l-1.beam.jsonl {outputs}/none-1.beam.jsonl -o")
 
 
 def test_what_is_said_is_what_the_tests_say(reported):

@@ -128,7 +128,7 @@ def written(path: Path, **changes) -> Path:
 
 
 def wait_for(path: Path, process: subprocess.Popen) -> None:
-    for _ in range(1200):
+    for _ in range(6000):
         if path.exists():
             return
         assert process.poll() is None, process.stdout.read()

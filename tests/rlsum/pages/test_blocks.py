@@ -93,6 +93,7 @@ def test_a_page_needs_nothing_and_escapes_everything():
     page = to_html(BLOCKS)
     assert "<title>Title &lt;i&gt;</title>" in page
     assert "<script" not in page
+    assert to_html(BLOCKS, sortable=True).count("<script") == 1
     assert not re.search(r"""(src|href|srcset)=["'](?!data:|#)""", page)
     assert "<mark>Velmora</mark>" in page
     assert '<em class="invented"> &lt;b&gt;</em>' in page

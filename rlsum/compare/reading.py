@@ -1,0 +1,110 @@
+"""What to read: articles on which the systems differ most, side by side, with the plans behind their scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+import rewards
+from rewards.errors import RewardError
+from rewards.explain import explain
+from rewards.specs import as_spec
+from rlsum.compare.cells import NONE, START, Cell
+from rlsum.compare.examples import side_by_side
+from rlsum.compare.folder import Folder
+from rlsum.compare.results import Results
+from rlsum.data.vocabulary import VOCABULARY, Vocabulary
+from rlsum.explain.picture import DPI, SHARPNESS, png
+from rlsum.pages.blocks import Block, Examples, Fold, Paragraph
+from rlsum.pages.pictures import Picture
+from rlsum.records import Output, read_outputs
+
+SHOWN = 4  # articles
+EXPLAINED = 2  # of them with plans
+PLANS = ("wms", "sms", "s+wms")  # metrics whose plans are drawn
+
+
+def section_for_reading(folder: Folder, cells: Sequence[Cell], results: Results) -> list[Block]:
+    """Articles with every system's summary of the first seed, and transport plans of a system and its control."""
+    systems = summaries(folder, cells, results.method)
+    articles = most_different(results, SHOWN)
+    if not systems or not articles:
+        return []
+    note = (
+        f"The {len(articles)} articles on which the start and what was trained from it differ most, in mean scores of "
+        f"all seeds. Summaries of seed {results.seeds[0]}."
+    )
+    shown = Examples(tuple(side_by_side(systems, vocabulary_of(cells), articles)), note)
+    plans = plan_pictures(folder, systems, results, articles[:EXPLAINED])
+    return [shown, *([Fold("Transport plans behind the scores", tuple(plans))] if plans else [])]
+
+
+def most_different(results: Results, count: int) -> list[str]:
+    """Ids of the articles with the widest range of scores between the systems trained on a reward, widest first.
+
+    The range of each metric is divided by its mean over all articles; seeds are averaged.
+    """
+    systems = [system for system in results.systems.values() if system.kind in ("reward", "start")]
+    widths = []
+    for metric in results.metrics:
+        rows = [system.metrics[metric] for system in systems if metric in system.metrics]
+        if len(rows) > 1:
+            means = np.array([np.ma.masked_invalid(scores).mean(axis=0).filled(np.nan) for scores in rows])
+            width = means.max(axis=0) - means.min(axis=0)  # (articles,)
+            widths.append(width / (np.nanmean(width) or 1.0) if np.isfinite(width).any() else width)
+    if not widths:
+        return []
+    total = np.nan_to_num(np.ma.masked_invalid(widths).mean(axis=0).filled(-np.inf), neginf=-1.0)
+    return [results.ids[row] for row in np.argsort(-total, kind="stable")[:count] if total[row] >= 0]
+
+
+def summaries(folder: Folder, cells: Sequence[Cell], method: str) -> dict[str, dict[str, Output]]:
+    """Row title -> id -> summary, of the first seed."""
+    first = folder.comparison.seeds[0]
+    paths = {cell.title: folder.outputs(cell).get(method) for cell in cells if cell.seed in (first, None)}
+    return {
+        title: {output.id: output for output in read_outputs(path)}
+        for title, path in paths.items()
+        if path is not None and path.exists()
+    }
+
+
+def vocabulary_of(cells: Sequence[Cell]) -> set[str] | None:
+    """The words of the start's model; None for a model without a list of words."""
+    paths = [Path(str(cell.model)) for cell in cells if cell.kind == "start"]
+    files = [path for run in paths for path in (run / "best" / VOCABULARY, run / VOCABULARY) if path.exists()]
+    return set(Vocabulary.load(files[0]).words) if files else None
+
+
+def plan_pictures(
+    folder: Folder, systems: Mapping[str, Mapping[str, Output]], results: Results, articles: Sequence[str]
+) -> list[Block]:
+    """Plans of the first mover reward: of the system trained on it, and of its control, for each article."""
+    reward, spec = next(
+        ((name, spec) for name, spec in folder.comparison.specs.items() if as_spec(spec).name in PLANS), (None, None)
+    )
+    if spec is None or reward is None:
+        return []
+    titles = [results.systems[name].title for name in (reward, NONE, START) if name in results.systems][:2]
+    blocks: list[Block] = []
+    try:
+        metric = rewards.from_spec(spec)
+        for number, article in enumerate(articles, 1):
+            for title in titles:
+                output = systems.get(title, {}).get(article)
+                if output is not None and output.references:
+                    name = f"plan-{number}-{titles.index(title) + 1}"
+                    blocks.append(_plan(metric, output, name, f"{title}, article {article}"))
+    except RewardError as error:
+        return [Paragraph(f"The plans of {reward} cannot be drawn: {error}", small=True)]
+    return blocks
+
+
+def _plan(metric: rewards.Reward, output: Output, name: str, title: str) -> Picture:
+    explanation = explain(metric, output.candidate, output.references[0])
+    pictures = {theme: png(explanation, theme)[0] for theme in ("light", "dark")}
+    pixels = int.from_bytes(pictures["light"][16:20], "big")  # the width in the head of a PNG
+    score = f"{explanation.metric} {explanation.score:.4f}: the summary on the left, the reference on the right."
+    return Picture(name, title, score, round(pixels * 96 / (DPI * SHARPNESS)), pictures["light"], pictures["dark"])

@@ -1,0 +1,95 @@
+"""What is said before anything is trained."""
+
+from __future__ import annotations
+
+import io
+
+import comparisons
+import pytest
+from rich.console import Console
+
+from rlsum.compare import preflight
+from rlsum.compare.cells import cells_of
+from rlsum.compare.folder import Folder
+from rlsum.errors import ConfigError
+from rlsum.pages.terminal import show
+from rlsum.records import Output, write_outputs
+
+pytestmark = pytest.mark.usefixtures("own_module_cache")
+
+
+def prepared(path, **changes):
+    given = comparisons.comparison(path, **{"seeds": [1], "metrics": [], **changes})
+    folder = Folder(given)
+    folder.claim()
+    folder.prepare()
+    return folder, cells_of(given)
+
+
+def faults(path, **changes):
+    folder, cells = prepared(path, **changes)
+    with pytest.raises(ConfigError) as raised:
+        preflight.check(folder.comparison, cells)
+    return str(raised.value)
+
+
+def test_every_fault_of_every_cell_is_said_at_once(tmp_path):
+    cell = {"objective": {"kind": "mixed", "samples": 2, "gama": 0.9}, "training": {"steps": 0}}
+    found = faults(
+        tmp_path,
+        seeds=[1, 2],
+        cell=cell,
+        rewards={"rouge-l": "rouge-l", "sms": {"name": "sms", "vectors": str(tmp_path / "none.gz")}},
+        metrics=["roug-1"],
+        compared_with="rouge-1",
+        outputs={"other": str(tmp_path / "none.jsonl")},
+        launcher="no-such-program launch",
+        choosing={"best": {"best_of": 4, "by": "rouge-l"}},
+    )
+    for said in (
+        "objective.gama: unknown key; did you mean gamma",
+        "training.steps",
+        "reward sms: ",
+        "metric roug-1: unknown reward 'roug-1'; did you mean 'rouge-1'",
+        "compared_with: 'rouge-1' is no row",
+        "launcher: no-such-program: no such program",
+        "choosing.best: ",
+    ):
+        assert said in found
+    assert found.count("gama") == 1  # the same fault of many cells is one
+    assert "nothing has been trained" in found
+    assert list((tmp_path / "runs").iterdir()) == []
+
+
+def test_articles_and_outputs_are_read_before(tmp_path):
+    other = tmp_path / "other.jsonl"
+    write_outputs(other, [Output("elsewhere", "a", ("b",), "c", "other")])
+    found = faults(tmp_path / "f", outputs={"other": str(other)})
+    assert f"outputs.other: {other}: no id of" in found
+    assert "data.train" in faults(tmp_path / "g", simulate=None, test="t.jsonl", data={"train": "a", "valid": "b"})
+
+
+def test_a_start_that_does_not_exist_is_said_once(tmp_path):
+    found = faults(tmp_path, start=str(tmp_path / "no-run"))
+    assert found.count("no-run") >= 1
+    assert found.startswith("1 fault(s)")
+
+
+def test_a_comparison_without_faults_passes_and_has_a_cost(tmp_path):
+    folder, cells = prepared(tmp_path, rewards={"rouge-l": "rouge-l"}, controls=["none"])
+    preflight.check(folder.comparison, cells)
+    costs = preflight.costs(folder, cells)
+    assert set(costs) == {"start-1", "none-1", "rouge-l-1"}
+    for cost, updates, validations in ((costs["start-1"], 4, 3), (costs["rouge-l-1"], 2, 3)):
+        assert cost.total == pytest.approx(updates * cost.update + validations * cost.validation)
+    assert preflight.costs(folder, cells) == costs  # remembered
+    text = io.StringIO()
+    show(preflight.plan(folder.comparison, cells, costs, 2), Console(file=text, width=150))
+    assert "rouge-l-1" in text.getvalue()
+    assert "One seed allows no claim about other seeds" in text.getvalue()
+
+
+def test_how_many_seeds_are_enough():
+    said = preflight.enough(3, 500)
+    assert said.startswith("On 500 articles: 3 seeds show a gain of 1 point with a probability of")
+    assert "Seeds needed for 1 point: " in said
