@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -12,14 +14,14 @@ from rewards.errors import RewardError
 from rewards.explain import explain
 from rewards.specs import as_spec
 from rlsum.compare.cells import NONE, START, Cell
-from rlsum.compare.examples import side_by_side
 from rlsum.compare.folder import Folder
 from rlsum.compare.results import Results
 from rlsum.data.vocabulary import VOCABULARY, Vocabulary
 from rlsum.explain.picture import DPI, SHARPNESS, png
-from rlsum.pages.blocks import Block, Examples, Fold, Paragraph
+from rlsum.pages.blocks import Block, Example, Examples, Fold, Mark, Paragraph, Piece
 from rlsum.pages.pictures import Picture
 from rlsum.records import Output, read_outputs
+from rlsum.scoring.properties import invented_names
 
 SHOWN = 4  # articles
 EXPLAINED = 2  # of them with plans
@@ -76,6 +78,50 @@ def vocabulary_of(cells: Sequence[Cell]) -> set[str] | None:
     paths = [Path(str(cell.model)) for cell in cells if cell.kind == "start"]
     files = [path for run in paths for path in (run / "best" / VOCABULARY, run / VOCABULARY) if path.exists()]
     return set(Vocabulary.load(files[0]).words) if files else None
+
+
+def side_by_side(
+    systems: Mapping[str, Mapping[str, Output]], vocabulary: Collection[str] | None, articles: Sequence[str]
+) -> list[Example]:
+    """``articles`` (ids) with the output of every system that has one; ``systems`` maps name -> id -> output."""
+    found = [
+        {name: outputs[article] for name, outputs in systems.items() if article in outputs} for article in articles
+    ]
+    return [_example(outputs, vocabulary) for outputs in found if outputs]
+
+
+def _example(outputs: Mapping[str, Output], vocabulary: Collection[str] | None) -> Example:
+    """The outputs of every system for one article, side by side, with what only one of them says marked."""
+    first = next(iter(outputs.values()))
+    words = {name: set(output.candidate.split()) for name, output in outputs.items()}
+    summaries = {}
+    for name, output in outputs.items():
+        others = set().union(*(each for other, each in words.items() if other != name)) if len(words) > 1 else None
+        summaries[name] = marked(output.candidate, output.source, vocabulary, others)
+    return Example(first.id, first.source, first.references[0] if first.references else "", summaries)
+
+
+def marked(
+    candidate: str, source: str, vocabulary: Collection[str] | None, others: Collection[str] | None = None
+) -> tuple[Piece, ...]:
+    """The candidate in pieces, whose texts joined are the candidate, character for character.
+
+    "invented" tokens hold a capitalised word that is not in the source. "copied" tokens are in the source and not in
+    ``vocabulary``, so that only copying can have produced them. "own" tokens are in none of the ``others`` (tokens of
+    other summaries). Without a vocabulary, or without others, nothing is marked as copied, or as own.
+    """
+    present = set(source.split())
+
+    def mark(token: str) -> Mark:
+        if token.isspace():
+            return "plain"
+        if vocabulary is not None and token in present and token not in vocabulary:
+            return "copied"
+        if invented_names(token, source) > 0:
+            return "invented"
+        return "own" if others is not None and token not in others else "plain"
+
+    return tuple(Piece("".join(tokens), kind) for kind, tokens in groupby(re.findall(r"\s+|\S+", candidate), mark))
 
 
 def plan_pictures(

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlsum.compare.examples import marked, side_by_side
+from rlsum.compare.reading import marked, side_by_side
 from rlsum.pages.blocks import Piece
 from rlsum.records import Output
 
