@@ -8,6 +8,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import rewards
@@ -16,6 +17,7 @@ from rewards.options import nearest
 from rlsum import config as configs
 from rlsum import workers
 from rlsum.compare.cells import Cell, given_outputs
+from rlsum.compare.chain import chain
 from rlsum.compare.config import Comparison
 from rlsum.compare.folder import Folder
 from rlsum.config import Config, DataConfig
@@ -85,6 +87,12 @@ def _faults(comparison: Comparison, cells: Sequence[Cell]) -> Iterator[tuple[str
             SampleChoice(rule, reward, choosing.samples or choosing.best_of or 0).check("An article.", {})
         except (UserError, rewards.RewardError) as error:
             yield f"choosing.{name}", str(error)
+    paths = [Path(path) if path is not None else None for path in (comparison.correlation, comparison.study)]
+    try:
+        if paths != [None, None]:
+            chain(paths[0], None, paths[1])
+    except UserError as error:
+        yield "correlation, study", str(error)
     command = shlex.split(comparison.launcher)[:1]
     if command and shutil.which(command[0]) is None:
         yield "launcher", f"{command[0]}: no such program; install it, or leave launcher out"

@@ -44,6 +44,7 @@ def test_every_fault_of_every_cell_is_said_at_once(tmp_path):
         compared_with="rouge-1",
         outputs={"other": str(tmp_path / "none.jsonl")},
         launcher="no-such-program launch",
+        study=str(tmp_path / "no-study.json"),
         choosing={"best": {"best_of": 4, "by": "rouge-l"}},
     )
     for said in (
@@ -54,6 +55,7 @@ def test_every_fault_of_every_cell_is_said_at_once(tmp_path):
         "compared_with: 'rouge-1' is no row",
         "launcher: no-such-program: no such program",
         "choosing.best: ",
+        "no-study.json: cannot be read",
     ):
         assert said in found
     assert found.count("gama") == 1  # the same fault of many cells is one

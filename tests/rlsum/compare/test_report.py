@@ -13,9 +13,10 @@ import pytest
 from rich.console import Console
 
 from rlsum.compare.reading import most_different
-from rlsum.compare.report import findings, for_people, write_report
+from rlsum.compare.report import findings, for_people, of_chain, over_optimised, write_report
 from rlsum.compare.results import gather
 from rlsum.compare.tables import cross_table, verdict_table
+from rlsum.errors import UserError
 from rlsum.pages.terminal import show
 
 GAINS = {"rouge-l": 0.2, "rouge-2": 0.0, "oracle": 0.5}
@@ -76,6 +77,29 @@ def test_the_articles_to_read_are_those_where_trained_systems_differ(tmp_path):
         elif cell.kind == "start":
             comparisons.finish(folder, cell, {name: np.full(80, 0.5) for name in folder.comparison.specs})
     assert most_different(gather(folder, cells, "beam"), 2)[0] == "test-7"
+
+
+def test_a_metric_that_falls_while_the_reward_rises_is_in_the_report(tmp_path):
+    folder, cells = comparisons.finished(tmp_path, GAINS)
+    for cell in cells:
+        if cell.system == "rouge-2":
+            rows = [
+                {"step": n, "kind": "valid", "nll": 2 + n, "reward": n / 10, "rouge-l": 0.3 - n / 20} for n in range(6)
+            ]
+            log = "".join(f"{json.dumps(row)}\n" for row in rows)
+            (tmp_path / "runs" / cell.name / "metrics.jsonl").write_text(log)
+    said = over_optimised(folder, cells, gather(folder, cells, "beam"))[-1].lines
+    assert len(said) == 1
+    assert said[0].startswith("rouge-2: since update 0 rouge-l changed by -25.00")
+
+
+def test_the_chain_is_shown_where_its_files_are_given(tmp_path):
+    folder, cells = comparisons.finished(tmp_path, GAINS, correlation=str(tmp_path / "none.json"))
+    results = [gather(folder, cells, "beam")]
+    with pytest.raises(UserError, match=r"none\.json: cannot be read"):
+        of_chain(folder, results)
+    without, _ = comparisons.finished(tmp_path / "without", GAINS)
+    assert of_chain(without, results) == []
 
 
 def test_a_study_with_people_begins_with_the_best_and_its_control(reported):
