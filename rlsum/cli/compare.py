@@ -90,6 +90,7 @@ def run(
     from rlsum.compare.report import write_report
     from rlsum.compare.status import watching
     from rlsum.compare.work import Work
+    from rlsum.errors import UserError
     from rlsum.pages.terminal import show
 
     console = Console()
@@ -107,7 +108,12 @@ def run(
         for name, why in failed.items():
             console.print(f"{name}: {why}", style="yellow", markup=False, highlight=False)
     if task is None:
-        show(write_report(folder, cells), console)
+        try:
+            blocks = write_report(folder, cells)
+        except OSError as error:
+            fix = "nothing is lost: make room, and add --report-only"
+            raise UserError(f"{folder.path / 'report'}: cannot be written ({error.strerror}); {fix}") from error
+        show(blocks, console)
         console.print(f"\nreport: {folder.path / 'report' / 'index.html'}", highlight=False)
 
 

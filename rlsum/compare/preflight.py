@@ -166,7 +166,10 @@ def _hashable(data: DataConfig) -> str:
 
 
 def costs(folder: Folder, cells: Sequence[Cell]) -> dict[str, Cost]:
-    """The cost of every cell that is trained, from a few updates of each kind of training; remembered in the folder."""
+    """The cost of every cell that is trained, from a few updates of each kind of training; remembered in the folder.
+
+    A training that fails already has none: it is its own cell's matter.
+    """
     path = folder.path / "costs.json"
     known = {name: Cost(**values) for name, values in json.loads(path.read_bytes()).items()} if path.exists() else {}
     timed: dict[str, tuple[float, float]] = {cell.system: (known[cell.name].update, known[cell.name].validation)
@@ -179,7 +182,10 @@ def costs(folder: Folder, cells: Sequence[Cell]) -> dict[str, Cost]:
                 continue
             if cell.system not in timed:
                 start = starts[cell.after[0]] if cell.after else None
-                timed[cell.system] = worker.submit(time_training, dict(cell.config), start).result()
+                try:
+                    timed[cell.system] = worker.submit(time_training, dict(cell.config), start).result()
+                except UserError:
+                    continue
             training = configs.check(dict(cell.config), cell.name).training
             validations = 1 + training.steps // training.validate_every
             update, validation = timed[cell.system]

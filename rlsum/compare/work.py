@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
@@ -142,7 +143,8 @@ class Work:
             if self._stopped.is_set():
                 return  # interrupted, which is no failure
             if isinstance(error, CellFailed):
-                write_atomically(self.folder.failure(cell), f"{error}\n".encode())
+                with contextlib.suppress(OSError):  # a full disk: the reason is printed, and found again
+                    write_atomically(self.folder.failure(cell), f"{error}\n".encode())
             self._settle(cell, str(error))
 
     def _train(self, cell: Cell, lock: IO[bytes]) -> None:
@@ -188,6 +190,8 @@ class Work:
                 pass_fds=[lock.fileno()],
             ) as process:
                 self._running.add(process)
+                if self._stopped.is_set():  # after the running commands were ended
+                    process.terminate()
                 try:
                     code = process.wait()
                 finally:

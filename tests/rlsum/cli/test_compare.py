@@ -1,0 +1,55 @@
+"""``rlsum compare`` and ``rlsum demo`` as far as nothing is trained; tests/rlsum/compare has the rest."""
+
+from __future__ import annotations
+
+import comparisons
+import pytest
+import yaml
+
+from rlsum.cli.compare import _needed
+from rlsum.compare.cells import cells_of
+
+
+@pytest.fixture
+def config(tmp_path):
+    path = tmp_path / "compare.yaml"
+    path.write_text(yaml.safe_dump(comparisons.values(tmp_path / "folder"), sort_keys=False))
+    return path
+
+
+def test_tasks_are_listed_and_nothing_is_written(rlsum, config):
+    code, printed, _ = rlsum("compare", config, "seeds=[7]", "--tasks")
+    assert code == 0
+    assert printed.splitlines()[:3] == ["0\tstart-7", "1\tnone-7", "2\trouge-l-7"]
+    assert not (config.parent / "folder").exists()
+
+
+def test_a_task_works_on_what_it_needs_alone(tmp_path):
+    cells = cells_of(comparisons.comparison(tmp_path))
+    number = next(number for number, cell in enumerate(cells) if cell.name == "rouge-l.constant-2")
+    assert [cell.name for cell in _needed(cells, number)] == ["start-2", "rouge-l-2", "rouge-l.constant-2"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("seeds=[]",), "seeds=[]: name one or more"),
+        (("--task", "99"), "--task 99: there are 14 tasks, numbered from 0"),
+        (("cell.objective.gama=1", "--plan"), "objective.gama: unknown key; did you mean gamma"),
+        (("rewards={one: roug-2}",), "unknown reward 'roug-2'"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_message_before_anything_is_trained(arguments, message, rlsum, config):
+    code, _, said = rlsum("compare", config, *arguments)
+    assert code == 2
+    assert "rlsum: " in said
+    assert message in said
+    assert not list((config.parent / "folder" / "runs").glob("*"))
+
+
+def test_the_demo_knows_its_rewards(rlsum, tmp_path):
+    code, _, said = rlsum("demo", "--folder", tmp_path / "demo", "--rewards", "rouge-l,smss")
+    assert code == 2
+    assert "--rewards: 'smss' is unknown; did you mean 'sms'?" in said
+    assert "use rouge-l, wms, sms, s+wms, twmd" in said
+    assert not (tmp_path / "demo").exists()
