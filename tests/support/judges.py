@@ -45,6 +45,7 @@ class Server:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # which nohup has its children ignore
         )
         self.judges, self.everyone, self.admin, said = {}, "", "", []
         for line in self.process.stdout:
