@@ -16,7 +16,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy.special import ndtri
 
 from rlsum.compare.cells import NONE, START
 from rlsum.compare.config import Choosing
@@ -144,7 +144,7 @@ def flags(of: Path, metrics: Sequence[str], alpha: float = ALPHA) -> list[Flag]:
     for name in others:
         mean, noise = of.values[name].mean(axis=0), math.sqrt(2) * _noise(of.values[name])
         for since, choices in ((0, 1), (int(mean.argmax()), len(mean))):
-            bound = float(stats.norm.isf(alpha / 2 / choices / len(others)))
+            bound = -float(ndtri(alpha / 2 / choices / len(others)))
             change = float(mean[-1] - mean[since])
             rise = float(reward.mean(axis=0)[-1] - reward.mean(axis=0)[since])
             if change < -bound * noise and rise > bound * math.sqrt(2) * _noise(reward):

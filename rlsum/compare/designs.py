@@ -1,0 +1,111 @@
+"""How much a comparison could show, and how large the next one should be: variances of its differences, and power."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from rlsum.compare.cells import NONE, START
+from rlsum.compare.chain import read_json
+from rlsum.compare.results import Results
+from rlsum.errors import UserError
+from rlsum.evaluation.hierarchical import Components, mean_difference, paired_table
+from rlsum.evaluation.power import MOST_SEEDS, TARGET, Variances, detectable, power, smallest
+from rlsum.pages.blocks import Block, Paragraph
+from rlsum.pages.table import SCALE, Cell, Table
+
+GAIN = 0.01  # a point
+
+
+class DesignError(UserError):
+    """The results of an earlier comparison cannot be used."""
+
+
+def pooled(results: Results, metric: str) -> Variances | None:
+    """Variances of the differences of trained systems from the control (else the start): the mean over systems.
+
+    None without two seeds of any trained system.
+    """
+    found = list(_components(results, metric))
+    if not found:
+        return None
+    estimates = np.mean([_estimates(each) for each in found], axis=0)
+    seed, article, residual = (max(0.0, float(estimate)) for estimate in estimates)
+    pairs = "difference" if len(found) == 1 else "differences"
+    return Variances(seed, article, residual, f"estimated from {len(found)} {pairs} of {found[0].seeds} seeds")
+
+
+def power_blocks(results: Results, gain: float = GAIN) -> list[Block]:
+    """What this comparison could show by each metric, and the smallest design that shows ``gain`` (raw)."""
+    known = {name: of for name in results.metrics if (of := pooled(results, name)) is not None}
+    if not known:
+        text = "Nothing is known about the variance between seeds: that needs two seeds of a trained system at least."
+        return [Paragraph(text)]
+    seeds, articles = len(results.seeds), len(results.ids)
+    points = f"{SCALE * gain:g} point{'s' if gain != GAIN else ''}"
+    rows = []
+    for name, of in known.items():
+        design = smallest(gain, of)
+        needed = f"over {MOST_SEEDS} seeds" if design is None else f"{design.seeds} seeds, {design.articles:,} articles"
+        sds = (f"{SCALE * np.sqrt(variance):.2f}" for variance in (of.seed, of.article, of.residual))
+        shown = (f"{power(gain, of, seeds, articles):.0%}", f"{SCALE * detectable(of, seeds, articles):.2f}", needed)
+        rows.append(tuple(map(Cell, (name, *sds, *shown))))
+    header = ("metric", "SD of seeds", "of articles", "of the rest", f"power for {points}", f"shown with {TARGET:.0%}")
+    note = (
+        f"For one difference at 5% without correction; {next(iter(known.values())).source}, in points. Few seeds "
+        "estimate their own variance badly: an SD of 0 means that none was seen, not that there is none."
+    )
+    caption = f"What {seeds} seeds and {articles:,} articles can show"
+    return [Table(caption, (*header, f"enough for {points}"), tuple(rows), (note,))]
+
+
+def to_values(results: Results) -> dict[str, dict[str, float | str]]:
+    """Metric -> its pooled variances, as results.json holds them."""
+    found = {name: pooled(results, name) for name in results.metrics}
+    return {
+        name: {"seed": of.seed, "article": of.article, "residual": of.residual, "source": of.source}
+        for name, of in found.items()
+        if of is not None
+    }
+
+
+def read_variances(path: Path) -> dict[str, Variances]:
+    """Metric -> variances, from results.json of an earlier comparison, its main way of decoding.
+
+    Raises DesignError for another file, or one without variances.
+    """
+    fix = "give report/results.json of a comparison with two seeds or more"
+    data = read_json(path, fix)
+    try:
+        found = {name: Variances(**values) for name, values in data[0]["variances"].items()}
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        raise DesignError(f"{path}: no variances ({error}); {fix}") from error
+    if not found:
+        raise DesignError(f"{path}: no variances; {fix}")
+    return found
+
+
+def widest(of: Mapping[str, Variances], articles: int) -> tuple[str, Variances]:
+    """The metric by which a gain is hardest to show with three seeds, and its variances."""
+    name = max(of, key=lambda metric: detectable(of[metric], 3, articles))
+    return name, of[name]
+
+
+def _components(results: Results, metric: str) -> Iterator[Components]:
+    """Of each trained system's differences from the control, with two seeds or more."""
+    base = next((results.systems[name] for name in (NONE, START) if name in results.systems), None)
+    if base is None or metric not in base.metrics:
+        return
+    for system in results.trained:
+        if metric in system.metrics:
+            found = mean_difference(paired_table(system.metrics[metric], base.metrics[metric])).components
+            if found.seeds > 1 and found.articles > 1:
+                yield found
+
+
+def _estimates(of: Components) -> tuple[float, float, float]:
+    """Variances of seeds, articles and the rest, which may be negative: unbiased, to be averaged."""
+    residual = float(of.residual)
+    return float(of.by_seed - residual) / of.articles, float(of.by_article - residual) / of.seeds, residual

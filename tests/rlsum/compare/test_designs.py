@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from rlsum.compare.chain import ChainError
+from rlsum.compare.designs import DesignError, pooled, power_blocks, read_variances, to_values, widest
+from rlsum.compare.results import Results, System
+from rlsum.evaluation.hierarchical import components
+from rlsum.evaluation.power import Variances, power, variances
+from rlsum.pages.blocks import Paragraph
+from rlsum.pages.table import Table
+
+
+def results(seeds: int, systems: int = 1) -> Results:
+    generator = np.random.default_rng(0)
+    shape = (seeds, 200)
+
+    def system(name: str, kind: str) -> System:
+        scores = generator.normal(0.4, 0.1, shape) + generator.normal(0, 0.05, (seeds, 1))
+        return System(name, name, kind, "m", {"m": scores}, {})
+
+    rows = [system("none", "control"), *(system(f"r{number}", "reward") for number in range(systems))]
+    return Results("beam", tuple(range(seeds)), tuple(map(str, range(200))), {each.name: each for each in rows}, {})
+
+
+def test_the_variances_of_one_difference_are_its_own():
+    found = results(3)
+    table = found.systems["r0"].metrics["m"] - found.systems["none"].metrics["m"]
+    expected, pool = variances(components(table)), pooled(found, "m")
+    assert pool is not None
+    assert (pool.seed, pool.article, pool.residual) == pytest.approx(
+        (expected.seed, expected.article, expected.residual)
+    )
+
+
+def test_many_differences_recover_the_truth():
+    pool = pooled(results(4, systems=60), "m")
+    assert pool is not None
+    # The control is in every difference, so its own share of the seeds' variance is drawn once.
+    assert pool.residual == pytest.approx(2 * 0.1**2, rel=0.1)
+    assert 0.05**2 < pool.seed < 5 * 0.05**2
+
+
+def test_the_table_has_the_power_of_this_design():
+    found = results(3)
+    (table,) = power_blocks(found)
+    assert isinstance(table, Table)
+    pool = pooled(found, "m")
+    assert pool is not None
+    assert table.rows[0][4].text == f"{power(0.01, pool, 3, 200):.0%}"
+
+
+def test_one_seed_knows_nothing_about_seeds():
+    (text,) = power_blocks(results(1))
+    assert isinstance(text, Paragraph)
+    assert to_values(results(1)) == {}
+
+
+def test_variances_are_read_back(tmp_path):
+    found = results(2)
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps([{"variances": to_values(found)}]))
+    assert read_variances(path) == {"m": pooled(found, "m")}
+    path.write_text(json.dumps([{"variances": {}}]))
+    with pytest.raises(DesignError, match="two seeds"):
+        read_variances(path)
+    path.write_text("{}")
+    with pytest.raises(DesignError, match="two seeds"):
+        read_variances(path)
+    with pytest.raises(ChainError, match="cannot be read"):
+        read_variances(tmp_path / "absent.json")
+
+
+def test_the_widest_metric_needs_most():
+    of = {"narrow": Variances(0.001**2, 0.01**2, 0.01**2), "wide": Variances(0.01**2, 0.1**2, 0.1**2)}
+    assert widest(of, 500)[0] == "wide"
