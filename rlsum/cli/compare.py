@@ -19,6 +19,10 @@ def compare(
     overrides: Annotated[list[str] | None, typer.Argument(help="key=value, such as seeds=[1,2].")] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Cells at a time.")] = 2,
     plan: Annotated[bool, typer.Option("--plan", help="Check all, print tasks and cost, train nothing.")] = False,
+    pilot: Annotated[
+        Path | None, typer.Option(help="With --plan: results.json of an earlier comparison, for its variances.")
+    ] = None,
+    gain: Annotated[float, typer.Option(min=0.01, help="With --plan: the gain to show, in points (x 100).")] = 1.0,
     report_only: Annotated[
         bool, typer.Option("--report-only", help="Write the report from what is finished, start nothing.")
     ] = False,
@@ -52,25 +56,28 @@ def compare(
         for number, cell in enumerate(cells_of(comparison)):
             typer.echo(f"{number}\t{cell.name}")
     elif plan:
-        show_plan(comparison, jobs)
+        show_plan(comparison, jobs, pilot, gain)
     else:
         run(comparison, jobs, report_only, retry, task)
 
 
-def show_plan(comparison: Comparison, jobs: int) -> None:
-    """Check a comparison and print its tasks and their cost."""
+def show_plan(comparison: Comparison, jobs: int, pilot: Path | None, gain: float) -> None:
+    """Check a comparison and print its tasks, their cost, and the power for a gain in points."""
     from rich.console import Console
 
     from rlsum.compare import preflight
     from rlsum.compare.cells import cells_of
+    from rlsum.compare.designs import pilot_variances
     from rlsum.compare.folder import Folder
     from rlsum.pages.terminal import show
 
+    variances = pilot_variances(pilot)
     folder, cells = Folder(comparison), cells_of(comparison)
     folder.claim()
     folder.prepare()
     preflight.check(comparison, cells)
-    show(preflight.plan(comparison, cells, preflight.costs(folder, cells), jobs), Console())
+    costs = preflight.costs(folder, cells)
+    show(preflight.plan(comparison, cells, costs, jobs, variances, gain / 100), Console())
 
 
 def run(

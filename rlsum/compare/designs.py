@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +13,13 @@ from rlsum.compare.chain import read_json
 from rlsum.compare.results import Results
 from rlsum.errors import UserError
 from rlsum.evaluation.hierarchical import Components, mean_difference, paired_table
-from rlsum.evaluation.power import MOST_SEEDS, TARGET, Variances, detectable, power, smallest
+from rlsum.evaluation.power import DEFAULTS, MOST_SEEDS, TARGET, Variances, detectable, fewest_seeds, power, smallest
 from rlsum.pages.blocks import Block, Paragraph
 from rlsum.pages.table import SCALE, Cell, Table
 
 GAIN = 0.01  # a point
+PLANNED = (2, 3, 5, 8, 10)  # seeds in the table of a plan
+USUAL = (3, 1000)  # the design by which metrics are compared
 
 
 class DesignError(UserError):
@@ -44,11 +47,10 @@ def power_blocks(results: Results, gain: float = GAIN) -> list[Block]:
         text = "Nothing is known about the variance between seeds: that needs two seeds of a trained system at least."
         return [Paragraph(text)]
     seeds, articles = len(results.seeds), len(results.ids)
-    points = f"{SCALE * gain:g} point{'s' if gain != GAIN else ''}"
+    points = _points(gain)
     rows = []
     for name, of in known.items():
-        design = smallest(gain, of)
-        needed = f"over {MOST_SEEDS} seeds" if design is None else f"{design.seeds} seeds, {design.articles:,} articles"
+        needed = _smallest(gain, of)
         sds = (f"{SCALE * np.sqrt(variance):.2f}" for variance in (of.seed, of.article, of.residual))
         shown = (f"{power(gain, of, seeds, articles):.0%}", f"{SCALE * detectable(of, seeds, articles):.2f}", needed)
         rows.append(tuple(map(Cell, (name, *sds, *shown))))
@@ -59,6 +61,33 @@ def power_blocks(results: Results, gain: float = GAIN) -> list[Block]:
     )
     caption = f"What {seeds} seeds and {articles:,} articles can show"
     return [Table(caption, (*header, f"enough for {points}"), tuple(rows), (note,))]
+
+
+def plan_blocks(seeds: int, articles: int, of: Variances, gain: float = GAIN) -> list[Block]:
+    """What a planned comparison would show, and what fewer or more seeds and articles would; ``gain`` is raw."""
+    counts = sorted({articles // 2, articles, 2 * articles, 4 * articles} - {0, 1})
+    rows = [
+        (Cell(f"{n}"), *(Cell(f"{power(gain, of, n, m):.0%}", mark=(n, m) == (seeds, articles)) for m in counts))
+        for n in sorted({seeds, *PLANNED} - {1})
+    ]
+    header = ("seeds", *(f"{m:,} articles" for m in counts))
+    caption = f"Power for a gain of {_points(gain)}"
+    note = f"Variances: {of.source}. Bold: as planned."
+    return [Paragraph(enough(seeds, articles, of, gain)), Table(caption, header, tuple(rows), (note,))]
+
+
+def enough(seeds: int, articles: int, of: Variances, gain: float = GAIN) -> str:
+    """How many seeds show a gain (raw), in a sentence or two."""
+    least, points = fewest_seeds(gain, of, articles), _points(gain)
+    needed = f"more than {MOST_SEEDS}" if least is None else f"{least.seeds}, which show it with {least.power:.0%}"
+    seen = (
+        "One seed allows no claim about other seeds."
+        if seeds < 2
+        else f"{seeds} seeds show a gain of {points} with a probability of {power(gain, of, seeds, articles):.0%}, and "
+        f"one of {SCALE * detectable(of, seeds, articles):.1f} points with {TARGET:.0%}."
+    )
+    fewest = f"Seeds needed for {points}: {needed}. The smallest design: {_smallest(gain, of)}."
+    return f"On {articles:,} articles: {seen} {fewest}"
 
 
 def to_values(results: Results) -> dict[str, dict[str, float | str]]:
@@ -87,10 +116,22 @@ def read_variances(path: Path) -> dict[str, Variances]:
     return found
 
 
-def widest(of: Mapping[str, Variances], articles: int) -> tuple[str, Variances]:
-    """The metric by which a gain is hardest to show with three seeds, and its variances."""
-    name = max(of, key=lambda metric: detectable(of[metric], 3, articles))
-    return name, of[name]
+def pilot_variances(path: Path | None) -> Variances:
+    """Variances of an earlier comparison, of the metric by which a gain is hardest to show; without one, assumed."""
+    if path is None:
+        return DEFAULTS
+    of = read_variances(path)
+    name = max(of, key=lambda metric: detectable(of[metric], *USUAL))
+    return replace(of[name], source=f"{name} in {path}, {of[name].source}")
+
+
+def _points(gain: float) -> str:
+    return "1 point" if gain == GAIN else f"{SCALE * gain:g} points"
+
+
+def _smallest(gain: float, of: Variances) -> str:
+    design = smallest(gain, of)
+    return f"over {MOST_SEEDS} seeds" if design is None else f"{design.seeds} seeds, {design.articles:,} articles"
 
 
 def _components(results: Results, metric: str) -> Iterator[Components]:

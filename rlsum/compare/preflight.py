@@ -19,17 +19,18 @@ from rlsum import workers
 from rlsum.compare.cells import Cell, given_outputs
 from rlsum.compare.chain import chain
 from rlsum.compare.config import Comparison
+from rlsum.compare.designs import GAIN, plan_blocks
 from rlsum.compare.folder import Folder
 from rlsum.config import Config, DataConfig
 from rlsum.data.corpus import load_corpus
 from rlsum.errors import ConfigError, UserError
-from rlsum.evaluation.power import DEFAULTS, TARGET, Variances, detectable, fewest_seeds, power
+from rlsum.evaluation.power import DEFAULTS, Variances
 from rlsum.files import write_atomically
 from rlsum.generation.choosing import Rule, SampleChoice
 from rlsum.generation.outputs import check_ids
 from rlsum.pages.blocks import Block, Bullets, Heading, Paragraph
-from rlsum.pages.table import SCALE, Table
 from rlsum.pages.table import Cell as TableCell
+from rlsum.pages.table import Table
 from rlsum.records import read_outputs
 from rlsum.training import build, checkpoint
 from rlsum.training.start.origin import Origin
@@ -213,8 +214,15 @@ def time_training(values: dict[str, Any], start: Cell | None) -> tuple[float, fl
     return update, validation * max(1.0, decoded / articles)
 
 
-def plan(comparison: Comparison, cells: Sequence[Cell], cost: Mapping[str, Cost], jobs: int) -> list[Block]:
-    """The tasks in order with their cost, as blocks of a report."""
+def plan(
+    comparison: Comparison,
+    cells: Sequence[Cell],
+    cost: Mapping[str, Cost],
+    jobs: int,
+    pilot: Variances = DEFAULTS,
+    gain: float = GAIN,
+) -> list[Block]:
+    """The tasks in order with their cost, and the power for a ``gain`` (raw) under the variances of a ``pilot``."""
     rows = []
     for number, cell in enumerate(cells):
         minutes = f"{cost[cell.name].total / 60:.1f}" if cell.name in cost else ""
@@ -232,23 +240,9 @@ def plan(comparison: Comparison, cells: Sequence[Cell], cost: Mapping[str, Cost]
         Heading(f"Plan of {comparison.folder}", 1),
         Table("Tasks", ("task", "cell", "kind", "after", "minutes"), tuple(rows)),
         *([Paragraph(told)] if cost else []),
-        *([Paragraph(enough(len(comparison.seeds), count))] if count else []),
+        *(plan_blocks(len(comparison.seeds), count, pilot, gain) if count else []),
         *([Bullets(warnings, "warning")] if warnings else []),
     ]
-
-
-def enough(seeds: int, articles: int, of: Variances = DEFAULTS, gain: float = 0.01) -> str:
-    """How many seeds show a gain (raw), in a sentence or two."""
-    least = fewest_seeds(gain, of, articles)
-    points = f"{SCALE * gain:g} points" if gain != 0.01 else "1 point"
-    needed = "more than any plan has" if least is None else f"{least.seeds}, which show it with {least.power:.0%}"
-    seen = (
-        "One seed allows no claim about other seeds."
-        if seeds < 2
-        else f"{seeds} seeds show a gain of {points} with a probability of {power(gain, of, seeds, articles):.0%}, and "
-        f"one of {SCALE * detectable(of, seeds, articles):.1f} points with {TARGET:.0%}."
-    )
-    return f"On {articles:,} articles: {seen} Seeds needed for {points}: {needed} ({of.source})."
 
 
 def _count(comparison: Comparison, cells: Sequence[Cell]) -> int:

@@ -16,6 +16,7 @@ from rewards.base import labelled
 from rlsum.compare import tables
 from rlsum.compare.cells import NONE, START, Cell, commands_of
 from rlsum.compare.chain import chain, chain_blocks
+from rlsum.compare.designs import power_blocks, to_values
 from rlsum.compare.folder import METRICS, Folder
 from rlsum.compare.overoptimization import equal_length_table, frontiers, overoptimization_blocks
 from rlsum.compare.plots import draw_runs, read_metrics
@@ -71,6 +72,7 @@ def blocks(folder: Folder, cells: Sequence[Cell], results: Sequence[Results]) ->
         *section("Findings", Bullets(list(findings(main, margin)))),
         *section("Results", tables.verdict_table(main, margin), tables.cross_table(main)),
         *section("Differences", *(tables.difference_table(main, other) for other in main.against)),
+        *section("What it could show", *power_blocks(main)),
         *section("Properties", *filter(None, (tables.properties(main), equal_length_table(main)))),
         *section("Over-optimisation", *over_optimised(folder, cells, main)),
         *section("From agreement to preference", *of_chain(folder, results)),
@@ -234,6 +236,7 @@ def numbers(results: Sequence[Results]) -> Any:
                 for system in each.systems.values()
             ],
             "differences": [_numbers(test) for tests in each.against.values() for test in tests],
+            "variances": to_values(each),
             "missing": each.missing,
             "failed": each.failed,
             "signatures": each.signatures,

@@ -6,10 +6,19 @@ import numpy as np
 import pytest
 
 from rlsum.compare.chain import ChainError
-from rlsum.compare.designs import DesignError, pooled, power_blocks, read_variances, to_values, widest
+from rlsum.compare.designs import (
+    DesignError,
+    enough,
+    pilot_variances,
+    plan_blocks,
+    pooled,
+    power_blocks,
+    read_variances,
+    to_values,
+)
 from rlsum.compare.results import Results, System
 from rlsum.evaluation.hierarchical import components
-from rlsum.evaluation.power import Variances, power, variances
+from rlsum.evaluation.power import DEFAULTS, power, variances
 from rlsum.pages.blocks import Paragraph
 from rlsum.pages.table import Table
 
@@ -74,6 +83,24 @@ def test_variances_are_read_back(tmp_path):
         read_variances(tmp_path / "absent.json")
 
 
-def test_the_widest_metric_needs_most():
-    of = {"narrow": Variances(0.001**2, 0.01**2, 0.01**2), "wide": Variances(0.01**2, 0.1**2, 0.1**2)}
-    assert widest(of, 500)[0] == "wide"
+def test_a_pilot_gives_the_metric_that_needs_most(tmp_path):
+    assert pilot_variances(None) is DEFAULTS
+    path = tmp_path / "results.json"
+    wide = {"seed": 0.01**2, "article": 0.1**2, "residual": 0.1**2, "source": "2 seeds"}
+    narrow = {**wide, "article": 0.01**2, "seed": 0.001**2}
+    path.write_text(json.dumps([{"variances": {"narrow": narrow, "wide": wide}}]))
+    found = pilot_variances(path)
+    assert found.seed == wide["seed"]
+    assert found.source.startswith("wide in ")
+
+
+def test_a_plan_marks_itself_and_says_how_many_seeds_are_enough():
+    said, table = plan_blocks(4, 500, DEFAULTS)
+    assert isinstance(said, Paragraph)
+    assert said.text == enough(4, 500, DEFAULTS)
+    assert said.text.startswith("On 500 articles: 4 seeds show a gain of 1 point with a probability of")
+    assert isinstance(table, Table)
+    (marked,) = [cell.text for row in table.rows for cell in row if cell.mark]
+    assert marked == f"{power(0.01, DEFAULTS, 4, 500):.0%}"
+    assert "One seed" in enough(1, 500, DEFAULTS)
+    assert len(plan_blocks(1, 500, DEFAULTS)[1].rows) == 5

@@ -89,9 +89,3 @@ def test_a_comparison_without_faults_passes_and_has_a_cost(tmp_path):
     show(preflight.plan(folder.comparison, cells, costs, 2), Console(file=text, width=150))
     assert "rouge-l-1" in text.getvalue()
     assert "One seed allows no claim about other seeds" in text.getvalue()
-
-
-def test_how_many_seeds_are_enough():
-    said = preflight.enough(3, 500)
-    assert said.startswith("On 500 articles: 3 seeds show a gain of 1 point with a probability of")
-    assert "Seeds needed for 1 point: " in said
