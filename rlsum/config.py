@@ -111,7 +111,7 @@ class Training:
     reward_workers    processes that score samples while this one decodes the next; 0: the training process scores
     reward_seconds    time limit of a sample in a worker; a sample over it has no reward
     mixed_precision   of the computation; fp16 needs a GPU
-    tracker           another tracker that accelerate knows, or null
+    tracker           tensorboard, wandb, mlflow, trackio or another one that accelerate knows, a list of them, or null
     """
 
     steps: int = Field(ge=1)
@@ -135,12 +135,17 @@ class Training:
     reward_workers: int = Field(default=0, ge=0)
     reward_seconds: float = Field(default=60.0, gt=0)
     mixed_precision: Annotated[Literal["no", "fp16", "bf16"], BeforeValidator(_unquoted_no)] = "no"
-    tracker: str | None = "tensorboard"
+    tracker: str | tuple[str, ...] | None = "tensorboard"
 
     def __post_init__(self) -> None:
         """Reject weight decay with Adam, which would add it to the moments of the gradient."""
         if self.weight_decay and self.optimizer == "adam":
             raise ValueError(f"weight_decay={self.weight_decay}: not with optimizer=adam; use optimizer=adamw")
+
+    @property
+    def trackers(self) -> tuple[str, ...]:
+        """The names of all trackers."""
+        return (self.tracker,) if isinstance(self.tracker, str) else self.tracker or ()
 
     def rate_at(self, step: int) -> float:
         """Learning rate of update ``step`` (from 0): linear warm-up, then constant or linear to 0 at the end."""

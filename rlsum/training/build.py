@@ -87,7 +87,7 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
         result.resume()
         if _lengthened(run, config, processes):
             result.progress.finished, result.progress.without_gain = False, 0  # patience begins anew
-    launch.start_tracker(config.training, run, accelerator, result.progress.step)
+    launch.start_trackers(config, accelerator, result.progress.step)
     return result
 
 

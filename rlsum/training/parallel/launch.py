@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from accelerate import Accelerator, InitProcessGroupKwargs
+from accelerate.tracking import LOGGER_TYPE_TO_CLASS
 from accelerate.utils import DistributedType
+from pydantic import TypeAdapter
 from torch import distributed
 from torch.distributed.fsdp import MixedPrecisionPolicy
 
-from rlsum.config import ConfigError, Training
+from rlsum.config import Config, ConfigError, Training
 from rlsum.training.parallel.processes import TIMEOUT
+
+PROJECT = "rlsum"  # of all runs, in trackers that have projects
 
 # Keeps process groups alive until this process ends. Gloo's destructor joins a thread that may be waiting for the
 # interpreter's lock to free a tensor; if the destructor runs with the lock held, as when a trainer is freed, it hangs.
@@ -25,13 +31,14 @@ def accelerator(training: Training, run: Path) -> Accelerator:
     try:
         result = Accelerator(
             mixed_precision=training.mixed_precision,
-            log_with=training.tracker,
+            log_with=list(training.trackers) or None,
             project_dir=str(run),
             kwargs_handlers=[InitProcessGroupKwargs(timeout=TIMEOUT)],
         )
     except ValueError as error:  # precision that the device lacks, or an unknown tracker
+        trackers = ", ".join(training.trackers)
         raise ConfigError(
-            f"training.mixed_precision={training.mixed_precision}, training.tracker={training.tracker}: {error}"
+            f"training.mixed_precision={training.mixed_precision}, training.tracker={trackers}: {error}"
         ) from error
     if distributed.is_available() and distributed.is_initialized():
         _JOINED.append(distributed.group.WORLD)
@@ -40,8 +47,8 @@ def accelerator(training: Training, run: Path) -> Accelerator:
     # accelerate goes on silently without either
     if training.mixed_precision == "fp16" and result.scaler is None:
         raise ConfigError("training.mixed_precision=fp16: not available on this device; use bf16 or no")
-    if training.tracker is not None and not result.log_with:
-        raise ConfigError(f"training.tracker={training.tracker}: not installed; install it, or use tensorboard or null")
+    for name in {*training.trackers} - {str(found) for found in result.log_with}:
+        raise ConfigError(f"training.tracker={name}: not installed; install it, or use tensorboard or null")
     return result
 
 
@@ -73,10 +80,40 @@ def leave_precision_to_autocast(accelerator: Accelerator) -> None:
         accelerator.state.fsdp_plugin.mixed_precision_policy = MixedPrecisionPolicy()
 
 
-def start_tracker(training: Training, run: Path, accelerator: Accelerator, step: int) -> None:
-    """Log from update ``step`` on; tensorboard then hides later updates that it logged before a kill."""
-    if training.tracker == "tensorboard":
-        since = step + 1 if step else 0  # a run at update 0 logs its start again
-        accelerator.init_trackers("tensorboard", init_kwargs={"tensorboard": {"purge_step": since}})
-    elif training.tracker is not None:
-        accelerator.init_trackers(run.name)
+def start_trackers(config: Config, accelerator: Accelerator, step: int) -> None:
+    """Start the trackers, to log from update ``step`` on, with the run's name and its configuration.
+
+    All runs are in the project `rlsum`; tensorboard writes to the run's folder, and hides later updates that it logged
+    before a kill. Raises ConfigError where a tracker cannot start.
+    """
+    run = Path(config.run)
+    options: dict[str, dict[str, Any]] = {
+        "tensorboard": {"purge_step": step + 1 if step else 0},  # a run at update 0 logs its start again
+        "wandb": {"name": run.name, "dir": str(run)},
+        "mlflow": {"run_name": run.name},
+        "trackio": {"name": run.name},
+    }
+    for name in map(str, accelerator.log_with):
+        kind: Any = LOGGER_TYPE_TO_CLASS[name]
+        place = [accelerator.logging_dir] if kind.requires_logging_directory else []
+        tracker = kind("tensorboard" if name == "tensorboard" else PROJECT, *place, **options.get(name, {}))
+        try:
+            tracker.start()
+            if name != "tensorboard":  # which would begin another folder; the run's own holds config.yaml
+                tracker.store_init_configuration(flat(TypeAdapter(Config).dump_python(config, mode="json")))
+        except Exception as error:  # of any kind, such as a login or a server that is missing
+            reason = str(error).strip().partition("\n")[0]
+            raise ConfigError(f"training.tracker={name}: cannot start ({reason}); mend it, or leave it out") from error
+        accelerator.trackers.append(tracker)
+
+
+def flat(values: Mapping[str, Any], above: str = "") -> dict[str, Any]:
+    """Sections as keys, `training.steps`; lists as texts."""
+    found: dict[str, Any] = {}
+    for key, value in values.items():
+        name = f"{above}{key}"
+        if isinstance(value, dict):
+            found |= flat(value, f"{name}.")
+        else:
+            found[name] = str(value) if isinstance(value, list) else value
+    return found

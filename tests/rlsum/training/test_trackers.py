@@ -1,0 +1,70 @@
+"""Trackers of a run: what they are told, and what is said where one cannot start."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from accelerate.tracking import LOGGER_TYPE_TO_CLASS, GeneralTracker
+
+from rlsum.config import Config, ConfigError, DataConfig, Training
+from rlsum.training.parallel import launch
+
+
+class Kept(GeneralTracker):
+    """Keeps what it is told, as wandb would."""
+
+    name = "wandb"
+    requires_logging_directory = False
+
+    def __init__(self, project: str, **options: object) -> None:
+        super().__init__(_blank=True)
+        self.project, self.options, self.config = project, options, {}
+
+    @property
+    def tracker(self) -> Kept:
+        return self
+
+    def start(self) -> None:
+        if self.options["name"] == "offline":
+            raise RuntimeError("no key\nlog in")
+
+    def store_init_configuration(self, values: dict) -> None:
+        self.config = values
+
+
+@pytest.fixture
+def started(tmp_path, monkeypatch):
+    """Start the trackers of a run of this name; returns the accelerator."""
+    monkeypatch.setitem(LOGGER_TYPE_TO_CLASS, "wandb", Kept)
+
+    def start(name: str):
+        training = Training(steps=3, tracker=("wandb", "tensorboard"))
+        config = Config(run=str(tmp_path / name), data=DataConfig(train="t", valid="v"), training=training)
+        accelerator = launch.accelerator(replace(training, tracker=None), Path(config.run))
+        accelerator.log_with = ["wandb", "tensorboard"]
+        launch.start_trackers(config, accelerator, 0)
+        return accelerator
+
+    return start
+
+
+def test_trackers_get_project_name_and_configuration(started, tmp_path):
+    kept, tensorboard = started("mine").trackers
+    assert (kept.project, kept.options) == ("rlsum", {"name": "mine", "dir": str(tmp_path / "mine")})
+    assert kept.config["training.steps"] == 3
+    assert kept.config["metrics"] == "['rouge-1', 'rouge-2', 'rouge-l']"
+    tensorboard.finish()
+    assert list((tmp_path / "mine" / "tensorboard").glob("events*"))
+
+
+def test_one_that_cannot_start_is_one_line(started):
+    with pytest.raises(ConfigError, match=r"^training\.tracker=wandb: cannot start \(no key\); mend it"):
+        started("offline")
+
+
+def test_one_that_is_not_installed_is_named(tmp_path):
+    training = replace(Training(steps=1), tracker=("tensorboard", "comet_ml"))
+    with pytest.raises(ConfigError, match="comet_ml: not installed"):
+        launch.accelerator(training, tmp_path)
