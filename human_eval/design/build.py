@@ -26,16 +26,17 @@ class StudyDesign:
     """``items``: number of articles sampled; ``baseline``: the system compared with each other one, None compares all
     pairs; ``judges``: of each pair on each item; ``booklet``: most pairs for one judge, checks not counted, fewer if
     a judge would otherwise see two pairs of one article;
-    ``identical``, ``shuffled``, ``swapped``: number of checks in each booklet.
+    ``identical``, ``shuffled``, ``swapped``: number of checks in each booklet. By default 4.5% of those who click at
+    random are kept with one criterion, fewer with more (see `error_rates`).
     """
 
     items: int = 100
     baseline: str | None = None
     judges: int = 3
     booklet: int = 20
-    identical: int = 1
-    shuffled: int = 1
-    swapped: int = 1
+    identical: int = 2
+    shuffled: int = 3
+    swapped: int = 0
 
 
 def build(outputs: AlignedOutputs, design: StudyDesign, wording: StudyWording, seed: int) -> tuple[Study, StudyKey]:

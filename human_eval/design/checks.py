@@ -5,14 +5,70 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Literal
+
+import numpy as np
 
 from human_eval.design.outputs import AlignedOutputs
 from human_eval.study import Answer, StudyError, TaskKey
 
 CheckKind = Literal["identical", "shuffled"]
 
+CAREFUL_ERROR = 0.05  # share of checks that a careful judge fails
+CAREFUL_LOST = 0.05  # most careful judges whom the rule may exclude
+KEPT = 0.05  # most judges who click at random whom checks should let pass
 SHUFFLED_WORDS = 8  # fewer different words may still read well in another order
+
+
+def most_failures(checks: int) -> int:
+    """The most failures of a judge who is kept: careful judges (`CAREFUL_ERROR`) exceed it with `CAREFUL_LOST` or less.
+
+    No rule can keep the rate with a single check, so at least one failure is always allowed.
+    """
+    from scipy.stats import binom  # would delay the start of the app
+
+    failures = next(n for n in range(checks + 1) if binom.sf(n, checks, CAREFUL_ERROR) <= CAREFUL_LOST)
+    return max(1, failures)
+
+
+@dataclass(frozen=True)
+class ErrorRates:
+    """What the checks of a booklet do to judges, as probabilities.
+
+    Kept although they do not read: who clicks at ``random``, always answers ``none`` (no difference), or always
+    ``left``. Excluded although careful: who errs in 5% of the checks, ``careful``, or in 10%, ``hasty``.
+    """
+
+    random: float
+    none: float
+    left: float
+    careful: float
+    hasty: float
+
+
+def error_rates(counts: Mapping[str, int], criteria: int) -> ErrorRates:
+    """The error rates of ``counts`` (kind -> number) of checks for a number of ``criteria``, under `most_failures`.
+
+    A clicker draws each of three answers with the same probability for every criterion. Which side of a shuffled check
+    is readable is random.
+    """
+    random = {
+        "identical": 3.0**-criteria,
+        "shuffled": (2 / 3) ** criteria - 3.0**-criteria,
+        "swapped": (7 / 9) ** criteria,  # 2 of 9 pairs of answers are the same side twice
+    }
+    allowed = most_failures(sum(counts.values()))
+
+    def kept(passing: Mapping[str, float]) -> float:
+        failing = [1 - passing[kind] for kind, number in counts.items() for _ in range(number)]
+        failures = reduce(np.convolve, ([1 - share, share] for share in failing), np.ones(1))
+        return float(failures[: allowed + 1].sum())
+
+    none = {"identical": 1.0, "shuffled": 0.0, "swapped": 1.0}
+    left = {"identical": 0.0, "shuffled": 0.5, "swapped": 0.0}
+    careful, hasty = (1 - kept(dict.fromkeys(counts, 1 - error)) for error in (CAREFUL_ERROR, 2 * CAREFUL_ERROR))
+    return ErrorRates(kept(random), kept(none), kept(left), careful, hasty)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ from human_eval.statistics.preference import Preference
 from rlsum.evaluation.statistics import holm
 from rlsum.pages.table import p_words
 
+HASTY = 5.0  # seconds in which nobody reads two summaries
+STRAIGHT = 8  # judgments from which the same answer to all is a sign of carelessness
 EVEN = 0.005  # shift of a share by unbalanced sides that is too small to report
 
 
@@ -26,6 +28,7 @@ def warnings(analysis: Analysis) -> list[str]:
         *analysis.votes.notes,
         *([f"blinding: {naming_note(naming)}; judges who read it may have known the system"] if naming else []),
         *(f"{row.judge} is left out with {counted(row.votes, 'vote')}: {row.reason}" for row in analysis.excluded),
+        *_careless(analysis),
         *_changed_by_exclusion(analysis),
         *_too_few(analysis),
         *_judges(analysis),
@@ -34,6 +37,20 @@ def warnings(analysis: Analysis) -> list[str]:
         *_effects(analysis),
         *(f"{name}: no ranking: {row.reason}" for name, row in analysis.rankings.items() if not row.systems),
     ]
+
+
+def _careless(analysis: Analysis) -> Iterable[str]:
+    """Judges who are not excluded and may not have read."""
+    out = {row.judge for row in analysis.excluded}
+    for audit in analysis.judges:
+        if audit.judge in out:
+            continue
+        if audit.seconds < HASTY:
+            yield f"{audit.judge} took a median of {audit.seconds:.1f} s per task, less than reading takes"
+        sides = {vote.chose_left for vote in analysis.kept.rows if vote.judge == audit.judge and vote.left is not None}
+        if audit.tasks >= STRAIGHT and len(sides) == 1:
+            answer = {0: "no difference", 1: "the left text", -1: "the right text"}[sides.pop()]
+            yield f"{audit.judge} gave the same answer, {answer}, in all of {counted(audit.tasks, 'judgment')}"
 
 
 def _changed_by_exclusion(analysis: Analysis) -> Iterable[str]:

@@ -48,7 +48,7 @@ def aligned(items: int = 12, systems: int = 2) -> AlignedOutputs:
 def study(
     items: int = 6, systems: int = 2, *, seed: int = 1, booklet: int = 3, judges: int = 2
 ) -> tuple[Study, StudyKey]:
-    design = StudyDesign(items=items, judges=judges, booklet=booklet)
+    design = StudyDesign(items=items, judges=judges, booklet=booklet, identical=1, shuffled=1, swapped=1)
     return build(aligned(items + 4, systems), design, StudyWording(), seed)
 
 

@@ -39,7 +39,8 @@ def analyse(
     ] = None,
     alpha: Annotated[float | None, typer.Option(help="Significance level (default: .05).")] = None,
     max_failed: Annotated[
-        float | None, typer.Option(help="Exclude judges who failed more than this share of checks (default: .5).")
+        float | None,
+        typer.Option(help="Exclude judges who failed more than this share of checks (default: as `build` states)."),
     ] = None,
     min_seconds: Annotated[
         float | None, typer.Option(help="Exclude judges whose median time per task is below this (default: 0, nobody).")

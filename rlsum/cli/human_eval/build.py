@@ -32,14 +32,14 @@ def build(
     ] = None,
     title: Annotated[str | None, typer.Option(help="Title that judges read.")] = None,
     instructions: Annotated[Path | None, typer.Option(help="Text file with the instructions that judges read.")] = None,
-    identical: Annotated[int, typer.Option(help="Checks per booklet that show the same summary twice.")] = 1,
+    identical: Annotated[int, typer.Option(help="Checks per booklet that show the same summary twice.")] = 2,
     shuffled: Annotated[
         int | None,
         typer.Option(
-            help="Checks per booklet that show a summary and its shuffled words (default: 1; 0 if all are short)."
+            help="Checks per booklet that show a summary and its shuffled words (default: 3; 0 if all are short)."
         ),
     ] = None,
-    swapped: Annotated[int, typer.Option(help="Checks per booklet that repeat a pair with its sides swapped.")] = 1,
+    swapped: Annotated[int, typer.Option(help="Checks per booklet that repeat a pair with its sides swapped.")] = 0,
     normalise: Annotated[
         bool,
         typer.Option("--normalise", help="Write all summaries alike: one paragraph, usual punctuation, the same case."),
@@ -140,6 +140,7 @@ def _report(aligned: AlignedOutputs, study: Study, key: StudyKey, out: Path, key
     for giveaway in giveaways(aligned):
         mend = "; --normalise removes this" if giveaway.trait in NORMALISED else ""
         typer.echo(f"Warning: judges can tell systems apart: {giveaway}{mend}")
+    typer.echo(_checks(study, key))
     sizes = [len(booklet) for booklet in study.booklets]
     judged = [task.item for task in study.tasks if key.tasks[task.id].kind == "pair"]
     spare = len(study.articles) - len(set(judged))
@@ -149,3 +150,27 @@ def _report(aligned: AlignedOutputs, study: Study, key: StudyKey, out: Path, key
         f"{f' ({spare:,} only in checks)' if spare else ''}; each judge gets one booklet"
     )
     typer.echo(f"{key_path}: the key, which only `rlsum human-eval analyse` needs; keep it secret")
+
+
+def _checks(study: Study, key: StudyKey) -> str:
+    """What the checks of a booklet do to judges who read and to judges who do not."""
+    from collections import Counter
+
+    from human_eval.design.checks import KEPT, error_rates, most_failures
+    from human_eval.formatting import counted
+    from human_eval.study import TASK_KINDS
+
+    booklets = [Counter(key.tasks[task.id].kind for task in booklet) for booklet in study.booklets]
+    counts = {str(kind): min(tasks[kind] for tasks in booklets) for kind in TASK_KINDS if kind != "pair"}
+    number = sum(counts.values())
+    if number < 2:
+        return f"{counted(number, 'check')} per booklet: no judge is excluded, however careless; add checks"
+    rates = error_rates(counts, len(study.criteria))
+    text = (
+        f"{counted(number, 'check')} per booklet; who fails more than {most_failures(number)} is excluded. Kept: "
+        f"{rates.random:.1%} of those who click at random, {rates.none:.0%} of those who always answer no difference, "
+        f"{rates.left:.0%} of those who always answer left. Excluded: {rates.careful:.1%} of careful judges, who err "
+        f"in 5% of checks, {rates.hasty:.1%} of those who err in 10%"
+    )
+    lax = max(rates.random, rates.none, rates.left) > KEPT
+    return f"Warning: {text}; add checks with --identical and --shuffled" if lax else text

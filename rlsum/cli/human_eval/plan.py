@@ -58,7 +58,10 @@ def plan(
     criteria: Annotated[
         str, typer.Option(help="All criteria, separated by commas.")
     ] = "non-redundancy,coherence,focus,overall",
-    max_failed: Annotated[float, typer.Option(help="Exclude judges who fail more than this share of checks.")] = 0.5,
+    max_failed: Annotated[
+        float | None,
+        typer.Option(help="Exclude judges who fail more than this share of checks (default: as `build` states)."),
+    ] = None,
     min_seconds: Annotated[float, typer.Option(help="Exclude judges whose median time per task is below this.")] = 0.0,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the files of FOLDER.")] = False,
     draws: Annotated[int, typer.Option(min=100, help="Simulated studies for each number of items and judges.")] = 2_000,

@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from human_eval.design.checks import can_be_shuffled, passed, shuffled
+from human_eval.design.checks import (
+    CAREFUL_LOST,
+    KEPT,
+    can_be_shuffled,
+    error_rates,
+    most_failures,
+    passed,
+    shuffled,
+)
 from human_eval.study import Answer, TaskKey
 
 LINES = "the mayor says the bridge fell .\nnobody was hurt in the storm ."
@@ -52,6 +60,45 @@ def test_a_swapped_pair_is_failed_by_staying_on_one_side(earlier, now, verdict):
     secret = TaskKey(("a", "b"), "b", "a", "swapped", repeats="t1")
     first, second = (dict(zip("xy", answers.split(), strict=True)) for answers in (earlier, now))
     assert passed(secret, second, first) is verdict
+
+
+DEFAULT = {"identical": 2, "shuffled": 3, "swapped": 0}
+
+
+def test_the_error_rates_of_the_default_are_those_of_simulated_judges():
+    """Judges who click at random, with one and four criteria, and a careful one who errs in 5% of checks."""
+    rng = random.Random(0)
+    for criteria, draws in ((1, 4_000), (4, 4_000)):
+        names, kept = [f"c{number}" for number in range(criteria)], 0
+        for _ in range(draws):
+            failed = 0
+            for kind in ("identical", "identical", "shuffled", "shuffled", "shuffled"):
+                expected = Answer.NONE if kind == "identical" else rng.choice((Answer.LEFT, Answer.RIGHT))
+                secret = TaskKey(("a", "a"), "a", "a", kind, expected=expected)
+                failed += not passed(secret, {name: rng.choice(list(Answer)) for name in names})
+            kept += failed <= most_failures(5)
+        assert kept / draws == pytest.approx(error_rates(DEFAULT, criteria).random, abs=0.011)
+
+
+@pytest.mark.parametrize("criteria", [1, 2, 4])
+def test_the_default_checks_keep_the_stated_rates(criteria):
+    rates = error_rates(DEFAULT, criteria)
+    assert rates.random < KEPT
+    assert rates.none == 0  # who always answers "no difference" fails every shuffled check
+    assert rates.left == 0
+    assert rates.careful < CAREFUL_LOST
+
+
+def test_former_checks_kept_who_did_not_read():
+    one_each = {"identical": 1, "shuffled": 1, "swapped": 1}
+    assert error_rates(one_each, 1).random == pytest.approx(0.457, abs=0.001)
+    assert error_rates(one_each, 2).random == pytest.approx(0.263, abs=0.002)
+    assert error_rates(one_each, 4).none == 1
+
+
+@pytest.mark.parametrize(("checks", "allowed"), [(1, 1), (2, 1), (5, 1), (7, 1), (8, 2), (20, 3)])
+def test_most_failures_of_a_careful_judge(checks, allowed):
+    assert most_failures(checks) == allowed
 
 
 def test_who_clicks_at_random_seldom_passes_half_of_five_checks():

@@ -131,6 +131,15 @@ def test_an_interval_never_contradicts_its_decision(seed):
             assert one_sided == (found is not None)
 
 
+def test_who_did_not_read_is_named():
+    rows = [replace(row, seconds=0.2) if row.judge == "judge1" else row for row in leaning([0.7] * 3)]
+    rows += [replace(row, judge="still", task=f"s{row.task}") for row in votes_of(np.zeros((60, 1)))]
+    warned = warnings(analyse(study_of(rows), FAST))
+    assert "judge1 took a median of 0.2 s per task, less than reading takes" in warned
+    assert "still gave the same answer, no difference, in all of 60 judgments" in warned
+    assert not any(each.startswith(("judge0", "judge2")) for each in warned)
+
+
 def test_sides_and_length_are_warned_of():
     rows = [replace(row, preference=1 if row.left == "b" else -1) for row in votes_of(np.ones((30, 2)))]
     assert any("on the left got 100.0% of the votes" in each for each in warnings(analyse(study_of(rows), FAST)))

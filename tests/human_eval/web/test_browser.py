@@ -31,7 +31,8 @@ def folder(tmp_path):
     """A built study of 4 articles and 2 judges, with checks."""
     path = tmp_path / "study"
     path.mkdir()
-    study, key = build(align(list(outputs(4))), StudyDesign(items=4, judges=2, booklet=4), StudyWording(), seed=1)
+    design = StudyDesign(items=4, judges=2, booklet=4, identical=1, shuffled=1, swapped=1)
+    study, key = build(align(list(outputs(4))), design, StudyWording(), seed=1)
     write_study(path, study)
     write_key(path / "key.json", key)
     return path

@@ -34,7 +34,9 @@ def test_build_says_what_it_made_and_what_it_left_out(rlsum, files, tmp_path):
     code, out, _ = rlsum("human-eval", "build", *files, "-o", tmp_path / "study", *options)
     assert code == 0
     assert f"{NAMES[0]}: 1 output left out: another system lacks the article" in out
-    assert "36 tasks, including 12 checks, in 4 booklets of 9 tasks" in out
+    assert "44 tasks, including 20 checks, in 4 booklets of 11 tasks" in out
+    assert "5 checks per booklet; who fails more than 1 is excluded. Kept: 0.0% of those who click at random" in out
+    assert "Warning: " not in out
     key, blind = read_key(tmp_path / "study"), read_study(tmp_path / "study")
     judged = {task.item for task in blind.tasks if key.tasks[task.id].kind == "pair"}
     assert len(judged) == 6
