@@ -20,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import accelerate  # noqa: F401
 import datasets  # noqa: F401
+import nltk  # noqa: F401  # ROUGE stems with it
 import scipy.io
 import scipy.stats  # noqa: F401
 import torch._dynamo  # the first optimiser imports it
