@@ -11,6 +11,7 @@ in a block.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from copy import copy
 from typing import Any, NamedTuple
@@ -42,7 +43,7 @@ class Memory:
     def energies(self, query: Tensor, weight: Tensor, spent: Tensor, spent_weight: Tensor | None) -> Tensor:
         """Energies (R, S) sum_a weight_a sigmoid(key + query + spent spent_weight), float32.
 
-        query (R, A), weight (A,), spent (R, S), spent_weight (A,) or None.
+        query (R, A), weight (A,) of the same values in all steps, spent (R, S), spent_weight (A,) or None.
         """
         with torch.autocast(query.device.type, enabled=False):
             added = (spent, spent_weight.float()) if spent_weight is not None else (None, None)
@@ -60,7 +61,7 @@ class _Block(NamedTuple):
     """Rows processed together: k rows of each of the articles, one article after the other."""
 
     articles: slice
-    rows: slice | Tensor
+    rows: slice
     k: int
 
     def of_rows(self, values: Tensor) -> Tensor:
@@ -69,36 +70,44 @@ class _Block(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """The article of each row (R,); the rows in blocks that fit the cache, and in as few blocks as possible."""
+    """The article of each row (R,), and the rows in the order of their articles: in blocks that fit the cache, and in
+    as few blocks as possible. ``order``: numbers of the rows in that order, and the way back; None: it is their own.
+    """
 
     article: Sequence[int]
+    order: tuple[Tensor, Tensor] | None
     blocks: list[_Block]
     large_blocks: list[_Block]
 
     @classmethod
     def of(cls, article: Sequence[int], keys: Tensor) -> _Rows:
-        """Equally many rows of each article, in order, share blocks with other articles. Else each has its own."""
-        k, most = max(1, len(article) // len(keys)), _rows_at_once(keys)
-        if k <= most and list(article) == [number for number in range(len(keys)) for _ in range(k)]:
+        """If all articles have equally many rows, blocks have several articles. Else each has its own."""
+        k, most, order = max(1, len(article) // len(keys)), _rows_at_once(keys), None
+        by_article = sorted(range(len(article)), key=article.__getitem__)
+        if by_article != list(range(len(article))):
+            there = torch.tensor(by_article, device=keys.device)
+            order = there, there.argsort()
+        counts = Counter(article)
+        if k <= most and all(counts[number] == k for number in range(len(keys))):
             n = most // k
             blocks = [_Block(slice(i, i + n), slice(i * k, (i + n) * k), k) for i in range(0, len(keys), n)]
-            return cls(article, blocks, [_Block(slice(None), slice(None), k)])
-        rows: dict[int, list[int]] = {}
-        for row, number in enumerate(article):
-            rows.setdefault(number, []).append(row)
-        pieces = [(number, own[i : i + most]) for number, own in rows.items() for i in range(0, len(own), most)]
-        blocks, large_blocks = (
-            [_Block(slice(i, i + 1), _index(own, keys), len(own)) for i, own in parts]
-            for parts in (pieces, rows.items())
-        )
-        return cls(article, blocks, large_blocks)
+            return cls(article, order, blocks, [_Block(slice(None), slice(None), k)])
+        blocks, large_blocks, start = [], [], 0
+        for number, count in sorted(counts.items()):
+            large_blocks.append(_Block(slice(number, number + 1), slice(start, start + count), count))
+            for first in range(start, start + count, most):
+                rows = slice(first, min(first + most, start + count))
+                blocks.append(_Block(slice(number, number + 1), rows, rows.stop - first))
+            start += count
+        return cls(article, order, blocks, large_blocks)
 
+    def ordered(self, values: Tensor) -> Tensor:
+        """Values (R, ...) of the rows, in the order of their articles."""
+        return values if self.order is None else values[self.order[0]]
 
-def _index(rows: list[int], like: Tensor) -> slice | Tensor:
-    """Ascending row numbers for indexing; a slice, which copies nothing, if they are consecutive."""
-    if rows[-1] - rows[0] == len(rows) - 1:
-        return slice(rows[0], rows[-1] + 1)
-    return torch.tensor(rows, device=like.device)
+    def restored(self, values: Tensor) -> Tensor:
+        """Values (R, ...) in the order of the articles, for the rows."""
+        return values if self.order is None else values[self.order[1]]
 
 
 class _Workspace:
@@ -111,6 +120,7 @@ class _Workspace:
         self.key_odds: Tensor | None = None
         self.block = keys.new_empty(0).float()
         self.keys: Tensor | None = None
+        self.weight = keys.new_empty(0)
         self.reads: list[tuple[Sequence[int], Tensor, Tensor]] = []  # articles, attention (R, S), d context (R, D)
         self.task = -1  # autograd's number of the backward pass they belong to
 
@@ -126,11 +136,13 @@ class _Workspace:
         self._begin()
         self.reads.append((article, attention, grad))
 
-    def add_keys(self, articles: slice, slope: Tensor, grad: Tensor, like: Tensor) -> None:
-        """Add slope (n, k, S, A) times grad (n, k, S, 1), summed over k, to the gradient of some articles' keys."""
+    def add_keys(self, articles: slice, slope: Tensor, grad: Tensor, weight: Tensor, like: Tensor) -> None:
+        """Add slope (n, k, S, A) times grad (n, k, S, 1) times weight (A,), the same in all steps, summed over k, to
+        the gradient of some articles' keys.
+        """
         self._begin()
         if self.keys is None:
-            self.keys = torch.zeros_like(like)
+            self.keys, self.weight = torch.zeros_like(like), weight
         for of_row, scale in zip(slope.unbind(1), grad.unbind(1), strict=True):
             self.keys[articles].addcmul_(of_row, scale)
 
@@ -142,7 +154,7 @@ class _Workspace:
 
     def take(self, articles: int) -> tuple[Tensor | None, Tensor | None]:
         """Return and reset the gradients of states and keys of all ``articles``."""
-        d_states, d_keys = None, self.keys
+        d_states, d_keys = None, None if self.keys is None else self.keys.mul_(self.weight)
         if self.reads:
             article = [number for part, _, _ in self.reads for number in part]
             attention, d_context = (torch.cat(parts) for parts in list(zip(*self.reads, strict=True))[1:])
@@ -175,24 +187,21 @@ class _Read(torch.autograd.Function):
     def forward(ctx: Any, attention: Tensor, states: Tensor, rows: _Rows, work: _Workspace) -> Tensor:
         ctx.rows, ctx.work = rows, work
         ctx.save_for_backward(attention, states)
+        attention = rows.ordered(attention)
         parts = [(block.of_rows(attention) @ states[block.articles]).flatten(0, 1) for block in rows.large_blocks]
-        context = states.new_empty(
-            len(attention), states.shape[2], dtype=parts[0].dtype
-        )  # that of autocast, if enabled
-        for block, part in zip(rows.large_blocks, parts, strict=True):
-            context[block.rows] = part
-        return context
+        return rows.restored(parts[0] if len(parts) == 1 else torch.cat(parts))  # in the precision of autocast
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None, None]:
         attention, states = ctx.saved_tensors
         grad = grad.to(states.dtype)  # autocast may change the precision of the product above
         ctx.work.add_read(ctx.rows.article, attention, grad)
-        d_attention = torch.empty_like(attention)
-        for block in ctx.rows.large_blocks:
-            of_block = block.of_rows(grad) @ states[block.articles].transpose(1, 2)
-            d_attention[block.rows] = of_block.flatten(0, 1)
-        return d_attention, None, None, None
+        grad = ctx.rows.ordered(grad)
+        parts = [
+            (block.of_rows(grad) @ states[block.articles].transpose(1, 2)).flatten(0, 1)
+            for block in ctx.rows.large_blocks
+        ]
+        return ctx.rows.restored(parts[0] if len(parts) == 1 else torch.cat(parts)), None, None, None
 
 
 class _Energies(torch.autograd.Function):
@@ -204,31 +213,35 @@ class _Energies(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, query: Tensor, weight: Tensor, spent: Tensor | None, spent_weight: Tensor | None,
                 keys: Tensor, rows: _Rows, work: _Workspace) -> Tensor:  # fmt: skip
+        query, spent = rows.ordered(query), None if spent is None else rows.ordered(spent)
         ctx.rows, ctx.work = rows, work
         ctx.save_for_backward(query, weight, spent, spent_weight, keys)
         energies = query.new_empty(len(query), keys.shape[1])
         for block in rows.blocks:
             sigmoid = _sigmoids(block, work, keys, query, spent, spent_weight)
             energies[block.rows] = (sigmoid @ weight).flatten(0, 1)
-        return energies
+        return rows.restored(energies)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         query, weight, spent, spent_weight, keys = ctx.saved_tensors
-        d_query, d_weight = torch.empty_like(query), torch.zeros_like(weight)
-        d_spent, d_spent_weight = torch.empty_like(grad), torch.zeros_like(weight)
-        for block in ctx.rows.blocks:
+        rows, grad = ctx.rows, ctx.rows.ordered(grad)
+        # by query and by what was spent; all but those by spent are multiplied by the weight at the end
+        factors = grad.unsqueeze(1) if spent is None else torch.stack([grad, grad * spent], 1)  # (R, 1 or 2, S)
+        sums, d_weight = query.new_empty(len(query), factors.shape[1], len(weight)), torch.zeros_like(weight)
+        d_spent = torch.empty_like(grad)
+        for block in rows.blocks:
             sigmoid = _sigmoids(block, ctx.work, keys, query, spent, spent_weight)
             g = block.of_rows(grad).unsqueeze(2)  # (n, k, 1, S)
             d_weight += (g @ sigmoid).sum((0, 1, 2))
-            slope = sigmoid.addcmul_(sigmoid, sigmoid, value=-1).mul_(weight)
-            ctx.work.add_keys(block.articles, slope, g.transpose(2, 3), like=keys)
-            d_query[block.rows] = (g @ slope).flatten(0, 2)
+            slope = sigmoid.addcmul_(sigmoid, sigmoid, value=-1)
+            ctx.work.add_keys(block.articles, slope, g.transpose(2, 3), weight, like=keys)
+            sums[block.rows] = (block.of_rows(factors) @ slope).flatten(0, 1)
             if spent is not None:
-                d_spent[block.rows] = ((slope @ spent_weight) * g.squeeze(2)).flatten(0, 1)
-                d_spent_weight += ((g * block.of_rows(spent).unsqueeze(2)) @ slope).sum((0, 1, 2))
-        of_spent = (None, None) if spent is None else (d_spent, d_spent_weight)
-        return d_query, d_weight, *of_spent, None, None, None
+                d_spent[block.rows] = ((slope @ (weight * spent_weight)) * g.squeeze(2)).flatten(0, 1)
+        sums *= weight
+        of_spent = (None, None) if spent is None else (rows.restored(d_spent), sums[:, 1].sum(0))
+        return rows.restored(sums[:, 0]), d_weight, *of_spent, None, None, None
 
 
 def _sigmoids(

@@ -5,6 +5,7 @@ Notation: R rows being decoded, W beam width, V' = V + unknown words of the batc
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 import torch
@@ -19,6 +20,7 @@ from rlsum.models.summarizer import Tokens
 from rlsum.models.word_scores import WordColumns
 
 WORTH_DROPPING = 0.9  # ended rows are dropped once at most this share is left
+BLOCK = 256  # probabilities that are reduced together
 GPU_STEPS = 8  # between two looks for ended rows: each look waits for the GPU
 READABLE = ((EOS,), (UNK,))  # what ends a text, and what no text has: readers cannot use UNK
 
@@ -53,7 +55,7 @@ def greedy(limits: Decoding | Sampling) -> Chooser:
         if constrained(limits, ids.shape[1]):
             chosen = allowed(_log(p), ids, limits, *READABLE).argmax(-1)
         else:
-            chosen = p[:, UNK + 1 :].argmax(-1) + UNK + 1  # p of PAD is 0
+            chosen = most_probable(p[:, UNK + 1 :]) + UNK + 1  # p of PAD is 0
         return chosen, _log(_at(p, chosen))
 
     return choose
@@ -85,13 +87,49 @@ def sampler(sampling: Sampling, noise: Tensor | None = None) -> Chooser:
 def draw(weight: Tensor, uniform: Tensor) -> tuple[Tensor, Tensor]:
     """Draw ids (R,) in proportion to ``weight`` (R, V), by inverting the cumulative distribution.
 
-    ``uniform`` (R, 1) float64 in [0, 1). Also returns the log-probabilities (R,) of the ids.
+    ``uniform`` (R, 1) float64 in [0, 1). Also returns the log-probabilities (R,) of the ids. Only the block that holds
+    the point is summed up word by word: a cumulative sum over V words costs more than to score them.
     """
-    cumulative = weight.cumsum(-1, dtype=torch.float64)
-    point = uniform * cumulative[:, -1:]
-    ids = torch.searchsorted(cumulative, point, right=True).clamp(max=weight.shape[-1] - 1)
-    log_prob = weight.gather(1, ids).double().log() - cumulative[:, -1:].log()
-    return ids.squeeze(1), log_prob.squeeze(1).to(weight.dtype)
+    sums = _of_blocks(weight, torch.sum).double()
+    block, share, total = _inverted(sums, uniform)
+    ids, inside = _block_ids(block, weight.shape[1])
+    weights = weight.gather(1, ids).double().masked_fill(~inside, 0.0)
+    position, _, _ = _inverted(weights, share)
+    log_prob = weights.gather(1, position).log() - total.log()
+    return ids.gather(1, position).squeeze(1), log_prob.squeeze(1).to(weight.dtype)
+
+
+def _inverted(weight: Tensor, uniform: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The id of a positive weight (R, n) at which the cumulative sum exceeds ``uniform`` (R, 1) of the total.
+
+    Returns it, the share of its own weight that is below this point, and the total, all (R, 1). float64.
+    """
+    cumulative = weight.cumsum(-1)
+    total = cumulative[:, -1:].contiguous()
+    point = torch.minimum(uniform * total, torch.nextafter(total, torch.zeros_like(total)))  # rounding gives a total
+    ids = torch.searchsorted(cumulative, point, right=True).clamp_(max=weight.shape[1] - 1)
+    own = weight.gather(1, ids)
+    return ids, ((point - cumulative.gather(1, ids) + own) / own).clamp_(0.0, 1.0), total
+
+
+def most_probable(p: Tensor) -> Tensor:
+    """The id (R,) of the largest of p (R, V), the first of equal ones. A maximum is faster than ``argmax``."""
+    block = _of_blocks(p, torch.amax).argmax(-1, keepdim=True)
+    ids, _ = _block_ids(block, p.shape[1])  # the last one again behind it
+    return ids.gather(1, p.gather(1, ids).argmax(-1, keepdim=True)).squeeze(1)
+
+
+def _of_blocks(values: Tensor, reduce: Callable[[Tensor, int], Tensor]) -> Tensor:
+    """``reduce`` over each block of BLOCK values: (R, V) -> (R, blocks)."""
+    whole = values.shape[1] // BLOCK * BLOCK
+    parts = values[:, :whole].unflatten(1, (whole // BLOCK, BLOCK)), values[:, whole:].unsqueeze(1)
+    return torch.cat([reduce(part, -1) for part in parts if part.shape[1:].numel()], 1)
+
+
+def _block_ids(block: Tensor, size: int) -> tuple[Tensor, Tensor]:
+    """The ids (R, BLOCK) in a block (R, 1), below ``size``; and whether they are: those behind are the last again."""
+    ids = block * BLOCK + torch.arange(min(BLOCK, size), device=block.device)
+    return ids.clamp(max=size - 1), ids < size
 
 
 def split_at(cut: int, total: int, first: Chooser, rest: Chooser) -> Chooser:

@@ -17,7 +17,7 @@ from rlsum.models import search
 from rlsum.models.encoder import Encoded, State
 from rlsum.models.search import Chooser
 from rlsum.models.summarizer import Tokens
-from rlsum.models.word_scores import WordColumns, WordOdds
+from rlsum.models.word_scores import WordColumns, WordOdds, precision
 
 
 class StepOutput(NamedTuple):
@@ -224,10 +224,9 @@ class SharedWeight:
 
     def __init__(self, weight: Tensor, bias: Tensor | None = None, without: int | None = None) -> None:
         self._steps = _Steps(without)
-        if torch.is_autocast_enabled(device := weight.device.type):
-            precision = torch.get_autocast_dtype(device)
-            weight, bias = weight.to(precision), None if bias is None else bias.to(precision)
-        self._weight, self._bias = _Root.apply(weight, bias, self._steps)
+        dtype = precision(weight)
+        bias = None if bias is None else bias.to(dtype)
+        self._weight, self._bias = _Root.apply(weight.to(dtype), bias, self._steps)
 
     def product(self, inputs: Tensor) -> Tensor:
         """(R, m) -> (R, n): inputs weight' + bias."""

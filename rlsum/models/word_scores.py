@@ -8,26 +8,21 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 CHUNK = 2**20  # logits per softmax: 4 MB stay in the cache until they are overwritten
 LEAST = -80.0  # log of the smallest share of words whose gradient is not dropped: 1 / share stays finite
 SMALLEST = 1e-30  # odds of which the logarithm has all digits
-WIDTH = 2000  # words per block of WordColumns: 2 MB at 256 features
 
 
 class WordColumns:
     """The output layer for a few rows at a time, prepared once for all steps of a decoding.
 
-    A product with few rows takes the time to read the weights (V, H); on a CPU, contiguous (H, WIDTH) blocks
-    are fastest.
+    A product with few rows takes the time to read the weights (V, H); on a CPU, contiguous columns are fastest.
     """
 
     def __init__(self, weight: Tensor, bias: Tensor) -> None:
-        weight = weight.detach()
-        self.width = WIDTH if weight.device.type == "cpu" else len(weight)
-        self.blocks = [part.t().contiguous() for part in weight.split(self.width)]
+        self.columns = weight.detach().to(precision(weight)).t().contiguous()
         self.bias = bias.detach().float()
 
     def probabilities(self, features: Tensor, share: Tensor, extra: int) -> Tensor:
@@ -47,9 +42,23 @@ class WordColumns:
 
         features (N, H); the others float32.
         """
-        for part, block in zip(out.split(self.width, 1), self.blocks, strict=True):
-            part.copy_(features @ block)
+        product_(features, self.columns, out)
         return odds_(out, self.bias)
+
+
+def product_(features: Tensor, columns: Tensor, out: Tensor) -> None:
+    """Write features (N, H) times columns (H, V) to ``out`` (N, V), computed in the precision of the columns."""
+    features = features.to(columns.dtype)
+    if columns.dtype == out.dtype:
+        torch.mm(features, columns, out=out)
+    else:
+        out.copy_(features @ columns)
+
+
+def precision(tensor: Tensor) -> torch.dtype:
+    """That of autocast if enabled, else the tensor's."""
+    device = tensor.device.type
+    return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else tensor.dtype
 
 
 def odds_(logits: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:
@@ -87,10 +96,7 @@ class WordOdds:
         rows = slice(self.count, len(features))
         if rows.start == rows.stop:
             return
-        if features.dtype == self.odds.dtype:
-            torch.mm(features[rows], weight.t(), out=self.odds[rows])
-        else:
-            self.odds[rows] = F.linear(features[rows], weight)
+        product_(features[rows], weight.t(), self.odds[rows])
         self.highest[rows], self.total[rows] = odds_(self.odds[rows], bias)
         self.count = rows.stop
 
@@ -117,8 +123,7 @@ def target_log_prob_without(
 def _target_log_prob(
     features: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, without: int | None, odds: WordOdds | None
 ) -> tuple[Tensor, Tensor]:
-    device = features.device.type
-    dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else features.dtype
+    dtype = precision(features)
     scored: tuple[Tensor, Tensor] = _TargetLogProb.apply(
         features.to(dtype), weight.to(dtype), bias.to(dtype), targets, without, odds
     )

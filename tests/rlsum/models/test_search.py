@@ -424,3 +424,19 @@ def test_options_out_of_range_are_refused():
     for options in ({"beam": 0}, {"min_length": 5, "max_length": 5}, {"temperature": 0}, {"method": "bean"}):
         with pytest.raises(ValueError, match=next(iter(options))):
             Decoding(**options)
+
+
+@pytest.mark.parametrize("size", [1, 5, 12, 13])
+def test_draws_and_maxima_by_blocks_are_those_of_whole_rows(size, monkeypatch):
+    monkeypatch.setattr(search, "BLOCK", 4)
+    p = torch.rand(200, size, dtype=torch.float64).masked_fill(torch.rand(200, size) < 0.4, 0.0)
+    p[:, -1] += 1e-3
+    uniform = torch.cat([torch.rand(199, 1, dtype=torch.float64), torch.full((1, 1), 1 - 2.0**-53)])
+    ids, log_prob = search.draw(p, uniform)
+    expected = torch.searchsorted(p.cumsum(-1), uniform * p.sum(-1, keepdim=True), right=True).squeeze(1)
+    assert torch.equal(ids[:-1], expected[:-1])
+    assert (p[torch.arange(200), ids] > 0).all()
+    torch.testing.assert_close(log_prob, (p[torch.arange(200), ids] / p.sum(-1)).log())
+    assert torch.equal(search.most_probable(p), p.argmax(-1))
+    none = p[:0]
+    assert len(search.most_probable(none)) == len(search.draw(none, uniform[:0])[0]) == 0
