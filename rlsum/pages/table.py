@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from rlsum.evaluation.statistics import Interval
 
@@ -29,6 +30,13 @@ class Table:
     header: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     notes: tuple[str, ...] = ()
+
+    def to_frame(self) -> Any:
+        """The values as a pandas DataFrame of texts, rows by their names; pandas must be installed."""
+        import pandas
+
+        rows = [[cell.text for cell in row] for row in self.rows]
+        return pandas.DataFrame(rows, columns=list(self.header)).set_index(self.header[0])
 
 
 def interval_cell(interval: Interval, scale: float, digits: int, mark: bool = False) -> Cell:

@@ -11,6 +11,7 @@ from rewards.base import Reward
 from rewards.scoring import headings, short_signature
 from rlsum.evaluation.statistics import Interval
 from rlsum.pages.blocks import Block, Bullets
+from rlsum.pages.markdown import to_markdown
 from rlsum.records import Output, finite
 from rlsum.scoring.comparison import Comparison, Resampling, compare_all, intervals
 from rlsum.scoring.outputs import SystemScores
@@ -33,6 +34,10 @@ class Evaluation:
     headings: Mapping[str, str]
     corpus: Mapping[str, Mapping[str, float]]
     missing: Mapping[str, str]
+
+    def _repr_markdown_(self) -> str:
+        """The report, as a notebook shows it."""
+        return to_markdown(report(self))
 
 
 def evaluate(

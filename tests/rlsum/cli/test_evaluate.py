@@ -206,3 +206,16 @@ def test_a_metric_reads_the_other_fields_of_the_records(rlsum, tmp_path):
     code, _, told = rlsum(*command)
     assert code == 2
     assert all(part in told for part in ("'topic'", "id-2"))
+
+
+def test_an_evaluation_shows_itself_in_a_notebook(files):
+    from rewards import from_specs
+    from rlsum.scoring.comparison import Resampling
+    from rlsum.scoring.evaluation import evaluate
+    from rlsum.scoring.outputs import read_systems, score_system
+
+    rewards, outputs = from_specs("rouge-l"), read_systems([files / "good.jsonl", files / "poor.jsonl"])
+    scores = {name: score_system(name, members, rewards) for name, members in outputs.items()}
+    shown = evaluate(outputs, scores, "poor", Resampling(resamples=50), rewards)._repr_markdown_()
+    assert "| poor |" in shown
+    assert "rouge-l F1 stems" in shown

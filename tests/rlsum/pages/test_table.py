@@ -34,6 +34,12 @@ def test_scores_are_shown_times_100_with_their_interval_and_the_best_marked():
     assert table.rows[1][2] == Cell(DASH)
 
 
+def test_a_table_is_a_data_frame():
+    frame = metric_table(ROWS, {}, "Scores").to_frame()
+    assert list(frame.columns) == ["rouge-l", "sms"]
+    assert frame.loc["lead [3]", "rouge-l"] == "40.00"
+
+
 def test_a_missing_encoder_is_a_column_that_says_so():
     table = metric_table(ROWS, {"twmd": "encoder missing: pip install it"}, "Scores")
     assert table.header[-1] == "twmd"
