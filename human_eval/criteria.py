@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from human_eval.study import Answer, Criterion, StudyError
+from human_eval.study import Answer, Criterion, Enrolment, StudyError
 
 TITLE = "Which summary is better?"
 INSTRUCTIONS = (
@@ -37,6 +37,7 @@ DEFAULT = (
         "Which of the two would you rather be given in place of the article? A false statement is a serious fault.",
     ),
 )
+NOTHING_ASKED = Enrolment()
 ID = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 RESERVED = ("study", "task", "judge", "item", "booklet", "position", "article", "left", "right", "comment", "seconds")
 
@@ -48,6 +49,7 @@ class StudyWording:
     title: str = TITLE
     instructions: str = INSTRUCTIONS
     criteria: tuple[Criterion, ...] = DEFAULT
+    enrolment: Enrolment = NOTHING_ASKED
 
 
 def read_criteria(path: str | Path) -> tuple[Criterion, ...]:

@@ -18,7 +18,19 @@ from pathlib import Path
 from typing import Any
 
 from human_eval.formatting import counted
-from human_eval.study import TASK_KINDS, Answer, Criterion, EqualTexts, Study, StudyError, StudyKey, Task, TaskKey
+from human_eval.study import (
+    TASK_KINDS,
+    AboutJudge,
+    Answer,
+    Criterion,
+    Enrolment,
+    EqualTexts,
+    Study,
+    StudyError,
+    StudyKey,
+    Task,
+    TaskKey,
+)
 from rlsum.readers import BOM, NotJson, json_value, jsonl
 
 FORMAT = 1
@@ -76,6 +88,8 @@ def write_study(folder: str | Path, study: Study) -> None:
         "booklets": len(study.booklets),
         "tasks": len(study.tasks),
     }
+    if study.enrolment != Enrolment():
+        head["enrolment"] = asdict(study.enrolment)
     items = [{"item": item, "article": text} for item, text in study.articles.items()]
     tasks = [{("task" if name == "id" else name): value for name, value in asdict(t).items()} for t in study.tasks]
     (folder / STUDY).write_text(json.dumps(head, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
@@ -116,9 +130,18 @@ def read_study(folder: str | Path) -> Study:
         if tasks[-1].item not in articles:
             raise StudyError(f"{where}: item {tasks[-1].item} is not in {ITEMS}; build the study again")
     wording = head["study"], head["title"], head["instructions"]
-    study = Study(*wording, criteria, head["judges_per_item"], articles, tuple(tasks))
+    enrolment = _enrolment(head.get("enrolment", {"consent": "", "questions": []}), str(path))
+    study = Study(*wording, criteria, head["judges_per_item"], articles, tuple(tasks), enrolment)
     _check_complete(study, head["booklets"], head["tasks"], folder)
     return study
+
+
+def _enrolment(row: Any, where: str) -> Enrolment:
+    checked(row, {"consent": str, "questions": list}, f"{where}: enrolment")
+    types = {"id": str, "question": str, "choices": list, "screen_out": list}
+    asked = [checked(each, types, f"{where}: question {number}") for number, each in enumerate(row["questions"], 1)]
+    questions = (AboutJudge(q["id"], q["question"], tuple(q["choices"]), tuple(q["screen_out"])) for q in asked)
+    return Enrolment(row["consent"], tuple(questions))
 
 
 def read_key(path: str | Path) -> StudyKey:

@@ -66,6 +66,27 @@ class Criterion:
 
 
 @dataclass(frozen=True)
+class AboutJudge:
+    """A question about the judge, such as a first language. No ``choices``: the answer is free text.
+
+    Who gives one of the answers in ``screen_out`` is not asked to judge.
+    """
+
+    id: str
+    question: str
+    choices: tuple[str, ...] = ()
+    screen_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Enrolment:
+    """What judges agree to ("" for nothing) and tell about themselves before they begin."""
+
+    consent: str = ""
+    questions: tuple[AboutJudge, ...] = ()
+
+
+@dataclass(frozen=True)
 class Task:
     """Two summaries of an item, at a ``position`` (0..) of a ``booklet`` (0..)."""
 
@@ -88,6 +109,7 @@ class Study:
     judges_per_item: int
     articles: Mapping[str, str]
     tasks: tuple[Task, ...]
+    enrolment: Enrolment = Enrolment()
 
     @cached_property
     def booklets(self) -> tuple[tuple[Task, ...], ...]:

@@ -12,6 +12,7 @@ import os
 import secrets
 import sqlite3
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
@@ -22,7 +23,7 @@ from human_eval.study import Study
 from rlsum.errors import UserError
 from rlsum.files import sync
 
-FORMAT = 2  # 1 had only the first four tables
+FORMAT = 3  # 1 had only the first four tables, 2 neither of the last two
 
 # The index allows one first answer a task: a task is shown to one judge only.
 _SCHEMA = """
@@ -46,11 +47,69 @@ CREATE TABLE IF NOT EXISTS generations (
   role TEXT NOT NULL, name TEXT NOT NULL, generation INTEGER NOT NULL, PRIMARY KEY (role, name)
 ) STRICT;
 CREATE TABLE IF NOT EXISTS reserved (booklet INTEGER PRIMARY KEY) STRICT;
+CREATE TABLE IF NOT EXISTS enrolled (
+  judge TEXT PRIMARY KEY, enrolled REAL NOT NULL, about TEXT NOT NULL, device TEXT NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS barred (judge TEXT PRIMARY KEY, reason TEXT NOT NULL, at REAL NOT NULL) STRICT;
 """
 ANSWER_COLUMNS = "judge, task, revision, answers, comment, seconds, submitted"
 
 
-def open_database(path: Path, study: Study) -> sqlite3.Connection:
+class Database:
+    """The open database of a study. Safe for several threads; several processes may share the file.
+
+    Reading uses a separate connection and never waits for a write. Raises as `_open`.
+    """
+
+    def __init__(self, path: Path, study: Study) -> None:
+        self._path = path
+        self._writing, self._reading = threading.Lock(), threading.Lock()
+        self._writer, self._reader = _open(path, study), _open(path, study)
+        self._reader.execute("PRAGMA query_only = ON")
+        self._file = _identity(path)
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._writing, self._reading:
+            self._reader.close()
+            self._writer.close()
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """A connection that reads what is committed."""
+        with self._reading:
+            yield self._reader
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """A write transaction: all or nothing, on disk at its end, excluding other threads and processes.
+
+        Raises sqlite3.OperationalError if the file was removed or replaced: what is written then is lost.
+        """
+        with self._writing:
+            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._writer
+                self._writer.execute("COMMIT")
+            except BaseException:
+                if self._writer.in_transaction:
+                    self._writer.execute("ROLLBACK")
+                raise
+            if _identity(self._path) != self._file:
+                fix = "restart with the file or a backup"
+                raise sqlite3.OperationalError(f"{self._path} was removed or replaced; {fix}")
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Device and number of the file; None if there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _open(path: Path, study: Study) -> sqlite3.Connection:
     """A connection that writes to the database of ``study``, which is created if there is no file.
 
     Raises UserError for a file without this build of the study, and for a log without its database.
@@ -68,6 +127,7 @@ def open_database(path: Path, study: Study) -> sqlite3.Connection:
             connection.execute("PRAGMA synchronous = FULL")  # with NORMAL, a power failure loses the last commits
             connection.execute("PRAGMA wal_autocheckpoint = 1")  # by default, a small study never leaves the log
             connection.execute("PRAGMA trusted_schema = OFF")
+            connection.execute("PRAGMA secure_delete = ON")  # what a judge withdraws is overwritten
             if connection.execute("PRAGMA user_version").fetchone()[0] != FORMAT:
                 connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version = {FORMAT}; COMMIT;")
             connection.execute("PRAGMA wal_checkpoint")  # what a killed server left in the log

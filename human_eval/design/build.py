@@ -14,7 +14,7 @@ from human_eval.design.blinding import OpaqueIds, named_in
 from human_eval.design.checks import Draft, with_checks
 from human_eval.design.outputs import AlignedOutputs, check_unicode
 from human_eval.formatting import counted
-from human_eval.study import EqualTexts, Pair, Study, StudyError, StudyKey, Task, TaskKey
+from human_eval.study import Enrolment, EqualTexts, Pair, Study, StudyError, StudyKey, Task, TaskKey
 
 Unit = tuple[str, Pair]  # a pair on an item
 
@@ -76,7 +76,8 @@ def _check(outputs: AlignedOutputs, design: StudyDesign, wording: StudyWording) 
             f"give --items {len(outputs.articles)} or less, or more outputs"
         )
     criteria = [text for criterion in wording.criteria for text in (criterion.id, criterion.question, criterion.help)]
-    text = " ".join([wording.title, wording.instructions, *criteria])
+    asked = [text for about in wording.enrolment.questions for text in (about.question, *about.choices)]
+    text = " ".join([wording.title, wording.instructions, *criteria, wording.enrolment.consent, *asked])
     check_unicode("the wording", text)
     if wording != StudyWording() and (named := named_in(text, outputs.systems)):
         raise StudyError(f"the wording names the system {named[0]!r}, which unblinds judges; reword, or rename it")
@@ -130,7 +131,10 @@ def _blind(
     seed: int,
 ) -> tuple[Study, StudyKey]:
     """Give everything an opaque id; texts go into the study, systems into the key."""
-    new_id = OpaqueIds(seed, [asdict(outputs), asdict(design), asdict(wording)])
+    words = asdict(wording)
+    if wording.enrolment == Enrolment():
+        del words["enrolment"]  # ids are those of the first edition, which had none
+    new_id = OpaqueIds(seed, [asdict(outputs), asdict(design), words])
     tasks: list[Task] = []
     keys: dict[str, TaskKey] = {}
     for number, booklet in enumerate(booklets):
@@ -144,6 +148,6 @@ def _blind(
     items = {new_id("i", item): item for item in shown | {item for item, _ in ties}}
     equal = tuple(EqualTexts(new_id("i", item), pair) for item, pair in ties)
     texts = wording.title, wording.instructions, wording.criteria
-    study = Study(new_id("s"), *texts, design.judges, dict(sorted(articles.items())), tuple(tasks))
+    study = Study(new_id("s"), *texts, design.judges, dict(sorted(articles.items())), tuple(tasks), wording.enrolment)
     key = StudyKey(study.id, seed, outputs.systems, design.baseline, dict(sorted(items.items())), keys, equal)
     return study, key

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, cast, get_args
 
@@ -15,6 +16,8 @@ from human_eval.collection.responses import Response as Judgment
 from human_eval.collection.store import StudyState
 from human_eval.web.access import NoAccess
 from human_eval.web.site import Site, fields, page
+
+COMMENTS = 50  # shown on the page
 
 
 class Admin:
@@ -51,6 +54,7 @@ class Admin:
             "overview": overview,
             "reasons": sorted({row.reason for row in overview["agreement"].values() if math.isnan(row.value)}),
             "planned": self._site.settings is not None,
+            **await run_in_threadpool(self._people),
             "verdict": await run_in_threadpool(self._verdict, state),
         }
         return page("admin.html", values)
@@ -84,6 +88,15 @@ class Admin:
             told = verdict(self._study, responses, self._site.key, self._site.settings) if responses else ([], [])
             self._judged = responses, told
         return self._judged[1]
+
+    def _people(self) -> dict[str, Any]:
+        """Devices of judges, how many do not go on for each reason, and the latest comments."""
+        people, responses = self._store.people.all(), self._store.responses()
+        return {
+            "people": {person.judge: person for person in people},
+            "barred": Counter(person.barred for person in people if person.barred),
+            "comments": [response for response in responses if response.comment][-COMMENTS:],
+        }
 
     def _overview(self) -> dict[str, Any]:
         from human_eval.web.overview import overview  # imports scipy, which would delay the start of the server

@@ -15,8 +15,9 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from human_eval.collection.store import Conflict, JudgeProgress, Refused
+from human_eval.enrolment import is_screened_out, problem
 from human_eval.formatting import counted, spread
-from human_eval.study import Answer
+from human_eval.study import Answer, Enrolment
 from human_eval.web.access import FORM_LIFE, NAME, NoAccess, ShownForm, Visitor
 from human_eval.web.site import Site, fields, message, page
 from human_eval.workload import longest, minutes
@@ -51,6 +52,8 @@ class Judging:
             Route("/item", self.item),
             Route("/item", self.submit, methods=["POST"]),
             Route("/last", self.last),
+            Route("/withdraw", self.ask_to_withdraw),
+            Route("/withdraw", self.withdraw, methods=["POST"]),
         ]
 
     async def enter(self, request: Request) -> Response:
@@ -94,7 +97,10 @@ class Judging:
     async def start(self, request: Request) -> Response:
         """Instructions and the judge's progress."""
         visitor = self._site.visitor(request, "judge")
-        progress = await self._progress(visitor)
+        return self._start(visitor, await self._progress(visitor), {}, "")
+
+    def _start(self, visitor: Visitor, progress: JudgeProgress, about: Mapping[str, str], wrong: str) -> Response:
+        """The page, with what the judge told about themselves and what is wrong with it, if anything."""
         values = {
             "study": self._study,
             "token": self._site.access.form(visitor, "start"),
@@ -105,8 +111,12 @@ class Judging:
             "stage": progress.stage,
             "completion": self._site.completion,
             "return_url": self._site.return_url,
+            "asks": self._study.enrolment != Enrolment() and not self._store.people.is_enrolled(visitor.name),
+            "about": about,
+            "problem": wrong,
+            "barred": self._store.people.barred(visitor.name),
         }
-        return page("start.html", values)
+        return page("start.html", values, 422 if wrong else 200)
 
     def _work(self, progress: JudgeProgress) -> str:
         """Number and minutes of the comparisons to come, in words; of any booklet before the judge has one."""
@@ -116,13 +126,23 @@ class Judging:
         return f"{spread(sizes, 'time')}. This takes about {counted(duration, 'minute')}"
 
     async def begin(self, request: Request) -> Response:
-        """Lend the judge a booklet."""
+        """Enrol the judge, who may be screened out, and lend a booklet."""
         visitor = self._site.visitor(request, "judge")
-        self._site.access.shown(visitor, "start", (await fields(request)).get("token", ""))
+        form = await fields(request)
+        self._site.access.shown(visitor, "start", form.get("token", ""))
         if self._store.state() != "open":
             return RedirectResponse("/", 303)
+        people, enrolment = self._store.people, self._study.enrolment
+        if not people.is_enrolled(visitor.name):
+            about = {asked.id: form.get(f"about-{n}", "").strip() for n, asked in enumerate(enrolment.questions)}
+            if wrong := problem(enrolment, form.get("agree") == "yes", about):
+                return self._start(visitor, await self._progress(visitor), about, wrong)
+            await run_in_threadpool(people.enrol, visitor.name, about, device(request.headers.get("user-agent", "")))
+            if is_screened_out(enrolment, about):
+                await run_in_threadpool(people.bar, visitor.name, "screened out")
+                return RedirectResponse("/", 303)
         if not await run_in_threadpool(self._store.claim, visitor.name):
-            if self._store.progress(visitor.name).stage == "lost":
+            if self._store.progress(visitor.name).stage in ("lost", "barred"):
                 return RedirectResponse("/", 303)
             text = "All comparisons are assigned to judges. Thank you for coming."
             return message("Nothing left to judge", text, 200, self._site.return_url, "Go back")
@@ -141,7 +161,7 @@ class Judging:
         """The last answered item, to change it."""
         visitor = self._site.visitor(request, "judge")
         progress = await self._progress(visitor)
-        if not progress.done or progress.state == "closed":
+        if not progress.done or progress.state == "closed" or progress.stage == "barred":
             return RedirectResponse("/", 303)
         task = progress.done[-1]
         response, revision = self._store.latest(visitor.name, task)
@@ -167,6 +187,18 @@ class Judging:
         except Refused as error:
             return message("Not recorded", str(error), 409, "/", "Continue")
         return RedirectResponse("/item", 303)
+
+    async def ask_to_withdraw(self, request: Request) -> Response:
+        """The page on which a judge withdraws."""
+        visitor = self._site.visitor(request, "judge")
+        return page("withdraw.html", {"study": self._study, "token": self._site.access.form(visitor, "withdraw")})
+
+    async def withdraw(self, request: Request) -> Response:
+        """Delete what the judge answered and told."""
+        visitor = self._site.visitor(request, "judge")
+        self._site.access.shown(visitor, "withdraw", (await fields(request)).get("token", ""))
+        await run_in_threadpool(self._store.people.bar, visitor.name, "withdrew")
+        return RedirectResponse("/", 303)
 
     async def _progress(self, visitor: Visitor) -> JudgeProgress:
         """The judge's progress; renews the loan if due. Reading is too fast to need a thread."""
@@ -209,6 +241,15 @@ class Judging:
             "comment_limit": COMMENT_LIMIT,
         }
         return page("item.html", values, form.status)
+
+
+def device(agent: str) -> str:
+    """The kind of device from a browser's name of itself: computer, phone, tablet, or "" if it names none."""
+    if re.search(r"iPad|Tablet|Android(?!.*Mobile)", agent):
+        return "tablet"
+    if re.search(r"Mobi|iPhone", agent):
+        return "phone"
+    return "computer" if agent else ""
 
 
 def _draft(study: str, judge: str, task: str, revision: int) -> str:

@@ -42,3 +42,17 @@ def database_path(given: Path | None, study: Path) -> Path:
     if path.suffix != ".sqlite":
         raise UserError(f"--database {path}: give a name that ends in .sqlite")
     return path
+
+
+def checked_names(option: str, judges: str) -> list[str]:
+    """The names in a list with commas. Raises UserError."""
+    from human_eval.web.access import NAME
+    from rlsum.errors import UserError
+
+    names = [name.strip() for name in judges.split(",")]
+    for name in names:
+        if not NAME.fullmatch(name.removeprefix("guest:")):
+            raise UserError(f"{option}: invalid name {name[:80]!r}; use up to 64 of A-Z, a-z, 0-9, dot, hyphen, _")
+    if len({name.casefold() for name in names}) < len(names):
+        raise UserError(f"{option} {judges}: duplicate name; give each judge a different one, not only in case")
+    return names

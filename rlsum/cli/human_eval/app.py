@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from rlsum.cli.human_eval import analyse, backup, booklets, build, collect, export, plan, serve
+from rlsum.cli.human_eval import analyse, backup, booklets, build, collect, export, judges, plan, serve
 
 app = typer.Typer(
     help="Ask people which system is better: plan and build a blind study, collect judgments, analyse them.",
@@ -18,6 +18,7 @@ app.command()(serve.links)
 app.command()(serve.revoke)
 app.command()(backup.backup)
 app.command()(booklets.booklets)
+app.command()(judges.judges)
 app.command()(export.export)
 app.command()(collect.collect)
 app.command()(analyse.analyse)

@@ -32,6 +32,11 @@ def build(
     ] = None,
     title: Annotated[str | None, typer.Option(help="Title that judges read.")] = None,
     instructions: Annotated[Path | None, typer.Option(help="Text file with the instructions that judges read.")] = None,
+    consent: Annotated[Path | None, typer.Option(help="Text file with what judges agree to before they begin.")] = None,
+    about: Annotated[
+        Path | None,
+        typer.Option(help="YAML or JSON list of questions about the judge: {id, question, choices, screen_out}."),
+    ] = None,
     identical: Annotated[int, typer.Option(help="Checks per booklet that show the same summary twice.")] = 2,
     shuffled: Annotated[
         int | None,
@@ -72,7 +77,7 @@ def build(
 
     key = key or out / "key.json"
     check_destinations(out, key)
-    wording = _wording(title, instructions, criteria)
+    wording = _wording(title, instructions, criteria, consent, about)
     aligned = read_aligned(outputs)
     aligned = normalised(aligned) if normalise else aligned
     checks = identical, _shuffled(shuffled, aligned), swapped
@@ -107,9 +112,12 @@ def _shuffled(given: int | None, aligned: AlignedOutputs) -> int:
     return 0
 
 
-def _wording(title: str | None, instructions: Path | None, criteria: Path | None) -> StudyWording:
+def _wording(
+    title: str | None, instructions: Path | None, criteria: Path | None, consent: Path | None, about: Path | None
+) -> StudyWording:
     from human_eval.criteria import StudyWording, read_criteria
-    from human_eval.study import StudyError
+    from human_eval.enrolment import read_consent, read_questions
+    from human_eval.study import Enrolment, StudyError
 
     given: dict[str, Any] = {}
     if title is not None:
@@ -122,6 +130,8 @@ def _wording(title: str | None, instructions: Path | None, criteria: Path | None
             raise StudyError(f"--instructions {instructions}: cannot be read ({reason}); give a text file") from error
     if criteria is not None:
         given["criteria"] = read_criteria(criteria)
+    questions = () if about is None else read_questions(about)
+    given["enrolment"] = Enrolment("" if consent is None else read_consent(consent), questions)
     return StudyWording(**given)
 
 

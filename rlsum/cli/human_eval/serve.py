@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rlsum.cli.human_eval import Database, StudyFolder, database_path
+from rlsum.cli.human_eval import Database, StudyFolder, checked_names, database_path
 
 if TYPE_CHECKING:
     from human_eval.study import Study
@@ -168,7 +168,7 @@ def revoke(
     if not (judges or everyone or admin or every_link):
         raise UserError("nothing to revoke; give --judges, --everyone, --admin or --all")
     blind = read_study(study)
-    names = _checked_names(judges) if judges else []
+    names = checked_names("--judges", judges) if judges else []
     path = database_path(database, study)
     if not path.exists():
         raise UserError(f"{path}: does not exist; there are no links to revoke")
@@ -204,21 +204,7 @@ def _names(judges: str, study: Study) -> list[str]:
         if not 1 <= count <= 10_000:
             raise UserError(f"--judges {judges}: expected 1 to 10000, or names separated by commas")
         return [f"judge-{number:0{len(str(count))}}" for number in range(1, count + 1)]
-    return _checked_names(judges)
-
-
-def _checked_names(judges: str) -> list[str]:
-    """The names in a list. Raises UserError."""
-    from human_eval.web.access import NAME
-    from rlsum.errors import UserError
-
-    names = [name.strip() for name in judges.split(",")]
-    for name in names:
-        if not NAME.fullmatch(name.removeprefix("guest:")):
-            raise UserError(f"--judges: invalid name {name[:80]!r}; use up to 64 of A-Z, a-z, 0-9, dot, hyphen, _")
-    if len({name.casefold() for name in names}) < len(names):
-        raise UserError(f"--judges {judges}: duplicate name; give each judge a different one, not only in case")
-    return names
+    return checked_names("--judges", judges)
 
 
 def _print(links: Links, study: Study) -> None:

@@ -217,8 +217,9 @@ def test_the_file_can_be_read_by_its_owner_alone(tmp_path, store):
 
 
 def test_commits_are_synced_and_written_ahead(store):
-    assert store._row("PRAGMA synchronous")[0] == 2  # FULL
-    assert store._row("PRAGMA journal_mode")[0] == "wal"
+    with store._database.writing() as connection:
+        assert connection.execute("PRAGMA synchronous").fetchone()[0] == 2  # FULL
+        assert connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
 
 
 def test_reading_while_another_writes(tmp_path, study, store):

@@ -33,6 +33,13 @@ def test_an_empty_study_has_a_page(app):
     assert "no two judges have made the same comparison yet" in page
 
 
+def test_comments_are_shown(app):
+    browser = app.visit("judge", "anna")
+    item = browser.post("/start", data={"token": token_of(browser.get("/"))})
+    browser.post("/item", data=answers("left", "none", token=token_of(item), comment="<b>odd</b>"))
+    assert "&lt;b&gt;odd&lt;/b&gt;" in app.visit("admin").get("/admin").text
+
+
 def test_progress_times_and_judges(app):
     work(app, "anna", ("left", "none"))
     page = app.visit("admin").get("/admin").text

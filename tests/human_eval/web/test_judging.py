@@ -7,7 +7,9 @@ from served import answers, make_study, token_of
 
 from human_eval.exports.booklets import page as offline_page
 from human_eval.exports.platforms import mturk
+from human_eval.study import AboutJudge, Enrolment
 from human_eval.web.access import FORM_LIFE
+from human_eval.web.judging import device
 
 
 def begin(browser):
@@ -264,6 +266,88 @@ def test_a_panels_link_leaves_the_judge_of_a_browser_alone(app):
     work(guest)
     assert guest.get(path.replace("5f3e", "6a")).status_code == 200  # the next one in a laboratory
     assert "Begin" in guest.get("/").text
+
+
+ASKED = Enrolment(
+    "Nobody learns your name.\nYou may stop.",
+    (AboutJudge("english", "Is English your first language?", ("yes", "no"), ("no",)), AboutJudge("age", "Age?")),
+)
+
+
+def enrol(browser, **form):
+    return browser.post("/start", data={"token": token_of(browser.get("/")), **form})
+
+
+def test_who_is_asked_begins_after_agreeing_and_answering(app_of):
+    app = app_of(make_study(enrolment=ASKED), return_url="https://panel.test/back")
+    browser = app.visit("judge", "anna")
+    page = browser.get("/").text
+    assert "Nobody learns your name." in page
+    assert "Is English your first language?" in page
+    wrong = enrol(browser, **{"about-0": "yes", "about-1": '"><script>'})
+    assert (wrong.status_code, "tick that you agree" in wrong.text) == (422, True)
+    assert "<option selected>yes" in wrong.text
+    assert '"><script>' not in wrong.text
+    assert enrol(browser, agree="yes", **{"about-0": "perhaps", "about-1": "3"}).status_code == 422
+    assert app.store.loans() == app.store.people.all() == []
+    agent = {"user-agent": "Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) Mobile/15E148"}
+    browser.headers.update(agent)
+    assert enrol(browser, agree="yes", **{"about-0": "yes", "about-1": " 30 "}).url.path == "/item"
+    (anna,) = app.store.people.all()
+    assert (anna.about, anna.device) == ({"english": "yes", "age": "30"}, "phone")
+    assert "Taking part" not in browser.get("/").text
+    assert "phone" in app.visit("admin").get("/admin").text
+
+
+def test_who_is_screened_out_gets_no_booklet_and_the_way_back(app_of):
+    app = app_of(
+        make_study(enrolment=ASKED), completion="https://panel.test/done", return_url="https://panel.test/back"
+    )
+    browser = app.visit("judge", "anna")
+    page = enrol(browser, agree="yes", **{"about-0": "no", "about-1": "30"})
+    for reply in (page, browser.get("/item"), browser.get("/last")):
+        assert "looking for other people" in reply.text
+        assert "panel.test/back" in reply.text
+        assert "panel.test/done" not in reply.text
+    assert app.store.loans() == []
+    assert "1 screened out" in app.visit("admin").get("/admin").text
+
+
+def test_who_withdraws_leaves_nothing_and_is_not_asked_again(app):
+    browser = app.visit("judge", "anna")
+    assert "/withdraw" not in browser.get("/").text
+    item = begin(browser)
+    browser.post("/item", data=answers("left", "none", token=token_of(item), comment="mine"))
+    assert 'href="/withdraw"' in browser.get("/").text
+    assert browser.post("/withdraw", data={}).status_code == 403
+    gone = browser.post("/withdraw", data={"token": token_of(browser.get("/withdraw"))})
+    assert "Your answers are deleted" in gone.text
+    assert app.store.responses() == app.store.loans() == []
+    late = browser.post("/item", data=answers("left", "none", token=token_of(item)))
+    assert (late.status_code, app.store.responses()) == (409, [])
+    assert "Your answers are deleted" in browser.get("/item").text
+
+
+def test_a_banned_judge_reads_so(app):
+    browser = app.visit("judge", "anna")
+    begin(browser)
+    app.store.people.bar("anna", "banned")
+    assert "do not take part any more" in browser.get("/item").text
+    assert "banned" in app.visit("admin").get("/admin").text
+
+
+@pytest.mark.parametrize(
+    ("agent", "kind"),
+    [
+        ("", ""),
+        ("Mozilla/5.0 (X11; Linux x86_64) Chrome/126.0", "computer"),
+        ("Mozilla/5.0 (Linux; Android 14; Pixel 8) Chrome/126.0 Mobile Safari/537.36", "phone"),
+        ("Mozilla/5.0 (Linux; Android 14; SM-X710) Chrome/126.0 Safari/537.36", "tablet"),
+        ("Mozilla/5.0 (iPad; CPU OS 17_0 like Mac OS X) Mobile/15E148", "tablet"),
+    ],
+)
+def test_devices_by_what_browsers_call_themselves(agent, kind):
+    assert device(agent) == kind
 
 
 def test_the_first_request_of_a_link_takes_no_booklet(app):

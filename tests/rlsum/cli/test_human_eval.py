@@ -11,6 +11,7 @@ from studies import NAMES, outputs
 
 from human_eval.collection.store import ResponseStore
 from human_eval.files import read_key, read_study
+from human_eval.study import AboutJudge, Enrolment
 from rlsum.records import Output, write_outputs
 
 
@@ -159,6 +160,33 @@ def test_a_booklet_goes_to_the_app_or_into_an_export(rlsum, study, tmp_path):
     assert [line.split()[3] for line in said.splitlines() if " of " in line] == ["(reserved)", "(free)"] * 2
     for wrong in ("0", "5", "x", "2-1"):
         assert rlsum("human-eval", "booklets", study, "--reserve", wrong)[0] == 2
+
+
+def test_judges_are_listed_banned_and_admitted(rlsum, study, tmp_path):
+    assert rlsum("human-eval", "judges", study)[0] == 2  # no database yet
+    with closing(ResponseStore(study / "judging.sqlite", read_study(study))) as store:
+        store.people.enrol("anna", {}, "phone")
+        store.claim("anna")
+        assert rlsum("human-eval", "judges", study, "--ban", "anna", "-o", tmp_path / "judges.csv")[0] == 0
+        assert store.progress("anna").stage == "barred"
+        (row,) = csv.DictReader((tmp_path / "judges.csv").open())
+        assert (row["judge"], row["device"], row["barred"]) == ("anna", "phone", "banned")
+        assert rlsum("human-eval", "judges", study, "--admit", "anna", "-o", tmp_path / "judges.csv")[0] == 2
+        assert rlsum("human-eval", "judges", study, "--admit", "anna")[0] == 0
+        assert store.progress("anna").stage == "lost"
+
+
+def test_consent_and_questions_come_from_files(rlsum, files, tmp_path):
+    (tmp_path / "consent.txt").write_text("You may stop at any time.")
+    (tmp_path / "about.yaml").write_text("- {id: age, question: \"How old are you?\"}")
+    options = ["--consent", tmp_path / "consent.txt", "--about", tmp_path / "about.yaml"]
+    assert rlsum("human-eval", "build", *files[:2], "-o", tmp_path / "study", *options)[0] == 0
+    built = read_study(tmp_path / "study")
+    assert built.enrolment == Enrolment("You may stop at any time.", (AboutJudge("age", "How old are you?"),))
+    for to in ("offline", "mturk"):
+        assert rlsum("human-eval", "export", tmp_path / "study", "--to", to, "-o", tmp_path / to)[0] == 0
+        page = next((tmp_path / to).glob("*.html")).read_text()
+        assert page.index("You may stop at any time.") < page.index("I have read this and agree")
 
 
 def answered(study, number, judge, answer="left"):

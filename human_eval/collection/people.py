@@ -1,0 +1,86 @@
+"""The people of a study: what they agreed to and told about themselves, and who does not go on."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from human_eval.collection.database import Database
+
+Barred = Literal["screened out", "banned", "withdrew"]
+
+
+@dataclass(frozen=True)
+class Person:
+    """One judge. ``enrolled``: when they agreed and answered (seconds since 1970), or None.
+
+    ``about``: question -> answer; ``device``: computer, phone or tablet, "" if unknown; ``barred``: why they do not go
+    on, "" if they may; ``booklet`` (0..), ``joined`` and ``seen``: None for who never began.
+    """
+
+    judge: str
+    enrolled: float | None
+    about: Mapping[str, str]
+    device: str
+    barred: str
+    booklet: int | None
+    joined: float | None
+    seen: float | None
+
+
+class People:
+    """Who judges, in the database of a study."""
+
+    def __init__(self, database: Database, now: Callable[[], float] = time.time) -> None:
+        self._database, self._now = database, now
+
+    def all(self) -> list[Person]:
+        """Everyone who enrolled, began or was barred, by name."""
+        query = """
+            SELECT judge, enrolled.enrolled, about, device, reason, booklet, joined, seen
+            FROM (SELECT judge FROM judges UNION SELECT judge FROM enrolled UNION SELECT judge FROM barred)
+            LEFT JOIN judges USING (judge) LEFT JOIN enrolled USING (judge) LEFT JOIN barred USING (judge)
+            ORDER BY judge
+        """
+        with self._database.reading() as connection:
+            rows = connection.execute(query).fetchall()
+        return [
+            Person(judge, enrolled, json.loads(about or "{}"), device or "", reason or "", *rest)
+            for judge, enrolled, about, device, reason, *rest in rows
+        ]
+
+    def is_enrolled(self, judge: str) -> bool:
+        """Whether the judge has agreed and answered."""
+        with self._database.reading() as connection:
+            return connection.execute("SELECT 1 FROM enrolled WHERE judge = ?", (judge,)).fetchone() is not None
+
+    def enrol(self, judge: str, about: Mapping[str, str], device: str) -> None:
+        """Record that a judge agrees now, with the answers about themselves. The first time counts."""
+        row = (judge, self._now(), json.dumps(dict(about), ensure_ascii=False), device)
+        with self._database.writing() as connection:
+            connection.execute("INSERT OR IGNORE INTO enrolled VALUES (?, ?, ?, ?)", row)
+
+    def barred(self, judge: str) -> str:
+        """Why the judge does not go on; "" if they may."""
+        with self._database.reading() as connection:
+            return (connection.execute("SELECT reason FROM barred WHERE judge = ?", (judge,)).fetchone() or ("",))[0]
+
+    def bar(self, judge: str, reason: Barred) -> None:
+        """Keep a judge from going on, and release what is open of the booklet. Answers stay, but of who withdrew.
+
+        Of who withdrew, everything is deleted but the name, which keeps them from beginning again by mistake.
+        """
+        with self._database.writing() as connection:
+            connection.execute("INSERT OR REPLACE INTO barred VALUES (?, ?, ?)", (judge, reason, self._now()))
+            connection.execute("DELETE FROM loans WHERE judge = ?", (judge,))
+            if reason == "withdrew":
+                for table in ("answers", "showings", "enrolled", "judges"):
+                    connection.execute(f"DELETE FROM {table} WHERE judge = ?", (judge,))
+
+    def admit(self, judge: str) -> None:
+        """Let a barred judge go on. A booklet that another judge has taken over does not come back."""
+        with self._database.writing() as connection:
+            connection.execute("DELETE FROM barred WHERE judge = ?", (judge,))

@@ -1,0 +1,101 @@
+"""``rlsum human-eval judges``: who judges, with what they told; ban and admit them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rlsum.cli.human_eval import Database, StudyFolder, checked_names, database_path
+
+if TYPE_CHECKING:
+    from human_eval.collection.store import ResponseStore
+    from human_eval.study import Study
+
+SHOWN = ("judge", "booklet", "answered", "comments", "device", "barred")
+
+
+def judges(
+    study: StudyFolder,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE.csv", help="Also write a table with what judges told and when."),
+    ] = None,
+    database: Database = None,
+    ban: Annotated[str, typer.Option(metavar="NAMES", help="Judges who shall not go on; their answers stay.")] = "",
+    admit: Annotated[str, typer.Option(metavar="NAMES", help="Banned judges who may go on.")] = "",
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the table.")] = False,
+) -> None:
+    """Show who judges, whether `serve` runs or not; ban or admit judges.
+
+    What a banned judge has not judged goes to the next one. The answers stay: which judges the analysis excludes is
+    for the rules that were fixed beforehand.
+
+    **Examples**
+
+    rlsum human-eval judges study -o judges.csv
+
+    rlsum human-eval judges study --ban anna,guest:5f3e
+    """
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    from human_eval.collection.store import ResponseStore
+    from human_eval.files import read_study
+    from human_eval.formatting import csv_text
+    from rlsum.cli.destination import check_free
+    from rlsum.errors import UserError
+    from rlsum.files import write_atomically
+
+    if out is not None:
+        check_free("-o", out, overwrite)
+    blind = read_study(study)
+    path = database_path(database, study)
+    if not path.exists():
+        raise UserError(f"{path}: does not exist; nobody has judged yet")
+    store = ResponseStore(path, blind)
+    try:
+        for name in checked_names("--ban", ban) if ban else []:
+            store.people.bar(name, "banned")
+        for name in checked_names("--admit", admit) if admit else []:
+            store.people.admit(name)
+        rows = _rows(store, blind)
+    finally:
+        store.close()
+    table = Table(*SHOWN)
+    for row in rows:
+        table.add_row(*(escape(str(row[name])) for name in SHOWN))
+    Console().print(table)
+    if out is not None:
+        header = [*SHOWN, "enrolled", "joined", "seen", *(asked.id for asked in blind.enrolment.questions)]
+        write_atomically(out, csv_text([header, *([row.get(name, "") for name in header] for row in rows)]).encode())
+        typer.echo(f"{out}: {len(rows)} rows; what judges told about themselves is personal, keep it apart")
+
+
+def _rows(store: ResponseStore, study: Study) -> list[dict[str, Any]]:
+    responses = store.responses()
+    rows = []
+    for person in store.people.all():
+        mine = [response for response in responses if response.judge == person.judge]
+        rows.append(
+            {
+                **person.about,
+                "judge": person.judge,
+                "booklet": "" if person.booklet is None else person.booklet + 1,
+                "answered": len(mine),
+                "comments": sum(bool(response.comment) for response in mine),
+                "device": person.device,
+                "barred": person.barred,
+                "enrolled": _time(person.enrolled),
+                "joined": _time(person.joined),
+                "seen": _time(person.seen),
+            }
+        )
+    return rows
+
+
+def _time(seconds: float | None) -> str:
+    return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")

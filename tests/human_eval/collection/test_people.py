@@ -1,0 +1,59 @@
+"""People who agree, go, or are sent away, and what is left of them in the file."""
+
+from contextlib import closing
+
+import pytest
+from served import Clock, make_store, make_study
+
+from human_eval.collection.store import Refused
+
+ANSWERS = {"focus": "left", "overall": "none"}
+
+
+@pytest.fixture
+def store(tmp_path):
+    with closing(make_store(tmp_path, make_study(), lease=100.0, now=Clock())) as opened:
+        yield opened
+
+
+def begun(store, judge):
+    store.people.enrol(judge, {"age": f"forty-two of {judge}"}, "phone")
+    store.claim(judge)
+    store.record(judge, "t0-0", 0, ANSWERS, f"comment of {judge}", 4.0)
+
+
+def test_a_person_is_what_they_told_and_did(store):
+    begun(store, "anna")
+    store.people.enrol("anna", {"age": "1"}, "computer")  # the first time counts
+    (anna,) = store.people.all()
+    assert (anna.about, anna.device, anna.barred, anna.booklet) == ({"age": "forty-two of anna"}, "phone", "", 0)
+    assert anna.enrolled == anna.joined == anna.seen == 1_700_000_000.0
+
+
+def test_the_answers_of_who_withdraws_are_gone_from_the_file_and_the_tasks_are_open(tmp_path, store):
+    begun(store, "anna")
+    store.people.bar("anna", "withdrew")
+    assert store.responses() == []
+    assert store.progress("anna").stage == "barred"
+    assert not store.claim("anna")
+    assert store.claim("ben")
+    assert store.progress("ben").open[0] == "t0-0"
+    (anna, _) = store.people.all()
+    assert (anna.barred, anna.about, anna.joined) == ("withdrew", {}, None)
+    store.close()
+    content = (tmp_path / "judging.sqlite").read_bytes()
+    assert b"forty-two of anna" not in content
+    assert b"comment of anna" not in content
+
+
+def test_who_is_banned_keeps_the_answers_and_gives_none(store):
+    begun(store, "anna")
+    store.people.bar("anna", "banned")
+    assert len(store.responses()) == 1
+    for task, revision in (("t0-1", 0), ("t0-0", 1)):
+        with pytest.raises(Refused, match="do not take part"):
+            store.record("anna", task, revision, {**ANSWERS, "focus": "right"}, "", 1.0)
+    assert store.claim("ben")
+    assert store.progress("ben").open == ("t0-1", "t0-2")
+    store.people.admit("anna")
+    assert store.progress("anna").stage == "lost"
