@@ -122,6 +122,12 @@ class Judge:
             self.page.click(f"label:has(input[name=answer-{number}][value={side}])")
         self._saved(lambda: self.page.click("form#answers button[type=submit]"))
 
+    def by_touch(self):
+        """Answer the item with a finger."""
+        for number, side in enumerate(self.sides()):
+            self.page.tap(f"label:has(input[name=answer-{number}][value={side}])")
+        self._saved(lambda: self.page.tap("form#answers button[type=submit]"))
+
     def _saved(self, send):
         with self.page.expect_navigation():
             send()

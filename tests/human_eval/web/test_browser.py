@@ -7,15 +7,21 @@ import pytest
 from judges import KEYS, Judge, served
 from ports import free_port
 
+from human_eval.collection.collect import collect
 from human_eval.collection.database import read_database
+from human_eval.collection.returns import read_returned
 from human_eval.criteria import StudyWording
 from human_eval.design.build import StudyDesign, build
 from human_eval.design.outputs import align
 from human_eval.files import read_key, read_study, write_key, write_study
+from human_eval.statistics.analysis import AnalysisSettings, analyse
+from human_eval.statistics.unblind import unblind
+from human_eval.study import AboutJudge, Enrolment
 from rlsum.records import Output
 from rlsum.simulation.stories import stories
 
 GOOD, BAD = "good-system", "bad-system"
+CONSENT = Enrolment("You may stop at any time.", (AboutJudge("reads", "Do you read news?", ("daily", "rarely")),))
 
 
 def outputs(count):
@@ -95,6 +101,54 @@ def test_two_judges_do_a_whole_study_by_keyboard_and_by_mouse(folder, page, brow
         secret = key.tasks[each.task]
         if secret.kind == "pair":
             assert set(each.answers.values()) == {"left" if secret.left == GOOD else "right"}
+
+
+@pytest.mark.slow
+def test_a_study_on_a_desk_and_a_phone_outlives_every_kind_of_stop(tmp_path, browser, choose):
+    """One judge uses the keyboard alone, one a finger; every answer that was acknowledged is in the analysis."""
+    folder, port = tmp_path / "study", free_port()
+    folder.mkdir()
+    wording = StudyWording(enrolment=CONSENT)
+    study, key = build(align(list(outputs(4))), StudyDesign(items=4, judges=2, booklet=4), wording, seed=1)
+    write_study(folder, study)
+    desk = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
+    phone = browser.new_context(viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True).new_page()
+    judges = []
+    for stop in ("SIGTERM", "SIGKILL", None):
+        with served(folder, port) as server:
+            if judges:
+                for judge, name in zip(judges, server.judges, strict=True):
+                    judge.page.goto(server.judges[name])
+                    judge.begin()
+            else:
+                judges = [Judge(desk, server.judges["judge-1"], choose), Judge(phone, server.judges["judge-2"], choose)]
+                for key_ in ("Tab", "Space", "Tab", "d", "Tab"):
+                    desk.keyboard.press(key_)
+                with desk.expect_navigation():
+                    desk.keyboard.press("Enter")
+                phone.tap("input[name=agree]")
+                phone.select_option("select", "rarely")
+                with phone.expect_navigation():
+                    phone.tap("button[type=submit]")
+            while judges[0].on_item():  # booklets are equally long
+                judges[0].by_keyboard()
+                judges[1].by_touch()
+                if stop:
+                    break
+            if stop:
+                desk.keyboard.press(KEYS[judges[0].sides()[0]])  # half an answer, which the browser keeps
+                server.stop(signal.SIGTERM) if stop == "SIGTERM" else server.kill()
+    assert "Thank you" in desk.inner_text("h1")
+    assert "Thank you" in phone.inner_text("h1")
+    found = collect(study, read_returned(folder / "judging.sqlite", study))
+    assert (sorted(row.task for row in found.responses), found.rejects) == (sorted(study.by_id), ())
+    analysis = analyse(unblind(study, key, found.responses), AnalysisSettings(resamples=100))
+    pairs = [task for task in key.tasks.values() if task.kind == "pair"]
+    assert len(analysis.kept.rows) == len(pairs) * len(study.criteria)
+    for outcome in analysis.outcomes:
+        assert outcome.half.share == (1.0 if outcome.pair[1] == GOOD else 0.0)
+    for page in (desk, phone):
+        page.context.close()
 
 
 @pytest.mark.slow

@@ -178,7 +178,7 @@ def test_judges_are_listed_banned_and_admitted(rlsum, study, tmp_path):
 
 def test_consent_and_questions_come_from_files(rlsum, files, tmp_path):
     (tmp_path / "consent.txt").write_text("You may stop at any time.")
-    (tmp_path / "about.yaml").write_text("- {id: age, question: \"How old are you?\"}")
+    (tmp_path / "about.yaml").write_text('- {id: age, question: "How old are you?"}')
     options = ["--consent", tmp_path / "consent.txt", "--about", tmp_path / "about.yaml"]
     assert rlsum("human-eval", "build", *files[:2], "-o", tmp_path / "study", *options)[0] == 0
     built = read_study(tmp_path / "study")
