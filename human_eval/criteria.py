@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from human_eval.study import Answer, Criterion, Enrolment, StudyError
+from human_eval.study import Answer, Criterion, Enrolment, Interface, StudyError
 
 TITLE = "Which summary is better?"
 INSTRUCTIONS = (
@@ -50,6 +50,7 @@ class StudyWording:
     instructions: str = INSTRUCTIONS
     criteria: tuple[Criterion, ...] = DEFAULT
     enrolment: Enrolment = NOTHING_ASKED
+    interface: Interface = field(default_factory=Interface)
 
 
 def read_criteria(path: str | Path) -> tuple[Criterion, ...]:

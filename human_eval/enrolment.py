@@ -8,7 +8,7 @@ from pathlib import Path
 
 from human_eval.criteria import ID
 from human_eval.files import checked
-from human_eval.study import AboutJudge, Enrolment, StudyError
+from human_eval.study import AboutJudge, Enrolment, Interface, StudyError
 
 ANSWER_LIMIT = 200  # characters of an answer in free text
 
@@ -64,16 +64,15 @@ def question_of(row: object, where: str) -> AboutJudge:
     return AboutJudge(row["id"], row["question"].strip(), tuple(choices), tuple(screen_out))
 
 
-def problem(enrolment: Enrolment, agreed: bool, answers: Mapping[str, str]) -> str:
+def problem(enrolment: Enrolment, agreed: bool, answers: Mapping[str, str], words: Interface) -> str:
     """What is missing from a judge's form, in words for the judge; "" if nothing is."""
     if enrolment.consent and not agreed:
-        return "To take part, please read the information above and tick that you agree."
+        return words("To take part, please read the information above and tick that you agree.")
     for question in enrolment.questions:
         answer = answers.get(question.id, "")
-        if not answer or (question.choices and answer not in question.choices):
-            return f"Please answer: {question.question}"
-        if len(answer) > ANSWER_LIMIT:
-            return f"Please shorten to {ANSWER_LIMIT} characters: {question.question}"
+        if not answer or len(answer) > ANSWER_LIMIT or (question.choices and answer not in question.choices):
+            asked = words("Please answer this question or shorten the answer to {n} characters:", n=ANSWER_LIMIT)
+            return f"{asked} {question.question}"
     return ""
 
 

@@ -25,6 +25,7 @@ from human_eval.study import (
     Criterion,
     Enrolment,
     EqualTexts,
+    Interface,
     Study,
     StudyError,
     StudyKey,
@@ -90,6 +91,8 @@ def write_study(folder: str | Path, study: Study) -> None:
     }
     if study.enrolment != Enrolment():
         head["enrolment"] = asdict(study.enrolment)
+    if study.interface != Interface():
+        head["interface"] = asdict(study.interface)
     items = [{"item": item, "article": text} for item, text in study.articles.items()]
     tasks = [{("task" if name == "id" else name): value for name, value in asdict(t).items()} for t in study.tasks]
     (folder / STUDY).write_text(json.dumps(head, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
@@ -131,7 +134,9 @@ def read_study(folder: str | Path) -> Study:
             raise StudyError(f"{where}: item {tasks[-1].item} is not in {ITEMS}; build the study again")
     wording = head["study"], head["title"], head["instructions"]
     enrolment = _enrolment(head.get("enrolment", {"consent": "", "questions": []}), str(path))
-    study = Study(*wording, criteria, head["judges_per_item"], articles, tuple(tasks), enrolment)
+    shown = checked(head.get("interface", asdict(Interface())), {"language": str, "texts": dict}, f"{path}: interface")
+    interface = Interface(shown["language"], shown["texts"])
+    study = Study(*wording, criteria, head["judges_per_item"], articles, tuple(tasks), enrolment, interface)
     _check_complete(study, head["booklets"], head["tasks"], folder)
     return study
 

@@ -8,7 +8,7 @@ criterion; a *response* is all answers of a judge to a task.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from typing import Literal, get_args
@@ -87,6 +87,19 @@ class Enrolment:
 
 
 @dataclass(frozen=True)
+class Interface:
+    """The language of judges' pages (a code of HTML) and the texts in it, by the English text, which is the default."""
+
+    language: str = "en"
+    texts: Mapping[str, str] = field(default_factory=dict)
+
+    def __call__(self, text: str, **values: object) -> str:
+        """A text of the pages, with ``values`` for its names in braces."""
+        found = self.texts.get(text, text)
+        return found.format(**values) if values else found
+
+
+@dataclass(frozen=True)
 class Task:
     """Two summaries of an item, at a ``position`` (0..) of a ``booklet`` (0..)."""
 
@@ -110,6 +123,7 @@ class Study:
     articles: Mapping[str, str]
     tasks: tuple[Task, ...]
     enrolment: Enrolment = Enrolment()
+    interface: Interface = field(default_factory=Interface)
 
     @cached_property
     def booklets(self) -> tuple[tuple[Task, ...], ...]:

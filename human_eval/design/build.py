@@ -134,6 +134,7 @@ def _blind(
     words = asdict(wording)
     if wording.enrolment == Enrolment():
         del words["enrolment"]  # ids are those of the first edition, which had none
+    del words["interface"]
     new_id = OpaqueIds(seed, [asdict(outputs), asdict(design), words])
     tasks: list[Task] = []
     keys: dict[str, TaskKey] = {}
@@ -148,6 +149,14 @@ def _blind(
     items = {new_id("i", item): item for item in shown | {item for item, _ in ties}}
     equal = tuple(EqualTexts(new_id("i", item), pair) for item, pair in ties)
     texts = wording.title, wording.instructions, wording.criteria
-    study = Study(new_id("s"), *texts, design.judges, dict(sorted(articles.items())), tuple(tasks), wording.enrolment)
+    study = Study(
+        new_id("s"),
+        *texts,
+        design.judges,
+        dict(sorted(articles.items())),
+        tuple(tasks),
+        wording.enrolment,
+        wording.interface,
+    )
     key = StudyKey(study.id, seed, outputs.systems, design.baseline, dict(sorted(items.items())), keys, equal)
     return study, key

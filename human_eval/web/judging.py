@@ -16,7 +16,6 @@ from starlette.routing import Route
 
 from human_eval.collection.store import Conflict, JudgeProgress, Refused
 from human_eval.enrolment import is_screened_out, problem
-from human_eval.formatting import counted, spread
 from human_eval.study import Answer, Enrolment
 from human_eval.web.access import FORM_LIFE, NAME, NoAccess, ShownForm, Visitor
 from human_eval.web.site import Site, fields, message, page
@@ -41,6 +40,7 @@ class Judging:
 
     def __init__(self, site: Site) -> None:
         self._site, self._store, self._study = site, site.store, site.study
+        self._words = site.study.interface
 
     def routes(self) -> list[Route]:
         """Paths and their handlers."""
@@ -77,10 +77,10 @@ class Judging:
         guest = Visitor("judge", f"guest:{name}", invitation.expires)
         if present and present.name != guest.name and not self._may_leave(present):
             text = "Another judge uses this browser. To judge as someone else, open your link in a private window."
-            return message("Another judge is here", text, 409, "/", "Continue as that judge")
+            return message("Another judge is here", text, 409, "/", "Continue as that judge", interface=self._words)
         if not (present and present.name == guest.name) and self._store.progress(guest.name).stage != "new":
             text = "You have begun in another browser. Please continue there, or ask for a personal link."
-            return message("Already begun", text, 409)
+            return message("Already begun", text, 409, interface=self._words)
         return self._site.welcome(guest, "/")
 
     def _present(self, request: Request) -> Visitor | None:
@@ -116,14 +116,15 @@ class Judging:
             "problem": wrong,
             "barred": self._store.people.barred(visitor.name),
         }
-        return page("start.html", values, 422 if wrong else 200)
+        return page("start.html", values, 422 if wrong else 200, self._words)
 
-    def _work(self, progress: JudgeProgress) -> str:
-        """Number and minutes of the comparisons to come, in words; of any booklet before the judge has one."""
+    def _work(self, progress: JudgeProgress) -> tuple[str, int]:
+        """Number and minutes of the comparisons to come; of any booklet before the judge has one."""
         tasks = [self._study.by_id[task] for task in progress.open]
         sizes = [len(tasks)] if tasks else [len(booklet) for booklet in self._study.booklets]
         duration = minutes(self._study, tasks) if tasks else longest(self._study)
-        return f"{spread(sizes, 'time')}. This takes about {counted(duration, 'minute')}"
+        least, most = min(sizes), max(sizes)
+        return str(most) if least == most else f"{least}-{most}", duration
 
     async def begin(self, request: Request) -> Response:
         """Enrol the judge, who may be screened out, and lend a booklet."""
@@ -135,7 +136,7 @@ class Judging:
         people, enrolment = self._store.people, self._study.enrolment
         if not people.is_enrolled(visitor.name):
             about = {asked.id: form.get(f"about-{n}", "").strip() for n, asked in enumerate(enrolment.questions)}
-            if wrong := problem(enrolment, form.get("agree") == "yes", about):
+            if wrong := problem(enrolment, form.get("agree") == "yes", about, self._words):
                 return self._start(visitor, await self._progress(visitor), about, wrong)
             await run_in_threadpool(people.enrol, visitor.name, about, device(request.headers.get("user-agent", "")))
             if is_screened_out(enrolment, about):
@@ -145,7 +146,7 @@ class Judging:
             if self._store.progress(visitor.name).stage in ("lost", "barred"):
                 return RedirectResponse("/", 303)
             text = "All comparisons are assigned to judges. Thank you for coming."
-            return message("Nothing left to judge", text, 200, self._site.return_url, "Go back")
+            return message("Nothing left to judge", text, 200, self._site.return_url, "Go back", interface=self._words)
         return RedirectResponse("/item", 303)
 
     async def item(self, request: Request) -> Response:
@@ -183,15 +184,16 @@ class Judging:
         try:
             await run_in_threadpool(self._store.record, *record)
         except Conflict as error:
-            return message("Already answered", str(error), 409, "/item", "Continue")
+            return message("Already answered", str(error), 409, "/item", "Continue", interface=self._words)
         except Refused as error:
-            return message("Not recorded", str(error), 409, "/", "Continue")
+            return message("Not recorded", str(error), 409, "/", "Continue", interface=self._words)
         return RedirectResponse("/item", 303)
 
     async def ask_to_withdraw(self, request: Request) -> Response:
         """The page on which a judge withdraws."""
         visitor = self._site.visitor(request, "judge")
-        return page("withdraw.html", {"study": self._study, "token": self._site.access.form(visitor, "withdraw")})
+        values = {"study": self._study, "token": self._site.access.form(visitor, "withdraw")}
+        return page("withdraw.html", values, interface=self._words)
 
     async def withdraw(self, request: Request) -> Response:
         """Delete what the judge answered and told."""
@@ -213,12 +215,19 @@ class Judging:
         answers = {name: value for name, value in values.items() if value in tuple(Answer)}
         comment = re.sub(r"\r\n?", "\n", form.get("comment", "")).strip()
         if len(comment) > COMMENT_LIMIT:
-            return ItemForm(answers, comment, f"Please shorten the comment to {COMMENT_LIMIT} characters.", 422)
+            return ItemForm(
+                answers, comment, self._words("Please shorten the comment to {n} characters.", n=COMMENT_LIMIT), 422
+            )
         if len(answers) < len(names):
-            return ItemForm(answers, comment, "Please answer every question. Unanswered ones are marked.", 422)
+            return ItemForm(
+                answers, comment, self._words("Please answer every question. Unanswered ones are marked."), 422
+            )
         if self._site.access.now() - shown.at > FORM_LIFE:
             return ItemForm(
-                answers, comment, "This page was open for long. Please check your answers and save again.", 409
+                answers,
+                comment,
+                self._words("This page was open for long. Please check your answers and save again."),
+                409,
             )
         return ItemForm(answers, comment)
 
@@ -240,7 +249,7 @@ class Judging:
             "form": form,
             "comment_limit": COMMENT_LIMIT,
         }
-        return page("item.html", values, form.status)
+        return page("item.html", values, form.status, self._words)
 
 
 def device(agent: str) -> str:

@@ -18,7 +18,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from human_eval.collection.store import ResponseStore
 from human_eval.formatting import counted
-from human_eval.study import IN_ORDER, Study, StudyKey
+from human_eval.study import IN_ORDER, Interface, Study, StudyKey
 from human_eval.web.access import Access, NoAccess, Role, Visitor
 from human_eval.web.guard import Limiter
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # imports scipy, which would delay the start of the server
 
 BODY_LIMIT = 64 * 1024  # bytes of a form
 FIELD_LIMIT = 100
+ENGLISH = Interface()
 BODY_SECONDS = 15.0
 STATIC = ("style.css", "item.js", "icon.svg")
 
@@ -125,14 +126,18 @@ async def fields(request: Request) -> dict[str, str]:
     return dict(pairs)
 
 
-def page(template: str, values: dict[str, Any], status: int = 200) -> HTMLResponse:
+def page(template: str, values: dict[str, Any], status: int = 200, interface: Interface = ENGLISH) -> HTMLResponse:
     """Render a template of this package. Values are escaped; an undefined name is an error."""
-    return HTMLResponse(_environment().get_template(template).render(values), status)
+    words = {"t": interface, "language": interface.language}
+    return HTMLResponse(_environment().get_template(template).render({**values, **words}), status)
 
 
-def message(heading: str, text: str, status: int, link: str = "", label: str = "") -> HTMLResponse:
-    """A page with a heading, a text and possibly a link."""
-    return page("message.html", {"heading": heading, "text": text, "link": link, "label": label}, status)
+def message(
+    heading: str, text: str, status: int, link: str = "", label: str = "", interface: Interface = ENGLISH
+) -> HTMLResponse:
+    """A page with a heading, a text and possibly a link, in the language of ``interface``."""
+    values = {"heading": heading, "text": text, "link": link, "label": label}
+    return page("message.html", values, status, interface)
 
 
 async def static(request: Request) -> Response:

@@ -3,7 +3,7 @@
 import pytest
 
 from human_eval.enrolment import is_screened_out, problem, read_consent, read_questions
-from human_eval.study import AboutJudge, Enrolment, StudyError
+from human_eval.study import AboutJudge, Enrolment, Interface, StudyError
 
 ASKED = Enrolment(
     "You may stop at any time.",
@@ -62,14 +62,14 @@ def test_a_consent_is_a_text(tmp_path):
         (True, {"english": ""}, "Is English"),
         (True, {"english": "maybe"}, "Is English"),
         (True, {"age": ""}, "How old"),
-        (True, {"age": "x" * 201}, "shorten to 200"),
+        (True, {"age": "x" * 201}, "shorten the answer to 200"),
     ],
 )
 def test_what_is_missing_is_named(agreed, change, told):
-    assert told in problem(ASKED, agreed, {**GOOD, **change})
+    assert told in problem(ASKED, agreed, {**GOOD, **change}, Interface())
 
 
 def test_a_complete_form_has_no_problem_and_some_answers_end_it():
-    assert problem(ASKED, True, GOOD) == ""
-    assert problem(Enrolment(), False, {}) == ""
+    assert problem(ASKED, True, GOOD, Interface()) == ""
+    assert problem(Enrolment(), False, {}, Interface()) == ""
     assert [is_screened_out(ASKED, {**GOOD, "english": answer}) for answer in ("yes", "no")] == [False, True]

@@ -68,7 +68,7 @@ function count() {
     question.classList.toggle("answered", isAnswered(question));
     if (isAnswered(question)) question.removeAttribute("aria-invalid");
   });
-  $("left").textContent = open === 0 ? "" : open === 1 ? "1 question left" : `${open} questions left`;
+  $("left").textContent = open === 0 ? "" : form.dataset.left.replace("#", open);
 }
 
 questions.forEach((question, index) => question.addEventListener("focusin", () => mark(index)));
@@ -120,7 +120,7 @@ function search() {
   }
   text.replaceChildren(...pieces);
   if (marks.length) show(0);
-  else $("search-count").textContent = wanted ? "not found" : "";
+  else $("search-count").textContent = wanted ? form.dataset.missing : "";
 }
 
 function show(index) {
@@ -130,7 +130,7 @@ function show(index) {
   marks[shown].classList.add("here");
   const top = marks[shown].getBoundingClientRect().top - text.getBoundingClientRect().top;
   text.scrollTop += top - text.clientHeight / 3; // scrolls the article, not the page
-  $("search-count").textContent = `${shown + 1} of ${marks.length}${marks.length === LIMIT ? "+" : ""}`;
+  $("search-count").textContent = `${shown + 1} / ${marks.length}${marks.length === LIMIT ? "+" : ""}`;
 }
 
 $("search").hidden = false;

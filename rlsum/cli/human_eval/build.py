@@ -37,6 +37,9 @@ def build(
         Path | None,
         typer.Option(help="YAML or JSON list of questions about the judge: {id, question, choices, screen_out}."),
     ] = None,
+    language: Annotated[
+        str, typer.Option(help="Language of the judge's pages: en, de, or a YAML file {language, texts}.")
+    ] = "en",
     identical: Annotated[int, typer.Option(help="Checks per booklet that show the same summary twice.")] = 2,
     shuffled: Annotated[
         int | None,
@@ -77,7 +80,7 @@ def build(
 
     key = key or out / "key.json"
     check_destinations(out, key)
-    wording = _wording(title, instructions, criteria, consent, about)
+    wording = _wording(title, instructions, criteria, consent, about, language)
     aligned = read_aligned(outputs)
     aligned = normalised(aligned) if normalise else aligned
     checks = identical, _shuffled(shuffled, aligned), swapped
@@ -113,10 +116,16 @@ def _shuffled(given: int | None, aligned: AlignedOutputs) -> int:
 
 
 def _wording(
-    title: str | None, instructions: Path | None, criteria: Path | None, consent: Path | None, about: Path | None
+    title: str | None,
+    instructions: Path | None,
+    criteria: Path | None,
+    consent: Path | None,
+    about: Path | None,
+    language: str,
 ) -> StudyWording:
     from human_eval.criteria import StudyWording, read_criteria
     from human_eval.enrolment import read_consent, read_questions
+    from human_eval.interface import read_interface, untranslated
     from human_eval.study import Enrolment, StudyError
 
     given: dict[str, Any] = {}
@@ -132,6 +141,11 @@ def _wording(
         given["criteria"] = read_criteria(criteria)
     questions = () if about is None else read_questions(about)
     given["enrolment"] = Enrolment("" if consent is None else read_consent(consent), questions)
+    given["interface"] = interface = read_interface(language)
+    if lacking := untranslated(interface):
+        typer.echo(f"Warning: {len(lacking)} texts of judges' pages stay English, such as {lacking[0]!r}")
+    if language != "en" and (instructions is None or criteria is None):
+        typer.echo("Warning: the standard instructions and criteria are English; give --instructions and --criteria")
     return StudyWording(**given)
 
 

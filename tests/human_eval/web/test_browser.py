@@ -199,9 +199,9 @@ def test_undo_search_article_comment_and_help_by_keyboard(folder, page, choose):
         found = page.locator("#article-text mark").count()
         assert found == len(re.findall("the", page.inner_text("#article-text"), re.I)) > 1
         page.keyboard.press("Enter")
-        assert page.inner_text("#search-count") == f"2 of {found}"
+        assert page.inner_text("#search-count") == f"2 / {found}"
         page.keyboard.press("Shift+Enter")
-        assert page.inner_text("#search-count") == f"1 of {found}"
+        assert page.inner_text("#search-count") == f"1 / {found}"
         page.keyboard.press("Escape")
         assert page.locator("#article-text mark").count() == 0
         page.keyboard.press("t")
@@ -390,7 +390,7 @@ def test_hostile_texts_run_nothing_and_stay_in_their_place(tmp_path, page):
         judge.begin()
         page.keyboard.press("/")
         page.keyboard.type("x")
-        assert page.inner_text("#search-count") == "1 of 2000+"
+        assert page.inner_text("#search-count") == "1 / 2000+"
         page.keyboard.press("Escape")
         assert page.evaluate("window.hacked") is None
         assert page.locator("#article-text *").count() == 0

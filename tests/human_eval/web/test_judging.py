@@ -7,6 +7,7 @@ from served import answers, make_study, token_of
 
 from human_eval.exports.booklets import page as offline_page
 from human_eval.exports.platforms import mturk
+from human_eval.interface import read_interface
 from human_eval.study import AboutJudge, Enrolment
 from human_eval.web.access import FORM_LIFE
 from human_eval.web.judging import device
@@ -40,7 +41,7 @@ def test_a_judge_goes_through_a_booklet(app):
 
 def test_the_first_page_tells_number_and_minutes_and_begins_below_the_instructions(app):
     page = app.visit("judge", "anna").get("/").text
-    assert "3 times. This takes about 2 minutes" in page
+    assert "3 times. This takes about 2 minutes." in page
     assert page.index("Read both.") < page.index("Side issues are a loss.") < page.index(">Begin<")
 
 
@@ -50,6 +51,19 @@ def test_answers_have_the_same_order_in_all_pages(app):
     for name, text in pages.items():
         values = re.findall(f'name="{name}" value="([a-z]+)"', text)
         assert values == ["left", "none", "right"] * (len(values) // 3) != []
+
+
+def test_pages_in_another_language_have_no_english_left(app_of):
+    app = app_of(make_study(interface=read_interface("de")))
+    browser = app.visit("judge", "anna")
+    start = browser.get("/").text
+    assert '<html lang="de">' in start
+    item = begin(browser)
+    wrong = browser.post("/item", data=answers("left", token=token_of(item)))
+    assert "Offene Fragen sind markiert." in wrong.text
+    for text in (start, item.text, browser.get("/withdraw").text, wrong.text):
+        left = [english for english in app.study.interface.texts if len(english) > 5 and f">{english}<" in text]
+        assert left == []
 
 
 def test_closing_and_coming_back_goes_on_where_it_was(app):
@@ -101,7 +115,7 @@ def test_undo_shows_the_last_item_as_answered_and_replaces_it(app):
     second = browser.post("/item", data=answers("left", "none", token=token_of(item), comment="hm"))
     assert "/last" in second.text
     last = browser.get("/last")
-    assert "Changing comparison" in last.text
+    assert "Change comparison 1 of 3" in last.text
     assert 'value="left" required checked' in last.text
     assert ">\nhm</textarea>" in last.text
     after = browser.post("/item", data=answers("right", "none", token=token_of(last)))
@@ -234,7 +248,7 @@ def test_who_cannot_finish_gets_the_other_way_back_and_no_completion(app_of):
     begin(app.visit("judge", "chris"))
     for page in (anna.get("/"), anna.get("/item")):
         assert "went to another judge" in page.text
-        assert "answers to 1 comparison are saved" in page.text
+        assert "Saved comparisons: 1." in page.text
         assert 'href="https://panel.test/back"' in page.text
         assert "panel.test/done" not in page.text
         assert "All" not in page.text

@@ -1,0 +1,53 @@
+"""Languages of judges' pages: complete, with the same names in braces, and shown."""
+
+import re
+from importlib import resources
+
+import pytest
+
+from human_eval.interface import bundled, read_interface, untranslated
+from human_eval.study import Answer, Interface, StudyError
+
+TEMPLATES = resources.files("human_eval") / "web" / "templates"
+PAGES = ("start.html", "item.html", "keys.html", "withdraw.html")
+
+
+@pytest.mark.parametrize("language", bundled())
+def test_every_text_of_the_pages_is_translated(language):
+    texts = read_interface(language).texts
+    asked = {text for answer in Answer for text in (answer.label, answer.sentence)}
+    for page in PAGES:
+        source = (TEMPLATES / page).read_text(encoding="utf-8")
+        asked |= set(re.findall(r'\bt\("([^"]+)"', source)) | set(
+            re.findall(r'\bt\("[^"]+" if \w+ else "([^"]+)"', source)
+        )
+    assert len(asked) > 50
+    assert asked - set(texts) == set()
+
+
+def test_texts_of_a_file_lay_over_english(tmp_path):
+    path = tmp_path / "fr.yaml"
+    path.write_text('language: fr\ntexts: {"Begin": "Commencer", "Continue with comparison {n}": "Continuer {n}"}')
+    french = read_interface(str(path))
+    assert (french.language, french("Begin"), french("Keys")) == ("fr", "Commencer", "Keys")
+    assert french("Continue with comparison {n}", n=3) == "Continuer 3"
+    assert "Keys" in untranslated(french)
+    assert untranslated(Interface()) == untranslated(read_interface("de")) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (None, "neither en, de"),
+        ("[", "not YAML"),
+        ("language: fr", "no 'texts'"),
+        ("language: fr\ntexts: {Begin: 3}", "must be a text"),
+        ('language: fr\ntexts: {"Continue with comparison {n}": "Continuer"}', "same names in braces"),
+    ],
+)
+def test_other_files_are_refused(tmp_path, content, told):
+    path = tmp_path / "fr.yaml"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(StudyError, match=told):
+        read_interface(str(path))
