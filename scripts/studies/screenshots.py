@@ -106,7 +106,7 @@ def draw(chrome, link: str, admin: str, out: Path) -> None:
         print(path)
 
     page = opened(DESK, link)
-    take(page, "start")
+    take(page, "start", whole=True)
     judge = Judge(page, link, lambda left, right: ["left", "none", "right", "left"])
     judge.begin()
     for _ in range(3):
@@ -129,6 +129,7 @@ def draw(chrome, link: str, admin: str, out: Path) -> None:
     phone = opened(PHONE, link, phone=True)
     Judge(phone, link, None).begin()
     phone.tap("label:has(input[name=answer-0][value=left])")
+    phone.evaluate("scrollTo(0, 0)")
     take(phone, "phone", whole=True)
     phone_dark = opened(PHONE, link, dark=True, phone=True)
     Judge(phone_dark, link, None).begin()
