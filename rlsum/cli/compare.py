@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def compare(
-    config: Annotated[Path, typer.Argument(help="YAML file of the comparison.")],
+    config: Annotated[Path, typer.Argument(help="YAML file of the comparison, or its name.")],
     overrides: Annotated[list[str] | None, typer.Argument(help="key=value, such as seeds=[1,2].")] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Cells at a time.")] = 2,
     plan: Annotated[bool, typer.Option("--plan", help="Check all, print tasks and cost, train nothing.")] = False,

@@ -18,6 +18,7 @@ from pydantic.dataclasses import dataclass
 from rewards.options import nearest
 from rewards.specs import as_spec
 from rlsum.config import check_as
+from rlsum.configurations import locate
 from rlsum.errors import ConfigError
 from rlsum.objective import STRICT, RewardSpec
 from rlsum.yaml_files import merge, read
@@ -196,9 +197,9 @@ class Comparison:
 
 
 def load(path: Path, overrides: Sequence[str] = ()) -> Comparison:
-    """Read a YAML file and apply ``section.key=value`` overrides. Raises ConfigError with every fault found.
+    """Read a YAML file, or one that is named, and apply overrides. Raises ConfigError with every fault found.
 
-    ``start`` and ``cell`` may build on files with ``base``, relative to ``path``.
+    ``start`` and ``cell`` may build on others with ``base``: a file relative to this one, or a name.
     """
     values = read(path, overrides)
     for key in ("start", "cell"):
@@ -207,7 +208,8 @@ def load(path: Path, overrides: Sequence[str] = ()) -> Comparison:
             base = section.pop("base")
             if not isinstance(base, str):
                 raise ConfigError(f"{path}: {key}.base: must be the path of a YAML file, not {base!r}")
-            given = read(path.resolve().parent / base)
+            beside = locate(path).resolve().parent / base
+            given = read(beside if beside.exists() else Path(base))
             for name in SET:
                 _drop(given, name)
             values[key] = merge(given, section)

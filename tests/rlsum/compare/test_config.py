@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import comparisons
 import pytest
 import yaml
@@ -32,6 +34,14 @@ def test_start_and_cell_build_on_files_without_what_the_comparison_sets(tmp_path
     (tmp_path / "base.yaml").write_text(yaml.safe_dump(base))
     comparison = loaded(tmp_path, cell={"base": "base.yaml", "training": {"batch_size": 2}})
     assert comparison.cell == {"training": {"steps": 9, "batch_size": 2}, "objective": {"gamma": 0.5}}
+
+
+def test_a_comparison_has_a_name_anywhere_and_its_bases_are_found(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert configs.load(Path("compare/demo")).cell["objective"]["kind"] == "mixed"
+    named = comparisons.values(tmp_path / "folder", cell={"base": "demo/mixed"})
+    (tmp_path / "own.yaml").write_text(yaml.safe_dump(named))
+    assert configs.load(Path("own.yaml")).cell["objective"]["kind"] == "mixed"
 
 
 @pytest.mark.parametrize(
