@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rlsum.meta_evaluation.scores import ScoreTable
 
 Level = Literal["pooled", "input", "system"]
+Random = Literal["inputs", "systems", "both"]
 Average = Literal["groups", "rows"]
 Test = Literal["auto", "williams", "permutation", "clustered permutation"]
 
@@ -34,6 +35,10 @@ def correlate(
     average: Annotated[
         Average | None,
         typer.Option(help="With --by-group: weight groups equally (groups, the default) or by rows."),
+    ] = None,
+    random: Annotated[
+        Random | None,
+        typer.Option(help="What a number speaks of: new inputs, new systems, or both (the default for 8 systems up)."),
     ] = None,
     test: Annotated[Test, typer.Option(help="Test between metrics; auto chooses by the data.")] = "auto",
     length: Annotated[
@@ -55,8 +60,9 @@ def correlate(
     """Correlate metrics with human judgments: values with intervals, and tests between metrics.
 
     The tables also show the length of the candidate and, if the data have single judges' scores, how well one judge
-    predicts the others. Intervals draw whole inputs, because texts of one input are not independent; differences are
-    tested for each pair of metrics, with Holm's correction. Scores are cached on disk.
+    predicts the others. Intervals and tests speak of systems and inputs to come where the systems are enough (8, or 12
+    for texts), else of new inputs for these systems. Differences are tested for each pair of metrics, with Holm's
+    correction. Scores are cached on disk.
 
     **Examples**
 
@@ -80,13 +86,14 @@ def correlate(
     if average is not None and not by_group:
         raise UserError(f"--average {average}: it averages over groups; add --by-group")
     _check_test(test, level, statistics, by_group)
+    _check_random(random, test, by_group)
     scorers = rewards.from_specs(metrics)
     if out is not None:
         check_folder("-o", out, FILES, overwrite)
     file = None if no_cache else scores_file(cache or default_folder())
     judgments = load(data, columns=[*chain(*columns_read(scorers.values()))])
     table = _score(judgments, scorers, score, units, file)
-    choices = Choices(level, (average or "groups") if by_group else None, test, resamples, seed)
+    choices = Choices(level, (average or "groups") if by_group else None, test, resamples, seed, random)
     _show(meta_evaluate(table, statistics, choices), out, as_json, long_signatures)
 
 
@@ -121,6 +128,13 @@ def _show(evaluation: Any, out: Path | None, as_json: bool, long_signatures: boo
     show(summary(evaluation, long_signatures), Console())
     if out is not None:
         typer.echo(f"{out}: report.html, and the same as Markdown, LaTeX, CSV, JSON and PNG")
+
+
+def _check_random(random: Random | None, test: Test, by_group: bool) -> None:
+    """Raise UserError for random systems with options that take systems as given."""
+    if random in ("systems", "both") and (by_group or test != "auto"):
+        option = "--by-group" if by_group else f"--test {test}"
+        raise UserError(f"--random {random}: {option} takes the systems as given; omit one of the two")
 
 
 def _check_test(test: Test, level: Level, statistics: list[str], by_group: bool) -> None:

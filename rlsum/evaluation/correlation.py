@@ -2,7 +2,8 @@
 
 Pooled: over all rows. Input: within each input over its systems, then the mean over inputs where it is defined. System:
 over the systems' means. Percentile bootstrap intervals draw whole inputs with all their rows, because rows of one input
-share its difficulty and its reference and are not independent.
+share its difficulty and its reference and are not independent. With ``random`` systems the interval is for systems to
+come (`rlsum.evaluation.population`).
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import kendalltau
+from scipy.stats import t as student
 
 from rlsum.evaluation.coefficients import COEFFICIENTS
+from rlsum.evaluation.population import FEWEST, Random, check_random, population_interval
 from rlsum.evaluation.ranking import soft_pairwise_accuracy, tie_calibrated_accuracy
 from rlsum.evaluation.rows import Floats, Ids, Ints, Rows, constant, judged_rows
 from rlsum.evaluation.statistics import row_blocks
@@ -21,6 +24,7 @@ from rlsum.evaluation.weighted import LONG, Engine, Level, Statistic, by_unit, c
 
 LEVEL = 0.95
 RESAMPLES = 2_000
+MANY = 100  # inputs from which percentiles of the bootstrap hold their level
 ENOUGH = 0.95  # share of resamples in which a statistic must be defined for an interval
 
 
@@ -31,7 +35,8 @@ class Correlation:
     ``value`` in [-1, 1] (accuracies in [0, 1]) with its interval ``low`` to ``high``; NaN if undefined, for the
     ``reason`` given. ``n`` rows were used, ``coverage`` is their share of the judged rows. ``over`` is the number of
     rows (pooled), of inputs with a value (input), or of systems (system); ``left_out`` counts inputs without a value (a
-    single row, or constant scores). ``epsilon`` is the tie threshold of acc-t, NaN otherwise.
+    single row, or constant scores). ``epsilon`` is the tie threshold of acc-t, NaN otherwise. ``random`` says for which
+    population the interval is.
     """
 
     statistic: Statistic
@@ -45,6 +50,7 @@ class Correlation:
     left_out: int = 0
     epsilon: float = float("nan")
     reason: str = ""
+    random: Random = "inputs"
 
 
 def correlate(
@@ -55,6 +61,7 @@ def correlate(
     level: Level = "pooled",
     inputs: Ids | None = None,
     systems: Ids | None = None,
+    random: Random = "inputs",
     confidence: float = LEVEL,
     resamples: int = RESAMPLES,
     seed: int = 0,
@@ -62,28 +69,35 @@ def correlate(
     """Correlate ``metric`` (n,) with ``human`` (n,), both higher = better, NaN = undefined.
 
     ``inputs`` and ``systems`` (n,) name the input and the system of each row; without ``inputs`` each row is its own
-    input. ``resamples=0`` omits the interval. Kendall is tau-b. Level input needs ``inputs``, level system ``systems``.
-    Raises ValueError for unknown options, missing names, vectors of unequal length, infinite scores.
+    input. ``resamples=0`` omits the interval. Kendall is tau-b. Level input needs ``inputs``, level system ``systems``,
+    random systems both. Raises ValueError for unknown options, missing names, vectors of unequal length, infinite
+    scores.
     """
     check(statistic, level)
-    needed(level, inputs, systems)
+    needed(level, inputs, systems, random)
     if not 0 < confidence < 1 or resamples < 0:
         raise ValueError(f"confidence={confidence} must lie between 0 and 1, and resamples={resamples} be 0 or more")
     rows = judged_rows(human, metric, inputs, systems)
     over, left_out = _counts(rows, statistic, level)
     nan = float("nan")
-    result = Correlation(statistic, level, nan, nan, nan, len(rows), rows.coverage, over, left_out)
+    result = Correlation(statistic, level, nan, nan, nan, len(rows), rows.coverage, over, left_out, random=random)
     if reason := why_undefined(rows, level, over):
         return replace(result, reason=reason)
     value, epsilon = _value(rows, statistic, level)
     if np.isnan(value):
         return replace(result, reason=_why_flat(rows, statistic, level))
-    low, high, reason = interval(engine(rows, statistic, level), rows.unit, rows.units, confidence, resamples, seed)
+    if random == "inputs" or not resamples:
+        low, high, reason = _over_inputs(rows, statistic, level, value, confidence, resamples, seed)
+    else:
+        low, high, reason = population_interval(rows, statistic, level, random, confidence)
     return replace(result, value=value, epsilon=epsilon, low=low, high=high, reason=reason)
 
 
-def needed(level: Level, inputs: Ids | None, systems: Ids | None) -> None:
-    """Raise ValueError if the names that a level needs are missing."""
+def needed(level: Level, inputs: Ids | None, systems: Ids | None, random: Random = "inputs") -> None:
+    """Raise ValueError if the names that a level or random systems need are missing."""
+    check_random(random)
+    if random != "inputs" and (inputs is None or systems is None):
+        raise ValueError(f"random={random!r} needs inputs and systems: the names of each row's input and system")
     if level == "input" and inputs is None:
         raise ValueError("level='input' needs inputs: the name of each row's input")
     if level == "system" and systems is None:
@@ -144,6 +158,24 @@ def interval(
     if len(np.unique(unit)) < 2:
         return float("nan"), float("nan"), "no interval: all rows belong to one input"
     return percentiles(bootstrap_values(statistic, units, resamples, seed), confidence)
+
+
+def _over_inputs(
+    rows: Rows, statistic: Statistic, level: Level, value: float, confidence: float, resamples: int, seed: int
+) -> tuple[float, float, str]:
+    """The interval of new inputs for these systems: by percentiles, with few inputs by the spread of Fisher's z."""
+    drawn, inputs, systems = engine(rows, statistic, level), len(np.unique(rows.unit)), len(np.unique(rows.system))
+    if level == "system" and statistic in ("spearman", "kendall") and systems < FEWEST and resamples:
+        return np.nan, np.nan, f"no interval: {systems} systems have few orders; intervals of ranks need {FEWEST}"
+    if statistic not in COEFFICIENTS or inputs >= MANY or inputs < 2 or not resamples:
+        return interval(drawn, rows.unit, rows.units, confidence, resamples, seed)
+    values = bootstrap_values(drawn, rows.units, resamples, seed)
+    low, high, reason = percentiles(values, confidence)
+    if reason or abs(value) >= 1:
+        return low, high, reason
+    z = np.arctanh(np.clip(values[~np.isnan(values)], -1 + 1e-6, 1 - 1e-6))
+    width = student.ppf((1 + confidence) / 2, inputs - 1) * z.std(ddof=1)
+    return float(np.tanh(np.arctanh(value) - width)), float(np.tanh(np.arctanh(value) + width)), ""
 
 
 def _counts(rows: Rows, statistic: Statistic, level: Level) -> tuple[int, int]:

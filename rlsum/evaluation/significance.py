@@ -12,12 +12,13 @@ from numpy.typing import ArrayLike
 
 from rlsum.evaluation.correlation import needed, why_undefined
 from rlsum.evaluation.permutation import p_values, swapped_differences
+from rlsum.evaluation.population import MEANING, Random, jackknife_p, system_means, why_not
 from rlsum.evaluation.rows import Ids, Rows, constant, paired_rows
 from rlsum.evaluation.statistics import RESAMPLES, holm
 from rlsum.evaluation.weighted import Level, Statistic, check
 from rlsum.evaluation.williams import correlations, far_from_normal, williams_test
 
-Test = Literal["williams", "permutation", "clustered permutation"]
+Test = Literal["williams", "permutation", "clustered permutation", "jackknife"]
 TestOption = Literal["auto", "williams", "permutation", "clustered permutation"]
 
 REPEATED = "inputs repeat, so rows are not independent and the test rejects too often"
@@ -59,6 +60,7 @@ def compare_all_metrics(
     level: Level = "pooled",
     inputs: Ids | None = None,
     systems: Ids | None = None,
+    random: Random = "inputs",
     test: TestOption = "auto",
     resamples: int = RESAMPLES,
     seed: int = 0,
@@ -67,21 +69,30 @@ def compare_all_metrics(
 
     All scores are higher = better, NaN = undefined. ``test="auto"`` chooses by `default_test`. Permutation p-values are
     ``(c + 1) / (R + 1)``, seeded; if ``resamples`` covers all swaps of the units, all are tried and p is exact.
-    Raises ValueError for unknown options and for a test that the level does not have.
+    ``random`` systems or both: the difference among systems to come, by Williams' test or a permutation of their means
+    (level system) or by a jackknife (`rlsum.evaluation.population`). Raises ValueError for unknown options and for a
+    test that the level or the population does not have.
     """
     check(statistic, level)
-    needed(level, inputs, systems)
+    needed(level, inputs, systems, random)
     if test not in get_args(TestOption):
         raise ValueError(f"test={test!r} is unknown; use one of {', '.join(get_args(TestOption))}")
     if resamples < 1:
         raise ValueError(f"resamples={resamples} must be at least 1; {RESAMPLES:,} is usual")
+    if random != "inputs" and test != "auto":
+        raise ValueError(f"test={test!r} takes the systems as given; use random='inputs', or test='auto'")
     tests, nan = [], float("nan")
     for a, b in combinations(metrics, 2):
         first, second = paired_rows(human, metrics[a], metrics[b], inputs, systems)
-        chosen, why = default_test(first, second, statistic, level) if test == "auto" else (test, "requested")
+        if random != "inputs":
+            chosen, why = _population_test(statistic, level, random)
+        else:
+            chosen, why = default_test(first, second, statistic, level) if test == "auto" else (test, "requested")
         result = MetricTest(a, b, chosen, statistic, level, nan, nan, nan, len(first), 0, why)
         if reason := _undefined(first, second, statistic, level):
             tests.append(replace(result, reason=reason))
+        elif random != "inputs":
+            tests.append(_over_systems(result, first, second, random, resamples, seed))
         elif chosen == "williams":
             tests.append(_by_williams(result, first, second))
         else:
@@ -99,6 +110,7 @@ def compare_metrics(
     level: Level = "pooled",
     inputs: Ids | None = None,
     systems: Ids | None = None,
+    random: Random = "inputs",
     test: TestOption = "auto",
     resamples: int = RESAMPLES,
     seed: int = 0,
@@ -111,6 +123,7 @@ def compare_metrics(
         level=level,
         inputs=inputs,
         systems=systems,
+        random=random,
         test=test,
         resamples=resamples,
         seed=seed,
@@ -134,6 +147,32 @@ def default_test(first: Rows, second: Rows, statistic: Statistic, level: Level) 
     if skewed := _skewed(first, second):
         return "permutation", f"no input repeats, but Williams' test needs normal scores ({skewed})"
     return "williams", "no input repeats and no scores are far from normal"
+
+
+def _population_test(statistic: Statistic, level: Level, random: Random) -> tuple[Test, str]:
+    """The test over systems to come at a level, and its words."""
+    if level != "system":
+        return "jackknife", f"a t test with systems and inputs left out; for {MEANING[random]}"
+    if statistic == "pearson":
+        return "williams", f"systems are the independent units; for {MEANING[random]}"
+    return "permutation", f"whole systems are swapped; for {MEANING[random]}"
+
+
+def _over_systems(
+    result: MetricTest, first: Rows, second: Rows, random: Random, resamples: int, seed: int
+) -> MetricTest:
+    systems = len(np.unique(first.system))
+    if reason := why_not(result.statistic, result.level, systems):
+        return replace(result, units=systems, reason=f"no test: {reason}")
+    if result.level == "system":
+        means = system_means(first), system_means(second)
+        rows = replace(result, level="pooled")  # of the means, a row is a system
+        williams = result.test == "williams"
+        found = _by_williams(rows, *means) if williams else _by_permutation(rows, *means, resamples, seed)
+        return replace(found, level="system")
+    difference, p, p_greater = jackknife_p(first, second, result.statistic, result.level, random)
+    reason = "no test: undefined without one of the systems or inputs" if np.isnan(p) else ""
+    return replace(result, difference=difference, p=p, p_greater=p_greater, units=systems, reason=reason)
 
 
 def _by_williams(result: MetricTest, first: Rows, second: Rows) -> MetricTest:

@@ -11,6 +11,7 @@ import numpy as np
 
 from rlsum.evaluation.agreement import Agreement, judge_ceiling, krippendorff_alpha
 from rlsum.evaluation.correlation import correlate
+from rlsum.evaluation.population import Random, chosen_random
 from rlsum.evaluation.rows import Ints, members
 from rlsum.evaluation.significance import MetricTest, compare_all_metrics
 from rlsum.evaluation.weighted import Level, Statistic, check
@@ -28,7 +29,8 @@ class Result:
     """One statistic: label -> correlation (metrics, then lengths), the tests of all pairs of labels, the ceiling.
 
     ``ceiling`` is None without single judges' scores, and for statistics outside ``CEILINGS``. ``williams`` are
-    Williams' tests of the same pairs, which papers report: pooled Pearson and Spearman only.
+    Williams' tests of the same pairs, which papers report: pooled Pearson and Spearman only. ``random``: the population
+    of intervals and tests.
     """
 
     statistic: Statistic
@@ -37,6 +39,7 @@ class Result:
     tests: tuple[MetricTest, ...]
     ceiling: Agreement | None = None
     williams: tuple[MetricTest, ...] = ()
+    random: Random = "inputs"
 
 
 @dataclass(frozen=True)
@@ -74,12 +77,20 @@ def level_of(statistic: Statistic, choices: Choices) -> Level:
     return "system" if statistic == "spa" else choices.level
 
 
+def random_of(table: ScoreTable, statistic: Statistic, choices: Choices) -> Random:
+    """What is random: that of ``choices``, else inputs for a requested test and within groups, else by the systems."""
+    if choices.average is not None or (choices.random is None and choices.test != "auto"):
+        return "inputs"
+    return choices.random or chosen_random(statistic, level_of(statistic, choices), table.inputs, table.systems)
+
+
 def evaluate(table: ScoreTable, statistic: Statistic, choices: Choices) -> Result:
     """One statistic of all columns."""
     level = level_of(statistic, choices)
     ceiling = _ceiling(table, statistic, choices) if table.judges is not None and statistic in CEILINGS else None
     options: dict[str, Any] = {"statistic": statistic, "level": level, "seed": choices.seed}
     options |= {"inputs": table.inputs, "systems": table.systems}
+    random = random_of(table, statistic, choices)
     enough, williams = swaps(table, choices), []
     if choices.average is not None:
         correlations = {label: correlate_within(table, label, statistic, level, choices) for label in table.columns}
@@ -87,13 +98,15 @@ def evaluate(table: ScoreTable, statistic: Statistic, choices: Choices) -> Resul
     else:
         scores = {label: column.scores for label, column in table.columns.items()}
         correlations = {
-            label: GroupedCorrelation(correlate(table.human, column, **options, resamples=choices.resamples), {})
+            label: GroupedCorrelation(
+                correlate(table.human, column, **options, random=random, resamples=choices.resamples), {}
+            )
             for label, column in scores.items()
         }
-        tests = compare_all_metrics(table.human, scores, test=choices.test, **options, resamples=enough)
+        tests = compare_all_metrics(table.human, scores, test=choices.test, random=random, **options, resamples=enough)
         if level == "pooled" and statistic in ("pearson", "spearman"):
             williams = compare_all_metrics(table.human, scores, test="williams", **options)
-    return Result(statistic, level, correlations, tuple(tests), ceiling, tuple(williams))
+    return Result(statistic, level, correlations, tuple(tests), ceiling, tuple(williams), random)
 
 
 def _ceiling(table: ScoreTable, statistic: Any, choices: Choices) -> Agreement:

@@ -11,6 +11,7 @@ import numpy as np
 
 from rlsum.evaluation.correlation import RESAMPLES, Correlation, bootstrap_values, correlate, percentiles
 from rlsum.evaluation.permutation import Swapped, p_values, swapped_differences
+from rlsum.evaluation.population import Random
 from rlsum.evaluation.rows import Floats, Ints, constant, judged_rows, members, paired_rows
 from rlsum.evaluation.significance import MetricTest, TestOption, with_holm
 from rlsum.evaluation.weighted import Level, Statistic, engine
@@ -27,13 +28,18 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Choices:
-    """How to compute. ``average`` None pools all groups; within groups the test is always clustered by input."""
+    """How to compute. ``average`` None pools all groups; within groups the test is always clustered by input.
+
+    ``random``: whether inputs, systems or both are a sample, None: both where the systems are enough. Within groups
+    systems are always taken as given.
+    """
 
     level: Level = "pooled"
     average: Average | None = None
     test: TestOption = "auto"
     resamples: int = RESAMPLES
     seed: int = 0
+    random: Random | None = None
 
 
 @dataclass(frozen=True)

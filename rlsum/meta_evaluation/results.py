@@ -34,6 +34,7 @@ def to_json(evaluation: MetaEvaluation) -> str:
             {
                 "statistic": result.statistic,
                 "level": result.level,
+                "random": result.random,
                 "correlations": {label: asdict(value) for label, value in result.correlations.items()},
                 "ceiling": asdict(result.ceiling) if result.ceiling else None,
                 "tests": [{**asdict(test), "verdict": verdict(test)} for test in result.tests],

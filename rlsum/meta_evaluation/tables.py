@@ -7,16 +7,14 @@ from collections.abc import Callable
 
 from rlsum.evaluation.agreement import Agreement
 from rlsum.evaluation.correlation import Correlation
+from rlsum.evaluation.population import MEANING, Random
 from rlsum.evaluation.significance import MetricTest
 from rlsum.meta_evaluation.evaluation import MetaEvaluation, Result
 from rlsum.meta_evaluation.findings import ALPHA, number, verdict
 from rlsum.pages.table import DASH, UNDEFINED, Cell, Table, p_text
 
 CEILING, AGREEMENT = "judges: one against the others", "judges: Krippendorff's alpha"
-HOW = (
-    "Beneath each value: its 95% bootstrap interval over inputs ({resamples:,} resamples, seed {seed}). "
-    "Coverage: the share of the judged texts for which the metric is defined."
-)
+COVERAGE = "Coverage: the share of the judged texts for which the metric is defined."
 
 
 def correlation_table(evaluation: MetaEvaluation) -> Table:
@@ -29,7 +27,7 @@ def correlation_table(evaluation: MetaEvaluation) -> Table:
         values = [result.correlations[label].average for result in results]
         cells = [_cell(value, mark=label == top) for value, top in zip(values, best, strict=True)]
         rows.append((Cell(label), *cells, Cell(f"{values[0].n:,}"), Cell(_percent(values[0].coverage))))
-    notes = [HOW.format(resamples=choices.resamples, seed=choices.seed), *_thresholds(evaluation)]
+    notes = [*_intervals(evaluation), COVERAGE, *_thresholds(evaluation)]
     if table.judges is not None:
         rows += _judge_rows(evaluation)
         judge = "each judge" if table.judges.named else "each single judgment (judges are anonymous)"
@@ -37,6 +35,21 @@ def correlation_table(evaluation: MetaEvaluation) -> Table:
     whole = "" if choices.average is None else ", average of groups"
     header = ("", *(f"{result.statistic}, {result.level}{whole}" for result in results), "n", "coverage")
     return Table(f"Agreement with people: {table.score}", header, tuple(rows), tuple(notes))
+
+
+def _intervals(evaluation: MetaEvaluation) -> list[str]:
+    """Of each population: how its intervals were made, and what they are for."""
+    names: dict[Random, list[str]] = {}
+    for result in evaluation.results:
+        names.setdefault(result.random, []).append(result.statistic)
+    choices, lines = evaluation.choices, []
+    for random, statistics in names.items():
+        whose = "" if len(names) == 1 else f" of {', '.join(statistics)}"
+        how = f"bootstrap over inputs, {choices.resamples:,} resamples, seed {choices.seed}"
+        if random != "inputs":
+            how = "Fisher's z" if choices.level == "system" else "jackknife"
+        lines.append(f"Beneath each value{whose}: its 95% interval for {MEANING[random]} ({how}).")
+    return lines
 
 
 def group_table(result: Result) -> Table:

@@ -146,6 +146,9 @@ def test_intervals_hold_the_value_and_are_the_same_every_time(statistic, level):
         pytest.skip("spa compares systems")
     human, metric, inputs, systems = some_rows(inputs=40)
     found = correlate(human, metric, statistic=statistic, level=level, inputs=inputs, systems=systems, resamples=300)
+    if level == "system" and statistic in ("spearman", "kendall"):
+        assert "no interval: 5 systems" in found.reason
+        return
     assert found.low <= found.value <= found.high
     assert found.reason == ""
     again = correlate(human, metric, statistic=statistic, level=level, inputs=inputs, systems=systems, resamples=300)
