@@ -22,6 +22,7 @@ from rlsum.evaluation.weighted import Level, Statistic, by_unit, engine
 Random = Literal["inputs", "systems", "both"]
 FEWEST = 8  # systems for an interval or a test over systems at level system
 FEWEST_TEXTS = 12  # and at the levels that compare texts, and for Kendall's tau
+FEWEST_INPUTS = 30  # inputs for an interval or a test over systems and inputs at these levels
 GROUPS = 20  # into which inputs are divided to be left out
 MOST = 60  # systems that are left out one by one; more are left out in this many groups
 
@@ -41,7 +42,7 @@ def chosen_random(statistic: Statistic, level: Level, inputs: Sequence[Any], sys
     """What is random unless the user says: both where systems share inputs and are enough for an interval."""
     count = len(set(systems))
     crossed = count < len(systems) > len(set(inputs))
-    return "both" if crossed and not why_not(statistic, level, count) else "inputs"
+    return "both" if crossed and not why_not(statistic, level, count, len(set(inputs))) else "inputs"
 
 
 def check_random(random: str) -> None:
@@ -50,13 +51,15 @@ def check_random(random: str) -> None:
         raise ValueError(f"random={random!r} is unknown; use one of {', '.join(get_args(Random))}")
 
 
-def why_not(statistic: Statistic, level: Level, systems: int) -> str:
-    """Why no interval or test over systems is given; "" if one is."""
+def why_not(statistic: Statistic, level: Level, systems: int, inputs: int) -> str:
+    """Why no interval or test over systems is given of so many systems and inputs; "" if one is."""
     if statistic not in COEFFICIENTS:
         return f"no method for {statistic} over new systems is known to hold its level; use random=inputs"
     fewest = FEWEST if level == "system" and statistic != "kendall" else FEWEST_TEXTS
     if systems < fewest:
         return f"{systems} systems; fewer than {fewest} say too little about new ones; use random=inputs"
+    if level != "system" and inputs < FEWEST_INPUTS:
+        return f"{inputs} inputs; with fewer than {FEWEST_INPUTS} no method holds its level; use random=inputs"
     return ""
 
 
@@ -134,7 +137,7 @@ class Interval(NamedTuple):
 def population_interval(rows: Rows, statistic: Statistic, level: Level, random: Random, confidence: float) -> Interval:
     """The interval of a coefficient over new systems, on these inputs or on new ones."""
     nan = float("nan")
-    if reason := why_not(statistic, level, len(np.unique(rows.system))):
+    if reason := why_not(statistic, level, len(np.unique(rows.system)), len(np.unique(rows.unit))):
         return Interval(nan, nan, f"no interval: {reason}")
     if level == "system":
         means = system_means(rows)
@@ -142,7 +145,8 @@ def population_interval(rows: Rows, statistic: Statistic, level: Level, random: 
         low, high = fisher(value, len(means), statistic, confidence)
         return Interval(float(low), float(high))
     left = deletions(rows, statistic, level)
-    width = student.ppf((1 + confidence) / 2, left.systems - 1) * np.sqrt(left.variance(random))
+    larger = left.systems / (left.systems - 1)  # few clusters, as for clustered standard errors
+    width = student.ppf((1 + confidence) / 2, left.systems - 1) * np.sqrt(larger * left.variance(random))
     if np.isnan(width):
         return Interval(nan, nan, "no interval: undefined without one of the systems or inputs")
     estimate = float(left.value[0])

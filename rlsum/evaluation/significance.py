@@ -162,7 +162,7 @@ def _over_systems(
     result: MetricTest, first: Rows, second: Rows, random: Random, resamples: int, seed: int
 ) -> MetricTest:
     systems = len(np.unique(first.system))
-    if reason := why_not(result.statistic, result.level, systems):
+    if reason := why_not(result.statistic, result.level, systems, len(np.unique(first.unit))):
         return replace(result, units=systems, reason=f"no test: {reason}")
     if result.level == "system":
         means = system_means(first), system_means(second)
