@@ -60,7 +60,7 @@ def correlate(
     """Correlate metrics with human judgments: values with intervals, and tests between metrics.
 
     The tables also show the length of the candidate and, if the data have single judges' scores, how well one judge
-    predicts the others. Intervals and tests speak of systems and inputs to come where the systems are enough (8, or 12
+    predicts the others. Intervals and tests speak of systems and inputs to come where the systems are enough (8, or 20
     for texts), else of new inputs for these systems. Differences are tested for each pair of metrics, with Holm's
     correction. Scores are cached on disk.
 

@@ -21,7 +21,8 @@ from rlsum.evaluation.weighted import Level, Statistic, by_unit, engine
 
 Random = Literal["inputs", "systems", "both"]
 FEWEST = 8  # systems for an interval or a test over systems at level system
-FEWEST_TEXTS = 12  # and at the levels that compare texts, and for Kendall's tau
+FEWEST_KENDALL = 12  # and for Kendall's tau there, which takes few values
+FEWEST_TEXTS = 20  # and at the levels that compare texts
 FEWEST_INPUTS = 30  # inputs for an interval or a test over systems and inputs at these levels
 GROUPS = 20  # into which inputs are divided to be left out
 MOST = 60  # systems that are left out one by one; more are left out in this many groups
@@ -55,7 +56,7 @@ def why_not(statistic: Statistic, level: Level, systems: int, inputs: int) -> st
     """Why no interval or test over systems is given of so many systems and inputs; "" if one is."""
     if statistic not in COEFFICIENTS:
         return f"no method for {statistic} over new systems is known to hold its level; use random=inputs"
-    fewest = FEWEST if level == "system" and statistic != "kendall" else FEWEST_TEXTS
+    fewest = FEWEST_TEXTS if level != "system" else FEWEST_KENDALL if statistic == "kendall" else FEWEST
     if systems < fewest:
         return f"{systems} systems; fewer than {fewest} say too little about new ones; use random=inputs"
     if level != "system" and inputs < FEWEST_INPUTS:

@@ -12,7 +12,7 @@ from rlsum.evaluation.significance import compare_metrics
 STATISTICS = ["pearson", "spearman", "kendall"]
 
 
-def world(systems=16, inputs=30, seed=0):
+def world(systems=20, inputs=30, seed=0):
     """People and two metrics on every input and system, with their names."""
     generator = np.random.default_rng(seed)
     quality = generator.normal(size=(systems, 1))
@@ -46,7 +46,7 @@ def test_deletions_are_the_statistic_of_what_is_left(statistic, level):
 def test_level_system_is_fishers_interval_of_the_systems():
     human, a, _, names = world()
     found = correlate(human, a, statistic="pearson", level="system", random="both", **names)
-    means = [scores.reshape(16, 30).mean(1) for scores in (human, a)]
+    means = [scores.reshape(20, 30).mean(1) for scores in (human, a)]
     wanted = pearsonr(*means).confidence_interval(0.95)
     assert (found.low, found.high) == pytest.approx((wanted.low, wanted.high))
 
