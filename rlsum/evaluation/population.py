@@ -25,7 +25,7 @@ FEWEST_KENDALL = 12  # and for Kendall's tau there, which takes few values
 FEWEST_TEXTS = 20  # and at the levels that compare texts
 FEWEST_INPUTS = 30  # inputs for an interval or a test over systems and inputs at these levels
 GROUPS = 20  # into which inputs are divided to be left out
-MOST = 60  # systems that are left out one by one; more are left out in this many groups
+MOST = 30  # systems that are left out one by one; more are left out in this many groups
 
 MEANING: dict[Random, str] = {
     "inputs": "new inputs, summarized by these systems",

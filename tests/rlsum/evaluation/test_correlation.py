@@ -194,7 +194,9 @@ def test_one_input_has_no_interval():
 
 def test_a_system_that_is_often_not_drawn_leaves_no_interval():
     human, metric = np.arange(12.0), np.arange(12.0)
-    found = correlate(human, metric, level="system", inputs=list(range(12)), systems=["a"] * 11 + ["b"])
+    found = correlate(
+        human, metric, statistic="pearson", level="system", inputs=list(range(12)), systems=["a"] * 11 + ["b"]
+    )
     assert found.value == 1
     assert "undefined in" in found.reason
 
