@@ -43,8 +43,8 @@ def test_averages_are_of_the_groups_own_correlations():
 
 
 def test_the_interval_of_one_group_is_its_own():
-    human, metric, _ = two_groups()
-    found = within(human[:40], metric[:40], ["a"] * 40)
+    human, metric, _ = two_groups(120)
+    found = within(human[:120], metric[:120], ["a"] * 120)
     assert (found.average.low, found.average.high) == pytest.approx((found.groups["a"].low, found.groups["a"].high))
 
 

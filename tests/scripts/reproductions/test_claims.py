@@ -96,9 +96,9 @@ def test_one_failure_refutes_and_one_doubt_leaves_open() -> None:
 
 def test_estimates_are_those_of_the_statistics_room() -> None:
     random = np.random.default_rng(0)
-    human, metric = random.normal(size=(2, 60))
+    human, metric = random.normal(size=(2, 360))
     metric[4] = np.nan
-    inputs = [str(place // 3) for place in range(60)]
+    inputs = [str(place // 3) for place in range(360)]
     found = estimate(human, metric, inputs, "pearson", 500, seed=3)
     wanted = correlate(human, metric, statistic="pearson", inputs=inputs, resamples=500, seed=3)
     assert found.value == pytest.approx(wanted.value)
