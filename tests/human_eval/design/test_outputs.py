@@ -67,5 +67,5 @@ def test_what_cannot_be_aligned_is_refused(change, told):
 def test_a_broken_line_is_named(tmp_path):
     path = tmp_path / "broken.jsonl"
     path.write_text(json.dumps({"id": "1", "source": "s"}) + "\n")
-    with pytest.raises(RecordError, match=r"broken.jsonl:1: missing references"):
+    with pytest.raises(RecordError, match=r"broken.jsonl:1: missing candidate, references"):
         read_aligned([path])
