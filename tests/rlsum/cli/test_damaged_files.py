@@ -51,7 +51,19 @@ def judged_study(folder: Path) -> Path:
     study = folder.parent / "study"
     if not study.exists():
         write_outputs(folder.parent / "study.jsonl", outputs(6, 2))
-        build = ["human-eval", "build", folder.parent / "study.jsonl", "-o", study, "--items", 4, "--booklet", 4]
+        build = [
+            "human-eval",
+            "build",
+            folder.parent / "study.jsonl",
+            "-o",
+            study,
+            "--items",
+            4,
+            "--booklet",
+            4,
+            "--seed",
+            1,
+        ]
         assert CliRunner().invoke(COMMAND, [*map(str, build)]).exit_code == 0
     return study
 
@@ -78,7 +90,7 @@ READERS = {
     "data judgments": Reading(numbered(JUDGMENT), lambda f, to: ["data", "judgments", f, "-o", to / "j.jsonl"]),
     "human-eval build": Reading(
         [to_json(row).encode() for row in outputs(6, 2)],
-        lambda f, to: ["human-eval", "build", f, "-o", to / "study", "--items", 4, "--booklet", 4],
+        lambda f, to: ["human-eval", "build", f, "-o", to / "study", "--items", 4, "--booklet", 4, "--seed", 1],
     ),
     "human-eval collect": Reading(
         numbered({"study": "s", "task": "t", "judge": "j", "answers": {}}),
@@ -100,7 +112,7 @@ TEXTS = {
     "train": Reading([b"run: x", b"data: {}"], lambda f, to: ["train", f], ending=".yaml"),
     "human-eval build, criteria": Reading(
         [b"- id: a", b"  question: b"],
-        lambda f, to: ["human-eval", "build", f.parent / "systems.jsonl", "-o", to / "s", "--criteria", f],
+        lambda f, to: ["human-eval", "build", f.parent / "systems.jsonl", "-o", to / "s", "--criteria", f, "--seed", 1],
         ending=".yaml",
     ),
     "human-eval plan": Reading(
