@@ -228,5 +228,7 @@ def test_a_broken_line_is_named(folder, name, line, row):
 def test_a_damaged_file_ends_in_one_line_or_is_read(folder, name, kind, place):
     reading = {**READERS, **TEXTS}[name]
     message = run(reading, folder, damaged_bytes(b"\n".join(reading.lines) + b"\n", kind, place))
-    assert not message or f"bad{reading.ending}" in message
+    # Other damage may lie within a text, or between lines: then a command may refuse what the rows say, not the file.
+    broken = kind in ("empty", "blank", "high", "utf-16") or "zip" in kind
+    assert not message or not broken or f"bad{reading.ending}" in message
     assert "Traceback" not in message
