@@ -115,9 +115,9 @@ def outputs(
 
 
 def _rows_table(corpus: Corpus, title: str) -> Table:
-    from rich.table import Table
+    from rich.table import Column, Table
 
-    table = Table("rows", "count", "first", title=title, title_justify="left")
+    table = Table("rows", "count", Column("first", overflow="fold"), title=title, title_justify="left")
     table.add_row("used", str(len(corpus.rows)), "")
     for reason, count in corpus.skipped.items():
         table.add_row(f"skipped, {reason}", str(count), corpus.examples[reason])

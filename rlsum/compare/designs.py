@@ -12,8 +12,17 @@ from rlsum.compare.cells import NONE, START
 from rlsum.compare.chain import read_json
 from rlsum.compare.results import Results
 from rlsum.errors import UserError
-from rlsum.evaluation.hierarchical import Components, mean_difference, paired_table
-from rlsum.evaluation.power import DEFAULTS, MOST_SEEDS, TARGET, Variances, detectable, fewest_seeds, power, smallest
+from rlsum.evaluation.trained.hierarchical import Components, mean_difference, paired_table
+from rlsum.evaluation.trained.power import (
+    DEFAULTS,
+    MOST_SEEDS,
+    TARGET,
+    Variances,
+    detectable,
+    fewest_seeds,
+    power,
+    smallest,
+)
 from rlsum.pages.blocks import Block, Paragraph
 from rlsum.pages.table import SCALE, Cell, Table
 

@@ -22,9 +22,9 @@ from rlsum.compare.cells import NONE, START
 from rlsum.compare.config import Choosing
 from rlsum.compare.plots import Row
 from rlsum.compare.results import Results, System
-from rlsum.evaluation.equal_length import EqualLength, at_equal_length
-from rlsum.evaluation.hierarchical import Difference, mean_difference, paired_table
 from rlsum.evaluation.rows import Floats
+from rlsum.evaluation.trained.equal_length import EqualLength, at_equal_length
+from rlsum.evaluation.trained.hierarchical import Difference, mean_difference, paired_table
 from rlsum.pages.blocks import Block, Bullets, Paragraph
 from rlsum.pages.curves import Curve, Panel, picture
 from rlsum.pages.pictures import COLOURS

@@ -24,7 +24,7 @@ from rlsum.compare.folder import Folder
 from rlsum.config import Config, DataConfig
 from rlsum.data.corpus import load_corpus
 from rlsum.errors import ConfigError, UserError
-from rlsum.evaluation.power import DEFAULTS, Variances
+from rlsum.evaluation.trained.power import DEFAULTS, Variances
 from rlsum.files import write_atomically
 from rlsum.generation.choosing import Rule, SampleChoice
 from rlsum.generation.outputs import check_ids

@@ -10,10 +10,10 @@ import numpy as np
 from rlsum.compare.cells import NONE, START, Cell, Kind
 from rlsum.compare.folder import Folder
 from rlsum.compare.scoring import Scores, read_scores
-from rlsum.evaluation.hierarchical import Difference, compare_systems
 from rlsum.evaluation.rows import Floats
 from rlsum.evaluation.statistics import Interval
-from rlsum.evaluation.verdicts import Best, adjust, best_of, verdict
+from rlsum.evaluation.trained.hierarchical import Difference, compare_systems
+from rlsum.evaluation.trained.verdicts import Best, adjust, best_of, verdict
 
 
 @dataclass(frozen=True)

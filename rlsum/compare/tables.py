@@ -15,7 +15,7 @@ from rlsum.compare.folder import METRICS, Folder
 from rlsum.compare.plots import read_metrics
 from rlsum.compare.results import Contrast, Results, adjusted, best, compare, mean_of
 from rlsum.evaluation.statistics import Interval
-from rlsum.evaluation.verdicts import ALPHA, Word, verdict
+from rlsum.evaluation.trained.verdicts import ALPHA, Word, verdict
 from rlsum.pages.table import SCALE, UNDEFINED, Cell, Table, interval_cell, p_text
 from rlsum.scoring.tables import property_table
 

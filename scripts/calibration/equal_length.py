@@ -5,7 +5,7 @@
 Both systems score the same function of the length of their summary, and an article is hard for both: at equal length
 there is no difference. One system writes longer summaries. Prints the mean estimate, which should be 0, its standard
 deviation, and how often a test at 5% calls the systems different, for the raw difference, the regression of
-`rlsum.evaluation.equal_length`, and the pairs whose lengths differ by at most 3 tokens.
+`rlsum.evaluation.trained.equal_length`, and the pairs whose lengths differ by at most 3 tokens.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from rlsum.evaluation.equal_length import at_equal_length
-from rlsum.evaluation.hierarchical import mean_difference
 from rlsum.evaluation.rows import Floats
+from rlsum.evaluation.trained.equal_length import at_equal_length
+from rlsum.evaluation.trained.hierarchical import mean_difference
 
 BAND = 3
 

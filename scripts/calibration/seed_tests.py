@@ -21,9 +21,9 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy import stats
 
-from rlsum.evaluation.hierarchical import Components, components, critical
-from rlsum.evaluation.power import DEFAULTS, detectable, power
 from rlsum.evaluation.rows import Floats
+from rlsum.evaluation.trained.hierarchical import Components, components, critical
+from rlsum.evaluation.trained.power import DEFAULTS, detectable, power
 
 ALPHA = 0.05
 SEEDS = (2, 3, 5)
@@ -78,7 +78,7 @@ class World:
 
 
 def ours(found: Components, alpha: float = ALPHA) -> Rejected:
-    """The test of `rlsum.evaluation.hierarchical`."""
+    """The test of `rlsum.evaluation.trained.hierarchical`."""
     return np.abs(found.mean) > critical(found, alpha)
 
 

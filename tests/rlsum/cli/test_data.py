@@ -37,7 +37,7 @@ def write(path, rows):
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, list(arguments), catch_exceptions=False, env={"COLUMNS": "200"})
+    return CliRunner().invoke(app, list(arguments), catch_exceptions=False, env={"COLUMNS": "500"})
 
 
 def shown(result, name):

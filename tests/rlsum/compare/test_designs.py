@@ -17,8 +17,8 @@ from rlsum.compare.designs import (
     to_values,
 )
 from rlsum.compare.results import Results, System
-from rlsum.evaluation.hierarchical import components
-from rlsum.evaluation.power import DEFAULTS, power, variances
+from rlsum.evaluation.trained.hierarchical import components
+from rlsum.evaluation.trained.power import DEFAULTS, power, variances
 from rlsum.pages.blocks import Paragraph
 from rlsum.pages.table import Table
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from calibration.seed_tests import TESTS, World, bootstrap, bootstrap_rates, ours, rates
 
-from rlsum.evaluation.hierarchical import compare_systems, components
+from rlsum.evaluation.trained.hierarchical import compare_systems, components
 
 
 def test_mean_squares_drawn_directly_are_those_of_tables():

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlsum.evaluation.equal_length import at_equal_length, influence
-from rlsum.evaluation.hierarchical import compare_systems
+from rlsum.evaluation.trained.equal_length import at_equal_length, influence
+from rlsum.evaluation.trained.hierarchical import compare_systems
 
 
 def test_a_line_worked_by_hand():

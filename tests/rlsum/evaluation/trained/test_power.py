@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rlsum.evaluation.hierarchical import components, critical
-from rlsum.evaluation.power import (
+from rlsum.evaluation.trained.hierarchical import components, critical
+from rlsum.evaluation.trained.power import (
     DEFAULTS,
     Variances,
     detectable,

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from rlsum.evaluation.hierarchical import (
+from rlsum.evaluation.trained.hierarchical import (
     Components,
     compare_systems,
     complete,

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rlsum.evaluation.hierarchical import compare_systems
-from rlsum.evaluation.verdicts import adjust, best_of, verdict
+from rlsum.evaluation.trained.hierarchical import compare_systems
+from rlsum.evaluation.trained.verdicts import adjust, best_of, verdict
 
 
 def scores(mean: float, seed: int, seeds: int = 3) -> np.ndarray:

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rlsum.evaluation.hierarchical import Difference, complete, mean_difference, paired_table
 from rlsum.evaluation.rows import Floats
 from rlsum.evaluation.statistics import LEVEL
+from rlsum.evaluation.trained.hierarchical import Difference, complete, mean_difference, paired_table
 
 SUPPORT = 0.05  # the share of summaries that must lie on each side of equal length
 

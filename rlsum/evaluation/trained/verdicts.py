@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from rlsum.evaluation.hierarchical import Difference, compare_systems, p_no_worse
 from rlsum.evaluation.rows import Floats
 from rlsum.evaluation.statistics import holm
+from rlsum.evaluation.trained.hierarchical import Difference, compare_systems, p_no_worse
 
 ALPHA = 0.05
 

@@ -8,8 +8,8 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import gammaincinv, ndtr
 
-from rlsum.evaluation.hierarchical import Components, critical
 from rlsum.evaluation.rows import Floats
+from rlsum.evaluation.trained.hierarchical import Components, critical
 
 TARGET = 0.8
 MOST_SEEDS = 30

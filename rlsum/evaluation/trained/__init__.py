@@ -1,0 +1,1 @@
+"""Systems that were trained in several seeds: differences over seeds and articles, verdicts, power, equal length."""
