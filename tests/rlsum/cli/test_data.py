@@ -37,7 +37,9 @@ def write(path, rows):
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, list(arguments), catch_exceptions=False, env={"COLUMNS": "500"})
+    return CliRunner().invoke(
+        app, list(arguments), catch_exceptions=False, env={"COLUMNS": "500", "LINES": "50"}
+    )  # both: a dumb terminal has 80
 
 
 def shown(result, name):
