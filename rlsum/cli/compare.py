@@ -66,8 +66,8 @@ def show_plan(comparison: Comparison, jobs: int, pilot: Path | None, gain: float
     from rich.console import Console
 
     from rlsum.compare import preflight
+    from rlsum.compare.analyses.designs import pilot_variances
     from rlsum.compare.cells import cells_of
-    from rlsum.compare.designs import pilot_variances
     from rlsum.compare.folder import Folder
     from rlsum.pages.terminal import show
 

@@ -16,10 +16,10 @@ from rewards.base import Unavailable
 from rewards.options import nearest
 from rlsum import config as configs
 from rlsum import workers
+from rlsum.compare.analyses.chain import chain
+from rlsum.compare.analyses.designs import GAIN, plan_blocks
 from rlsum.compare.cells import Cell, given_outputs
-from rlsum.compare.chain import chain
 from rlsum.compare.config import Comparison
-from rlsum.compare.designs import GAIN, plan_blocks
 from rlsum.compare.folder import Folder
 from rlsum.config import Config, DataConfig
 from rlsum.data.corpus import load_corpus

@@ -14,11 +14,11 @@ import numpy as np
 
 from rewards.base import labelled
 from rlsum.compare import tables
+from rlsum.compare.analyses.chain import chain, chain_blocks
+from rlsum.compare.analyses.designs import power_blocks, to_values
+from rlsum.compare.analyses.overoptimization import equal_length_table, frontiers, overoptimization_blocks
 from rlsum.compare.cells import NONE, START, Cell, commands_of
-from rlsum.compare.chain import chain, chain_blocks
-from rlsum.compare.designs import power_blocks, to_values
 from rlsum.compare.folder import METRICS, Folder
-from rlsum.compare.overoptimization import equal_length_table, frontiers, overoptimization_blocks
 from rlsum.compare.plots import draw_runs, read_metrics
 from rlsum.compare.reading import section_for_reading
 from rlsum.compare.results import Contrast, Results, best, gather, mean_of

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rlsum.config import Config, DataConfig, Training
 from rlsum.errors import UserError
-from rlsum.models import pretrained
 from rlsum.models.decoding import Decoding
+from rlsum.models.pretrained import loading
 from rlsum.models.sizes import Seq2SeqConfig
 from rlsum.training.checkpoint import CheckpointError
 from rlsum.training.start import seq2seq
@@ -48,10 +48,10 @@ def configuration(
     Raises CheckpointError for anything else, UserError if ``max_source`` exceeds the model's positions.
     """
     sizes, tokenizer, settings = _read(name)
-    if faults := pretrained.attention_faults(sizes, global_attention or "none"):
+    if faults := loading.attention_faults(sizes, global_attention or "none"):
         raise UserError(faults[0].replace("model.global_attention=", "--global-attention "))
     if global_attention is None:  # on the first token in summaries of LED: Beltagy et al. 2020
-        global_attention = "none" if pretrained.attention_faults(sizes, "first") else "first"
+        global_attention = "none" if loading.attention_faults(sizes, "first") else "first"
     if line_break is None:
         line_break = "<n>" if "<n>" in tokenizer.get_vocab() else " "
     limit = _most_source(sizes, tokenizer)
@@ -67,7 +67,7 @@ def configuration(
         data=DataConfig(train="-", valid="-", max_source=max_source or limit),  # no corpus to train on
         training=Training(steps=1),
         model=section,
-        decoding=decoding(settings, pretrained.positions(sizes, "target")),
+        decoding=decoding(settings, loading.positions(sizes, "target")),
     )
     return config, unfollowed(settings)
 
@@ -81,7 +81,7 @@ def load(config: Config) -> Seq2Seq:
 def check_length(config: Config, decoding: Decoding) -> None:
     """Raise UserError if ``max_length`` exceeds the model's positions."""
     _check_positions(
-        pretrained.load_config(seq2seq.section_of(config).pretrained), "--max-length", "target", decoding.max_length
+        loading.load_config(seq2seq.section_of(config).pretrained), "--max-length", "target", decoding.max_length
     )
 
 
@@ -144,12 +144,12 @@ def summary(config: Config, decoding: Decoding, ignored: list[str]) -> str:
 def _read(name: str) -> tuple[PreTrainedConfig, PreTrainedTokenizerBase, dict[str, Any]]:
     """Sizes, tokenizer, and the decoding settings that are set."""
     try:
-        if faults := pretrained.folder_faults(name):
-            raise pretrained.PretrainedError("\n".join(faults))
-        sizes = pretrained.load_config(name)
-        tokenizer = pretrained.load_tokenizer(name)
-        generation = pretrained.load_generation_config(name)
-    except pretrained.PretrainedError as error:
+        if faults := loading.folder_faults(name):
+            raise loading.PretrainedError("\n".join(faults))
+        sizes = loading.load_config(name)
+        tokenizer = loading.load_tokenizer(name)
+        generation = loading.load_generation_config(name)
+    except loading.PretrainedError as error:
         reason = str(error).replace(f"model.pretrained={name}: ", "  ")
         raise CheckpointError(
             f"{name}: neither a checkpoint of a run nor a pretrained model; give a run folder, a checkpoint folder, a "
@@ -161,11 +161,11 @@ def _read(name: str) -> tuple[PreTrainedConfig, PreTrainedTokenizerBase, dict[st
 
 
 def _check_positions(sizes: PreTrainedConfig, option: str, side: str, tokens: int) -> None:
-    if faults := pretrained.length_faults(sizes, {option: (side, tokens)}):
+    if faults := loading.length_faults(sizes, {option: (side, tokens)}):
         raise UserError("\n".join(faults))
 
 
 def _most_source(sizes: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase) -> int:
-    limits = [pretrained.positions(sizes, "source"), tokenizer.model_max_length]
+    limits = [loading.positions(sizes, "source"), tokenizer.model_max_length]
     known = [limit for limit in limits if limit is not None and limit < 10**9]  # 10**30 in tokenizers without a limit
     return min(known, default=MAX_SOURCE)

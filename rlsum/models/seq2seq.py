@@ -17,13 +17,13 @@ from torch import Tensor, nn
 from rlsum.data.batch import Batch
 from rlsum.data.subwords import Subwords, largest_id
 from rlsum.errors import UserError
-from rlsum.models import lora
 from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.pointer_generator import PointerGenerator
+from rlsum.models.pretrained import lora
+from rlsum.models.pretrained.token_rules import SelfCritical, TokenRules
 from rlsum.models.sampling import Drawn
 from rlsum.models.sizes import Seq2SeqConfig
 from rlsum.models.summarizer import WEIGHTS, TargetScores, Tokens, own_tensors, repeat_rows
-from rlsum.models.token_rules import SelfCritical, TokenRules
 
 if TYPE_CHECKING:
     import datasets

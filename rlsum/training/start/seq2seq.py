@@ -10,10 +10,10 @@ import torch
 from rlsum.config import Config, ConfigError
 from rlsum.data.corpus import Corpus
 from rlsum.data.subwords import Subwords
-from rlsum.models import lora, pretrained
+from rlsum.models.pretrained import loading, lora
+from rlsum.models.pretrained.token_rules import TokenRules
 from rlsum.models.seq2seq import Seq2Seq
 from rlsum.models.sizes import ModelConfig, Seq2SeqConfig
-from rlsum.models.token_rules import TokenRules
 from rlsum.training.checkpoint import Checkpoint
 from rlsum.training.start.origin import Origin
 
@@ -25,19 +25,19 @@ def check(config: Config, origin: Origin) -> None:
     """See Start.check. The error lists every fault."""
     section, name = _start(config, origin)
     faults = _data_faults(config)
-    lacking = pretrained.folder_faults(name)
+    lacking = loading.folder_faults(name)
     if not lacking:
-        sizes = pretrained.load_config(name)
+        sizes = loading.load_config(name)
         asked = {
             "data.max_source": ("source", config.data.max_source),
             "data.max_target": ("target", config.data.max_target),
             "decoding.max_length": ("target", config.decoding.max_length),
             "sampling.max_length": ("target", config.samples_from.limit),
         }
-        lacking = pretrained.length_faults(sizes, asked)
+        lacking = loading.length_faults(sizes, asked)
         lacking += lora.faults(section.lora, sizes) if section.lora is not None else []
-        lacking += pretrained.attention_faults(sizes, section.global_attention)
-        lacking += pretrained.checkpointing_faults(sizes) if section.gradient_checkpointing else []
+        lacking += loading.attention_faults(sizes, section.global_attention)
+        lacking += loading.checkpointing_faults(sizes) if section.gradient_checkpointing else []
         lacking += _text_faults(config, name)
     if faults + lacking:
         raise ConfigError("\n".join([f"{len(faults + lacking)} fault(s)", *(f"  {line}" for line in faults + lacking)]))
@@ -45,8 +45,8 @@ def check(config: Config, origin: Origin) -> None:
 
 def _text_faults(config: Config, name: str) -> list[str]:
     """Why the tokenizer and its token rules could not read articles and references."""
-    tokenizer = pretrained.load_tokenizer(name)
-    rules = TokenRules.of(pretrained.load_generation_config(name), tokenizer.pad_token_id)
+    tokenizer = loading.load_tokenizer(name)
+    rules = TokenRules.of(loading.load_generation_config(name), tokenizer.pad_token_id)
     special, faults = tokenizer.num_special_tokens_to_add(), []
     if config.data.max_source <= special:
         faults.append(
@@ -137,10 +137,10 @@ def built(config: Config, section: Seq2SeqConfig, name: str) -> Seq2Seq:
     """The model of the folder or hub name ``name``; the default of dropout depends on the objective."""
     if section.dropout is None:  # with a reward, sampling and scoring must agree
         section = replace(section, dropout=not config.objective.rewarded)
-    words = Subwords(pretrained.load_tokenizer(name), section.prefix, section.line_break)
-    network = pretrained.load_network(name, bool(section.dropout))
+    words = Subwords(loading.load_tokenizer(name), section.prefix, section.line_break)
+    network = loading.load_network(name, bool(section.dropout))
     smoothed = config.objective.label_smoothing > 0
-    return Seq2Seq(section, network, pretrained.load_config(name), words, config.decoding, smoothed)
+    return Seq2Seq(section, network, loading.load_config(name), words, config.decoding, smoothed)
 
 
 def section_of(config: Config) -> Seq2SeqConfig:

@@ -37,9 +37,8 @@ def write(path, rows):
 
 
 def run(*arguments):
-    return CliRunner().invoke(
-        app, list(arguments), catch_exceptions=False, env={"COLUMNS": "500", "LINES": "50"}
-    )  # both: a dumb terminal has 80
+    wide = {"COLUMNS": "500", "LINES": "50"}  # both, or a dumb terminal has 80 columns
+    return CliRunner().invoke(app, list(arguments), catch_exceptions=False, env=wide)
 
 
 def shown(result, name):

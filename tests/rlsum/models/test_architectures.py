@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from rlsum.data.subwords import IGNORED, Subwords
-from rlsum.models import pretrained
 from rlsum.models.decoding import Decoding, Sampling
+from rlsum.models.pretrained import loading
 from rlsum.models.seq2seq import Seq2Seq
 from rlsum.models.sizes import Seq2SeqConfig
 
@@ -20,9 +20,9 @@ def test_it_scores_samples_and_decodes_as_plain_transformers(tmp_path, name):
 
     folder = architectures.save(tmp_path / name, name)
     section = Seq2SeqConfig(pretrained=str(folder), dropout=False)
-    words = Subwords(pretrained.load_tokenizer(str(folder)), "", "space")
-    network = pretrained.load_network(str(folder), False)
-    model = Seq2Seq(section, network, pretrained.load_config(str(folder)), words, Decoding(max_length=9)).eval()
+    words = Subwords(loading.load_tokenizer(str(folder)), "", "space")
+    network = loading.load_network(str(folder), False)
+    model = Seq2Seq(section, network, loading.load_config(str(folder)), words, Decoding(max_length=9)).eval()
     news = model.collate(model.read(tiny.rows(tiny.NEWS[:3]), 64, 20)[:3])
 
     samples, greedy = model.self_critical(news, 2, Sampling(max_length=9))
@@ -43,6 +43,6 @@ def test_it_scores_samples_and_decodes_as_plain_transformers(tmp_path, name):
 
 def test_a_dropout_that_scales_in_evaluation_cannot_be_switched_off(tmp_path):
     folder = str(architectures.save(tmp_path / "nllb", "nllb-moe", moe_token_dropout=0.2))
-    with pytest.raises(pretrained.PretrainedError, match=r"moe_token_dropout=0.2 .* model.dropout=true"):
-        pretrained.load_network(folder, dropout=False)
-    assert pretrained.load_network(folder, dropout=True).config.moe_token_dropout == 0.2
+    with pytest.raises(loading.PretrainedError, match=r"moe_token_dropout=0.2 .* model.dropout=true"):
+        loading.load_network(folder, dropout=False)
+    assert loading.load_network(folder, dropout=True).config.moe_token_dropout == 0.2

@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from rlsum.data.subwords import IGNORED, Subwords
-from rlsum.models import pretrained
 from rlsum.models.decoding import Decoding, Sampling
+from rlsum.models.pretrained import loading
 from rlsum.models.seq2seq import Seq2Seq
 from rlsum.models.sizes import Seq2SeqConfig
 from rlsum.models.summarizer import Tokens
@@ -36,11 +36,9 @@ def folders(tmp_path_factory):
 
 def load(folder, smoothed=False, **section) -> Seq2Seq:
     config = Seq2SeqConfig(pretrained=str(folder), **{"dropout": False, **section})
-    words = Subwords(pretrained.load_tokenizer(str(folder)), config.prefix, config.line_break)
-    network = pretrained.load_network(str(folder), bool(config.dropout))
-    return Seq2Seq(
-        config, network, pretrained.load_config(str(folder)), words, Decoding(max_length=12), smoothed
-    ).eval()
+    words = Subwords(loading.load_tokenizer(str(folder)), config.prefix, config.line_break)
+    network = loading.load_network(str(folder), bool(config.dropout))
+    return Seq2Seq(config, network, loading.load_config(str(folder)), words, Decoding(max_length=12), smoothed).eval()
 
 
 def batch(model, pairs=tiny.NEWS, max_target=20):
@@ -281,11 +279,9 @@ def test_global_attention_does_not_see_padding(folders):
 
 
 def test_global_attention_is_refused_where_there_is_none(folders):
-    sizes = {name: pretrained.load_config(str(folders[name])) for name in ("led", "bart")}
-    assert (
-        pretrained.attention_faults(sizes["led"], "first") == pretrained.attention_faults(sizes["bart"], "none") == []
-    )
-    (fault,) = pretrained.attention_faults(sizes["bart"], "first")
+    sizes = {name: loading.load_config(str(folders[name])) for name in ("led", "bart")}
+    assert loading.attention_faults(sizes["led"], "first") == loading.attention_faults(sizes["bart"], "none") == []
+    (fault,) = loading.attention_faults(sizes["bart"], "first")
     assert fault.startswith("model.global_attention=first: bart attends to all tokens already; leave it out")
 
 
@@ -334,32 +330,32 @@ def test_a_text_that_spells_a_special_token_does_not_gain_its_meaning(folders, n
 
 def test_a_folder_that_lacks_files_says_which_and_what_to_do(folders, tmp_path):
     (tmp_path / "empty").mkdir()
-    faults = pretrained.folder_faults(str(tmp_path / "empty"))
+    faults = loading.folder_faults(str(tmp_path / "empty"))
     assert [fault.split("; ")[0].split(": ")[1] for fault in faults] == [
         "has no config.json",
         "has no weights (*.safetensors)",
         "has no tokenizer (tokenizer.json, spiece.model, sentencepiece.bpe.model, vocab.json, vocab.txt)",
     ]
-    assert pretrained.folder_faults(str(tmp_path / "nowhere")) != []
-    assert pretrained.folder_faults(str(folders["t5"])) == []
-    assert pretrained.folder_faults("google/pegasus-large") == []
+    assert loading.folder_faults(str(tmp_path / "nowhere")) != []
+    assert loading.folder_faults(str(folders["t5"])) == []
+    assert loading.folder_faults("google/pegasus-large") == []
 
 
 @pytest.mark.parametrize("content", ['{"num_beams": 4, ', "[]", "\xff"])
 def test_settings_that_cannot_be_read_are_a_fault_and_none_are_not(folders, tmp_path, content):
     copied = shutil.copytree(folders["t5"], tmp_path / "t5")
     (copied / "generation_config.json").write_bytes(content.encode("latin-1"))
-    (fault,) = pretrained.folder_faults(str(copied))
+    (fault,) = loading.folder_faults(str(copied))
     assert "generation_config.json is not a JSON object; correct it, or delete it" in fault
     (copied / "generation_config.json").unlink()
-    assert pretrained.folder_faults(str(copied)) == []
+    assert loading.folder_faults(str(copied)) == []
 
 
 def test_a_model_that_is_no_encoder_decoder_is_refused(tiny_encoder):
-    with pytest.raises(pretrained.PretrainedError, match="bert is not an encoder-decoder"):
-        pretrained.load_config(str(tiny_encoder))
+    with pytest.raises(loading.PretrainedError, match="bert is not an encoder-decoder"):
+        loading.load_config(str(tiny_encoder))
 
 
 def test_a_name_that_cannot_be_reached_is_a_clear_error():
-    with pytest.raises(pretrained.PretrainedError, match=r"model\.pretrained=no-such/model: cannot be loaded"):
-        pretrained.load_config("no-such/model")
+    with pytest.raises(loading.PretrainedError, match=r"model\.pretrained=no-such/model: cannot be loaded"):
+        loading.load_config("no-such/model")

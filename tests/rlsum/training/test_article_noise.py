@@ -71,8 +71,8 @@ def test_they_are_drawn_with_the_models_probabilities():
 def seq2seq(folder):
     """A T5 and a batch of articles."""
     from rlsum.data.subwords import Subwords
-    from rlsum.models import pretrained as loading
     from rlsum.models.decoding import Decoding
+    from rlsum.models.pretrained import loading
     from rlsum.models.seq2seq import Seq2Seq
     from rlsum.models.sizes import Seq2SeqConfig
 

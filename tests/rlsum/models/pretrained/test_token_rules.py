@@ -6,7 +6,7 @@ import pytest
 from transformers import GenerationConfig
 
 from rlsum.errors import UserError
-from rlsum.models.token_rules import TokenRules
+from rlsum.models.pretrained.token_rules import TokenRules
 
 
 def test_forbidden_words_of_one_token_are_suppressed_and_longer_ones_refused():

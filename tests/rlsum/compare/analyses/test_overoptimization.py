@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rlsum.compare.config import Choosing
-from rlsum.compare.overoptimization import (
+from rlsum.compare.analyses.overoptimization import (
     Frontier,
     Path,
     equal_length_table,
@@ -15,6 +14,7 @@ from rlsum.compare.overoptimization import (
     path,
     paths,
 )
+from rlsum.compare.config import Choosing
 from rlsum.compare.results import Results, System
 from rlsum.pages.blocks import Bullets
 from rlsum.pages.pictures import Picture

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from rlsum.compare.chain import ChainError
-from rlsum.compare.designs import (
+from rlsum.compare.analyses.chain import ChainError
+from rlsum.compare.analyses.designs import (
     DesignError,
     enough,
     pilot_variances,

@@ -13,7 +13,7 @@ from transformers import AutoModelForSeq2SeqLM
 
 from rlsum.errors import UserError
 from rlsum.generation import plain
-from rlsum.models import pretrained
+from rlsum.models.pretrained import loading
 from rlsum.training.start import seq2seq
 
 
@@ -28,8 +28,8 @@ def copied(bart, tmp_path):
 
 
 def refused(folder):
-    with pytest.raises(pretrained.PretrainedError) as caught:
-        pretrained.load_network(str(folder), dropout=False)
+    with pytest.raises(loading.PretrainedError) as caught:
+        loading.load_network(str(folder), dropout=False)
     return str(caught.value)
 
 
@@ -47,15 +47,15 @@ def test_weights_that_are_missing_are_not_drawn_at_random(copied):
 
 @pytest.mark.parametrize("name", list(tiny.ARCHITECTURES))
 def test_weights_that_are_tied_or_computed_are_not_missing(tmp_path, name):
-    pretrained.load_network(str(tiny.save(tmp_path / name, name)), dropout=False)
+    loading.load_network(str(tiny.save(tmp_path / name, name)), dropout=False)
 
 
 def test_positions_that_are_computed_may_be_missing(tmp_path):
     folder = tiny.save(tmp_path / "pegasus", "pegasus")
-    whole = pretrained.load_network(str(folder), dropout=False).state_dict()
+    whole = loading.load_network(str(folder), dropout=False).state_dict()
     rewrite(folder, lambda weights: [weights.pop(name) for name in list(weights) if "embed_positions" in name])
     assert len(load_file(folder / "model.safetensors")) < len(whole)
-    for name, tensor in pretrained.load_network(str(folder), dropout=False).state_dict().items():
+    for name, tensor in loading.load_network(str(folder), dropout=False).state_dict().items():
         assert torch.equal(tensor, whole[name]), name
 
 
@@ -76,24 +76,24 @@ def test_weights_that_were_cut_off_or_have_other_sizes_are_a_clear_error(copied)
 
 def test_sparse_attention_that_depends_on_the_batch_is_refused(tmp_path):
     folder = str(architectures.save(tmp_path / "sparse", "bigbird_pegasus", attention_type="block_sparse"))
-    with pytest.raises(pretrained.PretrainedError, match=r"attention_type=block_sparse.* save it with full attention"):
-        pretrained.load_config(folder)
+    with pytest.raises(loading.PretrainedError, match=r"attention_type=block_sparse.* save it with full attention"):
+        loading.load_config(folder)
     whole = AutoModelForSeq2SeqLM.from_pretrained(folder, attention_type="original_full")
     whole.save_pretrained(folder)
-    assert pretrained.load_config(folder).attention_type == "original_full"
+    assert loading.load_config(folder).attention_type == "original_full"
 
 
 def test_layers_are_computed_again_where_transformers_can():
-    assert pretrained.checkpointing_faults(architectures.sizes("t5gemma", 100)) == []
-    (fault,) = pretrained.checkpointing_faults(architectures.sizes("fsmt", 100))
+    assert loading.checkpointing_faults(architectures.sizes("t5gemma", 100)) == []
+    (fault,) = loading.checkpointing_faults(architectures.sizes("fsmt", 100))
     assert fault.startswith("model.gradient_checkpointing=true: transformers has none for fsmt")
 
 
 def test_two_networks_in_one_have_the_positions_of_each(tmp_path):
     folder = architectures.save(tmp_path / "berts", "encoder-decoder")
-    sizes = pretrained.load_config(str(folder))
+    sizes = loading.load_config(str(folder))
     sizes.decoder.max_position_embeddings = 32
-    assert [pretrained.positions(sizes, side) for side in ("source", "target")] == [64, 32]
+    assert [loading.positions(sizes, side) for side in ("source", "target")] == [64, 32]
     assert plain.configuration(str(folder))[0].data.max_source == 64
 
 
@@ -104,17 +104,17 @@ def test_positions_that_begin_behind_padding_are_fewer(tmp_path):
                          intermediate_size=24, max_position_embeddings=20, pad_token_id=1)  # fmt: skip
     sizes = EncoderDecoderConfig.from_encoder_decoder_configs(part, part)
     network = AutoModelForSeq2SeqLM.from_config(sizes)
-    longest = pretrained.positions(sizes, "source")
+    longest = loading.positions(sizes, "source")
     network(input_ids=torch.full((1, longest), 5), decoder_input_ids=torch.full((1, longest), 5))
     for source, target in ((longest + 1, longest), (longest, longest + 1)):
         with pytest.raises((RuntimeError, IndexError)):
             network(input_ids=torch.full((1, source), 5), decoder_input_ids=torch.full((1, target), 5))
-    assert pretrained.positions(sizes, "target") == longest
+    assert loading.positions(sizes, "target") == longest
 
 
 def test_a_token_that_the_network_has_no_place_for_is_named_where_a_text_has_it(copied):
     """A tokenizer may know more: that of bart-large-cnn has a mask, of which the network knows nothing."""
-    tokenizer = pretrained.load_tokenizer(str(copied))
+    tokenizer = loading.load_tokenizer(str(copied))
     known = len(tokenizer)
     tokenizer.add_tokens(["Quercus"])
     tokenizer.save_pretrained(copied)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from rlsum.compare.analyses.chain import read_json
 from rlsum.compare.cells import NONE, START
-from rlsum.compare.chain import read_json
 from rlsum.compare.results import Results
 from rlsum.errors import UserError
 from rlsum.evaluation.trained.hierarchical import Components, mean_difference, paired_table
