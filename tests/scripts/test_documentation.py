@@ -44,6 +44,9 @@ def test_the_reference_has_every_key_command_and_reward(site):
     assert "<code>--init</code>" in commands
     text = (site / "reference" / "rewards.html").read_text(encoding="utf-8")
     assert [name for name in rewards.base.TABLE if f'id="{name.replace("+", "")}"' not in text] == []
+    sections = dict(re.findall(r'<h2 id="[^"]+">([\w+-]+)<(.*?)(?=<h2|\Z)', text, re.DOTALL))
+    for name in rewards.base.TABLE:
+        assert [o for o in rewards.describe(name).options if f"<code>{o}</code>" not in sections[name]] == [], name
 
 
 def test_linked_source_files_are_copied_and_nothing_is_loaded_from_elsewhere(site):
