@@ -18,7 +18,7 @@ from human_eval.study import Enrolment, EqualTexts, Pair, Study, StudyError, Stu
 
 Unit = tuple[str, Pair]  # a pair on an item
 
-_LEAST = {"items": 1, "judges": 1, "booklet": 1, "identical": 0, "shuffled": 0, "swapped": 0}
+_LEAST = {"items": 1, "judges": 1, "booklet": 1, "identical": 0, "shuffled": 0, "swapped": 0, "spare": 0}
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,8 @@ class StudyDesign:
     pairs; ``judges``: of each pair on each item; ``booklet``: most pairs for one judge, checks not counted, fewer if
     a judge would otherwise see two pairs of one article;
     ``identical``, ``shuffled``, ``swapped``: number of checks in each booklet. By default 4.5% of those who click at
-    random are kept with one criterion, fewer with more (see `error_rates`).
+    random are kept with one criterion, fewer with more (see `error_rates`). ``spare``: further booklets, which give
+    some pairs one judge more, in place of judges who will be excluded.
     """
 
     items: int = 100
@@ -37,6 +38,7 @@ class StudyDesign:
     identical: int = 2
     shuffled: int = 3
     swapped: int = 0
+    spare: int = 0
 
 
 def build(outputs: AlignedOutputs, design: StudyDesign, wording: StudyWording, seed: int) -> tuple[Study, StudyKey]:
@@ -93,16 +95,20 @@ def _equal(outputs: AlignedOutputs, unit: Unit) -> bool:
 def _booklets(comparisons: Sequence[Unit], design: StudyDesign, rng: random.Random) -> list[list[Unit]]:
     """Each comparison once in each of ``judges`` rounds; a round is dealt out to booklets of nearly equal size.
 
+    Spare booklets are the first ones of a further round.
+
     Dealing item by item to as many booklets as an item has pairs, or more, keeps pairs of one item apart: a judge who
     sees a summary twice knows it is the baseline's.
     """
     count = max(-(-len(comparisons) // design.booklet), _most_pairs(comparisons))
-    booklets = []
-    for _ in range(design.judges):
+    if design.spare > count:
+        raise StudyError(f"--spare {design.spare}: more than {count}, as many as a judge more makes; raise --judges")
+    booklets: list[list[Unit]] = []
+    for _ in range(design.judges + (design.spare > 0)):
         order = {item: rng.random() for item, _ in comparisons}
         dealt = sorted(rng.sample(comparisons, len(comparisons)), key=lambda unit: order[unit[0]])
         booklets += [rng.sample(hand, len(hand)) for hand in (dealt[start::count] for start in range(count))]
-    return booklets
+    return booklets[: design.judges * count + design.spare]
 
 
 def _most_pairs(comparisons: Sequence[Unit]) -> int:
@@ -135,7 +141,10 @@ def _blind(
     if wording.enrolment == Enrolment():
         del words["enrolment"]  # ids are those of the first edition, which had none
     del words["interface"]
-    new_id = OpaqueIds(seed, [asdict(outputs), asdict(design), words])
+    sizes = asdict(design)
+    if not design.spare:
+        del sizes["spare"]
+    new_id = OpaqueIds(seed, [asdict(outputs), sizes, words])
     tasks: list[Task] = []
     keys: dict[str, TaskKey] = {}
     for number, booklet in enumerate(booklets):

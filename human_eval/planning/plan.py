@@ -13,6 +13,7 @@ import numpy as np
 
 from human_eval.files import read_object
 from human_eval.formatting import counted, percentage
+from human_eval.planning.recruitment import Effort, Recruitment, recruitment
 from human_eval.planning.scenarios import Scenario, check_range
 from human_eval.planning.simulation import Assumptions, dealt, rejections, rejections_alike
 from human_eval.statistics.analysis import ALPHA, LIKE_THESE, THESE, About, AnalysisSettings, Planned
@@ -48,6 +49,11 @@ class PlannedDesign:
     def people(self, items: int, judges: int) -> int:
         """The number of booklets, which is that of people, for a number of items and of ``judges`` per item."""
         return judges * self._booklets(items)
+
+    def recruitment(self, effort: Effort) -> Recruitment:
+        """People, minutes and money for the items of the design, which must be given."""
+        items = self.items or 0
+        return recruitment(effort, items * self.pairs, self.judges, self._booklets(items))
 
     def simulated_power(self, assumptions: Assumptions, items: int, judges: int, *, draws: int, seed: int) -> float:
         """The share of simulated studies that detect the preference, at the strictest step of Holm's correction."""
@@ -92,7 +98,7 @@ class StudyPlan:
     """A design with a number of items, its power, and power curves for several numbers of judges.
 
     ``source``: the origin of the assumptions, in words. ``outlooks``: power in the scenarios of a table, the planned
-    scenario first. The fields are those of plan.json.
+    scenario first. ``effort``: what is assumed of people. The fields are those of plan.json.
     """
 
     design: PlannedDesign
@@ -103,6 +109,12 @@ class StudyPlan:
     draws: int
     seed: int
     outlooks: tuple[ScenarioPower, ...] = ()
+    effort: Effort = field(default_factory=Effort)
+
+    @property
+    def recruitment(self) -> Recruitment:
+        """People, minutes and money."""
+        return self.design.recruitment(self.effort)
 
     @property
     def needed(self) -> dict[int, int | None]:
@@ -115,6 +127,7 @@ def plan(
     assumptions: Assumptions,
     scenarios: Sequence[Scenario] = (),
     *,
+    effort: Effort | None = None,
     source: str = "assumed",
     draws: int = DRAWS,
     seed: int = 0,
@@ -146,7 +159,9 @@ def plan(
         for row in scenarios
     )
     power, design = simulated(assumptions, items, design.judges), replace(design, items=items)
-    return StudyPlan(design, assumptions, source, tuple(curves.values()), power, draws, seed, outlooks)
+    return StudyPlan(
+        design, assumptions, source, tuple(curves.values()), power, draws, seed, outlooks, effort or Effort()
+    )
 
 
 def from_pilot(path: Path, criterion: str, preference: float, spread: float | None = None) -> tuple[Assumptions, str]:
@@ -190,7 +205,7 @@ def _spread(preferences: Sequence[Any], criterion: str) -> float | None:
 
 def write_plan(path: Path, plan: StudyPlan) -> None:
     """Write plan.json, which `settings_of` reads."""
-    data = {"format": FORMAT, **asdict(plan), "needed": plan.needed}
+    data = {"format": FORMAT, **asdict(plan), "needed": plan.needed, "recruitment": asdict(plan.recruitment)}
     path.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
 
 
@@ -206,7 +221,8 @@ def settings_of(path: Path, resamples: int, seed: int) -> AnalysisSettings:
         planned = PlannedDesign(**{"about": THESE, **design}, rules=rules)
         items = int(planned.items or 0)
         people = planned.people(items, planned.judges) if "booklet" in design else None
-        kept = Planned(items, planned.judges, planned.pairs, people, planned.about)
+        spare = int(data.get("recruitment", {}).get("spare", 0))
+        kept = Planned(items, planned.judges, planned.pairs, people, planned.about, spare)
         return AnalysisSettings(str(planned.primary), rules, float(planned.alpha), resamples, seed, kept)
     except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
         raise UserError(f"{path}: not a plan ({error}); give the plan.json of `rlsum human-eval plan`") from error

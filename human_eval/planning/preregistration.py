@@ -7,6 +7,7 @@ from textwrap import fill
 
 from human_eval.formatting import counted, percentage
 from human_eval.planning.plan import ScenarioPower, StudyPlan
+from human_eval.planning.recruitment import in_words
 from human_eval.statistics.analysis import LIKE_THESE, THESE, About
 from rlsum.pages.markdown import to_markdown
 from rlsum.pages.table import Cell, Table
@@ -32,6 +33,7 @@ def preregistration(plan: StudyPlan, criteria: Sequence[str]) -> str:
     tested = "one comparison" if design.pairs == 1 else counted(design.pairs, "comparison")
     items, judges = counted(design.items or 0, "item"), counted(design.judges, "judge")
     people = counted(design.people(design.items or 0, design.judges), "person", "people")
+    spare = " and the spare booklets are judged" if plan.recruitment.spare else ""
     rules = design.rules.in_words()
     text = f"""# Pre-registration of a study with human judges
 
@@ -42,7 +44,9 @@ Fill in the [brackets] and deposit this text before the first judgment.
 **Design.** {items}, sampled at random with a seed from [the test set]; {tested} of two systems on each; {judges} for
 each, {people} in all, with at most {design.booklet} comparisons for one. Judges read the article and both texts without
 names, with left and right balanced at random, and answer: left, right, or no difference. Two equal texts are not judged
-and count as no difference. Judges: [who, how recruited, how paid].
+and count as no difference.
+
+**Judges.** [Who, how recruited, how paid.] {in_words(plan.effort, plan.recruitment)}.
 
 **Primary criterion.** {design.primary}: [its question, word for word]. Secondary: {", ".join(others) or "none"}.
 
@@ -65,8 +69,8 @@ if {percentage(assumed.ties)} of the votes are for neither, two votes on one ite
 
 {to_markdown([scenario_table(plan)]) if plan.outlooks else ""}
 
-**Stopping.** Judgments are collected until every comparison has its {judges}, and no longer. Nobody looks at which
-system leads before that.
+**Stopping.** Judgments are collected until every comparison has its {judges}{spare}, and no longer. Nobody looks at
+which system leads before that.
 
 **Date.** [date]"""
     return "\n\n".join(map(_filled, filter(None, text.split("\n\n")))) + "\n"

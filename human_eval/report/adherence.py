@@ -36,16 +36,17 @@ def _lines(planned: Planned, analysis: Analysis) -> Iterable[PlanLine]:
     items = len({row.item for row in votes.rows} | {item for _, item in votes.same})
     missing = max(0, planned.items * planned.pairs - len(counts) - len(set(votes.same)))
     fewer = sum(count < planned.judges for count in counts) + missing
-    more = sum(count > planned.judges for count in counts)
+    most = planned.judges + (planned.spare > 0)
+    more = sum(count > most for count in counts)
     people = len({row.judge for row in votes.rows})
     primary = [row.random_judges.p for row in analysis.outcomes if row.criterion == settings.primary]
     tested = planned.about == THESE or not all(math.isnan(p) for p in primary)
-    each = counted(planned.judges, "judge")
+    each = spread((planned.judges, most), "judge")
     left_out = f"{counted(len(analysis.excluded), 'judge')} left out"
     stop = "stopped when every comparison had its judges"
     yield PlanLine("items", f"{planned.items:,}", f"{items:,}", items == planned.items)
     yield PlanLine("pairs of systems", f"{planned.pairs}", f"{len(votes.pairs)}", planned.pairs == len(votes.pairs))
-    yield PlanLine("judges of each comparison", each, spread(counts, "judge"), set(counts) == {planned.judges})
+    yield PlanLine("judges of each comparison", each, spread(counts, "judge"), set(counts) <= {planned.judges, most})
     yield PlanLine("comparisons without all their judges", "0", f"{fewer:,}", not fewer)
     yield PlanLine(stop, "yes", _stopped(fewer, more), not fewer and not more)
     if planned.people is not None:

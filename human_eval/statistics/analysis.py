@@ -41,7 +41,7 @@ class Planned:
     """What a plan says of the study itself, to compare with what happened.
 
     ``judges`` of each of ``pairs`` on each of ``items``; ``people`` in all, None in plans of a former version;
-    ``about``: whom the verdict is about.
+    ``about``: whom the verdict is about; ``spare``: further booklets, for which some pairs have one judge more.
     """
 
     items: int
@@ -49,6 +49,7 @@ class Planned:
     pairs: int
     people: int | None
     about: About
+    spare: int = 0
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,9 @@ def build(
         ),
     ] = None,
     swapped: Annotated[int, typer.Option(help="Checks per booklet that repeat a pair with its sides swapped.")] = 0,
+    spare: Annotated[
+        int, typer.Option(help="Further booklets, for those of judges who will be excluded (see `plan --excluded`).")
+    ] = 0,
     normalise: Annotated[
         bool,
         typer.Option("--normalise", help="Write all summaries alike: one paragraph, usual punctuation, the same case."),
@@ -84,7 +87,7 @@ def build(
     aligned = read_aligned(outputs)
     aligned = normalised(aligned) if normalise else aligned
     checks = identical, _shuffled(shuffled, aligned), swapped
-    design = StudyDesign(_items(items, aligned), baseline, judges, booklet, *checks)
+    design = StudyDesign(_items(items, aligned), baseline, judges, booklet, *checks, spare)
     built, secret = build(aligned, design, wording, secrets.randbits(63) if seed is None else seed)
     save(out, built, key, secret)
     _report(aligned, built, secret, out, key)

@@ -63,6 +63,14 @@ def plan(
         typer.Option(help="Exclude judges who fail more than this share of checks (default: as `build` states)."),
     ] = None,
     min_seconds: Annotated[float, typer.Option(help="Exclude judges whose median time per task is below this.")] = 0.0,
+    attrition: Annotated[
+        float, typer.Option(help="Share of people who begin and do not finish, or fail a training round.")
+    ] = 0.0,
+    excluded: Annotated[float, typer.Option(help="Share of people who finish and whom the rules will exclude.")] = 0.0,
+    minutes: Annotated[float, typer.Option(help="Minutes of a task: an article, two summaries and the answers.")] = 3.0,
+    checks: Annotated[int, typer.Option(help="Checks for each person, as in `build`.")] = 5,
+    pay: Annotated[float | None, typer.Option(help="Pay an hour, in any currency.")] = None,
+    fee: Annotated[float, typer.Option(help="What a platform adds, as a share of the pay, such as 0.33.")] = 0.0,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the files of FOLDER.")] = False,
     draws: Annotated[int, typer.Option(min=100, help="Simulated studies for each number of items and judges.")] = 2_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the simulation.")] = 0,
@@ -71,7 +79,7 @@ def plan(
 
     Power comes from simulated studies, tested as `analyse` tests them. More items help more than more judges per item,
     the more so the higher the correlation of votes on an item. More people help if their preferences differ (--spread):
-    fewer pairs for each (--booklet) make more people.
+    fewer pairs for each (--booklet) make more people. People to recruit, hours and money follow.
 
     **Examples**
 
@@ -80,10 +88,13 @@ def plan(
     rlsum human-eval plan -o plan --pilot pilot/results.json --pairs 3
 
     rlsum human-eval plan -o plan --assumptions scenarios.csv
+
+    rlsum human-eval plan -o plan --items 64 --attrition 0.15 --excluded 0.1 --minutes 3 --pay 12 --fee 0.33
     """
     from human_eval.planning.plan import PlannedDesign, write_plan
     from human_eval.planning.plan import plan as make
     from human_eval.planning.preregistration import preregistration
+    from human_eval.planning.recruitment import Effort
     from human_eval.planning.scenarios import read_scenarios
     from human_eval.report.pictures import power_picture
     from human_eval.statistics.analysis import About
@@ -95,6 +106,7 @@ def plan(
     names = [name.strip() for name in criteria.split(",") if name.strip()]
     if primary not in names:
         raise UserError(f"--primary {primary}: not one of --criteria {', '.join(names)}")
+    effort = Effort(attrition, excluded, minutes, checks, pay, fee)
     rules = ExclusionRules(max_failed=max_failed, min_seconds=min_seconds)
     assumptions, source = _assumed(preference, ties, correlation, spread, pilot, primary)
     scenarios = () if table is None else read_scenarios(table, assumptions, judges)
@@ -103,7 +115,7 @@ def plan(
         assumptions, judges = first.assumptions, first.judges
         source = f"{first.name}, the first of the scenarios" + (f"; {source}" if pilot else "")
     design = PlannedDesign(primary, pairs, judges, items, power, alpha, rules, booklet, cast(About, about))
-    planned = make(design, assumptions, scenarios, source=source, draws=draws, seed=seed)
+    planned = make(design, assumptions, scenarios, effort=effort, source=source, draws=draws, seed=seed)
     out.mkdir(parents=True, exist_ok=True)
     write_plan(out / "plan.json", planned)
     (out / "preregistration.md").write_text(preregistration(planned, names), encoding="utf-8")
@@ -137,6 +149,7 @@ def _report(planned: StudyPlan, out: Path) -> None:
 
     from human_eval.formatting import counted, percentage
     from human_eval.planning.preregistration import scenario_table
+    from human_eval.planning.recruitment import in_words
     from rlsum.pages.terminal import show
 
     design, assumed = planned.design, planned.assumptions
@@ -159,4 +172,7 @@ def _report(planned: StudyPlan, out: Path) -> None:
         f"The plan: {counted(design.items or 0, 'item')}, {counted(design.judges, 'judge')} each, {people} in all, "
         f"power {planned.power:.0%}"
     )
+    typer.echo(f"{in_words(planned.effort, planned.recruitment)}")
+    if planned.recruitment.spare:
+        typer.echo(f"Build the study with --spare {planned.recruitment.spare}")
     typer.echo(f"{out}: {', '.join(FILES)}; fill in preregistration.md and deposit it before the first judgment")

@@ -193,3 +193,13 @@ def test_wording_that_names_a_system_is_refused(wording):
 def test_wording_that_no_file_can_hold_is_refused():
     with pytest.raises(StudyError, match="the wording is not valid Unicode"):
         build(aligned(9, 3), StudyDesign(items=5), StudyWording(title="\udcff"), 1)
+
+
+def test_spare_booklets_give_some_pairs_one_judge_more_and_change_no_other_study():
+    design = StudyDesign(items=6, judges=2, booklet=3, identical=0, shuffled=0)
+    plain, _ = build(aligned(6), design, StudyWording(), 1)
+    more, _ = build(aligned(6), replace(design, spare=1), StudyWording(), 1)
+    assert (len(plain.booklets), len(more.booklets)) == (4, 5)
+    assert sorted(Counter(Counter(task.item for task in more.tasks).values()).items()) == [(2, 3), (3, 3)]
+    with pytest.raises(StudyError, match="--spare 3"):
+        build(aligned(6), replace(design, spare=3), StudyWording(), 1)

@@ -40,6 +40,7 @@ def test_a_study_as_planned_breaks_no_line():
         (votes_of(np.ones((12, 3))), {"pairs": 2}, ["pairs of systems", "comparisons without all", "stopped when"]),
         (votes_of(np.ones((12, 3))), {"about": LIKE_THESE}, ["the verdict is about"]),
         (votes_of(np.ones((12, 3))), {"people": 9}, ["people"]),
+        (votes_of(np.ones((12, 4))), {"spare": 1}, []),
     ],
 )
 def test_every_line_that_is_broken_is_named(rows, planned, lines):

@@ -1,0 +1,99 @@
+"""From a number of comparisons to people, minutes and money."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from human_eval.formatting import counted, percentage
+from rlsum.errors import UserError
+
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What is assumed of people, all of it for one task or one person.
+
+    ``attrition``: share of those who begin and do not finish, such as those who fail a training round; ``excluded``:
+    share of those who finish whom the rules exclude; ``minutes`` of a task; ``checks``: tasks of a person that are no
+    comparisons; ``pay`` an hour, None for no money; ``fee``: what a platform adds, as a share of the pay.
+
+    Raises UserError for values out of range.
+    """
+
+    attrition: float = 0.0
+    excluded: float = 0.0
+    minutes: float = 3.0
+    checks: int = 5
+    pay: float | None = None
+    fee: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("attrition", "excluded"):
+            if not 0 <= getattr(self, name) < 1:
+                raise UserError(
+                    f"--{name} {getattr(self, name):g}: expected a share from 0 to below 1, such as 0.1 for 10%"
+                )
+        if not 0 < self.minutes < math.inf:
+            raise UserError(f"--minutes {self.minutes:g}: expected a number above 0, such as 3 for a news article")
+        if self.checks < 0:
+            raise UserError(f"--checks {self.checks}: expected a whole number, 0 or more")
+        if self.pay is not None and not 0 < self.pay < math.inf:
+            raise UserError(f"--pay {self.pay:g}: expected an amount above 0 for an hour; leave it out for no money")
+        if not 0 <= self.fee < math.inf:
+            raise UserError(f"--fee {self.fee:g}: expected a share of the pay, 0 or more, such as 0.33 for 33%")
+        if self.fee and self.pay is None:
+            raise UserError(f"--fee {self.fee:g}: a share of the pay; give --pay, too")
+
+
+@dataclass(frozen=True)
+class Recruitment:
+    """Who is needed, on average.
+
+    ``people`` judge a booklet each. ``spare``: further booklets, in place of those of people whom the rules exclude.
+    ``begin``: people to recruit. ``tasks`` and ``minutes`` of the longest booklet, checks included. ``hours`` of all
+    who finish; ``money`` for them with the fee, None without a pay. All who finish are paid, excluded or not.
+    """
+
+    people: int
+    spare: int
+    begin: int
+    tasks: int
+    minutes: float
+    hours: float
+    money: float | None
+
+
+def recruitment(effort: Effort, comparisons: int, judges: int, booklets: int) -> Recruitment:
+    """Who judges a number of ``comparisons``, each by ``judges``, of which each deals them out to ``booklets``."""
+    people = judges * booklets
+    finish = _up(people / (1 - effort.excluded))
+    tasks = _up(comparisons / booklets) + effort.checks
+    hours = finish * (comparisons / booklets + effort.checks) * effort.minutes / 60
+    money = None if effort.pay is None else hours * effort.pay * (1 + effort.fee)
+    begin = _up(finish / (1 - effort.attrition))
+    return Recruitment(people, finish - people, begin, tasks, tasks * effort.minutes, hours, money)
+
+
+def in_words(effort: Effort, needed: Recruitment) -> str:
+    """People, minutes and money in sentences."""
+    people = counted(needed.people, "person", "people")
+    work = f"{counted(needed.tasks, 'task')} for each, {effort.checks} of them checks"
+    text = f"{people}: at most {work}, about {needed.minutes:.0f} minutes at {effort.minutes:g} a task"
+    if needed.spare:
+        text += (
+            f". If the rules exclude {percentage(effort.excluded)}, {counted(needed.spare, 'spare booklet')} for others"
+        )
+    if needed.begin > needed.people:
+        left = f", since {percentage(effort.attrition)} do not finish" if effort.attrition else ""
+        text += f". To recruit: {counted(needed.begin, 'person', 'people')}{left}"
+    text += f". Judging: {needed.hours:,.1f} hours"
+    if needed.money is not None:
+        fee = f" and a fee of {percentage(effort.fee)}" if effort.fee else ""
+        text += f", which cost {needed.money:,.2f} at {effort.pay:g} an hour{fee}"
+    return text
+
+
+def _up(number: float) -> int:
+    return math.ceil(number - ROUNDING)
