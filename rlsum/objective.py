@@ -33,7 +33,7 @@ class Objective:
     samples              samples per article; 2 or more but for mle, and mixed with self-critical or reinforce++
     normalisation        what the sum of log p over a sample is divided by in mixed: the divisor (constant), the mean
                          length of the update's samples (token), the sample's length (sequence), or 1 (sum)
-    divisor              of the constant normalisation; none: the tokens that a sample may have
+    divisor              of the constant normalisation; none: the mean tokens of the training references
     skip_zero_groups     leave articles whose samples all have advantage 0 or none out of the loss of mixed (DAPO)
     length               the log-probability of a text is the mean or the sum over its tokens: of references, and of
                          samples in all kinds but mixed

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from rlsum.compare.config import Comparison, options
+from rlsum.objective import Objective
 from rlsum.yaml_files import merge
 
 Kind = Literal["outputs", "start", "control", "reward", "choosing"]
@@ -99,7 +100,7 @@ def _of_seed(comparison: Comparison, seed: int) -> Iterator[Cell]:
         return f"{reward}.{variant}" if variant else reward
 
     if "none" in comparison.controls:
-        yield trained(NONE, "control", first, merge(shared, {"objective": {"gamma": 0.0, "gamma_end": None}}))
+        yield trained(NONE, "control", first, merge(shared, _without_reward(merge(comparison.cell, shared))))
     for reward in comparison.rewards:
         for variant, over in variants.items():
             yield trained(system(reward, variant), "reward", reward, over)
@@ -112,6 +113,17 @@ def _of_seed(comparison: Comparison, seed: int) -> Iterator[Cell]:
             yield trained(f"{reward}.constant", "control", reward, over, f"{system(reward, measured)}-{seed}")
     for name in comparison.choosing:
         yield Cell(name, seed, "choosing", None, start.model, None, (start.name,))
+
+
+def _without_reward(config: Mapping[str, Any]) -> dict[str, Any]:
+    """What continued likelihood changes: gamma is 0, and coverage keeps its weight relative to the likelihood."""
+    objective = config.get("objective", {})
+    gamma = objective.get("gamma", Objective.gamma)
+    likelihood = 1 - (gamma + (objective.get("gamma_end") or gamma)) / 2  # its mean weight
+    if "coverage_weight" not in objective or not likelihood:
+        return {"objective": {"gamma": 0.0, "gamma_end": None}}
+    weight = round(objective["coverage_weight"] / likelihood, 6)
+    return {"objective": {"gamma": 0.0, "gamma_end": None, "coverage_weight": weight}}
 
 
 def _run(comparison: Comparison, name: str) -> str:

@@ -134,22 +134,28 @@ def costs(folder: Folder, cells: Sequence[ComparedCell]) -> Table:
         if cell.config is not None and (Path(str(cell.model)) / METRICS).exists():
             found.setdefault(cell.title, []).append(_cost(read_metrics(str(cell.model))))
     rows = tuple(
-        (Cell(title), *(Cell(f"{value:,.{digits}f}") for value, digits in zip(means, (0, 2, 1, 0), strict=True)))
+        (
+            Cell(title),
+            *(Cell(f"{value:,.{digits}f}") for value, digits in zip(means[:4], (0, 2, 1, 0), strict=True)),
+            Cell(UNDEFINED if math.isnan(means[4]) else f"{SCALE * means[4]:.0f}"),
+        )
         for title, means in ((title, np.mean(columns, axis=0)) for title, columns in found.items())
     )
     note = "Without validation. Rows of equal updates differ by what their samples and rewards cost."
-    return Table("Cost", ("system", "updates", "seconds an update", "minutes", "tokens a second"), rows, (note,))
+    columns = ("system", "updates", "seconds an update", "minutes", "tokens a second", "reward, % of the time")
+    return Table("Cost", columns, rows, (note,))
 
 
 def _cost(rows: Sequence[Mapping[str, Any]]) -> tuple[float, ...]:
-    """Updates, seconds an update, minutes, and tokens a second of a run."""
+    """Updates, seconds an update, minutes, tokens a second, and the reward's share of the seconds of a run."""
     lines = [row for row in rows if row.get("kind") == "train" and row.get("updates_per_second")]
     if not lines:
-        return (0.0, math.nan, math.nan, math.nan)
+        return (0.0, math.nan, math.nan, math.nan, math.nan)
     steps = np.diff([0, *(row["step"] for row in lines)])  # updates that a line sums up
     seconds = float(np.sum(steps / [row["updates_per_second"] for row in lines]))
     tokens = float(np.average([row.get("tokens_per_second") or math.nan for row in lines], weights=steps))
-    return (float(steps.sum()), seconds / steps.sum(), seconds / 60, tokens)
+    share = float(np.average([row.get("reward_share") or math.nan for row in lines], weights=steps))
+    return (float(steps.sum()), seconds / steps.sum(), seconds / 60, tokens, share)
 
 
 def failures(results: Results) -> Table:

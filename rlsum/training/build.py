@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -67,6 +67,9 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
     torch.manual_seed(config.training.seed)
     model = start_of(config, origin).model(config, origin, train)
     config = replace(config, model=model.config)  # later runs may resolve names differently
+    train_rows = model.read(train.rows, config.data.max_source, config.data.max_target)
+    if not resume:
+        config = with_divisor(config, train_rows["tgt_tokens"])
     if processes.rank == 0 and not resume:
         _describe(config, model, facts)
 
@@ -75,7 +78,7 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
         config=config,
         accelerator=accelerator,
         model=model,
-        train_rows=model.read(train.rows, config.data.max_source, config.data.max_target),
+        train_rows=train_rows,
         valid_rows=model.read(valid.rows, config.data.max_source, config.data.max_target),
         step=training_step(config, model, reward, start, processes),
         choice=choice,
@@ -153,6 +156,20 @@ def _describe(config: Config, model: Model, facts: Mapping[str, Any]) -> None:
         facts = {**facts, "start": checkpoint.start_digest(run)}
     write_atomically(run / checkpoint.CONFIG, configs.dump(config).encode())
     write_atomically(run / environment.ENVIRONMENT, environment.describe(facts))
+
+
+def with_divisor(config: Config, references: Sequence[Sequence[int]]) -> Config:
+    """The configuration with a number as the divisor of the constant normalisation: the references' mean tokens.
+
+    A sample then weighs about as much as under the other normalisations, so that they share their learning rate. At
+    most the tokens that a sample may have. ``references`` are the targets (T) of the training articles.
+    """
+    objective = config.objective
+    if objective.kind != "mixed" or objective.normalisation != "constant" or objective.divisor is not None:
+        return config
+    tokens = sum(map(len, references)) / len(references)
+    divisor = max(1.0, round(min(tokens, config.samples_from.limit), 1))
+    return replace(config, objective=replace(objective, divisor=divisor))
 
 
 def _lengthened(run: Path, config: Config, processes: Processes) -> bool:

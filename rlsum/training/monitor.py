@@ -22,7 +22,8 @@ from rlsum.records import Output, defined, to_json
 
 METRICS, SAMPLES, TRAINED = "metrics.jsonl", "samples.jsonl", "training-samples.jsonl"
 SHOWN = ("loss", "nll", "reward", "baseline_reward", "tokens_per_second")
-MACHINE = ("tokens_per_second", "updates_per_second", "memory_gib")  # differ between runs; all other numbers repeat
+# differ between runs; all other numbers repeat
+MACHINE = ("tokens_per_second", "updates_per_second", "reward_share", "memory_gib")
 SMOOTHED = 20  # log lines over which the terminal averages
 
 

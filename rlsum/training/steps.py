@@ -99,6 +99,7 @@ def _reward_loss(objective: Objective) -> RewardLoss:
 def _credit(objective: Objective, max_length: int) -> Credit | None:
     if objective.kind != "mixed":
         return None
+    # a run of an earlier version has no number in its configuration
     divisor = max_length if objective.divisor is None else objective.divisor
     return Credit(
         objective.estimator,
@@ -143,7 +144,7 @@ class BufferedStep:
         key, rollouts = _key(batch), self._rollouts or {}
         rollout = rollouts[key] if key in rollouts else self.step.rollouts(number, [batch])[0]
         if self.updates > 1:
-            self._rollouts = {**rollouts, key: rollout}
+            self._rollouts = {**rollouts, key: replace(rollout, reward_seconds=0.0)}
         return self.step(number, model, batch, rollout)
 
     def _begin(self, number: int) -> None:
@@ -210,6 +211,7 @@ def divided(rollouts: Sequence[Rollout], sizes: Sequence[int], pad: int) -> list
     parts = {
         name: _split([rollout.reward_parts[name] for rollout in rollouts], sizes) for name in rollouts[0].reward_parts
     }
+    seconds = sum(rollout.reward_seconds for rollout in rollouts) / len(sizes)
     widths = [max(1, int(lengths.max())) for lengths in numbers["lengths"]]
     return [
         Rollout(
@@ -217,6 +219,7 @@ def divided(rollouts: Sequence[Rollout], sizes: Sequence[int], pad: int) -> list
             **{name: parts[i] for name, parts in numbers.items()},
             start_log_prob=None if start_log_prob is None else start_log_prob[i][:, :width],
             reward_parts={name: scores[i] for name, scores in parts.items()},
+            reward_seconds=seconds,
         )
         for i, width in enumerate(widths)
     ]

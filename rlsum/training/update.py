@@ -13,6 +13,7 @@ i*k .. i*k+k-1 belong to article i. Padding has log-probability 0.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import repeat
@@ -73,6 +74,7 @@ class Rollout:
     start_log_prob  (B*k, L) under the model that the run began with; None without a KL penalty
     scores          of samples (B*k, L) and references (B, T), if the samples were scored while they were drawn
     reward_parts    (B, k) float64 by name, if the reward is a weighted sum: scores of its parts, not weighted
+    reward_seconds  that computing its rewards took
     """
 
     samples: Tokens
@@ -84,6 +86,7 @@ class Rollout:
     start_log_prob: Tensor | None = None
     scores: Scores | None = None
     reward_parts: Mapping[str, np.ndarray] = field(default_factory=dict)
+    reward_seconds: float = 0.0
 
     def log(self, batch: Batch) -> dict[str, float]:
         """Means over the samples: rewards, tokens, share without an end token, entropy a token in nats."""
@@ -93,6 +96,7 @@ class Rollout:
             "reward": mean_defined(self.rewards),
             **{f"reward/{name}": mean_defined(scores) for name, scores in self.reward_parts.items()},
             **({} if greedy is None else {"baseline_reward": mean_defined(greedy)}),
+            "reward_seconds": self.reward_seconds,
             "sample_length": float(self.lengths.mean()),
             "sample_cut_off": 1.0 - torch.isin(ids, ends).any(-1).float().mean().item(),
             "entropy": -self.samples.log_prob.sum().item() / float(self.lengths.sum()),
@@ -191,7 +195,9 @@ class MixedStep:
             [source for _, batch, k in parts for source in batch.sources for _ in range(k)],
             common_columns([row for _, batch, k in parts for row in batch.columns for _ in range(k)]),
         )
+        begun = time.perf_counter()
         rewards, summands = in_parts(self.reward, inputs)
+        seconds = (time.perf_counter() - begun) / len(samples)
         cuts = np.cumsum([len(texts) for texts, _, _ in parts])[:-1]
         split = np.split(rewards, cuts)
         split_summands = {name: np.split(scores, cuts) for name, scores in summands.items()}
@@ -205,6 +211,7 @@ class MixedStep:
                 start_log_prob=part.start_log_prob,
                 scores=part.scores,
                 reward_parts={name: scores[i].reshape(-1, self.samples) for name, scores in split_summands.items()},
+                reward_seconds=seconds,
             )
             for i, (part, rewards, greedy) in enumerate(zip(samples, sample_rewards, greedy_rewards, strict=True))
         ]

@@ -11,6 +11,7 @@ from rlsum.training.parallel.processes import Processes
 Part = tuple[int, Mapping[str, float]]  # articles of a batch, numbers that its step logged
 OF_REFERENCES = {"nll"}  # means over reference tokens, whose number is ``tokens``
 OF_SAMPLES = {"entropy", "kl", "ratio_outside"}  # means over the samples' tokens
+SUMS = {"tokens", "reward_seconds"}
 OF_ADVANTAGES = {"advantage_mean", "advantage_std", "zero_advantage"}  # means over samples whose advantage is defined
 
 
@@ -31,6 +32,7 @@ class TrainingLog:
         logs = self.processes.gather_all(self._updates)
         updates = [averaged([part for parts in update for part in parts]) for update in zip(*logs, strict=True)]
         tokens = sum(update.pop("tokens", 0.0) for update in updates)
+        rewarding = [update.pop("reward_seconds") for update in updates if "reward_seconds" in update]
         seconds = time.perf_counter() - self._since
         line = {}
         for name in dict.fromkeys(name for update in updates for name in update):
@@ -38,6 +40,8 @@ class TrainingLog:
             line[name] = sum(values) / len(values)
         line["tokens_per_second"] = tokens / seconds
         line["updates_per_second"] = len(updates) / seconds
+        if rewarding:
+            line["reward_share"] = sum(rewarding) / (seconds * len(logs))
         self._updates = []
         self.restart_clock()
         return line
@@ -50,7 +54,7 @@ class TrainingLog:
 def averaged(parts: Sequence[Part]) -> dict[str, float]:
     """Means over the articles of all parts, or over tokens or samples; numbers undefined in all parts are left out.
 
-    ``tokens`` are added up. Means of means are slightly off for ``ranked_right``, whose pairs are not counted, and
+    ``SUMS`` are added up. Means of means are slightly off for ``ranked_right``, whose pairs are not counted, and
     where rewards are undefined.
     """
     if len(parts) == 1:  # without rounding
@@ -68,7 +72,7 @@ def _average(name: str, parts: Sequence[Part]) -> float:
     values = [log[name] for _, log in parts]
     if not values:
         return math.nan
-    if name == "tokens":
+    if name in SUMS:
         return sum(values)
     if name in ("advantage_min", "advantage_max"):
         return (min if name == "advantage_min" else max)(values)

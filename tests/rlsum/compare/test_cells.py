@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import comparisons
 import pytest
 
@@ -35,6 +37,24 @@ def test_every_cell_differs_from_its_control_by_what_the_control_is_for(tmp_path
     assert (configs["rouge-2-2"].objective.reward, configs["rouge-2-2"].training.seed) == ("rouge-2", 2)
     assert cells["rouge-l.constant-1"].after == ("start-1", "rouge-l-1")
     assert cells["rouge-l.constant-1"].constant
+
+
+@pytest.mark.parametrize(
+    ("objective", "weight"),
+    [
+        ({"gamma": 0.9, "coverage_weight": 0.1}, 1.0),
+        ({"gamma": 0.8, "gamma_end": 1.0, "coverage_weight": 0.1}, 1.0),
+        ({"gamma": 1.0, "coverage_weight": 0.1}, 0.1),
+        ({"gamma": 0.9}, 1.0),
+    ],
+)
+def test_continued_likelihood_weighs_coverage_against_the_likelihood_as_the_rewarded_runs_do(
+    objective, weight, tmp_path
+):
+    given = comparisons.comparison(tmp_path)
+    given = replace(given, cell={**given.cell, "objective": {**given.cell["objective"], **objective}})
+    config = run_configs.check(dict(named(given)["none-1"].config), "none-1")
+    assert (config.objective.gamma, config.objective.coverage_weight) == (0, pytest.approx(weight))
 
 
 def test_a_variant_may_change_the_scale_of_a_reward(tmp_path):

@@ -15,7 +15,7 @@ from rlsum.training import build, checkpoint
 from rlsum.training.estimators import Credit
 from rlsum.training.monitor import MACHINE, METRICS
 from rlsum.training.start.origin import Origin
-from rlsum.training.steps import shuffled
+from rlsum.training.steps import shuffled, training_step
 from rlsum.training.update import Rollout
 
 SELF_CRITICAL = {"samples": 2, "gamma": 0.6}
@@ -129,15 +129,27 @@ def test_samples_are_not_made_ahead_where_none_are_drawn(tmp_path):
 @pytest.mark.parametrize(
     ("objective", "credit"),
     [
-        ({}, Credit("self-critical", "constant", 5)),
-        ({"estimator": "dr-grpo", "samples": 2}, Credit("dr-grpo", "constant", 5)),  # as before it was an option
-        ({"divisor": 2.5, "reward_scale": 3}, Credit("self-critical", "constant", 2.5, 3)),
+        ({}, Credit("self-critical", "constant", 3.0)),
+        ({"estimator": "dr-grpo", "samples": 2}, Credit("dr-grpo", "constant", 3.0)),
+        ({"divisor": 7.5, "reward_scale": 3}, Credit("self-critical", "constant", 7.5, 3)),
         ({"normalisation": "sum", "length": "mean"}, Credit("self-critical", "sum", 5)),
     ],
 )
-def test_the_divisor_is_the_tokens_that_a_sample_may_have_unless_one_is_given(tmp_path, objective, credit):
-    trainer = tiny.trainer(tiny.config(tmp_path / "r", "mixed", objective=objective))
-    assert trainer.step.step.credit == credit
+def test_the_divisor_is_the_mean_tokens_of_the_references_unless_one_is_given(tmp_path, objective, credit):
+    config = build.with_divisor(tiny.config(tmp_path / "r", "mixed", objective=objective), [[1, 2], [], [1] * 7])
+    assert training_step(config, None, object()).step.credit == credit
+    assert build.with_divisor(config, [[1]]) == config  # later runs share it
+
+
+def test_the_divisor_is_at_most_what_a_sample_may_have_and_at_least_1(tmp_path):
+    config = tiny.config(tmp_path / "r", "mixed")
+    assert build.with_divisor(config, [[1] * 9]).objective.divisor == 5
+    assert build.with_divisor(config, [[]]).objective.divisor == 1
+    assert build.with_divisor(tiny.config(tmp_path / "r"), [[1]]).objective.divisor is None
+
+
+def test_a_run_of_an_earlier_version_keeps_the_tokens_that_a_sample_may_have(tmp_path):
+    assert training_step(tiny.config(tmp_path / "r", "mixed"), None, object()).step.credit.divisor == 5
 
 
 @pytest.mark.parametrize(("coverage", "weight"), [(True, 0.7), (False, 0.0)])

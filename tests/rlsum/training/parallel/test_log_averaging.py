@@ -48,6 +48,17 @@ def test_a_line_of_the_log_is_the_mean_of_its_updates_over_all_processes():
     assert line["learning_rate"] == pytest.approx(0.2)
     assert line["tokens_per_second"] == pytest.approx(18 / 2 * line["updates_per_second"])
     assert "tokens" not in line
+    assert "reward_share" not in line
+
+
+def test_the_share_of_the_reward_is_its_seconds_of_all_seconds_of_all_processes():
+    log = TrainingLog(OneOfTwo())
+    log.add([(2, {"loss": 1.0, "reward_seconds": 5.0}), (1, {"loss": 1.0, "reward_seconds": 2.0})], {})
+    log.add([(1, {"loss": 4.0, "reward_seconds": 3.0})], {})
+    line = log.flush()
+    seconds = 2 / line["updates_per_second"]
+    assert line["reward_share"] == pytest.approx((5 + 2 + 3) / (2 * seconds))
+    assert "reward_seconds" not in line
 
 
 class OneOfTwo:
