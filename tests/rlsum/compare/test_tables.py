@@ -7,6 +7,7 @@ import comparisons
 
 from rlsum.compare.cells import cells_of
 from rlsum.compare.tables import costs
+from rlsum.pages.table import UNDEFINED
 from rlsum.training.monitor import METRICS
 
 
@@ -22,6 +23,6 @@ def test_costs_are_those_of_the_log_and_rows_without_rewards_have_no_share(tmp_p
     table = costs(None, cells)
     assert table.header[-1] == "reward, % of the time"
     assert [[cell.text for cell in row] for row in table.rows] == [
-        ["continued likelihood", "6", "2.00", "0.2", "70", "–"],
+        ["continued likelihood", "6", "2.00", "0.2", "70", UNDEFINED],
         ["rouge-l", "6", "2.00", "0.2", "70", "25"],
     ]
