@@ -1,6 +1,6 @@
 """Draw the curves of training runs as PNG: likelihood, validation, rewards.
 
-python scripts/draw_runs.py runs/compare/cnndm/runs/sms-1 runs/compare/cnndm/runs/none-1 --metrics rouge-l --out pictures
+python scripts/draw_runs.py runs/compare/cnndm/runs/sms-1 runs/compare/cnndm/runs/none-1 --metrics rouge-l --out .
 """
 
 from __future__ import annotations
