@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from human_eval.study import Answer, Criterion, Enrolment, Interface, StudyError
+from human_eval.study import Answer, Criterion, Enrolment, Interface, StudyError, Training
 
 TITLE = "Which summary is better?"
 INSTRUCTIONS = (
@@ -51,6 +51,7 @@ class StudyWording:
     criteria: tuple[Criterion, ...] = DEFAULT
     enrolment: Enrolment = NOTHING_ASKED
     interface: Interface = field(default_factory=Interface)
+    training: Training | None = None
 
 
 def read_criteria(path: str | Path) -> tuple[Criterion, ...]:

@@ -13,7 +13,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,18 +26,20 @@ from human_eval.study import (
     Enrolment,
     EqualTexts,
     Interface,
+    PracticeTask,
     Study,
     StudyError,
     StudyKey,
     Task,
     TaskKey,
+    Training,
 )
 from rlsum.readers import BOM, NotJson, json_value, jsonl
 
 FORMAT = 1
 STUDY, ITEMS, TASKS, KEY = "study.json", "items.jsonl", "tasks.jsonl", "key.json"
 
-_TYPE_NAMES = {str: "text", int: "a whole number", list: "a list", dict: "an object"}
+_TYPE_NAMES = {str: "text", int: "a whole number", float: "a number", list: "a list", dict: "an object"}
 
 
 def check_destinations(folder: str | Path, key: str | Path) -> None:
@@ -93,6 +95,8 @@ def write_study(folder: str | Path, study: Study) -> None:
         head["enrolment"] = asdict(study.enrolment)
     if study.interface != Interface():
         head["interface"] = asdict(study.interface)
+    if study.training:
+        head["training"] = asdict(study.training)
     items = [{"item": item, "article": text} for item, text in study.articles.items()]
     tasks = [{("task" if name == "id" else name): value for name, value in asdict(t).items()} for t in study.tasks]
     (folder / STUDY).write_text(json.dumps(head, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
@@ -137,6 +141,8 @@ def read_study(folder: str | Path) -> Study:
     shown = checked(head.get("interface", asdict(Interface())), {"language": str, "texts": dict}, f"{path}: interface")
     interface = Interface(shown["language"], shown["texts"])
     study = Study(*wording, criteria, head["judges_per_item"], articles, tuple(tasks), enrolment, interface)
+    if head.get("training"):
+        study = replace(study, training=_training(head["training"], str(path)))
     _check_complete(study, head["booklets"], head["tasks"], folder)
     return study
 
@@ -147,6 +153,23 @@ def _enrolment(row: Any, where: str) -> Enrolment:
     asked = [checked(each, types, f"{where}: question {number}") for number, each in enumerate(row["questions"], 1)]
     questions = (AboutJudge(q["id"], q["question"], tuple(q["choices"]), tuple(q["screen_out"])) for q in asked)
     return Enrolment(row["consent"], tuple(questions))
+
+
+def _training(row: Any, where: str) -> Training:
+    checked(row, {"tasks": list, "pass_mark": float, "attempts": int}, f"{where}: training")
+    types = {"article": str, "left": str, "right": str, "answers": dict, "explanation": str}
+    rows = [checked(each, types, f"{where}: practice task {number}") for number, each in enumerate(row["tasks"], 1)]
+    tasks = (
+        PracticeTask(
+            each["article"],
+            each["left"],
+            each["right"],
+            {criterion: tuple(right) for criterion, right in each["answers"].items()},
+            each["explanation"],
+        )
+        for each in rows
+    )
+    return Training(tuple(tasks), row["pass_mark"], row["attempts"])
 
 
 def read_key(path: str | Path) -> StudyKey:

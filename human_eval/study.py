@@ -112,8 +112,39 @@ class Task:
 
 
 @dataclass(frozen=True)
+class PracticeTask:
+    """A task of a training round. ``answers``: criterion -> the answers that are right, of one criterion or more.
+
+    ``explanation``: why, for judges to read after they have answered; may be empty.
+    """
+
+    article: str
+    left: str
+    right: str
+    answers: Mapping[str, tuple[str, ...]]
+    explanation: str = ""
+
+
+@dataclass(frozen=True)
+class Training:
+    """A training round before the first task. A judge passes with a share ``pass_mark`` of right answers in a round.
+
+    ``attempts``: the most rounds of a judge, all with the same tasks.
+    """
+
+    tasks: tuple[PracticeTask, ...]
+    pass_mark: float = 0.75
+    attempts: int = 2
+
+    @cached_property
+    def by_id(self) -> dict[str, PracticeTask]:
+        """Task id -> task, in the order of a round."""
+        return {f"practice-{number}": task for number, task in enumerate(self.tasks, 1)}
+
+
+@dataclass(frozen=True)
 class Study:
-    """The public part of a study. ``articles``: item -> text."""
+    """The public part of a study. ``articles``: item -> text; ``training``: None if judges begin without."""
 
     id: str
     title: str
@@ -124,6 +155,7 @@ class Study:
     tasks: tuple[Task, ...]
     enrolment: Enrolment = Enrolment()
     interface: Interface = field(default_factory=Interface)
+    training: Training | None = None
 
     @cached_property
     def booklets(self) -> tuple[tuple[Task, ...], ...]:
@@ -137,6 +169,13 @@ class Study:
     def by_id(self) -> dict[str, Task]:
         """Task id -> task."""
         return {task.id: task for task in self.tasks}
+
+    def shown(self, task: str) -> tuple[str, Task]:
+        """The article and the task of an id, which may be one of the training."""
+        if self.training and task in self.training.by_id:
+            practice = self.training.by_id[task]
+            return practice.article, Task(task, task, -1, -1, practice.left, practice.right)
+        return self.articles[self.by_id[task].item], self.by_id[task]
 
 
 @dataclass(frozen=True)

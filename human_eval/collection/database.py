@@ -23,7 +23,7 @@ from human_eval.study import Study
 from rlsum.errors import UserError
 from rlsum.files import sync
 
-FORMAT = 3  # 1 had only the first four tables, 2 neither of the last two
+FORMAT = 4  # 1 had only the first four tables, 2 neither enrolled nor barred, 3 no practice
 
 # The index allows one first answer a task: a task is shown to one judge only.
 _SCHEMA = """
@@ -51,6 +51,10 @@ CREATE TABLE IF NOT EXISTS enrolled (
   judge TEXT PRIMARY KEY, enrolled REAL NOT NULL, about TEXT NOT NULL, device TEXT NOT NULL
 ) STRICT;
 CREATE TABLE IF NOT EXISTS barred (judge TEXT PRIMARY KEY, reason TEXT NOT NULL, at REAL NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS practice (
+  judge TEXT NOT NULL, attempt INTEGER NOT NULL, task TEXT NOT NULL, answers TEXT NOT NULL, seconds REAL NOT NULL,
+  submitted REAL NOT NULL, PRIMARY KEY (judge, attempt, task)
+) STRICT;
 """
 ANSWER_COLUMNS = "judge, task, revision, answers, comment, seconds, submitted"
 
@@ -142,7 +146,7 @@ def read_database(path: Path, study: Study, damaged: list[str] | None = None) ->
 
     Damaged rows are named in ``damaged``. Raises UserError, also for a damaged row if there is no such list.
     """
-    with usable(path), closing(_connect_to_read(path)) as connection:
+    with usable(path), closing(connect_to_read(path)) as connection:
         check_study(connection, study, path)
         return [response for response, _ in latest_responses(connection, study.id, damaged=damaged).values()]
 
@@ -152,7 +156,7 @@ def back_up(path: Path, study: Study, copy: Path) -> int:
 
     The copy replaces an existing file once it is complete. Only its owner can read it. Raises UserError.
     """
-    with usable(path), closing(_connect_to_read(path)) as source, _partial(copy) as partial:
+    with usable(path), closing(connect_to_read(path)) as source, _partial(copy) as partial:
         check_study(source, study, path)
         with closing(sqlite3.connect(partial)) as target:
             source.backup(target)
@@ -251,5 +255,6 @@ def _partial(path: Path) -> Iterator[Path]:
         Path(name).unlink(missing_ok=True)
 
 
-def _connect_to_read(path: Path) -> sqlite3.Connection:
+def connect_to_read(path: Path) -> sqlite3.Connection:
+    """A connection that cannot write. Raises sqlite3.Error."""
     return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=10)

@@ -10,7 +10,7 @@ from typing import Literal
 
 from human_eval.collection.database import Database
 
-Barred = Literal["screened out", "banned", "withdrew"]
+Barred = Literal["screened out", "not qualified", "banned", "withdrew"]
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class People:
             connection.execute("INSERT OR REPLACE INTO barred VALUES (?, ?, ?)", (judge, reason, self._now()))
             connection.execute("DELETE FROM loans WHERE judge = ?", (judge,))
             if reason == "withdrew":
-                for table in ("answers", "showings", "enrolled", "judges"):
+                for table in ("answers", "practice", "showings", "enrolled", "judges"):
                     connection.execute(f"DELETE FROM {table} WHERE judge = ?", (judge,))
 
     def admit(self, judge: str) -> None:

@@ -100,6 +100,8 @@ def fault(response: Response, study: Study) -> str:
         return "judge or comment is not valid Unicode"
     if response.origin not in ORIGINS:
         return f"unknown origin: {str(response.origin)[:40]!r}, expected {', '.join(ORIGINS)}"
+    if study.training and response.origin != "app":
+        return "not from the app: without the training round, which the app alone can hold"
     if response.seconds is not None and not _is_duration(response.seconds):
         return f"seconds must be a number, 0 or more: {json.dumps(response.seconds)[:40]}"
     if response.submitted is not None and not _is_time(response.submitted):

@@ -17,6 +17,7 @@ from typing import Literal, cast
 
 from human_eval.collection.database import ANSWER_COLUMNS, Database, latest_responses, new_secret
 from human_eval.collection.people import People
+from human_eval.collection.practice import Practice
 from human_eval.collection.responses import Response
 from human_eval.study import Study
 from rlsum.errors import UserError
@@ -72,6 +73,7 @@ class ResponseStore:
         self._lease, self._now = lease, now
         self._database = Database(path, study)
         self.people = People(self._database, now)
+        self.practice = Practice(self._database, study, now)
 
     def close(self) -> None:
         """Close the file. Recorded responses are safe even without this."""

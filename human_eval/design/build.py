@@ -79,7 +79,8 @@ def _check(outputs: AlignedOutputs, design: StudyDesign, wording: StudyWording) 
         )
     criteria = [text for criterion in wording.criteria for text in (criterion.id, criterion.question, criterion.help)]
     asked = [text for about in wording.enrolment.questions for text in (about.question, *about.choices)]
-    text = " ".join([wording.title, wording.instructions, *criteria, wording.enrolment.consent, *asked])
+    practice = [task.explanation for task in wording.training.tasks] if wording.training else []
+    text = " ".join([wording.title, wording.instructions, *criteria, wording.enrolment.consent, *asked, *practice])
     check_unicode("the wording", text)
     if wording != StudyWording() and (named := named_in(text, outputs.systems)):
         raise StudyError(f"the wording names the system {named[0]!r}, which unblinds judges; reword, or rename it")
@@ -141,6 +142,8 @@ def _blind(
     if wording.enrolment == Enrolment():
         del words["enrolment"]  # ids are those of the first edition, which had none
     del words["interface"]
+    if wording.training is None:
+        del words["training"]
     sizes = asdict(design)
     if not design.spare:
         del sizes["spare"]
@@ -166,6 +169,7 @@ def _blind(
         tuple(tasks),
         wording.enrolment,
         wording.interface,
+        wording.training,
     )
     key = StudyKey(study.id, seed, outputs.systems, design.baseline, dict(sorted(items.items())), keys, equal)
     return study, key

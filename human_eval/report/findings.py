@@ -104,6 +104,11 @@ def material(analysis: Analysis) -> list[str]:
     if settings.primary:
         family = f"within {settings.primary}, the primary criterion, and within the others"
     planned = settings.planned is not None
+    if trained := votes.training:
+        lines.append(
+            f"Training round: {counted(trained.trained, 'judge')} trained, {trained.passed} passed, {trained.failed} "
+            "failed. No practice answer is in the analysis."
+        )
     return [
         *lines,
         f"Planned: the verdict on {settings.primary}. All other results are exploratory."

@@ -30,6 +30,7 @@ def to_json(analysis: Analysis) -> str:
         "judges_kept": len({row.judge for row in analysis.kept.rows}),
         "equal_texts": len(votes.same),
         "naming_tasks": votes.naming,
+        "training": asdict(votes.training) if votes.training else None,
         "excluded": [asdict(row) for row in analysis.excluded],
         "preferences": [_outcome(outcome, settings.alpha) for outcome in analysis.outcomes],
         "preferences_all_judges": [_outcome(outcome, settings.alpha) for outcome in analysis.everyone],

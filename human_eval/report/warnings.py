@@ -26,6 +26,7 @@ def warnings(analysis: Analysis) -> list[str]:
     return [
         *deviations(analysis),
         *analysis.votes.notes,
+        *_untrained(analysis),
         *([f"blinding: {naming_note(naming)}; judges who read it may have known the system"] if naming else []),
         *(f"{row.judge} is left out with {counted(row.votes, 'vote')}: {row.reason}" for row in analysis.excluded),
         *_careless(analysis),
@@ -37,6 +38,11 @@ def warnings(analysis: Analysis) -> list[str]:
         *_effects(analysis),
         *(f"{name}: no ranking: {row.reason}" for name, row in analysis.rankings.items() if not row.systems),
     ]
+
+
+def _untrained(analysis: Analysis) -> Iterable[str]:
+    if analysis.votes.training and (names := analysis.votes.training.untrained):
+        yield f"{counted(len(names), 'judge')} did not pass the training and judged: {', '.join(names)}"
 
 
 def _careless(analysis: Analysis) -> Iterable[str]:

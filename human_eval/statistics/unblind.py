@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from human_eval.collection.practice import counts, practice_file, read_practice
 from human_eval.collection.responses import Response, read_responses
 from human_eval.design.blinding import naming_tasks
 from human_eval.design.checks import passed
@@ -23,7 +25,15 @@ def read_votes(study_folder: Path, judgments: Path, key_path: Path) -> Votes:
     """
     study, key = read_study(study_folder), read_key(key_path)
     check_key(key, study, str(key_path))
-    return unblind(study, key, read_responses(judgments, study))
+    responses = read_responses(judgments, study)
+    votes = unblind(study, key, responses)
+    if study.training is None:
+        return votes
+    trained = practice_file(judgments)
+    if not trained.exists():
+        return replace(votes, notes=(*votes.notes, f"who passed the training is not known: no file {trained.name}"))
+    judges = [response.judge for response in responses]
+    return replace(votes, training=counts(study.training, read_practice(trained, study), judges))
 
 
 def unblind(study: Study, key: StudyKey, responses: Sequence[Response]) -> Votes:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from human_eval.collection.practice import TrainingCounts
 from human_eval.study import Pair
 
 Floats = NDArray[np.float64]
@@ -57,7 +58,7 @@ class Votes:
     """The votes of a study and the results of its checks.
 
     ``same``: (pair, item) with two equal texts, unjudged ties. ``notes``: what was left out, and why. ``naming``: tasks
-    in which a text names a system; None if the texts are unknown.
+    in which a text names a system; None if the texts are unknown. ``training``: None without a training round.
     """
 
     title: str
@@ -68,6 +69,7 @@ class Votes:
     same: tuple[tuple[Pair, str], ...] = ()
     notes: tuple[str, ...] = ()
     naming: tuple[str, ...] | None = None
+    training: TrainingCounts | None = None
 
     @property
     def systems(self) -> tuple[str, ...]:

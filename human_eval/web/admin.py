@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from human_eval.collection.practice import counts
 from human_eval.collection.responses import Response as Judgment
 from human_eval.collection.store import StudyState
 from human_eval.web.access import NoAccess
@@ -91,10 +92,11 @@ class Admin:
 
     def _people(self) -> dict[str, Any]:
         """Devices of judges, how many do not go on for each reason, and the latest comments."""
-        people, responses = self._store.people.all(), self._store.responses()
+        people, responses, training = self._store.people.all(), self._store.responses(), self._study.training
         return {
             "people": {person.judge: person for person in people},
             "barred": Counter(person.barred for person in people if person.barred),
+            "trained": counts(training, self._store.practice.answers(), ()) if training else None,
             "comments": [response for response in responses if response.comment][-COMMENTS:],
         }
 

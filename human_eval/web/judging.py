@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -16,23 +13,14 @@ from starlette.routing import Route
 
 from human_eval.collection.store import Conflict, JudgeProgress, Refused
 from human_eval.enrolment import is_screened_out, problem
-from human_eval.study import Answer, Enrolment
-from human_eval.web.access import FORM_LIFE, NAME, NoAccess, ShownForm, Visitor
+from human_eval.study import Enrolment
+from human_eval.web.access import NAME, NoAccess, Visitor
+from human_eval.web.item import ItemForm, ItemPage
+from human_eval.web.practice import PracticePages
 from human_eval.web.site import Site, fields, message, page
 from human_eval.workload import longest, minutes
 
-COMMENT_LIMIT = 5_000  # characters
 PARTICIPANT = ("PROLIFIC_PID", "participant")  # parameters in which panels name the participant
-
-
-@dataclass(frozen=True)
-class ItemForm:
-    """The content of an item's form: criterion -> answer, and the problem with it, if any."""
-
-    answers: Mapping[str, str]
-    comment: str = ""
-    problem: str = ""
-    status: int = 200
 
 
 class Judging:
@@ -40,7 +28,7 @@ class Judging:
 
     def __init__(self, site: Site) -> None:
         self._site, self._store, self._study = site, site.store, site.study
-        self._words = site.study.interface
+        self._words, self._items, self._training = site.study.interface, ItemPage(site), PracticePages(site)
 
     def routes(self) -> list[Route]:
         """Paths and their handlers."""
@@ -54,6 +42,7 @@ class Judging:
             Route("/last", self.last),
             Route("/withdraw", self.ask_to_withdraw),
             Route("/withdraw", self.withdraw, methods=["POST"]),
+            *self._training.routes(),
         ]
 
     async def enter(self, request: Request) -> Response:
@@ -115,6 +104,7 @@ class Judging:
             "about": about,
             "problem": wrong,
             "barred": self._store.people.barred(visitor.name),
+            "training": self._study.training if self._training.is_due(visitor.name) else None,
         }
         return page("start.html", values, 422 if wrong else 200, self._words)
 
@@ -142,6 +132,8 @@ class Judging:
             if is_screened_out(enrolment, about):
                 await run_in_threadpool(people.bar, visitor.name, "screened out")
                 return RedirectResponse("/", 303)
+        if self._training.is_due(visitor.name):
+            return RedirectResponse("/practice", 303)
         if not await run_in_threadpool(self._store.claim, visitor.name):
             if self._store.progress(visitor.name).stage in ("lost", "barred"):
                 return RedirectResponse("/", 303)
@@ -175,12 +167,13 @@ class Judging:
         form = await fields(request)
         shown = self._site.access.shown(visitor, "item", form.get("token", ""))
         task, revision = shown.subject[0], int(shown.subject[1])
-        entered = self._entered(form, shown)
+        entered = self._items.entered(form, shown, task)
         if entered.problem:
             return self._item(visitor, await self._progress(visitor), task, revision, entered)
         first = await run_in_threadpool(self._store.show, visitor.name, task, revision)
         seconds = max(0.0, self._site.access.now() - min(first, shown.at))  # the clock may have been set back
-        record = (visitor.name, task, revision, entered.answers, entered.comment, seconds)
+        answers = self._items.answers(entered, task)
+        record = (visitor.name, task, revision, answers, entered.comment, seconds)
         try:
             await run_in_threadpool(self._store.record, *record)
         except Conflict as error:
@@ -209,47 +202,20 @@ class Judging:
             await run_in_threadpool(self._store.renew, visitor.name)
         return progress
 
-    def _entered(self, form: dict[str, str], shown: ShownForm) -> ItemForm:
-        names = [criterion.id for criterion in self._study.criteria]
-        values = {name: form.get(f"answer-{number}", "") for number, name in enumerate(names)}
-        answers = {name: value for name, value in values.items() if value in tuple(Answer)}
-        comment = re.sub(r"\r\n?", "\n", form.get("comment", "")).strip()
-        if len(comment) > COMMENT_LIMIT:
-            return ItemForm(
-                answers, comment, self._words("Please shorten the comment to {n} characters.", n=COMMENT_LIMIT), 422
-            )
-        if len(answers) < len(names):
-            return ItemForm(
-                answers, comment, self._words("Please answer every question. Unanswered ones are marked."), 422
-            )
-        if self._site.access.now() - shown.at > FORM_LIFE:
-            return ItemForm(
-                answers,
-                comment,
-                self._words("This page was open for long. Please check your answers and save again."),
-                409,
-            )
-        return ItemForm(answers, comment)
-
     def _item(self, visitor: Visitor, progress: JudgeProgress, task: str, revision: int, form: ItemForm) -> Response:
-        shown = self._study.by_id[task]
-        article = self._study.articles[shown.item]
         done = len(progress.done)
+        number = progress.done.index(task) + 1 if task in progress.done else done + 1
+        total, editing = done + len(progress.open), revision > 0
+        heading = "Change comparison {n} of {total}" if editing else "Comparison {n} of {total}"
         values = {
-            "study": self._study,
+            "heading": self._words(heading, n=number, total=total),
+            "action": "/item",
             "token": self._site.access.form(visitor, "item", task, str(revision)),
-            "draft": _draft(self._study.id, visitor.name, task, revision),
-            "editing": revision > 0,
-            "number": progress.done.index(task) + 1 if task in progress.done else done + 1,
+            "editing": editing,
             "done": done,
-            "total": done + len(progress.open),
-            "article": article,
-            "words": len(article.split()),
-            "summaries": [(Answer.LEFT.label, shown.left), (Answer.RIGHT.label, shown.right)],
-            "form": form,
-            "comment_limit": COMMENT_LIMIT,
+            "total": total,
         }
-        return page("item.html", values, form.status, self._words)
+        return self._items.page(visitor, task, revision, form, values)
 
 
 def device(agent: str) -> str:
@@ -259,8 +225,3 @@ def device(agent: str) -> str:
     if re.search(r"Mobi|iPhone", agent):
         return "phone"
     return "computer" if agent else ""
-
-
-def _draft(study: str, judge: str, task: str, revision: int) -> str:
-    """Names a form for the browser, which keeps half an answer over a reload. It tells nothing of the task."""
-    return hashlib.sha256(json.dumps([study, judge, task, revision]).encode()).hexdigest()[:16]

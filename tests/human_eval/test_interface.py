@@ -9,7 +9,7 @@ from human_eval.interface import bundled, read_interface, untranslated
 from human_eval.study import Answer, Interface, StudyError
 
 TEMPLATES = resources.files("human_eval") / "web" / "templates"
-PAGES = ("start.html", "item.html", "keys.html", "withdraw.html")
+PAGES = ("start.html", "item.html", "keys.html", "withdraw.html", "feedback.html", "trained.html")
 
 
 @pytest.mark.parametrize("language", bundled())

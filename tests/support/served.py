@@ -6,12 +6,22 @@ import re
 from html import unescape
 
 from human_eval.collection.store import ResponseStore
-from human_eval.study import Criterion, Study, StudyKey, Task, TaskKey
+from human_eval.study import Criterion, PracticeTask, Study, StudyKey, Task, TaskKey, Training
 
 ORIGIN = "http://judge.test"
 ASKED = (
     Criterion("focus", "Which summary keeps to what matters?", "Side issues are a loss."),
     Criterion("overall", "Which summary is better?", ""),
+)
+
+
+TRAINING = Training(
+    (
+        PracticeTask("The practice article.", "It is good.", "bad bad", {"overall": ("left",)}, "B repeats itself."),
+        PracticeTask("Another one.", "The same.", "The same.", {"focus": ("none",), "overall": ("none",)}),
+    ),
+    pass_mark=0.6,
+    attempts=2,
 )
 
 

@@ -37,6 +37,10 @@ def build(
         Path | None,
         typer.Option(help="YAML or JSON list of questions about the judge: {id, question, choices, screen_out}."),
     ] = None,
+    training: Annotated[
+        Path | None,
+        typer.Option(help="YAML or JSON {pass_mark, attempts, tasks}: practice tasks with known answers, for the app."),
+    ] = None,
     language: Annotated[
         str, typer.Option(help="Language of the judge's pages: en, de, or a YAML file {language, texts}.")
     ] = "en",
@@ -83,7 +87,7 @@ def build(
 
     key = key or out / "key.json"
     check_destinations(out, key)
-    wording = _wording(title, instructions, criteria, consent, about, language)
+    wording = _wording(title, instructions, criteria, consent, about, language, training)
     aligned = read_aligned(outputs)
     aligned = normalised(aligned) if normalise else aligned
     checks = identical, _shuffled(shuffled, aligned), swapped
@@ -125,11 +129,13 @@ def _wording(
     consent: Path | None,
     about: Path | None,
     language: str,
+    training: Path | None,
 ) -> StudyWording:
     from human_eval.criteria import StudyWording, read_criteria
     from human_eval.enrolment import read_consent, read_questions
     from human_eval.interface import read_interface, untranslated
     from human_eval.study import Enrolment, StudyError
+    from human_eval.training import read_training
 
     given: dict[str, Any] = {}
     if title is not None:
@@ -144,6 +150,8 @@ def _wording(
         given["criteria"] = read_criteria(criteria)
     questions = () if about is None else read_questions(about)
     given["enrolment"] = Enrolment("" if consent is None else read_consent(consent), questions)
+    if training is not None:
+        given["training"] = read_training(training, given.get("criteria", StudyWording.criteria))
     given["interface"] = interface = read_interface(language)
     if lacking := untranslated(interface):
         typer.echo(f"Warning: {len(lacking)} texts of judges' pages stay English, such as {lacking[0]!r}")

@@ -39,6 +39,7 @@ def collect(
     rlsum human-eval collect study returned/*.json batch_results.csv -o judgments.jsonl
     """
     from human_eval.collection.collect import collect, write_rejects
+    from human_eval.collection.practice import practice_file
     from human_eval.collection.responses import write_responses
     from human_eval.collection.returns import read_returned
     from human_eval.files import read_study
@@ -46,9 +47,9 @@ def collect(
     from human_eval.study import StudyError
     from rlsum.cli.destination import check_free
 
-    rejects = out.with_suffix(".rejects.jsonl")
-    check_free("-o", out, overwrite)
-    check_free("-o", rejects, overwrite)
+    rejects, trained = out.with_suffix(".rejects.jsonl"), practice_file(out)
+    for path in (out, rejects, trained):
+        check_free("-o", path, overwrite)
     blind = read_study(study)
     collected = collect(blind, (row for path in files for row in read_returned(path, blind)))
     names = ", ".join(map(str, files))
@@ -67,6 +68,19 @@ def collect(
         f"{out}: {counted(len(collected.responses), 'judgment')}; "
         f"{rejects}: {counted(len(collected.rejects), 'rejected row')}"
     )
+    if blind.training:
+        _write_practice(blind, files, trained)
+
+
+def _write_practice(study: Study, files: list[Path], out: Path) -> None:
+    """The answers of the training round, in a file of their own."""
+    from human_eval.collection.practice import counts, read_practice_database, write_practice
+
+    answers = [row for path in files if path.suffix == ".sqlite" for row in read_practice_database(path, study)]
+    write_practice(out, study, answers)
+    assert study.training is not None
+    found = counts(study.training, answers, ())
+    typer.echo(f"{out}: the training round: {found.trained} trained, {found.passed} passed, {found.failed} failed")
 
 
 def _print(collected: Collected, study: Study) -> None:

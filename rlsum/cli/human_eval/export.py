@@ -50,6 +50,11 @@ def export(
     if to != "prolific" and link is not None:
         raise StudyError(f"--link {link}: only --to prolific takes a link; leave out --link")
     blind = read_study(study)
+    if blind.training and to != "prolific":
+        raise StudyError(
+            f"--to {to}: the study has a training round, which only the app can hold: a file shows the known answers, "
+            "and nobody could enforce the pass mark; use `rlsum human-eval serve`, or build without --training"
+        )
     if link:
         if booklets:
             raise StudyError(f"--booklets {booklets}: Prolific's judges use the app, so leave it out")

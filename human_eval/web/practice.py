@@ -1,0 +1,122 @@
+"""The pages of the training round: practice tasks, feedback after each, and the result of an attempt."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from human_eval.collection.practice import PracticeAnswer
+from human_eval.training import marks
+from human_eval.web.access import Visitor
+from human_eval.web.item import ItemForm, ItemPage
+from human_eval.web.site import Site, fields, page
+
+
+class PracticePages:
+    """The training round of a site, if its study has one."""
+
+    def __init__(self, site: Site) -> None:
+        self._site, self._study, self._words = site, site.study, site.study.interface
+        self._practice, self._people, self._items = site.store.practice, site.store.people, ItemPage(site)
+
+    def routes(self) -> list[Route]:
+        """Paths and their handlers."""
+        return [
+            Route("/practice", self.show),
+            Route("/practice", self.submit, methods=["POST"]),
+            Route("/practice/again", self.again),
+            Route("/practice/feedback", self.feedback),
+        ]
+
+    def is_due(self, judge: str) -> bool:
+        """Whether the judge must train before the first task. Who failed and is admitted all the same need not."""
+        return self._practice.status(judge).outcome in ("training", "again")
+
+    async def show(self, request: Request) -> Response:
+        """The next practice task, or how an attempt ended."""
+        visitor = self._site.visitor(request, "judge")
+        now = self._practice.status(visitor.name)
+        if not self._may(visitor) or now.outcome == "failed":
+            return RedirectResponse("/", 303)
+        if now.outcome == "training":
+            return await self._task(visitor, now.open[0], now.attempt)
+        token = self._site.access.form(visitor, "start")
+        values = {"study": self._study, "token": token, "now": now, "left": self._left(now.attempt)}
+        return page("trained.html", values, interface=self._words)
+
+    async def again(self, request: Request) -> Response:
+        """The first task of the next attempt."""
+        visitor = self._site.visitor(request, "judge")
+        now = self._practice.status(visitor.name)
+        if not self._may(visitor) or now.outcome != "again":
+            return RedirectResponse("/practice", 303)
+        return await self._task(visitor, next(iter(self._tasks())), now.attempt + 1)
+
+    async def submit(self, request: Request) -> Response:
+        """Record the answers to a practice task and show which are right."""
+        visitor = self._site.visitor(request, "judge")
+        form = await fields(request)
+        shown = self._site.access.shown(visitor, "practice", form.get("token", ""))
+        task, attempt = shown.subject[0], int(shown.subject[1])
+        entered = self._items.entered(form, shown, task)
+        if entered.problem:
+            return await self._task(visitor, task, attempt, entered)
+        if not self._may(visitor):
+            return RedirectResponse("/", 303)
+        first = await run_in_threadpool(self._site.store.show, visitor.name, task, attempt)
+        seconds = max(0.0, self._site.access.now() - min(first, shown.at))
+        answers = self._items.answers(entered, task)
+        await run_in_threadpool(self._practice.record, visitor.name, attempt, task, answers, seconds)
+        return RedirectResponse("/practice/feedback", 303)
+
+    async def feedback(self, request: Request) -> Response:
+        """Which answers to the last practice task are right, and why."""
+        visitor = self._site.visitor(request, "judge")
+        done = self._practice.answers(visitor.name)
+        if not done:
+            return RedirectResponse("/practice", 303)
+        return page("feedback.html", self._feedback(done[-1]), interface=self._words)
+
+    def _feedback(self, last: PracticeAnswer) -> dict[str, Any]:
+        practice = self._tasks()[last.task]
+        right = marks(practice, last.answers)
+        article, task = self._study.shown(last.task)
+        return {
+            "study": self._study,
+            "number": list(self._tasks()).index(last.task) + 1,
+            "total": len(self._tasks()),
+            "last": last,
+            "right": right,
+            "known": practice.answers,
+            "explanation": practice.explanation,
+            "article": article,
+            "summaries": self._items.summaries(task),
+        }
+
+    async def _task(self, visitor: Visitor, task: str, attempt: int, form: ItemForm | None = None) -> Response:
+        await run_in_threadpool(self._site.store.show, visitor.name, task, attempt)
+        number, total = list(self._tasks()).index(task) + 1, len(self._tasks())
+        values = {
+            "heading": self._words("Practice {n} of {total}", n=number, total=total),
+            "action": "/practice",
+            "token": self._site.access.form(visitor, "practice", task, str(attempt)),
+            "editing": False,
+            "done": number - 1,
+            "total": total,
+        }
+        return self._items.page(visitor, task, attempt, form or ItemForm({}), values)
+
+    def _tasks(self) -> dict[str, Any]:
+        return self._study.training.by_id if self._study.training else {}
+
+    def _left(self, attempt: int) -> int:
+        return self._study.training.attempts - attempt - 1 if self._study.training else 0
+
+    def _may(self, visitor: Visitor) -> bool:
+        """Whether the judge trains: enrolled, not barred, and in an open study that has a training."""
+        may = self._people.is_enrolled(visitor.name) and not self._people.barred(visitor.name)
+        return may and bool(self._study.training) and self._site.store.state() == "open"
