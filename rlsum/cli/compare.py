@@ -29,14 +29,14 @@ def compare(
     retry: Annotated[bool, typer.Option("--retry", help="Try failed cells and missing metrics again.")] = False,
     tasks: Annotated[bool, typer.Option("--tasks", help="Print the tasks, one cell a line.")] = False,
     task: Annotated[
-        int | None, typer.Option(min=0, help="Work on this task and what it needs alone, for arrays of jobs.")
+        int | None, typer.Option(min=0, help="Work only on this task and what it needs, for arrays of jobs.")
     ] = None,
 ) -> None:
     """Train a summarizer on each of several rewards from one start, and report which is better by which metric.
 
     Every cell (reward x variant x seed, and controls) is a run of its own. A stopped comparison continues when the same
     command is run again, and several processes on one folder share its cells. Writes FOLDER/report/index.html, and the
-    same as Markdown, LaTeX, CSV and JSON. docs/compare.md explains the configuration.
+    same as Markdown, LaTeX, CSV and JSON. The documentation (Comparing rewards) explains the configuration.
 
     **Examples**
 

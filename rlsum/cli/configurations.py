@@ -185,7 +185,7 @@ def configs(
 ) -> None:
     """List the configurations that `rlsum train NAME` knows, or print one of them to change.
 
-    A printed configuration is whole: what its `base` says is written out. Those of `accelerate` are for its launcher.
+    A printed configuration includes what it takes from its `base`. Those of `accelerate` are for its launcher.
 
     **Examples**
 

@@ -38,7 +38,7 @@ def correlate(
     ] = None,
     random: Annotated[
         Random | None,
-        typer.Option(help="What a number speaks of: new inputs, new systems, or both (the default for 8 systems up)."),
+        typer.Option(help="Generalise to new inputs, new systems, or both (default from 8 systems)."),
     ] = None,
     test: Annotated[Test, typer.Option(help="Test between metrics; auto chooses by the data.")] = "auto",
     length: Annotated[
@@ -60,9 +60,9 @@ def correlate(
     """Correlate metrics with human judgments: values with intervals, and tests between metrics.
 
     The tables also show the length of the candidate and, if the data have single judges' scores, how well one judge
-    predicts the others. Intervals and tests speak of systems and inputs to come where the systems are enough (8, or 20
-    for texts), else of new inputs for these systems. Differences are tested for each pair of metrics, with Holm's
-    correction. Scores are cached on disk.
+    predicts the others. Intervals and tests are about new systems and new inputs where there are enough systems (8, or
+    20 for texts), otherwise about new inputs for these systems. Differences are tested for each pair of metrics, with
+    Holm's correction. Scores are cached on disk.
 
     **Examples**
 

@@ -17,7 +17,7 @@ def train(
     ] = None,
     overrides: Annotated[list[str] | None, typer.Argument(help="key=value, such as training.steps=100.")] = None,
     init: Annotated[
-        Path | None, typer.Option(help="Run or checkpoint to start from, with its words and sizes.")
+        Path | None, typer.Option(help="Run or checkpoint to start from, with its vocabulary and sizes.")
     ] = None,
     resume: Annotated[Path | None, typer.Option(help="Run folder to continue where it stopped.")] = None,
     auto_resume: Annotated[

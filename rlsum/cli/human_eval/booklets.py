@@ -17,10 +17,10 @@ def booklets(
     study: StudyFolder,
     database: Database = None,
     reserve: Annotated[
-        str, typer.Option(metavar="NUMBERS", help="Booklets that the app shall not lend, such as 1-3,7.")
+        str, typer.Option(metavar="NUMBERS", help="Booklets that the app must not lend, such as 1-3,7.")
     ] = "",
     release: Annotated[
-        str, typer.Option(metavar="NUMBERS", help="Booklets whose open tasks the app shall lend to the next judges.")
+        str, typer.Option(metavar="NUMBERS", help="Booklets whose open tasks the app lends to the next judges.")
     ] = "",
 ) -> None:
     """Show who has which booklet, whether `serve` runs or not; reserve booklets, or release them.

@@ -57,7 +57,7 @@ def build(
     ] = 0,
     normalise: Annotated[
         bool,
-        typer.Option("--normalise", help="Write all summaries alike: one paragraph, usual punctuation, the same case."),
+        typer.Option("--normalise", help="Write all summaries in one form: a paragraph, usual punctuation, same case."),
     ] = False,
     seed: Annotated[
         int | None,

@@ -21,17 +21,17 @@ def judges(
     study: StudyFolder,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="FILE.csv", help="Also write a table with what judges told and when."),
+        typer.Option("--out", "-o", metavar="FILE.csv", help="Also write what judges answered about themselves."),
     ] = None,
     database: Database = None,
-    ban: Annotated[str, typer.Option(metavar="NAMES", help="Judges who shall not go on; their answers stay.")] = "",
-    admit: Annotated[str, typer.Option(metavar="NAMES", help="Banned judges who may go on.")] = "",
+    ban: Annotated[str, typer.Option(metavar="NAMES", help="Judges who may not continue; their answers stay.")] = "",
+    admit: Annotated[str, typer.Option(metavar="NAMES", help="Banned judges who may continue.")] = "",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the table.")] = False,
 ) -> None:
     """Show who judges, whether `serve` runs or not; ban or admit judges.
 
-    What a banned judge has not judged goes to the next one. The answers stay: which judges the analysis excludes is
-    for the rules that were fixed beforehand.
+    The open tasks of a banned judge go to the next one. Answers stay: the rules that were fixed beforehand decide
+    which judges the analysis excludes.
 
     **Examples**
 

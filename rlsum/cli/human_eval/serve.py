@@ -101,7 +101,7 @@ def serve(
     site = Site(blind, store, Access(store), addresses, secret_key, completion_url, return_url, show_verdicts, settings)
     if addresses[0].startswith("http:") and public_url is not None:
         typer.echo(
-            "Warning: links and answers are not encrypted; see docs/judging.md for TLS.",
+            "Warning: links and answers are not encrypted; see The judging app in the documentation for TLS.",
             err=True,
         )
     _print(server.make_links(store, addresses[0], names, days), blind)
