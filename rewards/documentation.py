@@ -98,6 +98,10 @@ class Description:
     explained: dict[str, Option]
     written: str
 
+    def __repr__(self) -> str:
+        options = [f"  {key}={option.default}: {option.meaning}" for key, option in self.explained.items()]
+        return "\n".join([f"{self.name}: {self.summary}", *options])
+
 
 def describe(name: str) -> Description:
     """The description of a reward for ``rlsum rewards``. Imports its module and loads no model."""

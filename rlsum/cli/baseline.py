@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from rlsum.cli.destination import check_free
 from rlsum.errors import UserError
+from rlsum.files import check_free
 
 
 def baseline(

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rlsum.compare.cells import Cell
     from rlsum.compare.config import Comparison
+    from rlsum.compare.running import Compared
 
 
 def compare(
@@ -48,6 +46,7 @@ def compare(
 
     sbatch --array 0-17 --wrap 'rlsum compare compare/demo --task $SLURM_ARRAY_TASK_ID'
     """
+    from rlsum import api
     from rlsum.compare import config as configs
     from rlsum.compare.cells import cells_of
 
@@ -58,7 +57,7 @@ def compare(
     elif plan:
         show_plan(comparison, jobs, pilot, gain)
     else:
-        run(comparison, jobs, report_only, retry, task)
+        show_compared(api.compare(comparison, jobs=jobs, report_only=report_only, retry=retry, task=task))
 
 
 def show_plan(comparison: Comparison, jobs: int, pilot: Path | None, gain: float) -> None:
@@ -80,58 +79,15 @@ def show_plan(comparison: Comparison, jobs: int, pilot: Path | None, gain: float
     show(preflight.plan(comparison, cells, costs, jobs, variances, gain / 100), Console())
 
 
-def run(
-    comparison: Comparison,
-    jobs: int,
-    report_only: bool = False,
-    retry: bool = False,
-    task: int | None = None,
-    timed: bool = True,
-) -> None:
-    """Check, train, decode and score what is left, then write the report; ``timed`` prints the expected cost before."""
+def show_compared(compared: Compared) -> None:
+    """Print why cells failed, and the report."""
     from rich.console import Console
 
-    from rlsum.compare import preflight
-    from rlsum.compare.cells import cells_of
-    from rlsum.compare.folder import Folder
-    from rlsum.compare.report import write_report
-    from rlsum.compare.status import watching
-    from rlsum.compare.work import Work
-    from rlsum.errors import UserError
     from rlsum.pages.terminal import show
 
     console = Console()
-    folder, cells = Folder(comparison), cells_of(comparison)
-    chosen = cells if task is None else _needed(cells, task)
-    folder.claim()
-    if not report_only:
-        folder.prepare()
-        if not all(folder.trained(cell) for cell in chosen):
-            preflight.check(comparison, cells)
-            if timed:
-                show(preflight.plan(comparison, cells, preflight.costs(folder, cells), jobs), console)
-        with watching(folder, chosen, console) as watch:
-            failed = Work(folder, cells, chosen, jobs, retry).run(watch)
-        for name, why in failed.items():
-            console.print(f"{name}: {why}", style="yellow", markup=False, highlight=False)
-    if task is None:
-        try:
-            blocks = write_report(folder, cells)
-        except OSError as error:
-            fix = "nothing is lost: make room, and add --report-only"
-            raise UserError(f"{folder.path / 'report'}: cannot be written ({error.strerror}); {fix}") from error
-        show(blocks, console)
-        console.print(f"\nreport: {folder.path / 'report' / 'index.html'}", highlight=False)
-
-
-def _needed(cells: Sequence[Cell], task: int) -> list[Cell]:
-    """A cell and those that it needs, in order. Raises UserError for a number without a cell."""
-    from rlsum.errors import UserError
-
-    if task >= len(cells):
-        raise UserError(f"--task {task}: there are {len(cells)} tasks, numbered from 0; --tasks lists them")
-    names = {cells[task].name}
-    for cell in reversed(cells):  # a cell stands after all that it needs
-        if cell.name in names:
-            names.update(cell.after)
-    return [cell for cell in cells if cell.name in names]
+    for name, why in compared.failed.items():
+        console.print(f"{name}: {why}", style="yellow", markup=False, highlight=False)
+    if compared.report:
+        show(compared.report, console)
+        console.print(f"\nreport: {compared.folder / 'report' / 'index.html'}", highlight=False)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rlsum.cli.destination import check_free
 from rlsum.errors import UserError
+from rlsum.files import check_free
 
 if TYPE_CHECKING:
     from rlsum.data.look import Look

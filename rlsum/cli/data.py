@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from rlsum.cli.destination import check_free
 from rlsum.cli.judgments import judgments
 from rlsum.cli.simulate import simulate
+from rlsum.files import check_free
 
 if TYPE_CHECKING:
     from rich.table import Table

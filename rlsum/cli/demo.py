@@ -32,7 +32,8 @@ def demo(
     import time
     from importlib import resources
 
-    from rlsum.cli.compare import run
+    from rlsum import api
+    from rlsum.cli.compare import show_compared
     from rlsum.cli.options import chosen
     from rlsum.compare import config as configs
 
@@ -47,5 +48,5 @@ def demo(
     config = Path(str(resources.files("rlsum") / "configs" / "compare" / "demo.yaml"))
     known = configs.load(config, overrides)
     names = chosen("--rewards", rewards, tuple(known.rewards))
-    run(configs.trained_on(known, names), jobs, timed=False)
+    show_compared(api.compare(configs.trained_on(known, names), jobs=jobs, timed=False))
     typer.echo(f"{(time.perf_counter() - started) / 60:.1f} minutes")

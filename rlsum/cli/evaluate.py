@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from rlsum.cli.options import STANDARD, LongSignatures, Metrics
-from rlsum.errors import UserError
-
-if TYPE_CHECKING:
-    from rewards.base import Reward
-    from rlsum.records import Output
-    from rlsum.scoring.outputs import SystemScores
+from rlsum.cli.options import STANDARD, LongSignatures, Metrics, bars
 
 
 def evaluate(
@@ -48,34 +41,15 @@ def evaluate(
     """
     from rich.console import Console
 
+    from rlsum import api
     from rlsum.pages.terminal import show
-    from rlsum.scoring.comparison import Resampling
-    from rlsum.scoring.evaluation import evaluate, report, to_json
-    from rlsum.scoring.outputs import check_columns, load_available, read_systems
+    from rlsum.scoring.evaluation import to_json
 
-    scorers, missing = load_available(metrics)
-    outputs = read_systems(files)
-    check_columns(outputs, scorers)
-    compared_with = baseline or next(iter(outputs))
-    if compared_with not in outputs:
-        raise UserError(f"--baseline {baseline!r} is not among the systems; choose one of {', '.join(outputs)}")
-    resampling = Resampling(resamples=resamples, seed=seed)
-    evaluation = evaluate(outputs, _score(outputs, scorers), compared_with, resampling, scorers, missing)
+    with bars() as advance:
+        evaluation = api.evaluate(
+            files, metrics=metrics, baseline=baseline, resamples=resamples, seed=seed, advance=advance
+        )
     if as_json:
         typer.echo(to_json(evaluation))
     else:
-        show(report(evaluation, long_signatures), Console())
-
-
-def _score(outputs: Mapping[str, Sequence[Output]], scorers: Mapping[str, Reward]) -> dict[str, SystemScores]:
-    """Score each system, with its progress in a terminal."""
-    from rich.console import Console
-
-    from rlsum.scoring.outputs import score_system
-
-    scores = {}
-    with Console(stderr=True).status("") as status:
-        for system, members in outputs.items():
-            status.update(f"{system}: {', '.join(scorers)}")
-            scores[system] = score_system(system, members, scorers, {})
-    return scores
+        show(evaluation.blocks(long_signatures), Console())

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
-from rlsum.cli.destination import check_free
 from rlsum.errors import UserError
-
-if TYPE_CHECKING:
-    from rewards.explain import Explanation
-
-ENDINGS = (".png", ".html", ".json")
 
 
 def explain(
@@ -52,20 +45,15 @@ def explain(
 
     rlsum explain outputs.jsonl --id story-7 --metrics 'wms(vectors=vectors.txt.gz)' -o plan.html
     """
-    import rewards
-    from rewards.explain import explain as explained
+    from rewards.base import labelled
+    from rlsum import api
+    from rlsum.explain.explained import check_out
 
-    if out.suffix not in ENDINGS:
-        raise UserError(f"--out {out}: the ending selects the format; use one of {', '.join(ENDINGS)}")
-    check_free("--out", out, overwrite)
-    candidate, reference = _texts(candidate, reference, identity, system)
-    scorers = rewards.from_specs(metrics)
-    if out.suffix == ".png" and len(scorers) > 1:
-        raise UserError(f"--out {out}: a picture shows one metric, {len(scorers)} are given; use .html or .json")
-    explanations = [explained(scorer, candidate, reference) for scorer in scorers.values()]
-    _write(out, explanations, theme)
-    for explanation in explanations:
-        typer.echo(f"{explanation.metric} {explanation.score:.4f}")
+    check_out(out, len(labelled(metrics)), overwrite)
+    explained = api.explain(*_texts(candidate, reference, identity, system), metrics)
+    if not explained.save(out, theme, overwrite=True):
+        typer.echo("letters that no installed font has are drawn as boxes; a page (.html) shows them", err=True)
+    typer.echo(explained)
     typer.echo(out)
 
 
@@ -87,18 +75,3 @@ def _texts(candidate: str, reference: str | None, identity: str | None, system: 
     if not found[0].references:
         raise UserError(f"{candidate}: the output {identity!r} has no reference")
     return found[0].candidate, found[0].references[0]
-
-
-def _write(out: Path, explanations: list[Explanation], theme: str) -> None:
-    from rlsum.explain.picture import html, png
-
-    if out.suffix == ".json":
-        data = [explanation.as_json() for explanation in explanations]
-        out.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
-    elif out.suffix == ".html":
-        out.write_text(html(explanations), encoding="utf-8", errors="replace")  # a text may hold half a surrogate pair
-    else:
-        picture, complete = png(explanations[0], theme)
-        out.write_bytes(picture)
-        if not complete:
-            typer.echo("letters that no installed font has are drawn as boxes; a page (.html) shows them", err=True)

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
-from rlsum.cli.destination import check_free
-from rlsum.errors import UserError
-
-if TYPE_CHECKING:
-    import datasets
-
-    from rlsum.generation.choosing import SampleChoice
+from rlsum.cli.options import bars
 
 
 def generate(
@@ -119,103 +112,35 @@ def generate(
 
     accelerate launch --num_processes 4 -m rlsum generate runs/cnndm/mle test.jsonl -o out.jsonl
     """
-    from itertools import chain
+    from rlsum import api
 
-    from rich.progress import Progress
-
-    check_free("-o", out, overwrite)
-    choice = _choice(method, best_of, by, mbr, samples)
-    from rewards.scoring import columns_read
-    from rlsum.data.corpus import load_corpus
-    from rlsum.generation import plain
-    from rlsum.generation.outputs import SummaryTask, check_device, check_ids, decoding_of, write_summaries
-    from rlsum.training import build
-    from rlsum.training import checkpoint as checkpoints
-    from rlsum.training.parallel.processes import launched
-
-    stored = checkpoints.find_or_none(checkpoint)
-    if stored is None:
-        config, unfollowed = plain.configuration(str(checkpoint), prefix, line_break, max_source, global_attention)
-    else:
-        own = {"--prefix": prefix, "--line-break": line_break, "--max-source": max_source}
-        for option, value in {**own, "--global-attention": global_attention}.items():
-            if value is not None:
-                raise UserError(
-                    f"{option} {value}: set by the configuration of the run in {stored.folder}; leave it out"
-                )
-        config, unfollowed = stored.config, []
-    search = (beam, max_length, min_length, length_penalty, block_ngrams)
-    sampled = method == "sample" or choice is not None
-    decoding = decoding_of(config.decoding, *search, sampled, temperature, top_k, top_p)
-    processes, own_device = launched(device)
-    target = check_device(own_device)
-    if stored is None:
-        plain.check_length(config, decoding)
-        if processes.rank == 0:
-            typer.echo(plain.summary(config, decoding, unfollowed))
-    columns = {"id_column": id_column, "source_column": source_column, "reference_column": reference_column}
-    given = {name: column for name, column in columns.items() if column is not None}
-    reading = {**build.reading(config.data), **given}
-    if choice is not None:
-        reading["columns"] = [*dict.fromkeys([*reading["columns"], *chain(*columns_read([choice.reward]))])]
-    with processes.main_first():
-        rows = load_corpus(
-            corpus,
-            split=split,
-            limit=limit,
-            references_optional=reference_column is None,
-            columns_optional=True,
-            **reading,
-        ).rows
-    check_ids(rows["id"], corpus)
-    if choice is not None:
-        _check_choice(choice, rows, corpus)
-    model = plain.load(config) if stored is None else build.load_model(stored)
-    if stored is not None and checkpoints.step_of(stored.folder) == 0 and processes.rank == 0:
-        typer.echo(f"{stored.folder}: these are the weights that the run began with; no later validation was better")
-    rows = model.read(rows, config.data.max_source, config.data.max_target)
-    name = system or Path(config.run).name
-    with Progress(disable=processes.rank > 0) as progress:
-        bar = progress.add_task(name, total=len(rows))
-        task = SummaryTask(model, rows, decoding, name, batch_size, seed, choice)
-        before = write_summaries(out, task, target, lambda done: progress.advance(bar, done), processes, overwrite)
-    if processes.rank == 0:
-        chosen = "" if choice is None else f", each of {choice.samples} samples ({choice.rule} {choice.reward.name})"
-        earlier = f", {before:,} of them by an earlier job" if before else ""
-        typer.echo(f"{out}: {len(rows):,} summaries by {name}{chosen}{earlier}")
-
-
-def _choice(
-    method: str | None, best_of: int | None, by: str | None, mbr: str | None, samples: int | None
-) -> SampleChoice | None:
-    """The choice among samples that the options ask for."""
-    if best_of is not None and mbr is not None:
-        raise UserError(f"--best-of {best_of} and --mbr {mbr} exclude each other; give one")
-    for option, value, other, given in (
-        ("--best-of", best_of, "--by REWARD", by),
-        ("--by", by, "--best-of N", best_of),
-        ("--mbr", mbr, "--samples N", samples),
-        ("--samples", samples, "--mbr REWARD", mbr),
-    ):
-        if value is not None and given is None:
-            raise UserError(f"{option} {value}: needs {other}; add it")
-    spec, count = (by, best_of) if mbr is None else (mbr, samples)
-    if spec is None or count is None:
-        return None
-    if method == "beam":
-        raise UserError("--method beam: a reward chooses among samples; leave it out, or use --method sample")
-    import rewards
-    from rlsum.generation.choosing import SampleChoice
-
-    return SampleChoice("best-of" if mbr is None else "mbr", rewards.from_spec(spec), count)
-
-
-def _check_choice(choice: SampleChoice, rows: datasets.Dataset, corpus: str) -> None:
-    """Raise an error where an article lacks a column that the reward reads, or the reward cannot choose."""
-    from rlsum.records import ColumnCheck
-
-    check = ColumnCheck([choice.reward])
-    columns = [json.loads(text) for text in rows["columns"]] if "columns" in rows.column_names else [{}] * len(rows)
-    for identity, fields in zip(rows["id"], columns, strict=True):
-        check.check(f"{corpus}, id {identity!r}", fields)
-    choice.check(rows[0]["source"], columns[0])
+    how = api.Generating(
+        beam=beam,
+        max_length=max_length,
+        min_length=min_length,
+        length_penalty=length_penalty,
+        block_ngrams=block_ngrams,
+        method=method,
+        best_of=best_of,
+        by=by,
+        mbr=mbr,
+        samples=samples,
+        temperature=temperature,
+        top_k=top_k,
+        top_p=top_p,
+        seed=seed,
+        prefix=prefix,
+        line_break=line_break,
+        max_source=max_source,
+        global_attention=global_attention,
+        split=split,
+        id_column=id_column,
+        source_column=source_column,
+        reference_column=reference_column,
+        limit=limit,
+        system=system,
+        batch_size=batch_size,
+        device=device,
+    )
+    with bars() as advance:
+        api.generate(checkpoint, corpus, out, how, overwrite=overwrite, say=typer.echo, advance=advance)

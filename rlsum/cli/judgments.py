@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rlsum.cli.destination import check_free
+from rlsum.files import check_free
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rlsum.api import STANDARD as STANDARD
 from rlsum.errors import UserError
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
+    from rich.progress import Progress, TaskID
 
-STANDARD = "rouge-1,rouge-2,rouge-lsum"
+    from rlsum.api import Advance
+
 JUDGMENTS = "Judgments: JSONL, hf://owner/name, or NAME:PATH for public data."
 
 Metrics = Annotated[
@@ -42,3 +46,22 @@ def progress() -> Progress:
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+
+
+@contextmanager
+def bars() -> Iterator[Advance]:
+    """A function to call with a name, how much is done and of how much: it draws a bar for each name."""
+    tasks: dict[str, TaskID] = {}
+    with progress() as drawn:
+
+        def advance(name: str, done: int, total: int) -> None:
+            if name not in tasks:
+                tasks[name] = drawn.add_task(name, total=total)
+            drawn.update(tasks[name], completed=done)
+
+        yield advance
+
+
+def to_stderr(text: str) -> None:
+    """Say something that is no result."""
+    typer.echo(text, err=True)

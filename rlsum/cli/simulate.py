@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rlsum.cli.destination import check_free
+from rlsum.files import check_free
 
 
 def simulate(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from rlsum.errors import RecordError
 from rlsum.judgments.records import Judgment, unique
@@ -15,7 +15,7 @@ Joint = Literal["keep", "split"]
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Judgments:
     """Judgments in the order of their file, without duplicates.
 
@@ -28,6 +28,20 @@ class Judgments:
     left_out: Mapping[str, int] = field(default_factory=dict)
     notes: Sequence[str] = ()
     scales: Mapping[str, Scale] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        inputs = len({(row.group, row.id) for row in self.rows})
+        scores = dict.fromkeys(name for row in self.rows for name in row.scores)
+        systems = len({row.system for row in self.rows})
+        counts = f"{len(self.rows):,} texts by {systems:,} systems for {inputs:,} inputs"
+        return f"Judgments {self.name}: {counts}; scores {', '.join(scores)}"
+
+    def to_frame(self) -> Any:
+        """A judged text a row, a column for each human score; pandas must be installed (extra ``train``)."""
+        import pandas
+
+        fields = ("group", "id", "system", "candidate", "references", "source")
+        return pandas.DataFrame([{name: getattr(row, name) for name in fields} | {**row.scores} for row in self.rows])
 
     def __post_init__(self) -> None:
         if not self.rows:

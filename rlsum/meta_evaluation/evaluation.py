@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from rlsum.errors import UserError
 from rlsum.evaluation.agreement import Agreement, judge_ceiling, krippendorff_alpha
 from rlsum.evaluation.correlation import correlate
 from rlsum.evaluation.population import Random, chosen_random
@@ -17,8 +19,10 @@ from rlsum.evaluation.significance import MetricTest, compare_all_metrics
 from rlsum.evaluation.weighted import Level, Statistic, check
 from rlsum.meta_evaluation.grouped import Choices, GroupedCorrelation, compare_within, correlate_within
 from rlsum.meta_evaluation.scores import ScoreTable
+from rlsum.pages.blocks import Block
+from rlsum.pages.shown import Shown, frame
 
-__all__ = ["Choices", "MetaEvaluation", "Result", "evaluate", "level_of", "meta_evaluate", "swaps"]
+__all__ = ["Choices", "MetaEvaluation", "Result", "check_choices", "evaluate", "level_of", "meta_evaluate", "swaps"]
 
 STATISTICS: tuple[Statistic, ...] = ("spearman", "pearson", "kendall")
 CEILINGS = ("pearson", "spearman", "kendall")  # statistics of one judge against the others
@@ -42,14 +46,33 @@ class Result:
     random: Random = "inputs"
 
 
-@dataclass(frozen=True)
-class MetaEvaluation:
+@dataclass(frozen=True, repr=False)
+class MetaEvaluation(Shown):
     """All statistics of a table. ``alpha``: Krippendorff's, interval scale; None without single judges' scores."""
 
     table: ScoreTable
     choices: Choices
     results: tuple[Result, ...]
     alpha: Agreement | None = None
+
+    def blocks(self, long_signatures: bool = False) -> list[Block]:
+        """Tables, findings, warnings and signatures."""
+        from rlsum.meta_evaluation.report import summary  # which imports this module
+
+        return summary(self, long_signatures)
+
+    def to_frame(self) -> Any:
+        """A correlation a row: metrics, lengths and judges, each group and the whole."""
+        from rlsum.meta_evaluation.results import correlation_rows
+
+        header, *rows = correlation_rows(self)
+        return frame(header, rows)
+
+    def save(self, folder: str | Path) -> list[Path]:
+        """Write the report into ``folder`` as HTML, Markdown, LaTeX, CSV, JSON and pictures; returns the paths."""
+        from rlsum.meta_evaluation.report import write_report
+
+        return write_report(self, Path(folder))
 
 
 def meta_evaluate(
@@ -65,6 +88,22 @@ def meta_evaluate(
             table.judges.scores, inputs=table.inputs, resamples=choices.resamples, seed=choices.seed
         )
     return MetaEvaluation(table, choices, tuple(evaluate(table, name, choices) for name in statistics), alpha)
+
+
+def check_choices(choices: Choices, statistics: Sequence[Statistic]) -> None:
+    """Raise UserError for a test or a population that the level, the statistics or the groups do not have."""
+    test, random = choices.test, choices.random
+    if random in ("systems", "both") and (choices.average or test != "auto"):
+        option = "--by-group" if choices.average else f"--test {test}"
+        raise UserError(f"--random {random}: {option} takes the systems as given; omit one of the two")
+    if test in ("auto", "clustered permutation"):
+        return
+    if choices.average:
+        raise UserError(f"--test {test}: within groups, only 'clustered permutation' is available; omit --test")
+    if test == "williams" and (choices.level != "pooled" or not set(statistics) <= {"spearman", "pearson"}):
+        raise UserError("--test williams: needs --level pooled and --statistic pearson,spearman; omit --test")
+    if test == "permutation" and choices.level == "input":
+        raise UserError("--test permutation: swaps rows; for --level input use 'clustered permutation'")
 
 
 def swaps(table: ScoreTable, choices: Choices) -> int:

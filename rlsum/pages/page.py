@@ -21,6 +21,14 @@ def to_html(blocks: Iterable[Block], sortable: bool = False) -> str:
     return render("pages/report.html", {"title": title, "blocks": listed, "legend": LEGEND, "sortable": sortable})
 
 
+def fragment(blocks: Iterable[Block]) -> str | None:
+    """The blocks as a part of a page, such as a notebook; None where jinja2 is not installed: it shows text then."""
+    try:
+        return render("pages/fragment.html", {"blocks": list(blocks), "legend": LEGEND})
+    except ModuleNotFoundError:
+        return None
+
+
 def render(template: str, values: Mapping[str, Any], package: str = "rlsum") -> str:
     """The page of a ``template`` of a package, such as ``pages/report.html``. A name it lacks is an error.
 

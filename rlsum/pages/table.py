@@ -38,6 +38,11 @@ class Table:
         rows = [[cell.text for cell in row] for row in self.rows]
         return pandas.DataFrame(rows, columns=list(self.header)).set_index(self.header[0])
 
+    def _repr_html_(self) -> str | None:
+        from rlsum.pages.page import fragment  # which imports this module
+
+        return fragment([self])
+
 
 def interval_cell(interval: Interval, scale: float, digits: int, mark: bool = False) -> Cell:
     """Mean above, interval beneath, both times ``scale``."""

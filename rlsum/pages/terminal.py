@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,16 @@ def show(blocks: Iterable[Block], console: Console) -> None:
             console.print()
         _print(block, console)
         previous = type(block)
+
+
+def as_text(blocks: Iterable[Block], width: int = 110) -> str:
+    """What `show` prints, without colours, at most ``width`` characters wide."""
+    from rich.console import Console
+
+    console = Console(file=io.StringIO(), width=width, color_system=None)
+    with console.capture() as captured:
+        show(blocks, console)
+    return "\n".join(line.rstrip() for line in captured.get().splitlines())
 
 
 def _printable(blocks: Iterable[Block]) -> Iterator[Block]:

@@ -6,12 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
+from typing import Any
 
 from rewards.base import Reward
 from rewards.scoring import headings, short_signature
 from rlsum.evaluation.statistics import Interval
 from rlsum.pages.blocks import Block, Bullets
-from rlsum.pages.markdown import to_markdown
+from rlsum.pages.shown import Shown, frame
 from rlsum.records import Output, finite
 from rlsum.scoring.comparison import Comparison, Resampling, compare_all, intervals
 from rlsum.scoring.outputs import SystemScores
@@ -20,8 +21,8 @@ from rlsum.scoring.tables import difference_table, metric_table, property_table
 Means = Mapping[str, Mapping[str, Interval]]  # system -> metric or property -> mean with interval
 
 
-@dataclass(frozen=True)
-class Evaluation:
+@dataclass(frozen=True, repr=False)
+class Evaluation(Shown):
     """Systems with their outputs, in one order throughout; all others are compared with ``compared_with``."""
 
     outputs: Mapping[str, Sequence[Output]]
@@ -35,9 +36,14 @@ class Evaluation:
     corpus: Mapping[str, Mapping[str, float]]
     missing: Mapping[str, str]
 
-    def _repr_markdown_(self) -> str:
-        """The report, as a notebook shows it."""
-        return to_markdown(report(self))
+    def blocks(self, long_signatures: bool = False) -> list[Block]:
+        """Tables of scores, properties and differences, then the signatures."""
+        return report(self, long_signatures)
+
+    def to_frame(self) -> Any:
+        """A row a system and metric: raw mean, its interval and the number of texts with a score."""
+        rows = ((system, name, *mean) for system, row in self.metrics.items() for name, mean in row.items())
+        return frame(("system", "metric", "mean", "low", "high", "n"), rows)
 
 
 def evaluate(

@@ -14,6 +14,7 @@ from rewards.scoring import Inputs
 from rlsum.errors import RecordError
 from rlsum.evaluation.rows import Floats
 from rlsum.records import ColumnCheck, Output, inputs_of, read_outputs
+from rlsum.scoring.pairs import Listed
 from rlsum.scoring.properties import PROPERTIES
 
 
@@ -114,6 +115,23 @@ def read_systems(paths: Sequence[Path]) -> dict[str, list[Output]]:
         for path, systems in files.items()
         for name, outputs in systems.items()
     }
+
+
+def outputs_of(
+    texts: Mapping[str, Sequence[Any]], references: Sequence[Sequence[str] | str], sources: Sequence[str]
+) -> dict[str, list[Output]]:
+    """Outputs by system from lists of texts, all of the same articles in the same order; outputs stay as they are."""
+    if not texts:
+        raise RecordError("outputs: no system; give a mapping from systems to their texts")
+    systems = {}
+    for system, members in texts.items():
+        if members and all(isinstance(member, Output) for member in members):
+            systems[system] = list(members)
+            continue
+        pairs = Listed.of(members, references, sources)
+        pairs.check()
+        systems[system] = [Output(**{**row, "references": tuple(row["references"]), "system": system}) for row in pairs]
+    return systems
 
 
 def score_column(label: str, reward: Reward, inputs: Inputs) -> Floats:

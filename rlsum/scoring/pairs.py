@@ -94,7 +94,47 @@ class Texts:
             yield {"id": str(number), **texts, "system": self.candidates.name}
 
 
-Pairs = Records | Texts
+@dataclass(frozen=True)
+class Listed:
+    """Pairs in memory, one for each candidate; ``references`` of each are a text or several."""
+
+    candidates: Sequence[str]
+    references: Sequence[Sequence[str] | str]
+    sources: Sequence[str]
+
+    @classmethod
+    def of(cls, candidates: Iterable[str], references: Iterable[Sequence[str] | str], sources: Iterable[str]) -> Listed:
+        """From lists, or columns of a table. Raises RecordError where they differ in length."""
+        given = {"candidates": candidates, "references": references, "sources": sources}
+        for name, texts in given.items():
+            if isinstance(texts, str):
+                raise RecordError(f"{name}={texts[:40]!r}: one text; give a list, one member for each candidate")
+        lists: dict[str, list[Any]] = {name: list(texts) for name, texts in given.items()}
+        count = len(lists["candidates"])
+        lists["sources"] = lists["sources"] or [""] * count
+        for name, texts in lists.items():
+            if len(texts) != count:
+                raise RecordError(f"{name}: {len(texts):,} for {count:,} candidates; give one for each candidate")
+        return cls(**lists)
+
+    def check(self, rewards: Iterable[ReadsColumns] = ()) -> Identity:
+        """Raise RecordError for what is no text, or where there is none."""
+        ColumnCheck(rewards).check("candidates", {})
+        rows = list(self)
+        if not rows:
+            raise RecordError("candidates: an empty list; give one text or more")
+        content = hashlib.sha256(repr(rows).encode("utf-8", "surrogatepass"))
+        return Identity(content.hexdigest()[:16], len(rows))
+
+    def __iter__(self) -> Iterator[Row]:
+        rows = zip(self.candidates, self.references, self.sources, strict=True)
+        for number, (candidate, texts, source) in enumerate(rows, 1):
+            references = [texts] if isinstance(texts, str) else list(texts)
+            row = {"id": str(number), "source": source, "references": references, "candidate": candidate}
+            yield _checked(row, f"candidates, number {number}")
+
+
+Pairs = Records | Texts | Listed
 
 
 def inputs_of(rows: Sequence[Row]) -> Inputs:

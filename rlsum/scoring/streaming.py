@@ -55,7 +55,7 @@ def chunked(rows: Iterable[Row]) -> Iterator[list[Row]]:
 class Scoring:
     """A context manager that scores with rewards by label, in this process (``workers=1``) or in several."""
 
-    def __init__(self, specs: str, workers: int) -> None:
+    def __init__(self, specs: str | Sequence[str], workers: int) -> None:
         self.specs, self.size = specs, workers
         self.scorers: dict[str, Reward] = {}  # of this process
         self.workers: list[_Worker] = []
@@ -110,7 +110,7 @@ class Scoring:
 class _Worker:
     """A process that loads the rewards, and a pipe to it, which closes when the process ends."""
 
-    def __init__(self, specs: str) -> None:
+    def __init__(self, specs: str | Sequence[str]) -> None:
         self.connection, theirs = CONTEXT.Pipe()
         self.process = CONTEXT.Process(target=_serve, args=(theirs, specs))
         self.process.start()
@@ -128,7 +128,7 @@ class _Worker:
         return answer
 
 
-def _serve(connection: Connection, specs: str) -> None:
+def _serve(connection: Connection, specs: str | Sequence[str]) -> None:
     """Answer questions until the pipe closes or the parent process ends, even if it is killed."""
     end_with_parent()
     scorers: dict[str, Reward] = {}

@@ -15,7 +15,9 @@ def loaded_by(code):
     return done.stdout.splitlines()[-1]
 
 
-@pytest.mark.parametrize("module", ["rlsum", "rewards", "rlsum.config", "rlsum.cli", "rlsum.cli.app", "human_eval"])
+@pytest.mark.parametrize(
+    "module", ["rlsum", "rewards", "rlsum.api", "rlsum.config", "rlsum.cli", "rlsum.cli.app", "human_eval"]
+)
 def test_importing_loads_nothing_heavy(module):
     assert loaded_by(f"import {module}") == "[]"
 

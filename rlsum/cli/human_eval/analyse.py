@@ -69,7 +69,7 @@ def analyse(
     from human_eval.statistics.analysis import analyse
     from human_eval.statistics.metrics import read_scores
     from human_eval.statistics.unblind import read_votes
-    from rlsum.cli.destination import check_folder
+    from rlsum.files import check_folder
     from rlsum.pages.terminal import show
 
     check_folder("-o", out, FILES, overwrite)

@@ -28,8 +28,8 @@ def backup(
     from human_eval.collection.database import back_up
     from human_eval.files import read_study
     from human_eval.formatting import counted
-    from rlsum.cli.destination import check_free
     from rlsum.errors import UserError
+    from rlsum.files import check_free
 
     source = database_path(database, study)
     if out.suffix != ".sqlite":

@@ -45,7 +45,7 @@ def collect(
     from human_eval.files import read_study
     from human_eval.formatting import counted
     from human_eval.study import StudyError
-    from rlsum.cli.destination import check_free
+    from rlsum.files import check_free
 
     rejects, trained = out.with_suffix(".rejects.jsonl"), practice_file(out)
     for path in (out, rejects, trained):

@@ -46,9 +46,8 @@ def judges(
     from human_eval.collection.store import ResponseStore
     from human_eval.files import read_study
     from human_eval.formatting import csv_text
-    from rlsum.cli.destination import check_free
     from rlsum.errors import UserError
-    from rlsum.files import write_atomically
+    from rlsum.files import check_free, write_atomically
 
     if out is not None:
         check_free("-o", out, overwrite)

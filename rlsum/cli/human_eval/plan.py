@@ -99,8 +99,8 @@ def plan(
     from human_eval.report.pictures import power_picture
     from human_eval.statistics.analysis import About
     from human_eval.statistics.exclusion import ExclusionRules
-    from rlsum.cli.destination import check_folder
     from rlsum.errors import UserError
+    from rlsum.files import check_folder
 
     check_folder("-o", out, FILES, overwrite)
     names = [name.strip() for name in criteria.split(",") if name.strip()]

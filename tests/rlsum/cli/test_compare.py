@@ -6,8 +6,8 @@ import comparisons
 import pytest
 import yaml
 
-from rlsum.cli.compare import _needed
 from rlsum.compare.cells import cells_of
+from rlsum.compare.running import needed
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def test_tasks_are_listed_and_nothing_is_written(rlsum, config):
 def test_a_task_works_on_what_it_needs_alone(tmp_path):
     cells = cells_of(comparisons.comparison(tmp_path))
     number = next(number for number, cell in enumerate(cells) if cell.name == "rouge-l.constant-2")
-    assert [cell.name for cell in _needed(cells, number)] == ["start-2", "rouge-l-2", "rouge-l.constant-2"]
+    assert [cell.name for cell in needed(cells, number)] == ["start-2", "rouge-l-2", "rouge-l.constant-2"]
 
 
 @pytest.mark.parametrize(

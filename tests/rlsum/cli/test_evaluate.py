@@ -216,6 +216,9 @@ def test_an_evaluation_shows_itself_in_a_notebook(files):
 
     rewards, outputs = from_specs("rouge-l"), read_systems([files / "good.jsonl", files / "poor.jsonl"])
     scores = {name: score_system(name, members, rewards) for name, members in outputs.items()}
-    shown = evaluate(outputs, scores, "poor", Resampling(resamples=50), rewards)._repr_markdown_()
-    assert "| poor |" in shown
+    evaluation = evaluate(outputs, scores, "poor", Resampling(resamples=50), rewards)
+    shown = evaluation._repr_html_()
+    assert shown.count("<table>") == len(evaluation.tables) == 3
     assert "rouge-l F1 stems" in shown
+    means = evaluation.to_frame().set_index(["system", "metric"])["mean"]
+    assert means["poor", "rouge-l"] == scores["poor"].metrics["rouge-l"].mean()

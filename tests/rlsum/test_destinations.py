@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rlsum.cli.destination import check_free
 from rlsum.errors import UserError
+from rlsum.files import check_free
 
 NOBODY = 65534
 

@@ -1,0 +1,264 @@
+"""The Python interface: what each command does, as a function. The commands call these.
+
+Results show themselves at Python's prompt and in a notebook, and have ``to_frame()``. Messages name an argument as the
+command line does: ``--out`` is ``out``. Importing this loads nothing heavy.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rewards import Description, Reward, describe
+from rewards import from_spec as load
+from rlsum.generation.job import Generated, Generating
+
+if TYPE_CHECKING:
+    from rlsum.compare.config import Comparison
+    from rlsum.compare.running import Compared
+    from rlsum.evaluation.population import Random
+    from rlsum.evaluation.significance import TestOption
+    from rlsum.evaluation.weighted import Level, Statistic
+    from rlsum.explain.explained import Explained
+    from rlsum.judgments.collection import Judgments
+    from rlsum.meta_evaluation.baselines import Unit
+    from rlsum.meta_evaluation.evaluation import MetaEvaluation
+    from rlsum.meta_evaluation.grouped import Average
+    from rlsum.records import Output
+    from rlsum.scoring.evaluation import Evaluation
+    from rlsum.scoring.pairs import Pairs
+    from rlsum.scoring.scored import Scored
+    from rlsum.training.run import Run
+
+__all__ = [
+    "STANDARD",
+    "Advance",
+    "Description",
+    "Generated",
+    "Generating",
+    "Reward",
+    "compare",
+    "correlate",
+    "describe",
+    "evaluate",
+    "explain",
+    "generate",
+    "judgments",
+    "load",
+    "score",
+    "train",
+]
+
+STANDARD = "rouge-1,rouge-2,rouge-lsum"
+Specs = str | Sequence[str]  # metrics: "rouge-l, sms(vectors=v.gz)", or a list of such
+Advance = Callable[[str, int, int], None]  # called with what is worked on, how much is done, and of how much
+Overrides = Sequence[str] | Mapping[str, Any]  # ["training.steps=5"] or {"training.steps": 5}
+Texts = Sequence[str]
+
+
+def _quiet(name: str, done: int, total: int) -> None:
+    """No progress."""
+
+
+def score(
+    data: str | Path | Texts | Pairs,
+    references: Sequence[Sequence[str] | str] = (),
+    metrics: Specs = STANDARD,
+    *,
+    sources: Texts = (),
+    out: str | Path | None = None,
+    workers: int = 1,
+    resamples: int = 1_000,
+    seed: int = 0,
+    overwrite: bool = False,
+    say: Callable[[str], None] = print,
+    advance: Advance = _quiet,
+) -> Scored:
+    """The scores of each text: ``data`` is a file of records, or a list of candidates with their ``references``.
+
+    Each of ``references`` is a text or several. With ``out`` each record is written with its scores, and a stopped
+    scoring continues. Raises RecordError for bad rows, RewardError for a bad metric.
+    """
+    from rlsum.scoring.comparison import Resampling
+    from rlsum.scoring.pairs import Listed, Records
+    from rlsum.scoring.pairs import Texts as PairTexts
+    from rlsum.scoring.scored import score as scored
+
+    if isinstance(data, Path) or (isinstance(data, str) and not len(references)):
+        data = Records(Path(data))
+    elif not isinstance(data, Records | PairTexts | Listed):
+        data = Listed.of(data, references, sources)
+    out = None if out is None else Path(out)
+    resampling = Resampling(resamples=resamples, seed=seed)
+    return scored(data, metrics, out, workers, resampling, overwrite, say, advance)
+
+
+def evaluate(
+    outputs: str | Path | Sequence[str | Path] | Mapping[str, Texts] | Mapping[str, Sequence[Output]],
+    references: Sequence[Sequence[str] | str] = (),
+    metrics: Specs = STANDARD,
+    *,
+    sources: Texts = (),
+    baseline: str | None = None,
+    resamples: int = 10_000,
+    seed: int = 0,
+    advance: Advance = _quiet,
+) -> Evaluation:
+    """Systems by metrics with intervals, properties, and differences from ``baseline`` (by default the first system).
+
+    ``outputs``: files of outputs; or system -> its texts, with the ``references`` and ``sources`` of all systems.
+    """
+    from rlsum.errors import UserError
+    from rlsum.scoring.comparison import Resampling
+    from rlsum.scoring.evaluation import evaluate as evaluated
+    from rlsum.scoring.outputs import check_columns, load_available, outputs_of, read_systems, score_system
+
+    scorers, missing = load_available(metrics)
+    if isinstance(outputs, Mapping):
+        systems = outputs_of(outputs, references, sources)
+    else:
+        systems = read_systems([Path(path) for path in ([outputs] if isinstance(outputs, str | Path) else outputs)])
+    check_columns(systems, scorers)
+    compared_with = baseline or next(iter(systems))
+    if compared_with not in systems:
+        raise UserError(f"--baseline {baseline!r} is not among the systems; choose one of {', '.join(systems)}")
+    scores = {}
+    for number, (system, members) in enumerate(systems.items()):
+        advance("systems", number, len(systems))
+        scores[system] = score_system(system, members, scorers, {})
+    return evaluated(systems, scores, compared_with, Resampling(resamples=resamples, seed=seed), scorers, missing)
+
+
+def explain(candidate: str, reference: str, metrics: Specs) -> Explained:
+    """Why a pair has its score: where the weight of its words and sentences moves, or which tokens are similar."""
+    from rlsum.explain.explained import explained
+
+    return explained(candidate, reference, metrics)
+
+
+def judgments(data: str | Path) -> Judgments:
+    """Human judgments: a file of records, ``hf://owner/name``, a known public file, or ``NAME:PATH`` for its reader."""
+    from rlsum.judgments.registry import load as loaded
+
+    return loaded(data)
+
+
+def correlate(
+    data: str | Path | Judgments,
+    metrics: Specs = "rouge-1,rouge-2,rouge-l",
+    *,
+    score: str = "overall",
+    statistics: Sequence[Statistic] = ("spearman", "pearson", "kendall"),
+    level: Level = "pooled",
+    average: Average | None = None,
+    test: TestOption = "auto",
+    random: Random | None = None,
+    length: Sequence[Unit] = ("letters",),
+    resamples: int = 2_000,
+    seed: int = 0,
+    cache: str | Path | None = None,
+    advance: Advance = _quiet,
+) -> MetaEvaluation:
+    """How well metrics agree with people: correlations with intervals, and tests between metrics.
+
+    ``score``: the human score. ``average``: correlate within each group, and average over groups or rows. ``length``:
+    text lengths to compare with. ``cache``: a folder that keeps scores, "default" for that of the command line.
+    """
+    from itertools import chain
+
+    import rewards
+    from rewards.scoring import columns_read
+    from rlsum.judgments.collection import Judgments
+    from rlsum.judgments.registry import load as loaded
+    from rlsum.meta_evaluation.cache import default_folder, scores_file
+    from rlsum.meta_evaluation.evaluation import Choices, check_choices, meta_evaluate
+    from rlsum.meta_evaluation.scores import scored, short_labels
+
+    choices = Choices(level, average, test, resamples, seed, random)
+    check_choices(choices, statistics)
+    scorers = rewards.from_specs(metrics)
+    file = None if cache is None else scores_file(default_folder() if cache == "default" else Path(cache))
+    if not isinstance(data, Judgments):
+        data = loaded(data, columns=[*chain(*columns_read(scorers.values()))])
+    done, total = dict.fromkeys(short_labels(scorers).values(), 0), len(data.rows)
+
+    def count(label: str, more: int) -> None:
+        done[label] += more
+        advance(label, done[label], total)
+
+    named = {short: scorers[label] for label, short in short_labels(scorers).items()}
+    table = scored(data, named, score=score, length=length, cache=file, progress=count)
+    return meta_evaluate(table, statistics, choices)
+
+
+def train(
+    config: str | Path | None = None,
+    overrides: Overrides = (),
+    *,
+    init: str | Path | None = None,
+    resume: str | Path | None = None,
+    auto_resume: bool = False,
+) -> Run:
+    """Train a summarizer by likelihood, or on a reward; ``config`` is a YAML file or a name of `rlsum configs`.
+
+    ``init``: the run or checkpoint to start from. ``resume``: a run to continue where it stopped, with more
+    training.steps if they are given; ``auto_resume``: do so if the folder of the run holds one.
+    """
+    from rlsum.training.run import train as trained
+
+    return trained(config, _overrides(overrides), _path(init), _path(resume), auto_resume)
+
+
+def generate(
+    checkpoint: str | Path,
+    corpus: str | Path,
+    out: str | Path,
+    how: Generating | None = None,
+    *,
+    overwrite: bool = False,
+    say: Callable[[str], None] = print,
+    advance: Advance = _quiet,
+) -> Generated:
+    """Summarize articles into the file ``out`` with a run, a checkpoint or a pretrained model of transformers.
+
+    ``corpus``: a file, a folder or a hub name. A stopped job continues when the same call is made again.
+    """
+    from rlsum.generation.job import generate as generated
+
+    return generated(Path(checkpoint), str(corpus), Path(out), how or Generating(), overwrite, say, advance)
+
+
+def compare(
+    config: str | Path | Comparison,
+    overrides: Overrides = (),
+    *,
+    jobs: int = 2,
+    report_only: bool = False,
+    retry: bool = False,
+    task: int | None = None,
+    timed: bool = True,
+) -> Compared:
+    """Train on each of several rewards from one start, and report which is better by which metric.
+
+    A stopped comparison continues when the same call is made again. ``retry``: try failed cells again. ``task``: one
+    cell alone. ``timed``: first measure and print what the cells cost. Cells are processes that start Python anew.
+    """
+    from rlsum.compare import config as configs
+    from rlsum.compare.running import run
+
+    if isinstance(config, str | Path):
+        config = configs.load(Path(config), _overrides(overrides))
+    return run(config, jobs, report_only, retry, task, timed)
+
+
+def _path(path: str | Path | None) -> Path | None:
+    return None if path is None else Path(path)
+
+
+def _overrides(given: Overrides) -> list[str]:
+    """As the command line has them."""
+    if isinstance(given, Mapping):
+        return [f"{key}={json.dumps(value)}" for key, value in given.items()]
+    return list(given)

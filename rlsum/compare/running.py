@@ -1,0 +1,92 @@
+"""A comparison from its configuration to its report."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from rlsum.compare import preflight
+from rlsum.compare.cells import Cell, cells_of
+from rlsum.compare.config import Comparison
+from rlsum.compare.folder import Folder
+from rlsum.compare.report import write_report
+from rlsum.compare.status import watching
+from rlsum.compare.work import Work
+from rlsum.errors import UserError
+from rlsum.pages.blocks import Block
+from rlsum.pages.shown import Shown, frame
+from rlsum.pages.terminal import show
+
+REPORT = "report"
+
+
+@dataclass(frozen=True, repr=False)
+class Compared(Shown):
+    """What of a comparison is finished; ``failed``: cell -> why. Its page is ``report/index.html`` in ``folder``."""
+
+    folder: Path
+    report: tuple[Block, ...]
+    failed: Mapping[str, str]
+
+    def blocks(self, long_signatures: bool = True) -> list[Block]:
+        """The report."""
+        return list(self.report)
+
+    def to_frame(self) -> Any:
+        """A row for each way of decoding, system, seed and metric or property: its raw mean and number of articles."""
+        text = (self.folder / REPORT / "scores.csv").read_text(encoding="utf-8")
+        header, *rows = csv.reader(io.StringIO(text))
+        table = frame(header, rows)
+        return table.assign(mean=table["mean"].replace("", "nan").astype(float), articles=table["articles"].astype(int))
+
+
+def run(
+    comparison: Comparison,
+    jobs: int,
+    report_only: bool = False,
+    retry: bool = False,
+    task: int | None = None,
+    timed: bool = True,
+    console: Console | None = None,
+) -> Compared:
+    """Check, train, decode and score what is left, then write the report; not with ``task``, which is one cell.
+
+    Prints the cells as they begin and end; ``timed``: first measures and prints what they will cost.
+    """
+    console = console or Console()
+    folder, cells = Folder(comparison), cells_of(comparison)
+    chosen = cells if task is None else needed(cells, task)
+    failed: Mapping[str, str] = {}
+    folder.claim()
+    if not report_only:
+        folder.prepare()
+        if not all(folder.trained(cell) for cell in chosen):
+            preflight.check(comparison, cells)
+            if timed:
+                show(preflight.plan(comparison, cells, preflight.costs(folder, cells), jobs), console)
+        with watching(folder, chosen, console) as watch:
+            failed = Work(folder, cells, chosen, jobs, retry).run(watch)
+    if task is not None:
+        return Compared(folder.path, (), failed)
+    try:
+        return Compared(folder.path, tuple(write_report(folder, cells)), failed)
+    except OSError as error:
+        fix = "nothing is lost: make room, and add --report-only"
+        raise UserError(f"{folder.path / REPORT}: cannot be written ({error.strerror}); {fix}") from error
+
+
+def needed(cells: Sequence[Cell], task: int) -> list[Cell]:
+    """A cell and those that it needs, in order. Raises UserError for a number without a cell."""
+    if task >= len(cells):
+        raise UserError(f"--task {task}: there are {len(cells)} tasks, numbered from 0; --tasks lists them")
+    names = {cells[task].name}
+    for cell in reversed(cells):  # a cell stands after all that it needs
+        if cell.name in names:
+            names.update(cell.after)
+    return [cell for cell in cells if cell.name in names]

@@ -1,0 +1,82 @@
+"""Explanations of one pair by several metrics, as Python and a notebook show them, and as files."""
+
+from __future__ import annotations
+
+import html as escaping
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import rewards
+from rewards.explain import Explanation, explain
+from rlsum.errors import UserError
+from rlsum.explain.picture import html, png
+from rlsum.files import check_free
+from rlsum.pages.shown import frame
+
+ENDINGS = (".png", ".html", ".json")
+
+
+@dataclass(frozen=True)
+class Explained:
+    """The explanation of each metric."""
+
+    explanations: tuple[Explanation, ...]
+
+    def __iter__(self) -> Iterator[Explanation]:
+        return iter(self.explanations)
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{each.metric} {each.score:.4f}" for each in self)
+
+    def _repr_html_(self) -> str:
+        page = escaping.escape(html(self.explanations))
+        return f'<iframe srcdoc="{page}" style="width: 100%; height: 30em; border: 0"></iframe>'
+
+    def to_frame(self) -> Any:
+        """A move of weight, or a pair of tokens, a row: the metric, both texts, weight (None: no plan) and value."""
+        return frame(("metric", "candidate", "reference", "weight", "value"), self._rows())
+
+    def _rows(self) -> Iterator[tuple[Any, ...]]:
+        for each in self:
+            for i, left in enumerate(each.candidate):
+                for j, right in enumerate(each.reference):
+                    weight = None if each.plan is None else float(each.plan[i, j])
+                    if weight != 0:
+                        yield each.metric, left.text, right.text, weight, float(each.values[i, j])
+
+    def save(self, out: str | Path, theme: str = "light", overwrite: bool = False) -> bool:
+        """Write a picture (.png, of one metric), a page (.html) or data (.json).
+
+        Returns whether the installed fonts have every letter of a picture.
+        """
+        out = Path(out)
+        check_out(out, len(self.explanations), overwrite)
+        complete = True
+        if out.suffix == ".json":
+            data = [explanation.as_json() for explanation in self]
+            out.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
+        elif out.suffix == ".html":
+            # a text may hold half a surrogate pair
+            out.write_text(html(self.explanations), encoding="utf-8", errors="replace")
+        else:
+            picture, complete = png(self.explanations[0], theme)
+            out.write_bytes(picture)
+        return complete
+
+
+def explained(candidate: str, reference: str, metrics: str | Sequence[str]) -> Explained:
+    """The explanation of each of ``metrics``. Raises RewardError for one that has none."""
+    scorers = rewards.from_specs(metrics)
+    return Explained(tuple(explain(scorer, candidate, reference) for scorer in scorers.values()))
+
+
+def check_out(out: Path, metrics: int, overwrite: bool) -> None:
+    """Raise UserError for a file that cannot be written, or a picture of several metrics."""
+    if out.suffix not in ENDINGS:
+        raise UserError(f"--out {out}: the ending selects the format; use one of {', '.join(ENDINGS)}")
+    check_free("--out", out, overwrite)
+    if out.suffix == ".png" and metrics > 1:
+        raise UserError(f"--out {out}: a picture shows one metric, {metrics} are given; use .html or .json")

@@ -1,0 +1,37 @@
+"""Results that Python's prompt and a notebook show as the command line does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rlsum.pages.blocks import Block
+from rlsum.pages.page import fragment
+from rlsum.pages.table import Table
+from rlsum.pages.terminal import as_text
+
+
+class Shown:
+    """A result with a report: its text is that of the terminal, and a notebook shows its tables."""
+
+    def blocks(self, long_signatures: bool = False) -> list[Block]:
+        """What is shown; signatures of metrics in their short form, or with the names of their fields."""
+        raise NotImplementedError
+
+    @property
+    def tables(self) -> list[Table]:
+        """The tables of the report, each with ``to_frame()``."""
+        return [block for block in self.blocks() if isinstance(block, Table)]
+
+    def __repr__(self) -> str:
+        return as_text(self.blocks())
+
+    def _repr_html_(self) -> str | None:
+        return fragment(self.blocks())
+
+
+def frame(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Any:
+    """A pandas DataFrame; pandas must be installed (extra ``train``)."""
+    import pandas
+
+    return pandas.DataFrame([list(row) for row in rows], columns=list(header))

@@ -1,0 +1,150 @@
+"""Pairs scored item by item: into memory, and into a file that a stopped scoring continues."""
+
+from __future__ import annotations
+
+import itertools
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import rewards
+from rewards.scoring import headings, short_signature
+from rlsum.errors import UserError
+from rlsum.evaluation.rows import Floats
+from rlsum.files import check_free
+from rlsum.pages.blocks import Block, Bullets
+from rlsum.pages.shown import Shown, frame
+from rlsum.scoring import signatures as recorded
+from rlsum.scoring.comparison import Resampling
+from rlsum.scoring.journal import Journal
+from rlsum.scoring.pairs import Pairs, Row
+from rlsum.scoring.streaming import CHUNK, Scoring, chunked
+from rlsum.scoring.tables import metric_table
+
+Advance = Callable[[str, int, int], None]  # called with what is worked on, how much is done, and of how much
+
+
+@dataclass(frozen=True, repr=False)
+class Scored(Shown):
+    """Scores by system and metric, eight bytes each, raw and NaN where undefined, in the order of the pairs."""
+
+    headings: Mapping[str, str]
+    signatures: Mapping[str, str]
+    resampling: Resampling
+    by_system: dict[str, dict[str, array[float]]] = field(default_factory=dict)
+    rows: int = 0
+
+    def add(self, row: Row, scores: Mapping[str, float | None]) -> None:
+        """Add one row's scores; None becomes NaN."""
+        columns = self.by_system.setdefault(str(row.get("system") or "candidates"), {})
+        for label, value in scores.items():
+            columns.setdefault(label, array("d")).append(float("nan") if value is None else value)
+
+    def __getitem__(self, metric: str) -> Floats:
+        """The scores (n,) of a metric, system after system."""
+        return np.concatenate([np.frombuffer(columns[metric]) for columns in self.by_system.values()])
+
+    def blocks(self, long_signatures: bool = False) -> list[Block]:
+        """Means x 100 with intervals, a row a system; then signatures, with the number of undefined scores."""
+        means = {
+            system: {label: self.resampling.interval(np.frombuffer(scores[label])) for label in self.headings}
+            for system, scores in self.by_system.items()
+        }
+        sizes = ", ".join(f"{system} {len(next(iter(each.values()))):,}" for system, each in self.by_system.items())
+        notes = [f"Items: {sizes}; {self.resampling.note}."]
+        lines = []
+        for label, signature in self.signatures.items():
+            undefined = int(np.isnan(self[label]).sum())
+            written = signature if long_signatures else short_signature(signature)
+            lines.append(written + (f"  ({undefined:,} undefined)" if undefined else ""))
+        return [metric_table(means, {}, "Scores x 100", notes, self.headings), Bullets(lines, "code")]
+
+    def to_frame(self) -> Any:
+        """A row an item: its system and its raw scores."""
+        rows = (
+            (system, *values)
+            for system, columns in self.by_system.items()
+            for values in zip(*columns.values(), strict=True)
+        )
+        return frame(("system", *self.signatures), rows)
+
+
+def score(
+    pairs: Pairs,
+    metrics: str | Sequence[str],
+    out: Path | None,
+    workers: int,
+    resampling: Resampling,
+    overwrite: bool,
+    say: Callable[[str], None],
+    advance: Advance,
+) -> Scored:
+    """The scores of ``pairs``, which are read twice; written to ``out``, where a stopped scoring continues.
+
+    Raises before anything is scored: UserError for a file that may not be replaced, RecordError for a bad row,
+    RewardError for a bad metric.
+    """
+    scorers = rewards.from_specs(metrics)
+    if out is not None:
+        check_free("--out", out, overwrite)
+        if out.suffix == ".gz":
+            raise UserError(f"--out {out}: rows are written as plain text; leave .gz out of the name")
+    identity = pairs.check(scorers.values())
+    with Scoring(metrics, workers) as scoring:
+        signatures = scoring.signatures()
+        scored = Scored(headings(scorers), signatures, resampling, rows=identity.rows)
+        if out is None:
+            _run(pairs, scoring, scored, None, say, advance)
+        else:
+            _check_kept(recorded.changed(identity.scored, signatures), overwrite, say)
+            kept = {metric: known for metric, known in identity.scored.items() if known is not None}
+            origin = {"signatures": signatures, "input": identity.content, "rows": identity.rows}
+            with closing(Journal(out, origin, CHUNK)) as journal:
+                _run(pairs, scoring, scored, journal, say, advance)
+                recorded.write(out, {**kept, **signatures})
+                journal.finish()
+    return scored
+
+
+def _check_kept(changed: list[str], overwrite: bool, say: Callable[[str], None]) -> None:
+    """Raise UserError where existing scores would be replaced by others without --overwrite."""
+    problem = f"rows already have scores by {', '.join(changed)}, with another signature or none recorded"
+    if changed and not overwrite:
+        fix = "add --overwrite to replace them, or name both variants in one --metrics to keep both"
+        raise UserError(f"{problem}; {fix}")
+    if changed:
+        say(f"{problem}; they are replaced")
+
+
+def _run(
+    pairs: Pairs,
+    scoring: Scoring,
+    scored: Scored,
+    journal: Journal | None,
+    say: Callable[[str], None],
+    advance: Advance,
+) -> None:
+    """Score the rows that are not in the journal."""
+    done = 0 if journal is None else journal.done
+    if journal is not None and done:
+        say(f"{journal.path}: {done:,} of {scored.rows:,} rows are already scored; continuing")
+        for row in itertools.islice(journal.written(), done):
+            scored.add(row, {label: row["scores"][label] for label in journal.origin["signatures"]})
+    for rows, results in scoring.chunks(chunked(itertools.islice(pairs, done, None))):
+        for row, result in zip(rows, results, strict=True):
+            scored.add(row, result.scores)
+        if journal is not None:
+            journal.append([_joined(row, *result) for row, result in zip(rows, results, strict=True)])
+        done += len(rows)
+        advance("scoring", done, scored.rows)
+
+
+def _joined(row: Row, scores: dict[str, float | None], undefined: dict[str, str]) -> dict[str, Any]:
+    """The row with its new scores and reasons; those of other metrics stay."""
+    others = {metric: reason for metric, reason in row.get("undefined", {}).items() if metric not in scores}
+    return {**row, "scores": {**row.get("scores", {}), **scores}, "undefined": {**others, **undefined}}

@@ -1,0 +1,101 @@
+"""A training from its configuration, or from where it stopped, to a run folder. What is wrong is found before torch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from signal import Signals
+from typing import TYPE_CHECKING, Any
+
+from rlsum import config as configs
+from rlsum.config import Config
+from rlsum.pages.shown import frame
+from rlsum.readers import jsonl
+
+if TYPE_CHECKING:
+    from rlsum.training.checkpoint import Progress
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run folder after a training; ``stopped`` is the signal that ended it before the last update, if any."""
+
+    folder: Path
+    progress: Progress
+    stopped: Signals | None = None
+
+    def __repr__(self) -> str:
+        end = "" if self.stopped is None else f", stopped by {self.stopped.name}"
+        best = f"best at {self.progress.best_step:,}, {self.folder / 'best'}"
+        return f"Run {self.folder}: {self.progress.step:,} updates{end}; {best}"
+
+    def to_frame(self) -> Any:
+        """What the run logged: a row an update or a validation."""
+        rows = [read.fields for read in jsonl(self.folder / "metrics.jsonl")]
+        header = list(dict.fromkeys(name for row in rows for name in row))
+        return frame(header, ([row.get(name) for name in header] for row in rows))
+
+
+def train(
+    config: str | Path | None,
+    overrides: Sequence[str],
+    init: Path | None,
+    resume: Path | None,
+    auto_resume: bool,
+) -> Run:
+    """Train, or go on with ``resume``; ``auto_resume`` goes on where the folder of the run holds a state."""
+    if resume is not None and init is not None:
+        raise configs.ConfigError(
+            f"--resume {resume} --init {init}: a resumed run continues from its own state; leave out --init"
+        )
+    if auto_resume and resume is None and config is not None:
+        resume, init = _begun(configs.load(config, overrides), init)
+    if resume is not None:
+        resolved = _resumed(resume, config, overrides)
+    elif config is None:
+        raise configs.ConfigError("CONFIG is missing: give a YAML file, a name of `rlsum configs`, or --resume RUN")
+    else:
+        resolved = configs.load(config, overrides)
+    from rlsum.training import build
+    from rlsum.training.parallel.processes import lost_process_as_error
+
+    with lost_process_as_error("its own message says why"):
+        trainer = build.trainer(resolved, init=init, resume=resume is not None)
+        progress = trainer.fit()
+    return Run(trainer.run, progress, trainer.stopped)
+
+
+def _begun(config: Config, init: Path | None) -> tuple[Path | None, Path | None]:
+    """The run to resume, None where its folder holds no state, and the start, None where it is resumed."""
+    from rlsum.training import checkpoint
+
+    run = Path(config.run)
+    return (run, None) if (run / checkpoint.STATE).is_file() else (None, init)
+
+
+def _resumed(run: Path, config: str | Path | None, overrides: Sequence[str]) -> Config:
+    """The configuration of the run. CONFIG and overrides, if given, must agree with it, but for more updates."""
+    from rlsum.training import checkpoint, environment
+
+    if not (run / checkpoint.STATE).is_file():
+        fix = "give the folder of a run"
+        if (run / checkpoint.CONFIG).is_file():
+            fix = "the run stopped before it saved one: repeat the command that started it"
+        raise checkpoint.CheckpointError(f"--resume {run}: no {checkpoint.STATE} there; {fix}")
+    stored = replace(checkpoint.read_config(run), run=str(run))
+    if config is not None or overrides:
+        given = configs.load(config or run / checkpoint.CONFIG, overrides)
+        given = replace(given, run=str(run), model=given.model or stored.model)
+        steps = given.training.steps
+        if replace(given, training=replace(given.training, steps=stored.training.steps)) != stored:
+            raise configs.ConfigError(
+                f"--resume {run}: CONFIG or overrides differ from the run's own config.yaml; leave them out. Only "
+                "training.steps may be larger"
+            )
+        if steps < stored.training.steps:
+            raise configs.ConfigError(
+                f"--resume {run} training.steps={steps}: the run has {stored.training.steps}; give more, or none"
+            )
+        stored = replace(stored, training=replace(stored.training, steps=steps))
+    return environment.as_begun(run, stored)
