@@ -55,8 +55,10 @@ def interval_cell(interval: Interval, scale: float, digits: int, mark: bool = Fa
 
 
 def p_text(p: float) -> str:
-    """A p-value with four digits, the resolution of 10,000 resamples."""
-    return UNDEFINED if math.isnan(p) else f"{p:.4f}"
+    """A p-value with four digits, the resolution of 10,000 resamples; a smaller one is not shown as zero."""
+    if math.isnan(p):
+        return UNDEFINED
+    return "< .0001" if p < 0.00005 else f"{p:.4f}"
 
 
 def p_words(p: float) -> str:

@@ -72,13 +72,8 @@ def _line(measured: Measured, one: str, other: str) -> tuple[Cell, ...]:
         else Cell(f"{100 * test.difference:+.1f}", f"{low:+.1f} to {high:+.1f}", real),
         Cell(p_text(test.p)),
         Cell(p_text(test.p_holm), mark=real),
-        Cell(_small(williams.p_greater)),
+        Cell(p_text(williams.p_greater)),
     )
-
-
-def _small(p: float) -> str:
-    """A p-value that is not limited by a number of resamples."""
-    return "< 0.0001" if p < 0.0001 else p_text(p)
 
 
 def _row(measured: Measured, test: MetricTest) -> dict[str, Any]:

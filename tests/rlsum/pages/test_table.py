@@ -6,8 +6,10 @@ import pytest
 from rich.console import Console
 
 from rlsum.evaluation.statistics import Interval
+from rlsum.pages.latex import to_latex
 from rlsum.pages.markdown import to_markdown
-from rlsum.pages.table import DASH, Cell, Table
+from rlsum.pages.page import to_html
+from rlsum.pages.table import DASH, Cell, Table, p_text
 from rlsum.pages.terminal import show
 from rlsum.scoring.comparison import Comparison
 from rlsum.scoring.tables import difference_table, metric_table, property_table
@@ -77,6 +79,17 @@ def test_markup_in_names_is_text_in_the_terminal_and_in_markdown():
     assert markdown[4] == f"| lead [3] | **40.00** (39.00{DASH}41.00) | **20.00** (10.00{DASH}30.00) |"
     assert markdown[5].startswith("| model\\|x | 30.00 (one item)")
     assert markdown[-1] == "a note"
+
+
+def test_no_p_value_is_shown_as_zero():
+    assert [p_text(p) for p in (0.0, 4.9e-5, 1 / 10_001, 0.0312, 1.0)] == [
+        "< .0001", "< .0001", "0.0001", "0.0312", "1.0000",
+    ]  # fmt: skip
+    table = Table("", ("", "p"), ((Cell("a"), Cell(p_text(1e-9))),))
+    assert "< .0001" in printed(table)
+    assert "| < .0001 |" in to_markdown([table])
+    assert r"\textless{} .0001" in to_latex([table])
+    assert "&lt; .0001" in to_html([table])
 
 
 @pytest.mark.parametrize("width", [20, 40, 80, 200])
