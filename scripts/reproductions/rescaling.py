@@ -22,9 +22,8 @@ from reproductions.claims import within
 from reproductions.estimate import Estimate, estimate
 from reproductions.published import ABSENT
 from reproductions.reproduction import Reproduction, run
-from reproductions.together import score_together
 from reproductions.twmd.metrics import TOKENS
-from reproductions.twmd.pairs import SentencePairs, pairs_of
+from reproductions.twmd.pairs import SentencePairs, pairs_of, score_all
 from rewards.embedding.metrics import bertscore
 from rewards.embedding.rescaling import PUBLISHED, random_pairs
 from rewards.embedding.reward import EmbeddingReward, rescaled
@@ -89,8 +88,8 @@ def rescaling(
     """
     metrics = [bertscore(encoder=encoder, layer=layer, direction=direction) for direction in TOKENS]
     drawn = random_pairs(pairs.references, count, seed)
-    random = score_together(metrics, [one for one, _ in drawn], [other for _, other in drawn])
-    judged = score_together(metrics, pairs.candidates, pairs.references)
+    random = score_all(metrics, [one for one, _ in drawn], [other for _, other in drawn])
+    judged = score_all(metrics, pairs.candidates, pairs.references)
     base = np.nanmean(random, axis=1)
     loaded = metrics[0].space.source.load()
     short = Path(encoder).name

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reproductions.estimate import Estimate, estimate
-from reproductions.together import score_together
 from reproductions.twmd.metrics import EncoderSetup, Metric
+from rewards.base import Reward
 from rewards.embedding.corpus_statistics import digest
 from rewards.embedding.reward import EmbeddingReward
+from rewards.embedding.space import OFFICIAL_BATCH
 from rewards.encoding.encoder import Encoder
 from rewards.encoding.layers import Layer
 from rlsum.errors import UserError
@@ -27,6 +28,7 @@ from rlsum.judgments.records import Judgment
 Floats = NDArray[np.float64]
 Measured = Mapping[Metric, Mapping[Statistic, Mapping[str, Estimate]]]  # -> group -> correlation
 SCORE = "overall"
+PART = 64 * OFFICIAL_BATCH  # pairs whose vectors the encoder's cache holds; batches of batch centering stay whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +84,17 @@ def _segment(row: Judgment) -> int:
     return int(last) if last.isdecimal() else 0
 
 
+def score_all(rewards: Sequence[Reward], candidates: Sequence[str], references: Sequence[str]) -> Floats:
+    """``(metrics, n)``: every metric's scores of n pairs, each text encoded once for the metrics of one layer."""
+    values = np.empty((len(rewards), len(candidates)))
+    for start in range(0, len(candidates), PART):
+        part = slice(start, start + PART)
+        listed = [[reference] for reference in references[part]]
+        for row, reward in enumerate(rewards):
+            values[row, part] = reward(candidates[part], listed)
+    return values
+
+
 def scores(
     pairs: SentencePairs,
     rewards: Sequence[EmbeddingReward],
@@ -99,18 +112,18 @@ def scores(
             tokens = _tokens(by_length, [pairs.candidates[row] + " " + pairs.references[row] for row in rows])
             rows = [rows[index] for index in np.argsort(tokens, kind="stable")]
         texts = [pairs.candidates[row] for row in rows], [pairs.references[row] for row in rows]
-        values[:, rows] = score_together(rewards, *texts) if cache is None else _cached(cache, rewards, *texts)
+        values[:, rows] = score_all(rewards, *texts) if cache is None else _cached(cache, rewards, *texts)
     return values
 
 
 def _cached(
     folder: Path, rewards: Sequence[EmbeddingReward], candidates: Sequence[str], references: Sequence[str]
 ) -> Floats:
-    """`score_together` with one file per metric in ``folder``, which is read if it exists and else written."""
+    """`score_all` with one file per metric in ``folder``, which is read if it exists and else written."""
     files = [folder / f"{digest([reward.signature, *candidates, *references])}.npy" for reward in rewards]
     missing = [index for index, file in enumerate(files) if not file.exists()]
     folder.mkdir(parents=True, exist_ok=True)
-    values = score_together([rewards[index] for index in missing], candidates, references)
+    values = score_all([rewards[index] for index in missing], candidates, references)
     for index, row in zip(missing, values, strict=True):
         content = io.BytesIO()
         np.save(content, row)

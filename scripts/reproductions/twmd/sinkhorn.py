@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from reproductions.claims import within
 from reproductions.estimate import best
 from reproductions.reproduction import Reproduction
-from reproductions.together import Cosines, both_ways
 from reproductions.twmd.metrics import EncoderSetup, Metric
 from reproductions.twmd.pairs import SentencePairs, measure
 from reproductions.twmd.tables import NEGLIGIBLE, average_of, averaged, over_groups, record
@@ -72,42 +74,34 @@ def figure4(setup: EncoderSetup, pairs: SentencePairs) -> Reproduction:
     return Reproduction("figure4", (table,), tuple(records), (drawn,), (claim,), (note,))
 
 
-def column_errors(cosines: Cosines, temperature: float, iterations: int) -> NDArray[np.float64]:
+def column_errors(cosines: Sequence[Tensor], temperature: float, iterations: int) -> NDArray[np.float64]:
     """``(iterations,)``: half the sum over columns of ``|column sum - 1/L2|`` after each, averaged over the pairs.
 
-    Rows sum to ``1/L1`` exactly after every iteration, because they are normalised last.
+    ``cosines``: ``(L1, L2)`` of each pair. Rows, normalised last, sum to ``1/L1`` exactly.
     """
-    logits = cosines.values / temperature
-    rows, columns = cosines.rows[:, :, None], cosines.columns[:, None, :]
-    target = cosines.columns / cosines.columns.sum(dim=1, keepdim=True).double()
-    row_length = cosines.rows.sum(dim=1)[:, None, None]
-    log_plan, errors = logits, []
-    for _ in range(iterations):
-        log_plan = log_plan - log_plan.masked_fill(~rows, -np.inf).logsumexp(dim=1, keepdim=True)
-        log_plan = log_plan - log_plan.masked_fill(~columns, -np.inf).logsumexp(dim=2, keepdim=True)
-        plan = log_plan.exp() * rows * columns / row_length
-        error = (plan.sum(dim=1) - target).abs().sum(dim=1)
-        errors.append(float(error.mean() / 2))
-    return np.array(errors)
+    errors = np.zeros(iterations)
+    for values in cosines:
+        log_plan, (rows, columns) = values / temperature, values.shape
+        for iteration in range(iterations):
+            log_plan = log_plan.log_softmax(dim=0).log_softmax(dim=1)
+            error = (log_plan.exp().sum(dim=0) / rows - 1 / columns).abs().sum() / 2
+            errors[iteration] += float(error) / len(cosines)
+    return errors
 
 
-def _sample(setup: EncoderSetup, pairs: SentencePairs, metric: Metric) -> Cosines:
+def _sample(setup: EncoderSetup, pairs: SentencePairs, metric: Metric) -> list[Tensor]:
     """The cosines of the first pairs of each group."""
-    import torch
-
     space = metric.reward(setup).space
     groups = pairs.group_rows()
-    first, second = [], []
-    for rows in groups.values():
-        rows = rows[: max(2, SAMPLE // len(groups))]
-        candidates, references = (
-            [pairs.candidates[row] for row in rows],
-            [pairs.references[row] for row in rows],
-        )
+    cosines = []
+    for members in groups.values():
+        rows = members[: max(2, SAMPLE // len(groups))]
+        candidates, references = [pairs.candidates[row] for row in rows], [pairs.references[row] for row in rows]
         with torch.inference_mode():
             ours, theirs = space.sides(candidates, references, space.encode([*candidates, *references]))
-        for candidate, reference in zip(candidates, references, strict=True):
-            if candidate in ours and reference in theirs:
-                first.append(ours[candidate])
-                second.append(theirs[reference])
-    return both_ways(first, second)[0]
+            cosines += [
+                ours[candidate].vectors @ theirs[reference].vectors.T
+                for candidate, reference in zip(candidates, references, strict=True)
+                if candidate in ours and reference in theirs
+            ]
+    return cosines

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import reproduce
+import torch
 from encoders import WORDS
 from judged import judged
-from reproductions.together import both_ways
 from reproductions.twmd import geometry, tables
 from reproductions.twmd.command import STUDIES
 from reproductions.twmd.geometry import WordOccurrences, centred, drawn_pairs
@@ -18,7 +18,6 @@ from reproductions.twmd.metrics import EncoderSetup, Metric
 from reproductions.twmd.pairs import SentencePairs, correlations, measure, pairs_of, scores
 from reproductions.twmd.sinkhorn import column_errors
 
-from rewards.embedding.similarity import Points
 from rlsum.errors import UserError
 from rlsum.judgments.collection import Judgments
 
@@ -75,7 +74,7 @@ def test_scores_are_remembered_by_metric_and_texts(
     assert len(list(tmp_path.iterdir())) == 2  # a file a group
     again = scores(pairs, rewards, cache=tmp_path)
     np.testing.assert_array_equal(again[:1], once)
-    monkeypatch.setattr("reproductions.twmd.pairs.score_together", lambda rewards, *texts: np.ones((len(rewards), 0)))
+    monkeypatch.setattr("reproductions.twmd.pairs.score_all", lambda rewards, *texts: np.ones((len(rewards), 0)))
     np.testing.assert_array_equal(scores(pairs, rewards, cache=tmp_path), again)
 
 
@@ -133,20 +132,18 @@ def test_the_best_metric_is_compared_with_all_others(setup: EncoderSetup, pairs:
     assert [part.split(" ")[1] for part in claim.numbers.split("; ")] == ["SBERT-batch", "CKA", "CKA-batch"]
 
 
-def unit(rows: int, seed: int) -> Points:
-    import torch
-
+def unit(rows: int, seed: int) -> torch.Tensor:
     vectors = np.random.default_rng(seed).normal(size=(rows, 5))
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    return Points(torch.tensor(vectors), torch.full((rows,), 1 / rows, dtype=torch.float64))
+    return torch.tensor(vectors)
 
 
 def test_sinkhorn_errors_are_those_of_plans_made_by_hand() -> None:
     first, second = [unit(3, 0), unit(6, 1)], [unit(5, 2), unit(2, 3)]
-    found = column_errors(both_ways(first, second)[0], 0.3, 40)
+    found = column_errors([one @ other.T for one, other in zip(first, second, strict=True)], 0.3, 40)
     errors = []
     for one, other in zip(first, second, strict=True):
-        plan = np.exp((one.vectors @ other.vectors.T).numpy() / 0.3)
+        plan = np.exp((one @ other.T).numpy() / 0.3)
         rows, columns = plan.shape
         listed = []
         for _ in range(40):
