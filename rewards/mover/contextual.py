@@ -17,13 +17,7 @@ from numpy.typing import NDArray
 from rewards.embedding.space import CHUNK
 from rewards.encoding.encoder import EncodedTexts
 from rewards.encoding.loading import EncoderSource, shown
-from rewards.mover.items import (
-    Document,
-    Items,
-    Mover,
-    mover_similarity,
-    without_words,
-)
+from rewards.mover.items import Document, Items, Mover, mover_similarity, without_words
 from rewards.scoring import Inputs, library, references_of, score_items, signature
 from rewards.text.sentences import located_words
 

@@ -12,16 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rewards.encoding.vectors import StaticVectors, VectorSource, load_once
-from rewards.mover.items import (
-    Document,
-    Items,
-    Mover,
-    Rows,
-    VectorScaling,
-    items_of,
-    mover_similarity,
-    without_words,
-)
+from rewards.mover.items import Document, Items, Mover, Rows, VectorScaling, items_of, mover_similarity, without_words
 from rewards.scoring import Inputs, library, references_of, score_items, signature
 from rewards.text.sentences import Reader, Sentences, StopWords, content_words, located_words
 

@@ -180,9 +180,7 @@ def _notes(found: Look) -> list[str]:
     return lines
 
 
-def configs(
-    name: Annotated[str | None, typer.Argument(help="Name of a configuration, to print it.")] = None,
-) -> None:
+def configs(name: Annotated[str | None, typer.Argument(help="Name of a configuration, to print it.")] = None) -> None:
     """List the configurations that `rlsum train NAME` knows, or print one of them to change.
 
     A printed configuration includes what it takes from its `base`. Those of `accelerate` are for its launcher.

@@ -29,8 +29,7 @@ def correlate(
         bool, typer.Option("--by-group", help="Correlate within each group (language pair, topic) and average.")
     ] = False,
     average: Annotated[
-        Average | None,
-        typer.Option(help="With --by-group: weight groups equally (groups, the default) or by rows."),
+        Average | None, typer.Option(help="With --by-group: weight groups equally (groups, the default) or by rows.")
     ] = None,
     random: Annotated[
         Random | None,

@@ -14,8 +14,7 @@ def evaluate(
     files: Annotated[list[Path], typer.Argument(metavar="OUT.jsonl...", help="Outputs of one or more systems.")],
     metrics: Metrics = STANDARD,
     baseline: Annotated[
-        str | None,
-        typer.Option(metavar="SYSTEM", help="System to compare the others with (default: the first)."),
+        str | None, typer.Option(metavar="SYSTEM", help="System to compare the others with (default: the first).")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with raw scores (not x 100).")] = False,
     resamples: Annotated[int, typer.Option(min=1, help="Resamples of each interval and each test.")] = 10_000,

@@ -21,10 +21,7 @@ Scale = Literal["min-max", "standard", "none"]
 
 
 def fit_metric(
-    data: Annotated[
-        list[str],
-        typer.Argument(metavar="DATA...", help=JUDGMENTS),
-    ],
+    data: Annotated[list[str], typer.Argument(metavar="DATA...", help=JUDGMENTS)],
     metric: Annotated[str, typer.Option(help="sbert, cka, bertscore, trwmd or twmd, with its options.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="The learned metric; must be new.")],
     valid: Annotated[

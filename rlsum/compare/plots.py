@@ -114,8 +114,7 @@ def _likelihood_panels(runs: Runs, colours: Mapping[str, str], prefix: str) -> l
     kinds = (("training, nats a token", "train", True), ("validation, nats a token", "valid", False))
     return [
         Panel(
-            prefix + title,
-            tuple(_curve(name, colours, line(rows, kind, "nll"), smooth) for name, rows in runs.items()),
+            prefix + title, tuple(_curve(name, colours, line(rows, kind, "nll"), smooth) for name, rows in runs.items())
         )
         for title, kind, smooth in kinds
     ]

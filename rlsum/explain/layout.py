@@ -59,10 +59,7 @@ class Band:
     def at(self, t: float) -> tuple[float, float]:
         """The point at ``t`` in [0, 1] of the middle line, a cubic curve that is level at both ends."""
         (x0, y0), (x1, y1) = self.start, self.end
-        along, across = (
-            1.5 * t - 1.5 * t**2 + t**3,
-            3 * t**2 - 2 * t**3,
-        )  # Bezier, both controls at the middle of x
+        along, across = (1.5 * t - 1.5 * t**2 + t**3, 3 * t**2 - 2 * t**3)  # Bezier, both controls at the middle of x
         return x0 + along * (x1 - x0), y0 + across * (y1 - y0)
 
 

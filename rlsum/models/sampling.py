@@ -112,11 +112,7 @@ def _least_kept(log_p: Tensor, sampling: Sampling) -> Tensor:
 
 
 def target_log_policy(
-    log_p: Callable[[int], Tensor],
-    target: Tensor,
-    sampling: Sampling,
-    ends: Sequence[int],
-    never: Sequence[int] = (),
+    log_p: Callable[[int], Tensor], target: Tensor, sampling: Sampling, ends: Sequence[int], never: Sequence[int] = ()
 ) -> Tensor:
     """Log-probabilities (R, T) of sampled targets; ``log_p(t)`` gives the model's (R, V) for token t.
 

@@ -24,16 +24,7 @@ from rlsum.models.summarizer import Scorer, Summarizer, Tokens
 from rlsum.training.estimators import Credit, exchanged
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes
 from rlsum.training.reward_losses import BestOfN, MinimumRisk, PolicyGradient, Ranking
-from rlsum.training.update import (
-    MixedStep,
-    MLEStep,
-    RewardLoss,
-    Rollout,
-    Samples,
-    Score,
-    StepResult,
-    score_together,
-)
+from rlsum.training.update import MixedStep, MLEStep, RewardLoss, Rollout, Samples, Score, StepResult, score_together
 
 if TYPE_CHECKING:
     from rewards.base import Reward

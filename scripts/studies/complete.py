@@ -23,12 +23,7 @@ from ports import free_port
 from rlsum.records import read_outputs
 
 # Criterion -> probability of the second system, and of no difference; the rest is the first system's.
-PLANTED = {
-    "non-redundancy": (0.65, 0.20),
-    "coherence": (0.40, 0.20),
-    "focus": (0.50, 0.20),
-    "overall": (0.42, 0.16),
-}
+PLANTED = {"non-redundancy": (0.65, 0.20), "coherence": (0.40, 0.20), "focus": (0.50, 0.20), "overall": (0.42, 0.16)}
 CARELESS = 1  # judges who answer at random, checks too
 
 

@@ -54,10 +54,7 @@ def table1(setup: EncoderSetup, pairs: SentencePairs, protocol: Protocol) -> Rep
     sizes = {group: len(rows) for group, rows in pairs.group_rows().items()}
     averages = averaged(measured, lambda groups: over_years(groups, sizes) if official else over_groups(groups))
     columns = PublishedColumns("table1", {AVERAGE: "STS12-16"}, ("pearson", "spearman"))
-    claims = (
-        batch_helps(averages, "STS 2012-16"),
-        dimension_changes_nothing(averages),
-    )
+    claims = (batch_helps(averages, "STS 2012-16"), dimension_changes_nothing(averages))
     return correlation_table("table1", "Table 1. STS 2012-16", setup, averages, columns, claims, (STS_NOTES[protocol],))
 
 
