@@ -44,9 +44,9 @@ def within(
 def undetected(text: str, estimates: Mapping[str, Estimate], scale: float = 100) -> Claim:
     """The finding that no estimate differs significantly from 0: each interval contains 0."""
     intervals, numbers = [estimate.interval for estimate in estimates.values()], _numbers(estimates, scale)
-    if any(low > 0 or high < 0 for low, high in intervals):
-        return Claim(text, "does not hold", numbers)
-    return Claim(text, "holds" if intervals and not np.isnan(intervals).any() else "cannot be said", numbers)
+    detected = any(low > 0 or high < 0 for low, high in intervals)
+    known = detected or (bool(intervals) and not np.isnan(intervals).any())
+    return Claim(text, verdict(not detected, known), numbers)
 
 
 def both(text: str, *claims: Claim) -> Claim:
@@ -60,11 +60,16 @@ def against(text: str, claim: Claim) -> Claim:
     return Claim(text, OPPOSITE[claim.verdict], f"{claim.text}: {claim.verdict} ({claim.numbers})")
 
 
+def verdict(true: bool, known: bool = True) -> Verdict:
+    """The verdict of what is ``true`` or not, if it is ``known``."""
+    if not known:
+        return "cannot be said"
+    return "holds" if true else "does not hold"
+
+
 def by_sign(difference: float, p: float) -> Verdict:
     """The verdict that a difference is above 0, by its sign and two-tailed p; "cannot be said" if undefined."""
-    if not p < SURE:
-        return "cannot be said"
-    return "holds" if difference > 0 else "does not hold"
+    return verdict(difference > 0, known=p < SURE)
 
 
 def above(low: float, high: float, bound: float = 0.0) -> Verdict:

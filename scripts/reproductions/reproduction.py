@@ -15,7 +15,7 @@ from rlsum.pages import page
 from rlsum.pages.blocks import Block, Bullets, Paragraph
 from rlsum.pages.markdown import to_markdown
 from rlsum.pages.pictures import Picture
-from rlsum.pages.table import Cell, Table
+from rlsum.pages.table import Table, text_table
 from rlsum.pages.terminal import show
 
 
@@ -36,8 +36,8 @@ class Reproduction:
 
 def claims_table(claims: Sequence[Claim]) -> Table:
     """One row per claim."""
-    rows = tuple((Cell(claim.text), Cell(claim.verdict), Cell(claim.numbers)) for claim in claims)
-    return Table("The paper's findings here", ("finding", "verdict", "difference x 100, 95% interval"), rows)
+    rows = ((claim.text, claim.verdict, claim.numbers) for claim in claims)
+    return text_table("The paper's findings here", ("finding", "verdict", "numbers, with 95% intervals"), rows)
 
 
 def write(reproduction: Reproduction, folder: Path) -> list[Path]:
@@ -63,7 +63,7 @@ def _missing(value: Any) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 
-def run(name: str, make: Callable[[], Reproduction], folder: Path) -> None:
+def run(name: str, make: Callable[[], Reproduction], folder: Path) -> Reproduction:
     """Make a reproduction, print it and write it into ``folder``, with the time that it took."""
     wall, cpu = time.perf_counter(), time.process_time()
     reproduction = make()
@@ -72,6 +72,7 @@ def run(name: str, make: Callable[[], Reproduction], folder: Path) -> None:
     written = ", ".join(map(str, write(reproduction, folder)))
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     print(f"{name}: {wall:.0f} seconds, {cpu:.0f} of a processor; {written}", flush=True)
+    return reproduction
 
 
 def print_reproduction(reproduction: Reproduction) -> None:

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from reproductions.neighbors.data import TASKS, DataPaths
-from reproductions.neighbors.report import STUDIES, ReproductionPlan, run
+from reproductions.neighbors.report import STUDIES, ReproductionPlan, run_all
 from reproductions.neighbors.studies import Budget
 
 
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str]) -> None:
         vectors=vectors if options.vectors or vectors.is_file() else None,
         budget=Budget(options.pairs, options.resamples, options.seed),
     )
-    run(plan, lambda line: print(line, flush=True))
+    run_all(plan, lambda line: print(line, flush=True))
     print(f"{time.process_time():.0f} CPU seconds")
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from reproductions.neighbors.studies import Point, SizeResult
 from rlsum.pages.curves import Curve, Panel, picture
-from rlsum.pages.pictures import COLOURS
+from rlsum.pages.pictures import COLOURS, Picture
 
 PARAMETERS = {
     "a": "a, minimum number of neighbours",
@@ -17,23 +17,23 @@ PARAMETERS = {
 }
 
 
-def sweep_figure(points: Sequence[Point], kernel: str, people: Mapping[str, float]) -> bytes:
-    """Figures 2 (above: rho) and 3 (below: coverage) as PNG; ``people`` is the average annotator's rho by task."""
+def sweep_figure(name: str, points: Sequence[Point], kernel: str, people: Mapping[str, float]) -> Picture:
+    """Figures 2 (above: rho) and 3 (below: coverage); ``people`` is the average annotator's rho by task."""
     points = [point for point in points if point.kernel == kernel]
     colours = _colours([point.task for point in points])
     above = [
-        Panel(f"rho ({kernel})", _rho_curves(points, parameter, colours, people), name, (-0.6, 1.0))
-        for parameter, name in PARAMETERS.items()
+        Panel(f"rho ({kernel})", _rho_curves(points, parameter, colours, people), label, (-0.6, 1.0))
+        for parameter, label in PARAMETERS.items()
     ]
     below = [
-        Panel("coverage", _coverage_curves(points, parameter, colours), name, (0.0, 1.05))
-        for parameter, name in PARAMETERS.items()
+        Panel("coverage", _coverage_curves(points, parameter, colours), label, (0.0, 1.05))
+        for parameter, label in PARAMETERS.items()
     ]
-    return picture("sweeps", "Thresholds", "", [*above, *below]).light
+    return picture(name, "Thresholds", "rho and coverage by threshold", [*above, *below])
 
 
-def sizes_figure(sizes: Sequence[SizeResult]) -> bytes:
-    """Figure 4 as PNG: a panel per task, rho and coverage by the number of examples, with standard deviations."""
+def sizes_figure(sizes: Sequence[SizeResult]) -> Picture:
+    """Figure 4: a panel per task, rho and coverage by the number of examples, with standard deviations."""
     panels = []
     for task in dict.fromkeys(size.task for size in sizes):
         of_task = [size for size in sizes if size.task == task]
@@ -45,7 +45,7 @@ def sizes_figure(sizes: Sequence[SizeResult]) -> bytes:
             label = "rho" if name == "correlation" else name
             curves.append(Curve(label, colour, numbers, values, band=(values - spread, values + spread)))
         panels.append(Panel(task, tuple(curves), "examples", (-0.4, 1.05)))
-    return picture("figure4", "Fewer examples", "", panels).light
+    return picture("figure4", "Fewer examples", "rho and coverage by the number of examples", panels)
 
 
 def _rho_curves(

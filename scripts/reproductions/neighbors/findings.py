@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from reproductions.claims import SURE, Claim, Verdict, above, all_of, by_sign
+from reproductions.claims import SURE, Claim, Verdict, above, all_of, by_sign, verdict
 from reproductions.neighbors import data
 from reproductions.neighbors.annotators import Annotators, Difficulty, annotators
-from reproductions.neighbors.predictions import Contrast, Mean, contrast
+from reproductions.neighbors.predictions import Contrast, Mean, Quality, contrast
 from reproductions.neighbors.results import BEST_TOPIC_RHO, COVERAGE
 from reproductions.neighbors.studies import Budget, Crossing, ModelScores, Point, SizeResult
 from reproductions.neighbors.tables import number
+from rlsum.evaluation.correlation import Correlation
 from rlsum.evaluation.statistics import holm
 
 BLEU, LENGTH = "BLEU*", "length alone"
@@ -43,10 +44,9 @@ def coverage_claims(scored: Sequence[ModelScores]) -> list[Claim]:
         if published is None:
             continue
         measured, printed = models.qualities[BLEU].coverage, models.qualities["BLEU* as printed"].coverage
-        inside = measured.low <= published <= measured.high
-        verdict: Verdict = "cannot be said" if np.isnan(measured.low) else "holds" if inside else "does not hold"
         numbers = f"{_value(measured)} with zero_order=stop, {_value(printed)} with the formula as printed"
-        claims.append(Claim(f"{models.task.name}: {published:.0%} are covered", verdict, numbers))
+        text = f"{models.task.name}: {published:.0%} are covered"
+        claims.append(Claim(text, _contains(measured, published), numbers))
     return claims
 
 
@@ -59,26 +59,25 @@ def annotator_claims(scored: Sequence[ModelScores]) -> list[Claim]:
         if np.isnan(people.best).any():  # no named annotator with enough texts
             continue
         error, rho = people.average(people.errors), people.average(people.correlations)
-        ours = Mean(result.correlation.value, result.correlation.low, result.correlation.high)
-        claims += _against_average(models.task.name, ours, rho, result.error, error)
-        claims += _of_best(models, people, error, rho)
+        claims += _against_average(models.task.name, result, error, rho) + _of_best(models, people, error, rho)
         numbers = f"MSE of the mean {_value(result.baseline)}, less that of BLEU Neighbors {_value(result.gain)}"
         text = f"{models.task.name}: a lower MSE than predicting the mean (not in the paper)"
         claims.append(Claim(text, above(result.gain.low, result.gain.high), numbers))
     return claims
 
 
-def _against_average(task: str, rho: Mean, theirs: Mean, error: Mean, their_error: Mean) -> list[Claim]:
+def _against_average(task: str, ours: Quality, error: Mean, rho: Mean) -> list[Claim]:
     """BLEU Neighbors beats the average annotator everywhere but, by rho, in summaries."""
-    numbers = f"rho {_value(rho)}, average annotator {_value(theirs)}"
     if task == data.SUMMARIES:
-        by_rho = Claim(f"{task}: the average annotator has a higher rho", above(*_apart(theirs, rho)), numbers)
+        text, verdict_of_rho = "the average annotator has a higher rho", above(*_apart(rho, ours.correlation))
     else:
-        by_rho = Claim(f"{task}: a higher rho than the average annotator", above(*_apart(rho, theirs)), numbers)
-    numbers = f"MSE {_value(error)}, average annotator {_value(their_error)}"
+        text, verdict_of_rho = "a higher rho than the average annotator", above(*_apart(ours.correlation, rho))
+    rhos = f"rho {_value(ours.correlation)}, average annotator {_value(rho)}"
+    errors = f"MSE {_value(ours.error)}, average annotator {_value(error)}"
+    lower = above(*_apart(error, ours.error))
     return [
-        by_rho,
-        Claim(f"{task}: a lower MSE than the average annotator", above(*_apart(their_error, error)), numbers),
+        Claim(f"{task}: {text}", verdict_of_rho, rhos),
+        Claim(f"{task}: a lower MSE than the average annotator", lower, errors),
     ]
 
 
@@ -87,25 +86,21 @@ def _of_best(scored: ModelScores, people: Annotators, error: Mean, rho: Mean) ->
     name, (least, highest) = scored.task.name, people.best
     mean = scored.qualities[BLEU].baseline.value
     ours = scored.qualities[BLEU].correlation
-    numbers = f"rho {number(highest)}, the best of {len(people.errors)}; BLEU Neighbors "
-    numbers += _value(Mean(ours.value, ours.low, ours.high))
+    numbers = f"rho {number(highest)}, the best of {len(people.errors)}; BLEU Neighbors {_value(ours)}"
     behind = Claim(f"{name}: well behind the best annotator", above(-ours.high, -ours.low, -highest), numbers)
     times = error.value / least, highest / rho.value
     numbers = f"MSE {number(least)} against {number(error.value)}, {times[0]:.1f} times; "
     numbers += f"rho {number(highest)} against {number(rho.value)}, {times[1]:.1f} times"
-    ahead: Verdict = "holds" if times[0] >= 3.5 and times[1] >= 1.5 else "does not hold"
-    four = Claim(
-        f"{name}: the best annotator's MSE is 4 times and rho 2 times as good as the average's", ahead, numbers
-    )
-    slight: Verdict = "holds" if mean < SLIGHT * least else "does not hold"
+    ahead = verdict(times[0] >= 3.5 and times[1] >= 1.5)
+    text = f"{name}: the best annotator's MSE is 4 times and rho 2 times as good as the average's"
+    four = Claim(text, ahead, numbers)
     numbers = f"MSE of the mean {number(mean)}, of the best annotator {number(least)}"
-    little = Claim(
-        f"{name}: predicting the mean is only slightly worse than the best annotator, by MSE", slight, numbers
-    )
+    text = f"{name}: predicting the mean is only slightly worse than the best annotator, by MSE"
+    little = Claim(text, verdict(mean < SLIGHT * least), numbers)
     return [behind, four, little] if name == data.SUMMARIES else [behind, little]
 
 
-def _apart(first: Mean, second: Mean) -> tuple[float, float]:
+def _apart(first: Mean | Correlation, second: Mean | Correlation) -> tuple[float, float]:
     """Interval of first less second from their own intervals (Zou 2007), as if they were independent.
 
     They share texts, which makes the true interval narrower.
@@ -129,9 +124,7 @@ def sweep_claims(points: Sequence[Point]) -> list[Claim]:
 def _of_a(task: str, points: Sequence[Point]) -> Claim:
     default, peak = min(points, key=lambda point: abs(point.value - 5)), max(points, key=_rho)
     rho = peak.quality.correlation
-    numbers = (
-        f"rho {number(_rho(default))} at a = {default.value:g}; highest, {_rho_text(peak)}, at a = {peak.value:g}, "
-    )
+    numbers = f"rho {number(_rho(default))} at a = {default.value:g}; highest, {_value(rho)}, at a = {peak.value:g}, "
     numbers += f"where coverage is {peak.quality.coverage.value:.0%}"
     text = f"{task}: a larger a raises rho, up to 30 or 35"
     return Claim(text, above(rho.low, rho.high, _rho(default)), numbers)
@@ -144,10 +137,10 @@ def _of_b(task: str, points: Sequence[Point]) -> Claim:
     sure = [(low, high) for low, high in ends if not np.isnan(low)]
     steady = all(low <= last <= high for low, high in sure)
     numbers = f"rho {number(min(values))} to {number(max(values))} over b of {points[0].value:g} to 1, "
-    numbers += f"{_rho_text(points[-1])} at b = 1"
+    numbers += f"{_value(points[-1].quality.correlation)} at b = 1"
     reversed_claim = task == data.OPEN_ENDED
-    verdict: Verdict = "cannot be said" if not sure else "holds" if steady != reversed_claim else "does not hold"
-    return Claim(f"{task}: b matters{'' if reversed_claim else ' little'}", verdict, numbers)
+    found = verdict(steady != reversed_claim, known=bool(sure))
+    return Claim(f"{task}: b matters{'' if reversed_claim else ' little'}", found, numbers)
 
 
 def cross_claims(crossings: Sequence[Crossing]) -> list[Claim]:
@@ -157,7 +150,7 @@ def cross_claims(crossings: Sequence[Crossing]) -> list[Claim]:
         if crossing.tested == crossing.examples:
             continue
         rho = crossing.quality.correlation
-        numbers = f"{_value(Mean(rho.value, rho.low, rho.high))}, coverage {crossing.quality.coverage.value:.0%}"
+        numbers = f"{_value(rho)}, coverage {crossing.quality.coverage.value:.0%}"
         if crossing.tested == data.SUMMARIES:
             text = f"{crossing.tested} by examples of {crossing.examples}: rho near zero"
             claims.append(Claim(text, _near_zero(rho.low, rho.high), numbers))
@@ -183,17 +176,14 @@ def size_claims(sizes: Sequence[SizeResult]) -> list[Claim]:
         )
         gain, error = last.correlation - first.correlation, _error(first)
         gained = above(gain - error, gain + error)
-        more: Verdict = "holds" if last.coverage >= first.coverage else "does not hold"
-        claims.append(
-            Claim(f"{task}: more examples bring a higher rho and more coverage", all_of([gained, more]), numbers)
-        )
+        both = all_of([gained, verdict(last.coverage >= first.coverage)])
+        claims.append(Claim(f"{task}: more examples bring a higher rho and more coverage", both, numbers))
         of_75 = next((size for size in mine if size.size == 75), None)
         if of_75 and task != data.SUMMARIES:
             rho, error = of_75.correlation, _error(of_75)
             numbers = f"{number(rho)} (sd {number(of_75.correlation_sd)}), coverage {of_75.coverage:.0%}"
-            claims.append(
-                Claim(f"{task}: 75 examples bring rho above .30", above(rho - error, rho + error, 0.30), numbers)
-            )
+            enough = above(rho - error, rho + error, 0.30)
+            claims.append(Claim(f"{task}: 75 examples bring rho above .30", enough, numbers))
     return claims
 
 
@@ -201,15 +191,13 @@ def topic_claims(scored: ModelScores, budget: Budget) -> list[Claim]:
     """Section 5.6: topic 8 has the best examples for topic 3, topic 4 useless ones."""
     name, best = scored.task.name, f"topic {data.BEST}"
     rho = scored.qualities[best].correlation
-    numbers = _value(Mean(rho.value, rho.low, rho.high))
-    near: Verdict = "holds" if rho.low <= BEST_TOPIC_RHO <= rho.high else "does not hold"
-    near = "cannot be said" if np.isnan(rho.low) else near
-    claims = [Claim(f"{name}: rho {number(BEST_TOPIC_RHO)} by examples of {best}", near, numbers)]
+    text = f"{name}: rho {number(BEST_TOPIC_RHO)} by examples of {best}"
+    claims = [Claim(text, _contains(rho, BEST_TOPIC_RHO), _value(rho))]
     others = [f"topic {topic}" for topic in data.TOPICS if topic not in (data.TESTED, data.BEST)]
     claims.append(_best_topic(scored, best, others, budget))
     worst = scored.qualities["topic 4"].correlation
     covered = scored.qualities["topic 4"].coverage.value
-    numbers = f"{_value(Mean(worst.value, worst.low, worst.high))}, coverage {covered:.0%}"
+    numbers = f"{_value(worst)}, coverage {covered:.0%}"
     claims.append(Claim(f"{name}: examples of topic 4 are of no use", _near_zero(worst.low, worst.high), numbers))
     rivals = [name for name in scored.predictions if not name.startswith(("topic", "all but"))]
     for rival in rivals:
@@ -228,16 +216,15 @@ def _most_beaten(scored: ModelScores, rivals: Sequence[str]) -> list[Claim]:
     theirs = {rival: scored.qualities[rival].correlation.value for rival in rivals}
     beaten = sum(ours > value for value in theirs.values())
     numbers = f"rho {number(ours)}; " + ", ".join(f"{rival} {number(value)}" for rival, value in theirs.items())
-    verdict: Verdict = "holds" if 2 * beaten > len(rivals) else "does not hold"
     text = f"{scored.task.name}: examples of all topics but {data.TESTED} do better than most metrics with a reference"
-    return [Claim(text, "cannot be said" if np.isnan(ours) else verdict, numbers)]
+    return [Claim(text, verdict(2 * beaten > len(rivals), known=not np.isnan(ours)), numbers)]
 
 
 def _best_topic(scored: ModelScores, best: str, others: Sequence[str], budget: Budget) -> Claim:
     mine = (best, scored.predictions[best])
     contrasts = [contrast(scored.task, mine, (name, scored.predictions[name]), budget.resamples) for name in others]
     adjusted = holm([result.p for result in contrasts])
-    verdict = all_of([by_sign(result.difference.value, p) for result, p in zip(contrasts, adjusted, strict=True)])
+    best_of_all = all_of([by_sign(result.difference.value, p) for result, p in zip(contrasts, adjusted, strict=True)])
     values = {name: scored.qualities[name].correlation.value for name in (best, *others)}
     order = sorted((name for name in values if not np.isnan(values[name])), key=lambda name: -values[name])
     numbers = ", ".join(f"{name.removeprefix('topic ')}: {number(values[name])}" for name in order)
@@ -247,7 +234,7 @@ def _best_topic(scored: ModelScores, best: str, others: Sequence[str], budget: B
     ]
     numbers = f"rho by topic {numbers}; better than {beaten} of {len(others)} (Holm)"
     numbers += f", worse than {', '.join(worse)}" if worse else ""
-    return Claim(f"{scored.task.name}: {best} has the best examples of the other topics", verdict, numbers)
+    return Claim(f"{scored.task.name}: {best} has the best examples of the other topics", best_of_all, numbers)
 
 
 def difficulty_claims(difficulties: Mapping[tuple[str, str], Difficulty]) -> list[Claim]:
@@ -263,9 +250,7 @@ def difficulty_claims(difficulties: Mapping[tuple[str, str], Difficulty]) -> lis
             easier = by_sign(difficulty.all - difficulty.covered, difficulty.p)
             claims.append(Claim(f"{task}: annotators err less on covered texts", easier, numbers))
         else:
-            same: Verdict = (
-                "cannot be said" if np.isnan(difficulty.p) else "does not hold" if difficulty.p < SURE else "holds"
-            )
+            same = verdict(not difficulty.p < SURE, known=not np.isnan(difficulty.p))
             claims.append(Claim(f"{task}: no significant difference of annotators on covered texts", same, numbers))
     return claims
 
@@ -278,6 +263,11 @@ def missing_claims(tasks: Sequence[str]) -> list[Claim]:
         for name in (data.DIALOGUE, data.OPEN_ENDED)
         if name not in tasks
     ]
+
+
+def _contains(measured: Mean | Correlation, published: float) -> Verdict:
+    """Whether the measured interval contains the published value."""
+    return verdict(measured.low <= published <= measured.high, known=not np.isnan(measured.low))
 
 
 def _near_zero(low: float, high: float) -> Verdict:
@@ -293,17 +283,12 @@ def _rho(point: Point) -> float:
     return point.quality.correlation.value
 
 
-def _rho_text(point: Point) -> str:
-    rho = point.quality.correlation
-    return _value(Mean(rho.value, rho.low, rho.high))
-
-
 def _error(size: SizeResult) -> float:
     """Twice the standard error of the mean rho over draws."""
     return 2 * size.correlation_sd / float(np.sqrt(max(size.defined, 1)))
 
 
-def _value(mean: Mean) -> str:
+def _value(mean: Mean | Correlation) -> str:
     if np.isnan(mean.low):
         return number(mean.value) if not np.isnan(mean.value) else "undefined"
     return f"{number(mean.value)} ({number(mean.low)} to {number(mean.high)})"

@@ -6,14 +6,16 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from reproductions.claims import Claim
 from reproductions.neighbors import data
-from reproductions.neighbors.annotators import Annotators, Difficulty, annotators
+from reproductions.neighbors.annotators import Difficulty, annotators
 from reproductions.neighbors.kernels import Kernel
 from reproductions.neighbors.predictions import Mean, Quality
 from reproductions.neighbors.studies import Crossing, ModelScores, Point, SizeResult
-from reproductions.neighbors.tables import NOT_AVAILABLE, Results, Row, Value, number, within
+from reproductions.neighbors.tables import Row, Value, number, study, within
 from reproductions.neighbors.tasks import JudgedTexts, NeighborTask
+from reproductions.published import ABSENT
+from reproductions.reproduction import Reproduction
+from rlsum.evaluation.correlation import Correlation
 
 # Sections 5.2 and 5.6 of the paper's text, for BLEU Neighbors.
 COVERAGE = {data.SUMMARIES: 0.99, data.DIALOGUE: 0.76, data.OPEN_ENDED: 0.41, data.ESSAYS: 1.0}
@@ -23,15 +25,16 @@ BOTH_SETTINGS = "BLEU* ends at the first order without a match (zero_order=stop)
 INTERVALS = "95% bootstrap intervals, whole inputs drawn; rho is Spearman's, over the covered texts"
 
 
-def kernels_table(scored: Sequence[ModelScores], kernels: Sequence[Kernel]) -> Results:
+def kernels_table(scored: Sequence[ModelScores], kernels: Sequence[Kernel]) -> Reproduction:
     """Table 1."""
     taus = {kernel.name: kernel.tau for kernel in kernels}
     rows: list[Row] = []
     for models in scored:
         for name, quality in models.qualities.items():
             coverage = COVERAGE.get(models.task.name) if name == "BLEU*" else None
-            published = NOT_AVAILABLE if coverage is None else number(coverage)
-            rows.append({"task": models.task.name, "model": name, "tau": taus[name], **_figures(quality, published)})
+            published = ABSENT if coverage is None else number(coverage)
+            model: Row = {"task": models.task.name, "model": name, "tau": taus[name]}
+            rows.append({**model, **_figures(quality), "coverage published": published})
         rows += _annotator_rows(models.task.tested)
     notes = [
         BOTH_SETTINGS,
@@ -40,62 +43,57 @@ def kernels_table(scored: Sequence[ModelScores], kernels: Sequence[Kernel]) -> R
         *(f"{models.task.name}: {models.task.note}" for models in scored if models.task.note),
         *(f"{models.task.name}: annotators are anonymous" for models in scored if not models.task.tested.has_judges),
     ]
-    return Results("table1", "Table 1: kernels, annotators", rows, notes)
+    return study("table1", "Table 1: kernels, annotators", rows, notes)
 
 
-def _figures(quality: Quality, published_coverage: str) -> dict[str, Value]:
-    rho = quality.correlation
-    return {
-        "texts": quality.n,
-        "MSE": quality.error.value,
-        "MSE 95%": within(quality.error.low, quality.error.high),
-        "MSE published": NOT_AVAILABLE,
-        "MSE of the mean": quality.baseline.value,
-        "rho": rho.value,
-        "rho 95%": within(rho.low, rho.high),
-        "rho published": NOT_AVAILABLE,
-        "coverage": quality.coverage.value,
-        "coverage published": published_coverage,
-    }
+def _figures(quality: Quality) -> dict[str, Value]:
+    means = quality.baseline.value, quality.coverage.value
+    return _measures(quality.n, quality.error, quality.correlation, *means)
 
 
 def _annotator_rows(judged: JudgedTexts) -> list[Row]:
     if not judged.has_judges:
         return []
     own, others = annotators(judged), annotators(judged, own=False)
-    best = (Mean(value, np.nan, np.nan) for value in own.best)
-    return [
-        _annotator_row(judged, "average", own, own.average(own.errors), own.average(own.correlations)),
-        _annotator_row(
-            judged,
-            "average, own vote not in the mean",
+    least, highest = (Mean(value, np.nan, np.nan) for value in own.best)
+    rows = {
+        "average": (own, own.average(own.errors), own.average(own.correlations)),
+        "average, own vote not in the mean": (
             others,
             others.average(others.errors),
             others.average(others.correlations),
         ),
-        _annotator_row(judged, "best", own, *best),
+        "best": (own, least, highest),
+    }
+    return [
+        {
+            "task": judged.name,
+            "model": f"annotator, {which}",
+            "tau": np.nan,
+            **_measures(f"{int(people.texts.min())} to {int(people.texts.max())} each", error, rho),
+            "coverage published": "",
+        }
+        for which, (people, error, rho) in rows.items()
     ]
 
 
-def _annotator_row(judged: JudgedTexts, which: str, annotators: Annotators, error: Mean, rho: Mean) -> dict[str, Value]:
+def _measures(
+    texts: Value, error: Mean, rho: Mean | Correlation, baseline: float = np.nan, coverage: float = np.nan
+) -> dict[str, Value]:
     return {
-        "task": judged.name,
-        "model": f"annotator, {which}",
-        "tau": np.nan,
-        "texts": f"{int(annotators.texts.min())} to {int(annotators.texts.max())} each",
+        "texts": texts,
         "MSE": error.value,
         "MSE 95%": within(error.low, error.high),
-        "MSE published": NOT_AVAILABLE,
-        "MSE of the mean": np.nan,
+        "MSE published": ABSENT,
+        "MSE of the mean": baseline,
         "rho": rho.value,
         "rho 95%": within(rho.low, rho.high),
-        "rho published": NOT_AVAILABLE,
-        "coverage": np.nan,
-        "coverage published": "",
+        "rho published": ABSENT,
+        "coverage": coverage,
     }
 
 
-def sweep_table(points: Sequence[Point]) -> Results:
+def sweep_table(points: Sequence[Point]) -> Reproduction:
     """Figures 2 and 3, and the same for tau."""
     rows: list[Row] = [
         {
@@ -111,25 +109,25 @@ def sweep_table(points: Sequence[Point]) -> Results:
         }
         for point in points
     ]
-    return Results("sweeps", "Figures 2 and 3: thresholds", rows, [INTERVALS])
+    return study("sweeps", "Figures 2 and 3: thresholds", rows, [INTERVALS])
 
 
-def cross_table(crossings: Mapping[str, Sequence[Crossing]]) -> Results:
+def cross_table(crossings: Mapping[str, Sequence[Crossing]]) -> Reproduction:
     """Table 2, by kernel."""
     rows = [
         {
             "kernel": kernel,
             "examples of": crossing.examples,
             "texts of": crossing.tested,
-            **_figures(crossing.quality, ""),
+            **_figures(crossing.quality),
         }
         for kernel, items in crossings.items()
         for crossing in items
     ]
-    return Results("table2", "Table 2: examples of another task", _without(rows, "coverage published"), [INTERVALS])
+    return study("table2", "Table 2: examples of another task", rows, [INTERVALS])
 
 
-def sizes_table(sizes: Sequence[SizeResult]) -> Results:
+def sizes_table(sizes: Sequence[SizeResult]) -> Reproduction:
     """Figure 4."""
     rows: list[Row] = [
         {
@@ -145,10 +143,10 @@ def sizes_table(sizes: Sequence[SizeResult]) -> Results:
         for size in sizes
     ]
     notes = ["means and standard deviations over random sets of examples; the last size is all of them, once"]
-    return Results("figure4", "Figure 4: fewer examples", rows, notes)
+    return study("figure4", "Figure 4: fewer examples", rows, notes)
 
 
-def topics_table(scored: Mapping[str, Sequence[ModelScores]]) -> Results:
+def topics_table(scored: Mapping[str, Sequence[ModelScores]]) -> Reproduction:
     """Table 3, by kernel: a row per source of examples; no MSE for metrics and length."""
     rows: list[Row] = []
     for kernel, sets in scored.items():
@@ -165,11 +163,11 @@ def topics_table(scored: Mapping[str, Sequence[ModelScores]]) -> Results:
         BOTH_SETTINGS,
         INTERVALS,
     ]
-    return Results("table3", "Table 3: essays of topic 3 by examples of models topic", rows, notes)
+    return study("table3", "Table 3: essays of topic 3 by examples of models topic", rows, notes)
 
 
 def _topic_row(task: NeighborTask, kernel: str, name: str, quality: Quality, examples: bool) -> dict[str, Value]:
-    published = number(BEST_TOPIC_RHO) if name == f"topic {data.BEST}" and task.name == data.ESSAYS else NOT_AVAILABLE
+    published = number(BEST_TOPIC_RHO) if name == f"topic {data.BEST}" and task.name == data.ESSAYS else ABSENT
     return {
         "essays": task.name,
         "kernel": kernel,
@@ -177,14 +175,14 @@ def _topic_row(task: NeighborTask, kernel: str, name: str, quality: Quality, exa
         "texts": quality.n,
         "rho": quality.correlation.value,
         "rho 95%": within(quality.correlation.low, quality.correlation.high),
-        "rho published": published if kernel != "BLEU* as printed" else NOT_AVAILABLE,
+        "rho published": published if kernel != "BLEU* as printed" else ABSENT,
         "coverage": quality.coverage.value,
         "MSE": quality.error.value if examples else float("nan"),
         "MSE of the mean": quality.baseline.value if examples else float("nan"),
     }
 
 
-def difficulty_table(difficulties: Mapping[tuple[str, str], Difficulty]) -> Results:
+def difficulty_table(difficulties: Mapping[tuple[str, str], Difficulty]) -> Reproduction:
     """Section 5.3, by task and kernel."""
     rows: list[Row] = [
         {
@@ -198,14 +196,4 @@ def difficulty_table(difficulties: Mapping[tuple[str, str], Difficulty]) -> Resu
         for (task, kernel), difficulty in difficulties.items()
     ]
     notes = ["p: two-tailed, as many texts drawn at random, 10,000 times; a dash where all texts or none are covered"]
-    return Results("section5.3", "Section 5.3: are covered texts easier for annotators?", rows, notes)
-
-
-def claims_table(claims: Sequence[Claim]) -> Results:
-    """The claims, one per row."""
-    rows: list[Row] = [{"claim": claim.text, "verdict": claim.verdict, "numbers": claim.numbers} for claim in claims]
-    return Results("claims", "Claims of the paper", rows)
-
-
-def _without(rows: Sequence[Row], column: str) -> list[Row]:
-    return [{key: cell for key, cell in row.items() if key != column} for row in rows]
+    return study("section5.3", "Section 5.3: are covered texts easier for annotators?", rows, notes)

@@ -1,46 +1,22 @@
-"""A table of results, in full for a CSV file and rounded for reading."""
+"""A study of the paper from plain rows, with its numbers rounded for reading."""
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 
-from rlsum.pages.markdown import to_markdown
-from rlsum.pages.table import UNDEFINED, Cell, Table
-
-NOT_AVAILABLE = "not available"
+from reproductions.reproduction import Reproduction
+from rlsum.pages.table import UNDEFINED, text_table
 
 Value = str | int | float
 Row = Mapping[str, Value]
 
 
-@dataclass(frozen=True)
-class Results:
-    """``rows`` all have the same columns, in the order in which they are shown; ``notes`` follow the table."""
-
-    name: str
-    title: str
-    rows: Sequence[Row]
-    notes: Sequence[str] = ()
-
-    def markdown(self) -> str:
-        """Title, table and notes; numbers are rounded, NaN is a dash."""
-        header = tuple(self.rows[0]) if self.rows else ("no rows",)
-        cells = tuple(tuple(Cell(shown(row[column])) for column in header) for row in self.rows)
-        return to_markdown([Table(self.title, header, cells, tuple(self.notes))]) + "\n"
-
-    def write_csv(self, folder: Path) -> Path:
-        """``folder/NAME.csv`` with numbers in full, NaN as an empty cell."""
-        path = folder / f"{self.name}.csv"
-        with path.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, list(self.rows[0]) if self.rows else [])
-            writer.writeheader()
-            for row in self.rows:
-                writer.writerow({column: "" if _missing(value) else value for column, value in row.items()})
-        return path
+def study(name: str, title: str, rows: Sequence[Row], notes: Sequence[str] = ()) -> Reproduction:
+    """A table of ``rows``, which all have the same columns, in the order in which they are shown."""
+    header = tuple(rows[0]) if rows else ("no rows",)
+    table = text_table(title, header, ((shown(row[column]) for column in header) for row in rows))
+    return Reproduction(name, (table,), tuple(rows), notes=tuple(notes))
 
 
 def shown(value: Value) -> str:
@@ -49,7 +25,7 @@ def shown(value: Value) -> str:
         return value
     if isinstance(value, int):
         return f"{value:,}"
-    return UNDEFINED if _missing(value) else number(value)
+    return UNDEFINED if math.isnan(value) else number(value)
 
 
 def number(value: float) -> str:
@@ -62,7 +38,3 @@ def number(value: float) -> str:
 def within(low: float, high: float) -> str:
     """An interval in words; "" if undefined."""
     return "" if math.isnan(low) else f"{number(low)} to {number(high)}"
-
-
-def _missing(value: Value) -> bool:
-    return isinstance(value, float) and math.isnan(value)

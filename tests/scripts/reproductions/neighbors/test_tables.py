@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-import csv
 import math
 
 import pytest
-from reproductions.neighbors.tables import Results, number, within
+from reproductions.neighbors.tables import number, study, within
+from reproductions.reproduction import write
 
 
 @pytest.mark.parametrize(
@@ -30,27 +30,20 @@ def test_an_undefined_interval_is_empty():
     assert within(0.1, 0.25) == ".100 to .250"
 
 
-def test_a_table_as_markdown_and_as_csv(tmp_path):
+def test_a_study_is_rounded_for_reading_and_in_full_as_csv(tmp_path):
     rows = [{"name": "a|b", "n": 1200, "rho": 0.123456}, {"name": "c", "n": 3, "rho": math.nan}]
-    table = Results("one", "A title", rows, ["a note"])
-    assert table.markdown().splitlines() == [
+    table, text = write(study("one", "A title", rows, ["a note"]), tmp_path)
+    assert [line for line in text.read_text(encoding="utf-8").splitlines() if line] == [
         "**A title**",
-        "",
         "| name | n | rho |",
         "| :-- | --: | --: |",
         "| a\\|b | 1,200 | .123 |",
         "| c | 3 | \N{EN DASH} |",
-        "",
         "a note",
     ]
-    with table.write_csv(tmp_path).open(encoding="utf-8", newline="") as file:
-        assert list(csv.DictReader(file)) == [
-            {"name": "a|b", "n": "1200", "rho": "0.123456"},
-            {"name": "c", "n": "3", "rho": ""},
-        ]
+    assert table.read_text(encoding="utf-8").splitlines() == ["name,n,rho", "a|b,1200,0.123456", "c,3,"]
 
 
-def test_a_table_without_rows_says_so(tmp_path):
-    table = Results("none", "Nothing", [])
-    assert "no rows" in table.markdown()
-    assert table.write_csv(tmp_path).exists()
+def test_a_study_without_rows_says_so(tmp_path):
+    (text,) = write(study("none", "Nothing", []), tmp_path)
+    assert "no rows" in text.read_text(encoding="utf-8")
