@@ -11,6 +11,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import datasets
+
 import rewards
 from rewards.base import Unavailable
 from rewards.options import nearest
@@ -29,8 +31,7 @@ from rlsum.files import write_atomically
 from rlsum.generation.choosing import Rule, SampleChoice
 from rlsum.generation.outputs import check_ids
 from rlsum.pages.blocks import Block, Bullets, Heading, Paragraph
-from rlsum.pages.table import Cell as TableCell
-from rlsum.pages.table import Table
+from rlsum.pages.table import text_table
 from rlsum.records import read_outputs
 from rlsum.training import build, checkpoint
 from rlsum.training.start.origin import Origin
@@ -142,11 +143,7 @@ def _faults_of_articles(comparison: Comparison, known: Sequence[Config]) -> Iter
     if not known:
         return
     try:
-        reading = build.reading(known[0].data)
-        split, limit = comparison.test_split, comparison.test_limit
-        ids = load_corpus(comparison.test_articles, split=split, limit=limit, columns_optional=True, **reading).rows[
-            "id"
-        ]
+        ids = _test_articles(comparison, known[0].data)["id"]
         check_ids(ids, comparison.test_articles)
     except UserError as error:
         yield "test", str(error)
@@ -157,6 +154,12 @@ def _faults_of_articles(comparison: Comparison, known: Sequence[Config]) -> Iter
                 yield f"outputs.{name}", f"{path}: no id of {comparison.test_articles}; give outputs for its articles"
         except UserError as error:
             yield f"outputs.{name}", str(error)
+
+
+def _test_articles(comparison: Comparison, data: DataConfig) -> datasets.Dataset:
+    """The test articles, read as ``data`` says."""
+    split, limit, reading = comparison.test_split, comparison.test_limit, build.reading(data)
+    return load_corpus(comparison.test_articles, split=split, limit=limit, columns_optional=True, **reading).rows
 
 
 def _hashable(data: DataConfig) -> str:
@@ -226,8 +229,7 @@ def plan(
     rows = []
     for number, cell in enumerate(cells):
         minutes = f"{cost[cell.name].total / 60:.1f}" if cell.name in cost else ""
-        texts = (str(number), cell.name, cell.kind, ", ".join(cell.after), minutes)
-        rows.append(tuple(map(TableCell, texts)))
+        rows.append((str(number), cell.name, cell.kind, ", ".join(cell.after), minutes))
     total = sum(each.total for each in cost.values()) / 60
     trained = sum(cell.config is not None for cell in cells)
     told = (
@@ -238,7 +240,7 @@ def plan(
     warnings = [f"{name} has no column in the tables: {why}" for name, why in missing_metrics(comparison).items()]
     return [
         Heading(f"Plan of {comparison.folder}", 1),
-        Table("Tasks", ("task", "cell", "kind", "after", "minutes"), tuple(rows)),
+        text_table("Tasks", ("task", "cell", "kind", "after", "minutes"), rows),
         *([Paragraph(told)] if cost else []),
         *(plan_blocks(len(comparison.seeds), count, pilot, gain) if count else []),
         *([Bullets(warnings, "warning")] if warnings else []),
@@ -252,6 +254,4 @@ def _count(comparison: Comparison, cells: Sequence[Cell]) -> int:
     configs_known = [dict(cell.config) for cell in cells if cell.config is not None]
     if not configs_known:
         return 0
-    reading = build.reading(configs.check(configs_known[0], "plan").data)
-    split, limit = comparison.test_split, comparison.test_limit
-    return len(load_corpus(comparison.test_articles, split=split, limit=limit, columns_optional=True, **reading).rows)
+    return len(_test_articles(comparison, configs.check(configs_known[0], "plan").data))

@@ -84,7 +84,7 @@ def blocks(folder: Folder, cells: Sequence[Cell], results: Sequence[Results]) ->
             )
         ),
         *section("Training", *pictures(folder, cells)),
-        *section("Cost", tables.costs(folder, cells)),
+        *section("Cost", tables.costs(trainings(cells))),
         *section("Where they differ most", *section_for_reading(folder, cells, main)),
         *section("Ask people", *for_people(folder, cells, main)),
         *(section("Cells without a result", tables.failures(main)) if main.failed else []),

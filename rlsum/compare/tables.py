@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rlsum.compare.cells import NONE, START
-from rlsum.compare.cells import Cell as ComparedCell
-from rlsum.compare.folder import METRICS, Folder
-from rlsum.compare.plots import read_metrics
 from rlsum.compare.results import Contrast, Results, adjusted, best, compare, mean_of
 from rlsum.evaluation.statistics import Interval
 from rlsum.evaluation.trained.verdicts import ALPHA, Word, verdict
-from rlsum.pages.table import SCALE, UNDEFINED, Cell, Table, interval_cell, p_text
+from rlsum.pages.table import SCALE, UNDEFINED, Cell, Table, difference_cell, interval_cell, p_text, text_table
 from rlsum.scoring.tables import property_table
 
 HOLM = f"Marked: told apart after Holm's correction for all tests of the table (p <= {ALPHA})."
@@ -106,10 +102,10 @@ def difference_table(results: Results, other: str) -> Table:
 
 def gain_cell(test: Contrast | None) -> Cell:
     """A signed difference with its interval, marked where the two are told apart."""
-    if test is None or math.isnan(test.difference.mean):
+    if test is None:
         return Cell(UNDEFINED)
-    mean, low, high = (SCALE * value for value in (test.difference.mean, test.difference.low, test.difference.high))
-    return Cell(f"{mean:+.2f}", "" if math.isnan(low) else f"{low:+.2f} to {high:+.2f}", test.shown)
+    found = test.difference
+    return difference_cell(SCALE * found.mean, SCALE * found.low, SCALE * found.high, mark=test.shown)
 
 
 def p_cell(test: Contrast) -> Cell:
@@ -127,23 +123,16 @@ def properties(results: Results) -> Table:
     return property_table(rows, "Properties of the summaries", [warning])
 
 
-def costs(folder: Folder, cells: Sequence[ComparedCell]) -> Table:
-    """What the training of each row took, from its logs: the mean over its seeds."""
-    found: dict[str, list[tuple[float, ...]]] = {}
-    for cell in cells:
-        if cell.config is not None and (Path(str(cell.model)) / METRICS).exists():
-            found.setdefault(cell.title, []).append(_cost(read_metrics(str(cell.model))))
-    rows = tuple(
-        (
-            Cell(title),
-            *(Cell(f"{value:,.{digits}f}") for value, digits in zip(means[:4], (0, 2, 1, 0), strict=True)),
-            Cell(UNDEFINED if math.isnan(means[4]) else f"{SCALE * means[4]:.0f}"),
-        )
-        for title, means in ((title, np.mean(columns, axis=0)) for title, columns in found.items())
-    )
+def costs(runs: Mapping[str, Sequence[Sequence[Mapping[str, Any]]]]) -> Table:
+    """What the training of each row took, from the logs of its seeds: the mean over them."""
+    rows = []
+    for title, logs in runs.items():
+        *means, share = np.mean([_cost(log) for log in logs], axis=0)
+        numbers = (f"{value:,.{digits}f}" for value, digits in zip(means, (0, 2, 1, 0), strict=True))
+        rows.append((title, *numbers, UNDEFINED if math.isnan(share) else f"{SCALE * share:.0f}"))
     note = "Without validation. Rows of equal updates differ by what their samples and rewards cost."
     columns = ("system", "updates", "seconds an update", "minutes", "tokens a second", "reward, % of the time")
-    return Table("Cost", columns, rows, (note,))
+    return text_table("Cost", columns, rows, [note])
 
 
 def _cost(rows: Sequence[Mapping[str, Any]]) -> tuple[float, ...]:
@@ -160,8 +149,8 @@ def _cost(rows: Sequence[Mapping[str, Any]]) -> tuple[float, ...]:
 
 def failures(results: Results) -> Table:
     """The cells without outputs, and why."""
-    rows = tuple((Cell(name), Cell(" ".join(why.split()))) for name, why in results.failed.items())
-    return Table("Cells without a result", ("cell", "reason"), rows)
+    rows = ((name, " ".join(why.split())) for name, why in results.failed.items())
+    return text_table("Cells without a result", ("cell", "reason"), rows)
 
 
 def _absent(results: Results) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +45,11 @@ class Table:
         return fragment([self])
 
 
+def text_table(caption: str, header: Sequence[str], rows: Iterable[Iterable[str]], notes: Iterable[str] = ()) -> Table:
+    """A table of plain texts."""
+    return Table(caption, tuple(header), tuple(tuple(map(Cell, row)) for row in rows), tuple(notes))
+
+
 def interval_cell(interval: Interval, scale: float, digits: int, mark: bool = False) -> Cell:
     """Mean above, interval beneath, both times ``scale``."""
     if math.isnan(interval.mean):
@@ -52,6 +58,14 @@ def interval_cell(interval: Interval, scale: float, digits: int, mark: bool = Fa
     if math.isnan(interval.low):
         return Cell(text, "one item", mark)
     return Cell(text, f"{interval.low * scale:.{digits}f}{DASH}{interval.high * scale:.{digits}f}", mark)
+
+
+def difference_cell(mean: float, low: float, high: float, digits: int = 2, mark: bool = False, note: str = "") -> Cell:
+    """A signed difference above; beneath its interval, if it has one, and a ``note``."""
+    if math.isnan(mean):
+        return Cell(UNDEFINED, note)
+    interval = "" if math.isnan(low) else f"{low:+.{digits}f} to {high:+.{digits}f}"
+    return Cell(f"{mean:+.{digits}f}", ", ".join(filter(None, (interval, note))), mark)
 
 
 def p_text(p: float) -> str:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from rlsum.evaluation.statistics import Interval
-from rlsum.pages.table import SCALE, UNDEFINED, Cell, Table, interval_cell, p_text
+from rlsum.pages.table import SCALE, UNDEFINED, Cell, Table, difference_cell, interval_cell, p_text
 from rlsum.scoring.comparison import Comparison
 from rlsum.scoring.properties import PROPERTIES
 
@@ -62,7 +62,7 @@ def difference_table(comparisons: Sequence[Comparison], caption: str, notes: Ite
         (
             Cell(item.system),
             Cell(item.metric),
-            difference_cell(item),
+            comparison_cell(item),
             Cell(p_text(item.p)),
             Cell(p_text(item.p_holm)),
             Cell(f"{item.interval.n:,}"),
@@ -73,13 +73,11 @@ def difference_table(comparisons: Sequence[Comparison], caption: str, notes: Ite
     return Table(caption, header, cells, tuple(notes))
 
 
-def difference_cell(comparison: Comparison) -> Cell:
+def comparison_cell(comparison: Comparison) -> Cell:
     """A signed difference with its interval, marked where the interval excludes no difference."""
-    mean, low, high, _ = comparison.interval
-    if math.isnan(mean):
-        return Cell(UNDEFINED)
-    detail = "one item" if math.isnan(low) else f"{low * SCALE:+.2f} to {high * SCALE:+.2f}"
-    return Cell(f"{mean * SCALE:+.2f}", detail, low > 0 or high < 0)
+    mean, low, high = (value * SCALE for value in comparison.interval[:3])
+    alone = math.isnan(low) and not math.isnan(mean)
+    return difference_cell(mean, low, high, mark=low > 0 or high < 0, note="one item" if alone else "")
 
 
 def _corpus_cell(value: float) -> Cell:

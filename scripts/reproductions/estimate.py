@@ -13,6 +13,7 @@ import numpy as np
 from rlsum.evaluation.correlation import bootstrap_values
 from rlsum.evaluation.rows import Floats, Ids, judged_rows
 from rlsum.evaluation.weighted import Statistic, engine
+from rlsum.pages.curves import Curve
 
 RESAMPLES = 1_000
 LEVEL = 0.95
@@ -68,6 +69,11 @@ def estimate(
     of_weights = engine(rows, statistic, "pooled")
     draws = bootstrap_values(of_weights, rows.units, resamples, seed) if resamples else np.empty(0)
     return Estimate(float(of_weights(np.ones((1, rows.units)))[0]), draws)
+
+
+def curve(label: str, colour: str, steps: Sequence[float], estimates: Sequence[Estimate]) -> Curve:
+    """The values of estimates as a line over ``steps``."""
+    return Curve(label, colour, np.array(steps, dtype=np.float64), np.array([item.value for item in estimates]))
 
 
 def mean_estimate(values: Floats, resamples: int = RESAMPLES, seed: int = 0) -> Estimate:

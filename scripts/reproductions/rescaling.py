@@ -34,7 +34,7 @@ from rlsum.explain.picture import png
 from rlsum.judgments.registry import load
 from rlsum.pages.curves import Curve, Panel, picture
 from rlsum.pages.pictures import COLOURS, Picture
-from rlsum.pages.table import Cell, Table
+from rlsum.pages.table import Table, text_table
 
 Floats = NDArray[np.float64]
 
@@ -123,7 +123,7 @@ def _table(caption: str, random: Floats, judged: Floats, base: Floats, published
     for direction, b, known, one, other in zip(TOKENS, base, published, random, judged, strict=True):
         spreads = [_spread(values) for scores in (one, other) for values in (scores, rescaled(scores, float(b)))]
         rows.append((direction, f"{b:.4f}", ABSENT if math.isnan(known) else f"{known:.4f}", *spreads))
-    return Table(f"{caption}; mean and deviation", header, tuple(tuple(map(Cell, row)) for row in rows))
+    return text_table(f"{caption}; mean and deviation", header, rows)
 
 
 def _records(

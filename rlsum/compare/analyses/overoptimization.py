@@ -28,7 +28,7 @@ from rlsum.evaluation.trained.hierarchical import Difference, mean_difference, p
 from rlsum.pages.blocks import Block, Bullets, Paragraph
 from rlsum.pages.curves import Curve, Panel, picture
 from rlsum.pages.pictures import COLOURS
-from rlsum.pages.table import SCALE, UNDEFINED, Cell, Table
+from rlsum.pages.table import SCALE, UNDEFINED, Cell, Table, difference_cell
 from rlsum.scoring.properties import PROPERTIES
 
 Unit = Literal["kl", "nll"]
@@ -250,11 +250,8 @@ def _equal_cell(pair: EqualLength | None, scale: float, digits: int) -> Cell:
 
 def _difference_cell(found: Difference, scale: float, digits: int, further: str) -> Cell:
     """A signed difference, its interval and a ``further`` remark beneath; marked where its p is 5% or less."""
-    if math.isnan(found.mean):
-        return Cell(UNDEFINED, further)
-    ends = [f"{scale * end:+.{digits}f}" for end in (found.low, found.high) if not math.isnan(end)]
-    detail = ", ".join(text for text in (" to ".join(ends), further) if text)
-    return Cell(f"{scale * found.mean:+.{digits}f}", detail, found.p <= ALPHA)
+    mean, low, high = (scale * value for value in (found.mean, found.low, found.high))
+    return difference_cell(mean, low, high, digits, found.p <= ALPHA, further)
 
 
 def _panel(name: str, found: Sequence[Path], drawn: Mapping[str, Frontier]) -> Panel:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,7 +11,7 @@ from reproductions.movers.correlations import Measured
 from reproductions.movers.metrics import LENGTH, MOVERS, RECALL, ROUGE_L, MoverSetup, VectorKind, named
 from reproductions.reproduction import Reproduction
 from rlsum.evaluation.significance import MetricTest
-from rlsum.pages.table import UNDEFINED, Cell, Table, p_text
+from rlsum.pages.table import Cell, Table, difference_cell, p_text
 
 
 def differences(setup: MoverSetup, measured: Sequence[Measured]) -> Reproduction:
@@ -64,12 +63,9 @@ def _line(measured: Measured, one: str, other: str) -> tuple[Cell, ...]:
     test, williams = turned(measured.result.tests, one, other), turned(measured.result.williams, one, other)
     real = test.p_holm < SURE
     low, high = (100 * end for end in measured.ahead(one, other).interval)
-    undefined = math.isnan(test.difference)
     return (
         Cell(f"{one} over {other}"),
-        Cell(UNDEFINED, test.reason)
-        if undefined
-        else Cell(f"{100 * test.difference:+.1f}", f"{low:+.1f} to {high:+.1f}", real),
+        difference_cell(100 * test.difference, low, high, 1, real, test.reason),
         Cell(p_text(test.p)),
         Cell(p_text(test.p_holm), mark=real),
         Cell(p_text(williams.p_greater)),

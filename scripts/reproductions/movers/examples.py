@@ -14,7 +14,7 @@ from reproductions.movers.correlations import Measured
 from reproductions.movers.metrics import MOVERS, ROUGE_L, S_WMS, SMS, MoverSetup, VectorKind, named
 from reproductions.reproduction import Reproduction
 from rlsum.evaluation.rows import Floats, Ints
-from rlsum.pages.table import UNDEFINED, Cell, Table
+from rlsum.pages.table import UNDEFINED, Cell, Table, text_table
 
 BOTTOM, TOP = 1, 4
 SHOWN = ("bottom", "second", "third", "top")
@@ -108,7 +108,7 @@ def _example(measured: Measured, case: Disagreement, row: int) -> Table:
     rows += [(label, _placed(table.scores(label), row)) for label in table.columns]
     rows += [("people", _placed(table.human, row))]
     caption = f"{measured.name}, {case.words}: id {judgment.id}, {judgment.system}"
-    return Table(caption, ("", ""), tuple((Cell(name), Cell(" ".join(text.split()))) for name, text in rows))
+    return text_table(caption, ("", ""), ((name, " ".join(text.split())) for name, text in rows))
 
 
 def _placed(scores: Floats, row: int) -> str:

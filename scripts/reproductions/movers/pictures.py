@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from reproductions.movers.correlations import Measured
 from reproductions.movers.metrics import LENGTH
 from rlsum.pages.pictures import COLOURS, INKS, Mode, Picture, drawn
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 PANEL, LINE, REST = 4.2, 0.27, 1.1  # inches: width of a panel, height of a line, height of the rest
 

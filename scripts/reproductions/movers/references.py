@@ -12,7 +12,7 @@ from reproductions.movers.metrics import MoverSetup
 from reproductions.reproduction import Reproduction
 from rlsum.judgments.collection import Judgments
 from rlsum.meta_evaluation.scores import scored
-from rlsum.pages.table import DASH, Cell, Table
+from rlsum.pages.table import DASH, Cell, Table, text_table
 
 
 def references(setup: MoverSetup, essays: Mapping[str, Judgments], seed: int) -> Reproduction:
@@ -41,11 +41,11 @@ def references(setup: MoverSetup, essays: Mapping[str, Judgments], seed: int) ->
     claims += [*same_on_all_vectors(average, setup.kinds, ESSAYS, where), *not_in_the_paper(average, where)]
     note = f"References: the essays {', '.join(rho)}; intervals draw essays, not references."
     averages = Table(caption, ("metric", "mean", "lowest", "highest"), rows)
-    lines = tuple(
-        (Cell(name), Cell(f"{words[name]:,}"), *(Cell(f"{100 * columns[label].value:.1f}") for label in labels))
+    lines = (
+        (name, f"{words[name]:,}", *(f"{100 * columns[label].value:.1f}" for label in labels))
         for name, columns in sorted(rho.items(), key=lambda pair: words[pair[0]])
     )
-    singles = Table("The same by reference, shortest first", ("reference", "its words", *labels), lines)
+    singles = text_table("The same by reference, shortest first", ("reference", "its words", *labels), lines)
     return Reproduction("references", (averages, singles), records, claims=tuple(claims), notes=(note,))
 
 

@@ -15,7 +15,7 @@ from rewards.text.sentences import content_words, sentences
 from rlsum.judgments.asap import by_punctuation
 from rlsum.judgments.collection import Judgments
 from rlsum.judgments.records import Judgment
-from rlsum.pages.table import UNDEFINED, Cell, Table
+from rlsum.pages.table import UNDEFINED, text_table
 
 LENGTH_IN_SENTENCES = "sentences of a text, mean"  # sentences end at white space after punctuation
 PAPER = {SUMMARIES: "3.4", ESSAYS: "7.5"}  # mean sentences, by the paper's abstract
@@ -25,7 +25,7 @@ def table7(texts: Sequence[Judgments], vectors: Path | None) -> Reproduction:
     """One column per set of texts."""
     facts = {judgments.name: _facts(judgments, vectors) for judgments in texts}
     names = list(facts[texts[0].name])
-    rows = tuple((Cell(name), *(Cell(facts[judgments.name][name]) for judgments in texts)) for name in names)
+    rows = ((name, *(facts[judgments.name][name] for judgments in texts)) for name in names)
     published = "; ".join(f"{PAPER[judgments.name]} sentences in {judgments.name}" for judgments in texts)
     caption = f"Table 7. The texts. Published: the abstract says {published}; the table itself is {ABSENT}."
     records = tuple(
@@ -39,7 +39,7 @@ def table7(texts: Sequence[Judgments], vectors: Path | None) -> Reproduction:
         for name in names
     )
     notes = tuple(f"{judgments.name}: {'; '.join(judgments.notes)}." for judgments in texts if judgments.notes)
-    return Reproduction("table7", (Table(caption, ("", *facts), rows),), records, notes=notes)
+    return Reproduction("table7", (text_table(caption, ("", *facts), rows),), records, notes=notes)
 
 
 def _facts(texts: Judgments, vectors: Path | None) -> dict[str, str]:

@@ -21,7 +21,7 @@ from rlsum.judgments.collection import Judgments
 from rlsum.metric_fitting.examples import JudgedExample, drawn, examples, held_out
 from rlsum.metric_fitting.fitting import about, fit
 from rlsum.metric_fitting.training import FitOptions
-from rlsum.pages.table import Cell, Table
+from rlsum.pages.table import text_table
 
 STATISTICS: tuple[Statistic, Statistic] = ("kendall", "pearson")
 OTHERS = ("BLEURTbase-pre", "BLEURTbase", "BLEURT-pre", "BLEURT")
@@ -66,7 +66,7 @@ def table4(
         f"{setup.description}; average tau / r x 100"
     )
     header = ("metric", "data", "before", "after", f"published, {setup.published_encoder}")
-    table = Table(caption, header, tuple(tuple(map(Cell, row)) for row in rows))
+    table = text_table(caption, header, rows)
     claim = within("Training on human judgments raises r", gains, low=0.0)
     return Reproduction("table4", (table,), tuple(records), claims=(claim,))
 

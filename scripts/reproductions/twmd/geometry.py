@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reproductions.claims import Claim, against, both, within
-from reproductions.estimate import Estimate, mean_estimate
+from reproductions.estimate import Estimate, curve, mean_estimate
 from reproductions.reproduction import Reproduction
 from reproductions.twmd.metrics import EncoderSetup
 from rewards.embedding.space import OFFICIAL_BATCH
@@ -20,9 +20,9 @@ from rewards.encoding.encoder import EncodedTexts
 from rewards.encoding.loading import EncoderSource, depth
 from rlsum.errors import UserError
 from rlsum.evaluation.rows import Floats, Ints
-from rlsum.pages.curves import Curve, Panel, picture
+from rlsum.pages.curves import Panel, picture
 from rlsum.pages.pictures import COLOURS
-from rlsum.pages.table import Cell, Table
+from rlsum.pages.table import text_table
 
 Similarities = Mapping[str, Mapping[str, Sequence[Estimate]]]  # centering -> kind -> a mean cosine a layer
 
@@ -66,11 +66,7 @@ def figures(setup: EncoderSetup, texts: Sequence[str], drawn: int = DRAWN) -> Re
         for layer, estimate in zip(layers, values, strict=True)
     )
     caption = f"Figures 1 and 2. Mean cosines by layer; {setup.encoder} ({setup.loaded.name}). Published: no numbers."
-    table = Table(
-        caption,
-        ("centering", "between", *(f"layer {layer}" for layer in layers)),
-        tuple(tuple(map(Cell, row)) for row in rows),
-    )
+    table = text_table(caption, ("centering", "between", *(f"layer {layer}" for layer in layers)), rows)
     panels = [_panel(setup.short, centering, cosines[centering], layers) for centering in cosines]
     what = "Mean cosine of random words, of one word in two texts and of words of one text, by layer and centering"
     drawn_panels = picture("figures1-2", "Figures 1 and 2", what, panels)
@@ -111,9 +107,8 @@ def flat(encoded: Sequence[EncodedTexts]) -> tuple[WordOccurrences, Floats]:
     vectors = [text.vectors[rows].double().numpy() for text, rows in zip(encoded, kept, strict=True)]
     ids = [text.ids[rows] for text, rows in zip(encoded, kept, strict=True)]
     numbers = np.repeat(np.arange(len(encoded)), [len(words) for words in ids])
-    return WordOccurrences(numbers, np.concatenate([np.array(words, dtype=np.int64) for words in ids])), np.concatenate(
-        vectors
-    )
+    words = np.concatenate([np.array(words, dtype=np.int64) for words in ids])
+    return WordOccurrences(numbers, words), np.concatenate(vectors)
 
 
 def centred(vectors: Floats, text: Ints, centering: str) -> Floats:
@@ -209,9 +204,7 @@ def _pairs_within(key: Ints, other: Ints, count: int, random: np.random.Generato
 
 def _panel(encoder: str, centering: str, kinds: Mapping[str, Sequence[Estimate]], layers: Sequence[int]) -> Panel:
     curves = tuple(
-        Curve(
-            KINDS[kind], colour, np.array(layers, dtype=np.float64), np.array([estimate.value for estimate in values])
-        )
+        curve(KINDS[kind], colour, layers, values)
         for (kind, values), colour in zip(kinds.items(), COLOURS, strict=False)
     )
     title = "no centering" if centering == "none" else f"{centering} centering"

@@ -16,7 +16,7 @@ from reproductions.twmd.tables import NEGLIGIBLE, Averages, average_of, averaged
 from rewards.encoding.loading import depth
 from rlsum.pages.curves import Curve, Panel, picture
 from rlsum.pages.pictures import COLOURS
-from rlsum.pages.table import Cell, Table
+from rlsum.pages.table import text_table
 
 
 def appendix_a(setup: EncoderSetup, pairs: SentencePairs) -> Reproduction:
@@ -29,8 +29,8 @@ def appendix_a(setup: EncoderSetup, pairs: SentencePairs) -> Reproduction:
         best_of_all(averages, champion, f"{pairs.name} at layer {layer}")
         for layer, averages in zip(layers, by_layer, strict=True)
     ]
-    rows = tuple(
-        (Cell(metric.label), *(Cell(f"{100 * average_of(averages, metric).value:.1f}") for averages in by_layer))
+    rows = (
+        (metric.label, *(f"{100 * average_of(averages, metric).value:.1f}" for averages in by_layer))
         for metric in metrics
     )
     caption = f"Appendix A. {pairs.name}, average r x 100 by layer; {setup.encoder}. Published: not available."
@@ -47,7 +47,7 @@ def appendix_a(setup: EncoderSetup, pairs: SentencePairs) -> Reproduction:
         for title, centering in PANELS.items()
     ]
     drawn = picture("appendix-a", "Layers", f"Average Pearson correlation on {pairs.name} by layer", panels)
-    table = Table(caption, ("metric", *(f"layer {layer}" for layer in layers)), rows)
+    table = text_table(caption, ("metric", *(f"layer {layer}" for layer in layers)), rows)
     return Reproduction(
         "appendix-a", (table,), tuple(records), (drawn,), (both("The layer changes no conclusion", *claims),)
     )
@@ -107,5 +107,5 @@ def batch_against_corpus(setup: EncoderSetup, pairs: SentencePairs) -> Reproduct
     )
     header = ("metric", "r of the two scores", "mean difference of a score", "average r x 100, batch", "corpus")
     claim = within("Batch and corpus centering agree within half a point of r", differences, -NEGLIGIBLE, NEGLIGIBLE)
-    table = Table(caption, header, tuple(tuple(map(Cell, row)) for row in rows))
+    table = text_table(caption, header, rows)
     return Reproduction("centering-values", (table,), tuple(records), claims=(claim,))

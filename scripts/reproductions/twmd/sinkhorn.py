@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from reproductions.claims import within
-from reproductions.estimate import best
+from reproductions.estimate import best, curve
 from reproductions.reproduction import Reproduction
 from reproductions.twmd.metrics import EncoderSetup, Metric
 from reproductions.twmd.pairs import SentencePairs, measure
 from reproductions.twmd.tables import NEGLIGIBLE, average_of, averaged, over_groups, record
 from rlsum.pages.curves import Curve, Panel, picture
 from rlsum.pages.pictures import COLOURS
-from rlsum.pages.table import Cell, Table
+from rlsum.pages.table import text_table
 
 TEMPERATURES = (0.01, 0.02, 0.05, 0.10)
 ITERATIONS = (1, 2, 3, 5, 10)
@@ -41,15 +41,9 @@ def figure4(setup: EncoderSetup, pairs: SentencePairs) -> Reproduction:
     for (temperature, line), colour in zip(swept.items(), COLOURS, strict=False):
         values = [average_of(averages, item) for item in line]
         gains[f"T = {temperature:g}"] = best(values[1:]) - values[0]
-        rows.append(
-            (
-                f"{temperature:g}",
-                *(f"{100 * estimate.value:.2f}" for estimate in values),
-                f"{errors[temperature][0]:.3f}",
-            )
-        )
-        numbers = np.array([estimate.value for estimate in values])
-        correlations.append(Curve(f"T = {temperature:g}", colour, np.array(ITERATIONS, dtype=np.float64), numbers))
+        numbers = (f"{100 * estimate.value:.2f}" for estimate in values)
+        rows.append((f"{temperature:g}", *numbers, f"{errors[temperature][0]:.3f}"))
+        correlations.append(curve(f"T = {temperature:g}", colour, ITERATIONS, values))
         steps = np.arange(1, LAST + 1, dtype=np.float64)
         convergence.append(Curve(f"T = {temperature:g}", colour, steps, errors[temperature]))
         records += [
@@ -70,7 +64,7 @@ def figure4(setup: EncoderSetup, pairs: SentencePairs) -> Reproduction:
     )
     drawn = picture("figure4", "Sinkhorn", "Pearson correlation and convergence against Sinkhorn iterations", panels)
     claim = within("More iterations than one gain less than half a point of r", gains, high=NEGLIGIBLE)
-    table = Table(caption, header, tuple(tuple(map(Cell, row)) for row in rows))
+    table = text_table(caption, header, rows)
     return Reproduction("figure4", (table,), tuple(records), (drawn,), (claim,), (note,))
 
 

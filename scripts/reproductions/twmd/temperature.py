@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 
 from reproductions.claims import within
-from reproductions.estimate import Estimate, spread
+from reproductions.estimate import Estimate, curve, spread
 from reproductions.reproduction import Reproduction
 from reproductions.twmd.metrics import EncoderSetup, Metric
 from reproductions.twmd.pairs import SentencePairs, measure
 from reproductions.twmd.tables import Averages, average_of, averaged, over_groups, record
-from rlsum.pages.curves import Curve, Panel, picture
+from rlsum.pages.curves import Panel, picture
 from rlsum.pages.pictures import COLOURS
-from rlsum.pages.table import Cell, Table
+from rlsum.pages.table import Cell, Table, text_table
 
 TEMPERATURES = (0.001, 0.005, 0.01, 0.02, 0.05, 0.10, 0.15)
 CHOSEN = {"TWMD": 0.02, "TRWMD": 0.02, "TWMD-batch": 0.10, "TRWMD-batch": 0.15}  # by the paper, for its encoders
@@ -58,27 +58,17 @@ def figure3(setup: EncoderSetup, data: Sequence[SentencePairs]) -> Reproduction:
             line = [replace(metric, temperature=temperature) for temperature in TEMPERATURES]
             values = [average_of(averages, item) for item in line]
             ranges[metric.label] = spread(values)
-            rows.append(
-                (
-                    pairs.name,
-                    metric.label,
-                    *(f"{100 * estimate.value:.1f}" for estimate in (*values, ranges[metric.label])),
-                )
-            )
+            numbers = (f"{100 * estimate.value:.1f}" for estimate in (*values, ranges[metric.label]))
+            rows.append((pairs.name, metric.label, *numbers))
             records += _records(setup, "figure3", pairs, line, averages)
-            curves.append(
-                Curve(metric.label, colour, np.array(TEMPERATURES), np.array([estimate.value for estimate in values]))
-            )
+            curves.append(curve(metric.label, colour, TEMPERATURES, values))
         panels.append(Panel(f"r, {setup.short}, {pairs.name}", tuple(curves), "temperature", scales=("log", "linear")))
         narrower = {name: ranges[name] - ranges[f"{name}-batch"] for name in ("TWMD", "TRWMD")}
-        claims.append(
-            within(
-                f"Batch-centred scores depend less on temperature ({pairs.name}: range of r over T)", narrower, low=0.0
-            )
-        )
+        text = f"Batch-centred scores depend less on temperature ({pairs.name}: range of r over T)"
+        claims.append(within(text, narrower, low=0.0))
     caption = f"Figure 3. Average r x 100 by temperature; {setup.description}. Published: a figure without numbers."
     header = ("data", "metric", *(f"T = {temperature:g}" for temperature in TEMPERATURES), "range")
-    table = Table(caption, header, tuple(tuple(map(Cell, row)) for row in rows))
+    table = text_table(caption, header, rows)
     drawn = picture("figure3", "Temperature", "Average Pearson correlation against the temperature", panels)
     return Reproduction("figure3", (table,), tuple(records), (drawn,), tuple(claims))
 
