@@ -109,23 +109,16 @@ def target_log_prob(
     features (N, H), weight (V, H), bias (V,), targets (N,) int64 -> (N,). The product uses the precision of
     autocast if enabled; the softmax and the result are at least float32. ``odds``: those that decoding has computed.
     """
-    log_prob, _ = _target_log_prob(features, weight, bias, targets, None, odds)
-    return log_prob
+    return target_log_prob_without(features, weight, bias, targets, None, odds)[0]
 
 
 def target_log_prob_without(
-    features: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, word: int, odds: WordOdds | None = None
+    features: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, word: int | None, odds: WordOdds | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Like ``target_log_prob``; and the log of the probability (N,) of all words together but ``word``."""
-    return _target_log_prob(features, weight, bias, targets, word, odds)
-
-
-def _target_log_prob(
-    features: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, without: int | None, odds: WordOdds | None
-) -> tuple[Tensor, Tensor]:
+    """Like ``target_log_prob``; and the log of the probability (N,) of all words together but ``word``, if any."""
     dtype = precision(features)
     scored: tuple[Tensor, Tensor] = _TargetLogProb.apply(
-        features.to(dtype), weight.to(dtype), bias.to(dtype), targets, without, odds
+        features.to(dtype), weight.to(dtype), bias.to(dtype), targets, word, odds
     )
     return scored
 
