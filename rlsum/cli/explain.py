@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from rlsum.errors import UserError
+from rlsum.records import read_outputs
 
 
 def explain(
@@ -65,8 +66,6 @@ def _texts(candidate: str, reference: str | None, identity: str | None, system: 
         return candidate, reference
     if reference is not None:
         raise UserError(f"--id {identity}: give one file of outputs, and no reference")
-    from rlsum.records import read_outputs
-
     found = [each for each in read_outputs(candidate) if each.id == identity and system in (None, each.system)]
     if len(found) != 1:
         systems = ", ".join(each.system for each in found)

@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+from rich.console import Console
+from rich.progress import Progress
 
+from rewards.specs import as_spec
 from rlsum.cli.options import JUDGMENTS, HumanScore, progress
+from rlsum.pages.table import Cell, Table
+from rlsum.pages.terminal import show
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
-
     from rlsum.metric_fitting.correlations import Correlations
     from rlsum.metric_fitting.examples import JudgedExample
     from rlsum.metric_fitting.fitting import EpochValidation, Fitted
@@ -61,7 +64,6 @@ def fit_metric(
     rlsum evaluate outputs.jsonl --metrics 'rouge-l, learned(path=runs/metric)'
     """
     from rewards.embedding.learned import check_learnable, learned
-    from rewards.specs import as_spec
     from rlsum.metric_fitting.fitting import check_folder, check_scorable, fit, scored
     from rlsum.metric_fitting.training import FitOptions
 
@@ -141,11 +143,7 @@ class FitProgress:
 
 def _print(fitted: Fitted, before: dict[str, Correlations], after: dict[str, Correlations]) -> None:
     """Print correlations with people before and after: the mean in validation, and the test by group."""
-    from rich.console import Console
-
     from rlsum.metric_fitting.correlations import average
-    from rlsum.pages.table import Table
-    from rlsum.pages.terminal import show
 
     assert fitted.best is not None
     rows = [_row("validation", fitted.history[0].mean, fitted.best.mean)]
@@ -160,8 +158,6 @@ def _print(fitted: Fitted, before: dict[str, Correlations], after: dict[str, Cor
 
 
 def _row(name: str, before: Correlations, after: Correlations) -> tuple:
-    from rlsum.pages.table import Cell
-
     pairs = ((before.pearson, after.pearson), (before.kendall, after.kendall))
     values = [Cell("\N{EN DASH}" if math.isnan(value) else f"{value * 100:.1f}") for pair in pairs for value in pair]
     return (Cell(name), Cell(f"{after.n:,}"), *values)

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Column, Table
 
 from rlsum.files import check_free
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from rlsum.judgments.collection import Judgments
     from rlsum.judgments.describe import JudgmentCounts
 
@@ -59,8 +60,6 @@ def judgments(
 
 
 def _print(loaded: Judgments, overview: JudgmentCounts) -> None:
-    from rich.console import Console
-
     console = Console()
     console.print(_counts(loaded, overview))
     console.print(_scores(overview))
@@ -69,9 +68,6 @@ def _print(loaded: Judgments, overview: JudgmentCounts) -> None:
 
 
 def _counts(loaded: Judgments, overview: JudgmentCounts) -> Table:
-    from rich.markup import escape
-    from rich.table import Table
-
     table = Table("", "count", "", title=escape(loaded.name), title_justify="left")
     table.add_row("judgments", f"{overview.rows:,}", "")
     table.add_row("inputs", f"{overview.inputs:,}", "")
@@ -87,9 +83,6 @@ def _counts(loaded: Judgments, overview: JudgmentCounts) -> Table:
 
 
 def _scores(overview: JudgmentCounts) -> Table:
-    from rich.markup import escape
-    from rich.table import Column, Table
-
     names = "given", "missing", "lowest", "highest", "mean", "scale", "tied pairs", "judges each"
     # Names of scores are not truncated, because options take them.
     table = Table(Column("score", no_wrap=True), *names, box=None, pad_edge=False)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
 
 
 def rewards(
@@ -21,17 +21,11 @@ def rewards(
 
     rlsum rewards sms
     """
-    from rich.console import Console
-
     Console().print(_overview() if name is None else _explanation(name))
 
 
 def _overview() -> RenderableType:
     """One row per reward. The row of a plug-in that cannot be imported says so."""
-    from rich.console import Group
-    from rich.table import Table
-    from rich.text import Text
-
     import rewards as registry
 
     table = Table.grid(padding=(0, 2, 0, 0))
@@ -47,10 +41,6 @@ def _overview() -> RenderableType:
 
 def _explanation(name: str) -> RenderableType:
     """What the reward computes, what a call returns, its options, its source, and an example."""
-    from rich.console import Group
-    from rich.table import Table
-    from rich.text import Text
-
     import rewards as registry
     from rewards.documentation import flowing
 

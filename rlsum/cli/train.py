@@ -6,6 +6,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from rewards.options import nearest
+from rlsum.errors import ConfigError
 
 
 def train(
@@ -58,13 +64,7 @@ def train(
 
 def _explain(section: str) -> None:
     """Print every key of a section with its default, values and meaning."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    from rewards.options import nearest
     from rlsum import config_reference as reference
-    from rlsum.errors import ConfigError
 
     named = [name for name in reference.SECTIONS if section in ("all", name.partition(" ")[0])]
     if not named:

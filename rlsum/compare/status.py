@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
 
 from rlsum.compare.cells import Cell
 from rlsum.compare.folder import Folder, State
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
 
 STYLES = {"done": "green", "failed": "red", "waiting": "dim"}
 REFRESH = 2.0  # seconds between looks at the files
@@ -21,8 +21,6 @@ REFRESH = 2.0  # seconds between looks at the files
 @contextmanager
 def watching(folder: Folder, cells: Sequence[Cell], console: Console) -> Iterator[Callable[[], None]]:
     """A function that shows the present state, to be called often; it reads the folder every two seconds."""
-    from rich.live import Live
-
     shown: dict[str, str] = {}
     last = 0.0
 
@@ -55,9 +53,6 @@ def watching(folder: Folder, cells: Sequence[Cell], console: Console) -> Iterato
 
 def table(states: dict[str, State], cells: Sequence[Cell]) -> Table:
     """A row for each cell that is neither done nor waiting, and the counts of those that are."""
-    from rich.table import Table
-    from rich.text import Text
-
     rich = Table("cell", "stage", "updates", box=None, pad_edge=False)
     for cell in cells:
         state = states.get(cell.name, State("waiting"))

@@ -7,20 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rewards.base import Reward
 from rewards.errors import RewardError
 from rewards.scoring import Inputs
 from rewards.wrappers.parts import check_alone
 from rlsum.errors import UserError
 from rlsum.evaluation.rows import Floats
 from rlsum.records import Output, inputs_of
-
-if TYPE_CHECKING:
-    from rewards.base import Reward
 
 Rule = Literal["best-of", "mbr"]
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table as RichTable
+from rich.text import Text
 
 from rlsum.pages.blocks import LEGEND, Block, Bullets, Contents, Example, Examples, Fold, Heading, Paragraph
 from rlsum.pages.pictures import Picture
 from rlsum.pages.table import Cell, Table
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table as RichTable
 
 BULLETS = {"finding": ("- ", ""), "warning": ("! ", "yellow"), "code": ("", "dim")}
 PIECES = {"plain": "", "copied": "bold green", "invented": "bold red underline", "own": "italic"}
@@ -51,8 +52,6 @@ def _printable(blocks: Iterable[Block]) -> Iterator[Block]:
 
 
 def _print(block: Block, console: Console) -> None:
-    from rich.text import Text
-
     match block:
         case Heading(text, level):
             console.rule(Text(text)) if level == 1 else console.print(Text(text, "bold underline"))
@@ -73,9 +72,6 @@ def _print(block: Block, console: Console) -> None:
 
 
 def _example(example: Example) -> RichTable:
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
     grid = RichTable.grid(padding=(0, 2, 1, 0))
     grid.add_column(style="bold", max_width=24)
     grid.add_column(ratio=1)
@@ -86,10 +82,6 @@ def _example(example: Example) -> RichTable:
 
 
 def _table(table: Table) -> RichTable:
-    from rich import box
-    from rich.markup import escape
-    from rich.table import Table as RichTable
-
     rich = RichTable(
         title=escape(table.caption),
         title_justify="left",

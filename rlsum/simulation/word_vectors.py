@@ -11,15 +11,12 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from rlsum.errors import UserError
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 RARE = ""  # all rare words, such as invented names: a context like any other, but without a vector
 

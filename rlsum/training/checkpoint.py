@@ -13,7 +13,7 @@ import json
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -26,12 +26,10 @@ from rlsum.data.vocabulary import VOCABULARY
 from rlsum.errors import UserError
 from rlsum.files import replacing_files, write_atomically
 from rlsum.models.pointer_generator import MODEL_TYPE
+from rlsum.models.seq2seq import Model
 from rlsum.models.summarizer import WEIGHTS, own_tensors
 from rlsum.records import defined
 from rlsum.training.parallel.sharding import sharded, whole
-
-if TYPE_CHECKING:
-    from rlsum.models.seq2seq import Model
 
 CONFIG, REWARDS, STATE, START, RESULT, LOCK = (
     "config.yaml",

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from rewards.base import Reward
 from rlsum.config import Config, Objective
 from rlsum.data.batch import Batch
 from rlsum.models.summarizer import Scorer, Summarizer, Tokens
@@ -25,9 +25,6 @@ from rlsum.training.estimators import Credit, exchanged
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes
 from rlsum.training.reward_losses import BestOfN, MinimumRisk, PolicyGradient, Ranking
 from rlsum.training.update import MixedStep, MLEStep, RewardLoss, Rollout, Samples, Score, StepResult, score_together
-
-if TYPE_CHECKING:
-    from rewards.base import Reward
 
 Step = Callable[[int, torch.nn.Module, Batch], StepResult]  # update number, model as accelerate wraps it, batch
 

@@ -24,6 +24,7 @@ from accelerate import Accelerator
 from accelerate.utils import DistributedType
 from torch import Tensor, nn
 
+from rewards.base import Reward
 from rlsum.config import Config, Training
 from rlsum.data.batch import Batch, BatchPlan, training_lengths
 from rlsum.errors import UserError
@@ -43,7 +44,6 @@ from rlsum.training.validation import Choice, Validation, training_samples, vali
 if TYPE_CHECKING:
     import datasets
 
-    from rewards.base import Reward
     from rlsum.models.seq2seq import Model
 
 

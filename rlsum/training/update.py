@@ -17,13 +17,13 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import repeat
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from rewards.base import Reward
 from rewards.scoring import Inputs, in_parts
 from rlsum.data.batch import Batch
 from rlsum.data.vocabulary import PAD
@@ -35,9 +35,6 @@ from rlsum.training import losses
 from rlsum.training.estimators import Credit, mean_defined
 from rlsum.training.losses import LengthRule, target_lengths
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes
-
-if TYPE_CHECKING:
-    from rewards.base import Reward
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
 
+from rewards.base import Reward
 from rewards.scoring import in_parts
 from rlsum.data.batch import Batch
 from rlsum.models.decoding import Decoding
@@ -18,9 +19,6 @@ from rlsum.scoring.outputs import measure_properties
 from rlsum.training.estimators import mean_defined
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes
 from rlsum.training.update import Rollout
-
-if TYPE_CHECKING:
-    from rewards.base import Reward
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import torch
+from accelerate import Accelerator, PartialState
 
 from rlsum.errors import UserError
-
-if TYPE_CHECKING:
-    from accelerate import Accelerator, PartialState
 
 T = TypeVar("T")
 TIMEOUT = timedelta(hours=2)  # how long processes wait for each other: one may tokenise a corpus, or score outputs
