@@ -20,7 +20,8 @@ HOLM = f"Marked: told apart after Holm's correction for all tests of the table (
 
 def cross_table(results: Results) -> Table:
     """Rows trained on, columns evaluated by. The best is marked where it is told apart from every other row."""
-    metrics, absent = results.metrics, _absent(results)
+    metrics = results.metrics
+    absent = [name for name in results.missing if name not in metrics]
     tops = {metric: best(results, metric) for metric in metrics}
     rows = []
     for system in results.systems.values():
@@ -151,8 +152,3 @@ def failures(results: Results) -> Table:
     """The cells without outputs, and why."""
     rows = ((name, " ".join(why.split())) for name, why in results.failed.items())
     return text_table("Cells without a result", ("cell", "reason"), rows)
-
-
-def _absent(results: Results) -> list[str]:
-    """Metrics without any column."""
-    return [name for name in results.missing if name not in results.metrics]

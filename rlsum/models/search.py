@@ -56,7 +56,7 @@ def greedy(limits: Decoding | Sampling) -> Chooser:
             chosen = allowed(_log(p), ids, limits, *READABLE).argmax(-1)
         else:
             chosen = most_probable(p[:, UNK + 1 :]) + UNK + 1  # p of PAD is 0
-        return chosen, _log(_at(p, chosen))
+        return chosen, _log(p.gather(1, chosen.unsqueeze(1)).squeeze(1))
 
     return choose
 
@@ -321,8 +321,3 @@ def _best(finished: list[list[Hypothesis]]) -> Tokens:
 
 def _log(p: Tensor) -> Tensor:
     return p.log().clamp_(min=NEVER)
-
-
-def _at(values: Tensor, ids: Tensor) -> Tensor:
-    """The value (R,) of each row of (R, V') at an id (R,)."""
-    return values.gather(1, ids.unsqueeze(1)).squeeze(1)

@@ -177,7 +177,8 @@ def main() -> None:
     )
     print("\nTwo seeds, 300 articles\n")
     two = [world for world in worlds if (world.seeds, world.articles) == (2, 300)]
-    print_table(["SD of seeds", "SD of articles", *TESTS], ([*_sds(world), *_shares(found[world])] for world in two))
+    lines = ([f"{world.seed:g}", f"{world.article:g}", *_shares(found[world])] for world in two)
+    print_table(["SD of seeds", "SD of articles", *TESTS], lines)
     print(f"\nExponential effects, {options.table_draws:,} draws\n")
     skewed = [World(n, 100, sd, 1.0, skewed=True) for n in SEEDS for sd in (0.0, 0.1, 1.0)]
     lines = ([str(world), *_shares(rates(world, options.table_draws, options.seed))] for world in skewed)
@@ -212,10 +213,6 @@ def _at(worlds: Sequence[World], seeds: int, levels: Sequence[float], options: a
 
 def _shares(row: dict[str, float]) -> list[str]:
     return [f"{100 * share:.1f}" for share in row.values()]
-
-
-def _sds(world: World) -> list[str]:
-    return [f"{world.seed:g}", f"{world.article:g}"]
 
 
 if __name__ == "__main__":

@@ -35,10 +35,16 @@ def _table(setup: MoverSetup, measured: Sequence[Measured]) -> Table:
     header = ("metric", *(f"{texts.name} (n = {len(texts.table):,})" for texts in measured))
     tops = [max(texts.table.metrics, key=texts.rank) for texts in measured]
     rows = [
-        (Cell(label), *(_correlation(texts, label, label == top) for texts, top in zip(measured, tops, strict=True)))
+        (
+            Cell(label),
+            *(
+                _cell(texts.result.correlations[label].average, label == top)
+                for texts, top in zip(measured, tops, strict=True)
+            ),
+        )
         for label in measured[0].table.columns
     ]
-    rows.append((Cell(JUDGES), *(_ceiling(texts) for texts in measured)))
+    rows.append((Cell(JUDGES), *(_cell(texts.result.ceiling) for texts in measured)))
     caption = (
         f"Table 2. Spearman's rho with people x 100; {setup.description}. "
         f"95% intervals draw whole inputs ({setup.resamples:,} resamples, seed {setup.seed}). Published: {ABSENT}."
@@ -75,15 +81,9 @@ def _notes(measured: Measured) -> list[str]:
     return notes
 
 
-def _correlation(measured: Measured, label: str, mark: bool) -> Cell:
-    return _cell(measured.result.correlations[label].average, mark)
-
-
-def _ceiling(measured: Measured) -> Cell:
-    return Cell(UNDEFINED) if measured.result.ceiling is None else _cell(measured.result.ceiling)
-
-
-def _cell(correlation: Correlation | Agreement, mark: bool = False) -> Cell:
+def _cell(correlation: Correlation | Agreement | None, mark: bool = False) -> Cell:
+    if correlation is None:
+        return Cell(UNDEFINED)
     if math.isnan(correlation.value):
         return Cell(UNDEFINED, correlation.reason)
     return Cell(

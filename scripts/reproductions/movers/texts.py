@@ -56,7 +56,7 @@ def _facts(texts: Judgments, vectors: Path | None) -> dict[str, str]:
         LENGTH_IN_SENTENCES: _mean(candidates, by_punctuation),
         "the same as SMS splits them": _mean(candidates, lambda text: len(sentences(text))),
         "words of a text, mean": _mean(candidates, lambda text: len(text.split())),
-        "words weighed, mean": _mean(candidates, _weighed),
+        "words weighed, mean": _mean(candidates, lambda text: sum(map(len, content_words(text)))),
         "sentences of a reference, mean": _mean(references, by_punctuation),
         "words of a reference, mean": _mean(references, lambda text: len(text.split())),
         "words without a vector, %": _unknown(candidates, vectors),
@@ -75,10 +75,6 @@ def _systems(rows: Sequence[Judgment]) -> set[str]:
 
 def _mean(texts: Sequence[str], count: Callable[[str], int]) -> str:
     return f"{np.mean([count(text) for text in texts]):.1f}"
-
-
-def _weighed(text: str) -> int:
-    return sum(map(len, content_words(text)))
 
 
 def _unknown(texts: Sequence[str], vectors: Path | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 
 import numpy as np
 
@@ -20,7 +21,7 @@ PARAMETERS = {
 def sweep_figure(name: str, points: Sequence[Point], kernel: str, people: Mapping[str, float]) -> Picture:
     """Figures 2 (above: rho) and 3 (below: coverage); ``people`` is the average annotator's rho by task."""
     points = [point for point in points if point.kernel == kernel]
-    colours = _colours([point.task for point in points])
+    colours = dict(zip(dict.fromkeys(point.task for point in points), cycle(COLOURS)))
     above = [
         Panel(f"rho ({kernel})", _rho_curves(points, parameter, colours, people), label, (-0.6, 1.0))
         for parameter, label in PARAMETERS.items()
@@ -71,7 +72,3 @@ def _coverage_curves(points: Sequence[Point], parameter: str, colours: Mapping[s
         values = np.array([point.value for point in chosen])
         curves.append(Curve(task, colour, values, np.array([point.quality.coverage.value for point in chosen])))
     return tuple(curves)
-
-
-def _colours(tasks: Sequence[str]) -> dict[str, str]:
-    return {task: COLOURS[index % len(COLOURS)] for index, task in enumerate(dict.fromkeys(tasks))}

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reproductions.claims import Claim
 from reproductions.neighbors import data, findings, results
@@ -160,7 +159,7 @@ class Studies:
         metrics = self._metrics_with_reference()
         for tested, reference in _tested_essays(self.plan):
             others = {name: metric(tested.texts, [[reference]] * len(tested)) for name, metric in metrics.items()}
-            others[findings.LENGTH] = _word_counts(tested)
+            others[findings.LENGTH] = np.array([len(text.split()) for text in tested.texts], dtype=np.float64)
             for kernel in READINGS:
                 scored[kernel.name].append(topics(tested, sources, kernel, self.matrices, self.plan.budget, others))
         claims = [claim for texts in scored[BLEU.name] for claim in findings.topic_claims(texts, self.plan.budget)]
@@ -198,8 +197,3 @@ def _tested_essays(plan: ReproductionPlan) -> list[tuple[JudgedTexts, str]]:
     ]
     other = data.other_essays(plan.paths)
     return [*sets, other] if other else sets
-
-
-def _word_counts(tested: JudgedTexts) -> NDArray[np.float64]:
-    """The numbers of words ``(n,)``, separated by white space."""
-    return np.array([len(text.split()) for text in tested.texts], dtype=np.float64)

@@ -109,8 +109,8 @@ def scores(
     values = np.full((len(rewards), len(pairs)), np.nan)
     for rows in pairs.group_rows().values():
         if by_length is not None:
-            tokens = _tokens(by_length, [pairs.candidates[row] + " " + pairs.references[row] for row in rows])
-            rows = [rows[index] for index in np.argsort(tokens, kind="stable")]
+            ids = by_length.ids([pairs.candidates[row] + " " + pairs.references[row] for row in rows])
+            rows = [rows[index] for index in np.argsort([len(tokens) for tokens in ids], kind="stable")]
         texts = [pairs.candidates[row] for row in rows], [pairs.references[row] for row in rows]
         values[:, rows] = score_all(rewards, *texts) if cache is None else _cached(cache, rewards, *texts)
     return values
@@ -162,7 +162,3 @@ def measure(
         }
         for metric, row in zip(metrics, values, strict=True)
     }
-
-
-def _tokens(encoder: Encoder, texts: Sequence[str]) -> list[int]:
-    return [len(ids) for ids in encoder.ids(texts)]

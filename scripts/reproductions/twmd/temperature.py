@@ -35,7 +35,7 @@ def appendix_b(setup: EncoderSetup, pairs: SentencePairs) -> Reproduction:
     rows, records = [], []
     for metric in _metrics(setup):
         line = [replace(metric, temperature=temperature) for temperature in TEMPERATURES]
-        values = [(_kendall(averages, item), average_of(averages, item).value) for item in line]
+        values = [(averages[item]["kendall"]["avg"].value, average_of(averages, item).value) for item in line]
         tau, r = (int(np.argmax(column)) for column in zip(*values, strict=True))
         cells = [
             Cell(f"{100 * value[0]:.1f} / {100 * value[1]:.1f}", mark=index == r) for index, value in enumerate(values)
@@ -80,10 +80,6 @@ def _metrics(setup: EncoderSetup) -> list[Metric]:
 def _swept(setup: EncoderSetup, pairs: SentencePairs) -> Averages:
     metrics = [replace(metric, temperature=temperature) for metric in _metrics(setup) for temperature in TEMPERATURES]
     return averaged(measure(setup, pairs, metrics, ("kendall", "pearson")), over_groups)
-
-
-def _kendall(averages: Averages, metric: Metric) -> float:
-    return averages[metric]["kendall"]["avg"].value
 
 
 def _records(
