@@ -6,6 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
+
+from rlsum.pages.terminal import show
 
 if TYPE_CHECKING:
     from rlsum.compare.config import Comparison
@@ -62,13 +65,10 @@ def compare(
 
 def show_plan(comparison: Comparison, jobs: int, pilot: Path | None, gain: float) -> None:
     """Check a comparison and print its tasks, their cost, and the power for a gain in points."""
-    from rich.console import Console
-
     from rlsum.compare import preflight
     from rlsum.compare.analyses.designs import pilot_variances
     from rlsum.compare.cells import cells_of
     from rlsum.compare.folder import Folder
-    from rlsum.pages.terminal import show
 
     variances = pilot_variances(pilot)
     folder, cells = Folder(comparison), cells_of(comparison)
@@ -81,9 +81,6 @@ def show_plan(comparison: Comparison, jobs: int, pilot: Path | None, gain: float
 
 def show_compared(compared: Compared) -> None:
     """Print why cells failed, and the report."""
-    from rich.console import Console
-
-    from rlsum.pages.terminal import show
 
     console = Console()
     for name, why in compared.failed.items():

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
+from rich.console import Console
 
 from rlsum.cli.options import JUDGMENTS, HumanScore, LongSignatures, Metrics, bars, chosen
 from rlsum.errors import UserError
 from rlsum.files import check_folder
+from rlsum.pages.terminal import show
 
 Level = Literal["pooled", "input", "system"]
 Random = Literal["inputs", "systems", "both"]
@@ -67,11 +69,8 @@ def correlate(
 
     rlsum correlate wmt-da:wmt17_da_seg.tsv.gz --by-group --statistic kendall,pearson,acc-t --json
     """
-    from rich.console import Console
-
     from rlsum import api
     from rlsum.meta_evaluation.report import FILES, to_json
-    from rlsum.pages.terminal import show
 
     statistics: Any = chosen("--statistic", statistic, ("spearman", "pearson", "kendall", "acc-t", "spa"))
     units: Any = chosen("--length", length, ("letters", "words", "whitespace", "characters")) if length else []

@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+from rich.console import Console
+from rich.table import Column, Table
 
 from rlsum.cli.judgments import judgments
 from rlsum.cli.simulate import simulate
 from rlsum.files import check_free
+from rlsum.readers import CorpusError
+from rlsum.records import write_outputs
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from rlsum.data.corpus import Corpus
     from rlsum.data.describe import CorpusDescription, Lengths
 
@@ -51,8 +53,6 @@ def inspect(
 
     rlsum data inspect raw.csv --source-column text --reference-column summary --tokenizer spacy
     """
-    from rich.console import Console
-
     from rlsum.data.corpus import load_corpus
     from rlsum.data.describe import describe
 
@@ -98,8 +98,6 @@ def outputs(
     rlsum data outputs systems.jsonl.gz --candidate pointer_gen --articles test.jsonl.gz -o pointer_gen.jsonl
     """
     from rlsum.data.system_outputs import OutputColumns, convert, read_articles
-    from rlsum.readers import CorpusError
-    from rlsum.records import write_outputs
 
     if source is not None and articles is not None:
         raise CorpusError(f"--source {source} and --articles {articles}: leave one of them out")
@@ -115,8 +113,6 @@ def outputs(
 
 
 def _rows_table(corpus: Corpus, title: str) -> Table:
-    from rich.table import Column, Table
-
     table = Table("rows", "count", Column("first", overflow="fold"), title=title, title_justify="left")
     table.add_row("used", str(len(corpus.rows)), "")
     for reason, count in corpus.skipped.items():
@@ -126,8 +122,6 @@ def _rows_table(corpus: Corpus, title: str) -> Table:
 
 
 def _lengths_table(description: CorpusDescription, max_source: int, max_target: int) -> Table:
-    from rich.table import Table
-
     from rlsum.data.describe import QUANTILES
 
     table = Table("tokens", "mean", *(f"{quantile:.0%}" for quantile in QUANTILES), "cut")
@@ -143,8 +137,6 @@ def _lengths_table(description: CorpusDescription, max_source: int, max_target: 
 
 
 def _words_table(description: CorpusDescription) -> Table:
-    from rich.table import Table
-
     from rlsum.data.describe import LEAD_TOKENS
 
     table = Table("within the cuts", "share")

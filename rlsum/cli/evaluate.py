@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
 from rlsum.cli.options import STANDARD, LongSignatures, Metrics, bars
+from rlsum.pages.terminal import show
 
 
 def evaluate(
@@ -38,10 +40,7 @@ def evaluate(
 
     rlsum evaluate all.jsonl --baseline lead-3 --json > scores.json
     """
-    from rich.console import Console
-
     from rlsum import api
-    from rlsum.pages.terminal import show
     from rlsum.scoring.evaluation import to_json
 
     with bars() as advance:

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from rewards.base import labelled
 from rlsum.errors import UserError
 from rlsum.records import read_outputs
 
@@ -46,7 +47,6 @@ def explain(
 
     rlsum explain outputs.jsonl --id story-7 --metrics 'wms(vectors=vectors.txt.gz)' -o plan.html
     """
-    from rewards.base import labelled
     from rlsum import api
     from rlsum.explain.explained import check_out
 

@@ -7,13 +7,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
+from rewards.options import nearest
 from rlsum.api import STANDARD as STANDARD
 from rlsum.errors import UserError
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
-
     from rlsum.api import Advance
 
 JUDGMENTS = "Judgments: JSONL, hf://owner/name, or NAME:PATH for public data."
@@ -29,8 +30,6 @@ HumanScore = Annotated[str, typer.Option("--score", help="The human score to use
 
 def chosen(option: str, written: str, known: tuple[str, ...]) -> list[str]:
     """The names that an option lists, without duplicates. Raises UserError for an unknown name."""
-    from rewards.options import nearest
-
     names = list(dict.fromkeys(name.strip() for name in written.split(",")))
     for name in names:
         if name not in known:
@@ -40,9 +39,6 @@ def chosen(option: str, written: str, known: tuple[str, ...]) -> list[str]:
 
 def progress() -> Progress:
     """A bar on standard error that disappears when it is done; nothing where that is no terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)

@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
 
 from rlsum.cli.options import STANDARD, LongSignatures, Metrics, bars, to_stderr
 from rlsum.errors import UserError
+from rlsum.pages.terminal import show
 
 if TYPE_CHECKING:
     from rlsum.scoring.pairs import Pairs
@@ -62,10 +64,7 @@ def score(
 
     rlsum score scored.jsonl -o scored.jsonl --overwrite --metrics meteor
     """
-    from rich.console import Console
-
     from rlsum import api
-    from rlsum.pages.terminal import show
 
     pairs = _pairs(files or [], records, candidates, references or [])
     with bars() as advance:
