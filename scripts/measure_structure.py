@@ -1,4 +1,4 @@
-"""Print the size and the shape of the product: lines, files in a folder, imports between rooms, import circles.
+"""Print the size of the product, scripts and tests, and the product's shape: folders, imports between rooms, circles.
 
     python scripts/measure_structure.py
     python scripts/measure_structure.py --folder ../an-older-clone
@@ -41,6 +41,9 @@ def main() -> None:
     print(f"\nproduct: {sum(files.values()):,} lines of Python in {len(files)} files, {len(neighbours)} rooms")
     for package in PACKAGES:
         print(f"  {package}: {sum(n for file, n in files.items() if file.is_relative_to(folder / package)):,} lines")
+    for name in ("scripts", "tests"):
+        beside = [len(file.read_text(encoding="utf-8").splitlines()) for file in (folder / name).rglob("*.py")]
+        print(f"{name}: {sum(beside):,} lines in {len(beside)} files")
     print(f"largest folder: {_largest(files)}")
     print(f"imports between rooms: {sum(between.values())} between modules, {len(between)} between rooms")
     print(f"floors of rooms: {floors(neighbours)}")
