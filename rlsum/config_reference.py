@@ -40,7 +40,11 @@ class Key:
 
 def keys(section: str) -> list[Key]:
     """The keys of a section of ``SECTIONS`` in their order; sub-sections are left out."""
-    kind = SECTIONS[section]
+    return keys_of(SECTIONS[section])
+
+
+def keys_of(kind: type) -> list[Key]:
+    """The keys of a dataclass whose docstring has a line for each, such as a comparison."""
     meanings, hints = explained(kind), get_type_hints(kind, include_extras=True)
     fields = [field for field in dataclasses.fields(kind) if kind is not Config or field.name in meanings]
     return [Key(field.name, default(field), _values(hints[field.name]), meanings[field.name]) for field in fields]
@@ -64,12 +68,14 @@ def explained(kind: type) -> dict[str, str]:
 def default(field: Any) -> str:
     """A field's default as YAML writes it, and ``required`` without one."""
     value = getattr(field.default, "default", field.default)  # pydantic keeps it in a Field
+    if field.default_factory is not dataclasses.MISSING:  # a mapping: its names
+        value = tuple(field.default_factory()) or None
     if value is dataclasses.MISSING or repr(value) == "PydanticUndefined":
         return "required"
     if value is None or isinstance(value, bool):
         return {None: "none", True: "true", False: "false"}[value]
     if isinstance(value, tuple):
-        return f"[{', '.join(value)}]"
+        return f"[{', '.join(map(str, value))}]"
     return (value if value.strip() else f'"{value}"') if isinstance(value, str) else f"{value:g}"
 
 

@@ -86,7 +86,8 @@ def reference() -> dict[str, str]:
 
 def configuration_page() -> str:
     """Every key of a configuration; `rlsum train --keys` prints the same."""
-    from rlsum.config_reference import SECTIONS, keys
+    from rlsum.compare.config import Comparison
+    from rlsum.config_reference import SECTIONS, keys, keys_of
 
     lines = [
         "# Configuration",
@@ -98,6 +99,10 @@ def configuration_page() -> str:
         for key in keys(section):
             values = f"{', '.join(f'`{value}`' for value in key.values)}: " if len(key.values) > 1 else ""
             lines.append(row(f"`{key.name}`", f"`{key.default}`", values + key.meaning.replace("``", "`")))
+    lines += ["", "## A comparison", "", "Of `rlsum compare`; see [Comparing rewards](../compare.md).", ""]
+    lines += ["| key | default | meaning |", "|---|---|---|"]
+    for key in keys_of(Comparison):
+        lines.append(row(f"`{key.name}`", f"`{key.default}`", key.meaning.replace("``", "`")))
     return "\n".join(lines)
 
 

@@ -19,6 +19,7 @@ import rewards
 from rlsum import config as configs
 from rlsum.compare import config as comparisons
 from rlsum.compare.cells import cells_of
+from rlsum.config_reference import keys_of
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md")), ROOT / "human_eval" / "README.md"]
@@ -183,9 +184,9 @@ def test_every_cell_of_a_comparison_is_a_valid_configuration(path):
 
 
 def test_every_key_of_a_comparison_is_explained():
-    text = (ROOT / "docs" / "compare.md").read_text(encoding="utf-8")
-    keys = re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`[^|]+) \|", text, re.MULTILINE)))
-    assert sorted(keys) == sorted(field.name for field in dataclasses.fields(comparisons.Comparison))
+    keys = {key.name: key for key in keys_of(comparisons.Comparison)}
+    assert keys.keys() == {field.name for field in dataclasses.fields(comparisons.Comparison)}
+    assert [keys[name].default for name in ("seeds", "decoding", "cell")] == ["[1, 2, 3]", "[beam]", "required"]
 
 
 def test_the_comparison_of_a_newcomer_is_short():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from rlsum.cli.options import print_keys
 from rlsum.pages.terminal import show
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def compare(
-    config: Annotated[Path, typer.Argument(help="YAML file of the comparison, or its name.")],
+    config: Annotated[Path | None, typer.Argument(help="YAML file of the comparison, or its name.")] = None,
     overrides: Annotated[list[str] | None, typer.Argument(help="key=value, such as seeds=[1,2].")] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Cells at a time.")] = 2,
     plan: Annotated[bool, typer.Option("--plan", help="Check all, print tasks and cost, train nothing.")] = False,
@@ -32,12 +33,13 @@ def compare(
     task: Annotated[
         int | None, typer.Option(min=0, help="Work only on this task and what it needs, for arrays of jobs.")
     ] = None,
+    keys: Annotated[bool, typer.Option("--keys", help="Explain the keys of a comparison, and stop.")] = False,
 ) -> None:
     """Train a summarizer on each of several rewards from one start, and report which is better by which metric.
 
     Every cell (reward x variant x seed, and controls) is a run of its own. A stopped comparison continues when the same
     command is run again, and several processes on one folder share its cells. Writes FOLDER/report/index.html, and the
-    same as Markdown, LaTeX, CSV and JSON. The documentation (Comparing rewards) explains the configuration.
+    same as Markdown, LaTeX, CSV and JSON.
 
     **Examples**
 
@@ -47,12 +49,21 @@ def compare(
 
     rlsum compare compare/own --plan
 
+    rlsum compare --keys
+
     sbatch --array 0-17 --wrap 'rlsum compare compare/demo --task $SLURM_ARRAY_TASK_ID'
     """
     from rlsum import api
     from rlsum.compare import config as configs
     from rlsum.compare.cells import cells_of
+    from rlsum.config_reference import keys_of
+    from rlsum.errors import ConfigError
 
+    if keys:
+        print_keys("comparison", keys_of(configs.Comparison))
+        return
+    if config is None:
+        raise ConfigError("CONFIG is missing: name a YAML file, or a comparison of `rlsum configs`")
     comparison = configs.load(config, overrides or [])
     if tasks:
         for number, cell in enumerate(cells_of(comparison)):

@@ -16,6 +16,7 @@ from rlsum.errors import UserError
 
 if TYPE_CHECKING:
     from rlsum.api import Advance
+    from rlsum.config_reference import Key
 
 JUDGMENTS = "Judgments: JSONL, hf://owner/name, or NAME:PATH for public data."
 
@@ -61,3 +62,17 @@ def bars() -> Iterator[Advance]:
 def to_stderr(text: str) -> None:
     """Say something that is no result."""
     typer.echo(text, err=True)
+
+
+def print_keys(title: str, keys: list[Key]) -> None:
+    """Print keys of a configuration with their defaults, values and meanings."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for key in keys:
+        default = "required" if key.default == "required" else f"default {key.default}"
+        values = f"{' | '.join(key.values)}; " if len(key.values) > 1 else ""
+        table.add_row(Text(key.name, style="bold"), Text(default), Text(values + key.meaning.replace("``", "")))
+    Console().print(Text(f"\n{title}", style="bold underline"), table)

@@ -6,11 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from rewards.options import nearest
+from rlsum.cli.options import print_keys
 from rlsum.errors import ConfigError
 
 
@@ -71,9 +69,4 @@ def _explain(section: str) -> None:
         known = ["all", *(name for name in reference.SECTIONS if " " not in name)]
         raise ConfigError(f"--keys {section}: no such section{nearest(section, known)}; choose from {', '.join(known)}")
     for name in named:
-        table = Table.grid(padding=(0, 2, 0, 0))
-        for key in reference.keys(name):
-            default = "required" if key.default == "required" else f"default {key.default}"
-            values = f"{' | '.join(key.values)}; " if len(key.values) > 1 else ""
-            table.add_row(Text(key.name, style="bold"), Text(default), Text(values + key.meaning.replace("``", "")))
-        Console().print(Text(f"\n{name}", style="bold underline"), table)
+        print_keys(name, reference.keys(name))

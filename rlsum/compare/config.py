@@ -101,18 +101,22 @@ class Comparison:
     test           articles that every model summarizes
     test_limit     only so many of them, the first
     test_split     their split, if ``test`` has splits
-    simulate       write the simulated corpus; data and test are then known
+    simulate       write the simulated corpus, in place of data and test: {seed: 1, train: 4000, valid: 200, test: 500,
+                   vectors: true}
     data           the data section of all runs
     start          a run to begin from (with ``{seed}`` in it one a seed), or the configuration of its training
-    cell           what the configurations of all cells share, without run and reward
-    rewards        name -> reward to train on
-    variants       name -> sections that differ from ``cell``; each reward is trained with each
+    cell           what the configurations of all cells share, without run, reward, seed and metrics
+    rewards        name -> reward to train on, or {reward: ..., scale: ...} with its objective.reward_scale
+    variants       name -> sections that differ from ``cell``, such as rloo: {objective: {estimator: rloo, samples: 4}};
+                   each reward is trained with each
     seeds          of training
-    controls       none: continued likelihood; shuffled, constant: of the rewards in ``controls_of``
+    controls       none: continued likelihood; shuffled, constant: of the rewards in ``controls_of`` (constant: with the
+                   mean advantage in the log of the run that it is a control of)
     controls_of    default: the first reward
-    decoding       name -> options; the first is that of the main tables
+    decoding       name -> options of ``rlsum generate``, such as {beam: 5}; the first is that of the main tables
     metrics        further test metrics; every reward is one already
-    choosing       name -> summaries chosen among samples of the start
+    choosing       name -> {best_of: 8, by: REWARD} or {mbr: REWARD, samples: 8}, a row of summaries chosen among
+                   samples of the start
     outputs        name -> file of outputs for the same articles, shown as a row
     compared_with  a row that all others are compared with, besides start and control
     correlation    report.json of `rlsum correlate`, for the chain from agreement to preference

@@ -24,6 +24,15 @@ def test_tasks_are_listed_and_nothing_is_written(rlsum, config):
     assert not (config.parent / "folder").exists()
 
 
+def test_keys_are_explained_without_a_configuration(rlsum):
+    code, printed, _ = rlsum("compare", "--keys")
+    assert code == 0
+    assert all(text in printed for text in ("controls_of", "required", "default [1, 2, 3]"))
+    code, _, error = rlsum("compare")
+    assert (code, error.count("\n")) == (2, 1)
+    assert "CONFIG" in error
+
+
 def test_a_task_works_on_what_it_needs_alone(tmp_path):
     cells = cells_of(comparisons.comparison(tmp_path))
     number = next(number for number, cell in enumerate(cells) if cell.name == "rouge-l.constant-2")
