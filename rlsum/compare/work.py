@@ -7,11 +7,12 @@ import errno
 import json
 import os
 import shlex
+import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -59,11 +60,11 @@ class Work:
     _running: set[subprocess.Popen[bytes]] = field(default_factory=set)
 
     def run(self, watch: Callable[[], None] = lambda: None) -> dict[str, str]:
-        """Work; returns cell -> why it failed. KeyboardInterrupt ends the running commands."""
+        """Work; returns cell -> why it failed. Ctrl-C and SIGTERM end the running commands, which save their states."""
         if self.retry:
             for cell in self.cells:
                 self.folder.failure(cell).unlink(missing_ok=True)
-        with workers.pool(self.jobs) as scorers, ThreadPoolExecutor(self.jobs) as threads:
+        with workers.pool(self.jobs) as scorers, ThreadPoolExecutor(self.jobs) as threads, interrupted_by_sigterm():
             loops = [threads.submit(self._loop, scorers) for _ in range(self.jobs)]
             try:
                 while not all(loop.done() for loop in loops):
@@ -200,6 +201,19 @@ class Work:
             with self.folder.log(cell).open("rb") as log:
                 log.seek(begin)
                 raise failure(command, code, log.read().decode(errors="replace"))
+
+
+@contextlib.contextmanager
+def interrupted_by_sigterm() -> Iterator[None]:
+    """SIGTERM raises KeyboardInterrupt. Only the main thread can receive signals; in others nothing changes."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def failure(command: Sequence[str], code: int, printed: str) -> UserError:

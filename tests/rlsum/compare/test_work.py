@@ -112,6 +112,28 @@ def test_only_a_fault_of_the_cell_is_remembered():
     assert isinstance(failure(["train", "x.yaml"], 1, "OSError: [Errno 28] No space left on device"), CommandStopped)
 
 
+def test_sigterm_ends_the_running_commands_as_ctrl_c_does(tmp_path):
+    class Sleeping(Work):
+        def _command(self, cell, command, lock):
+            with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as process:
+                self._running.add(process)
+                ended.append(process.wait())
+            raise CommandStopped("it was asked to stop")
+
+    def watch():
+        if work._running:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    ended, before = [], signal.getsignal(signal.SIGTERM)
+    folder, cells = prepared(tmp_path)
+    work = Sleeping(folder, cells, cells, 1)
+    with pytest.raises(KeyboardInterrupt):
+        work.run(watch)
+    assert ended == [-signal.SIGTERM]
+    assert not folder.failure(cells[0]).exists()
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
 # ---- processes ------------------------------------------------------------------------------------------------------
 
 
