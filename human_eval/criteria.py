@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from human_eval.study import Answer, Criterion, Enrolment, Interface, StudyError, Training
+from human_eval.answers import KINDS, PAIR, Rating
+from human_eval.study import Criterion, Enrolment, Interface, StudyError, Training
 
 TITLE = "Which summary is better?"
-INSTRUCTIONS = (
-    "Read the article, then compare the two summaries of it. Answer each question by itself: a summary may be better "
-    f"in one way and worse in another. Choose '{Answer.NONE.label.lower()}' where you cannot tell them apart in that "
-    "way. What you think of the news itself does not matter."
-)
+RATED_TITLE = "How good are these summaries?"
 DEFAULT = (
     Criterion(
         "non-redundancy",
@@ -37,9 +35,36 @@ DEFAULT = (
         "Which of the two would you rather be given in place of the article? A false statement is a serious fault.",
     ),
 )
+RATED = (
+    Criterion(
+        "non-redundancy",
+        "How free of repetition is the summary?",
+        "A summary repeats itself when it gives the same facts, sentences or phrases more than once.",
+    ),
+    Criterion("coherence", "How well does the summary read as a whole?", DEFAULT[1].help),
+    Criterion("focus", "How well does the summary keep to what matters in the article?", DEFAULT[2].help),
+    Criterion(
+        "overall",
+        "How good is the summary overall?",
+        "How well would it serve you in place of the article? A false statement is a serious fault.",
+    ),
+)
 NOTHING_ASKED = Enrolment()
 ID = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 RESERVED = ("study", "task", "judge", "item", "booklet", "position", "article", "left", "right", "comment", "seconds")
+
+
+def instructions(criteria: Sequence[Criterion], texts: int = 2) -> str:
+    """What judges are told to do with a number of summaries."""
+    asks = " ".join(dict.fromkeys(criterion.kind.asks for criterion in criteria))
+    number = ("two", "three", "four", "five")[texts - 2]
+    return (
+        f"Read the article, then compare the {number} summaries of it. Answer each question by itself: a summary may "
+        f"be better in one way and worse in another. {asks} What you think of the news itself does not matter."
+    )
+
+
+INSTRUCTIONS = instructions(DEFAULT)
 
 
 @dataclass(frozen=True)
@@ -54,8 +79,18 @@ class StudyWording:
     training: Training | None = None
 
 
-def read_criteria(path: str | Path) -> tuple[Criterion, ...]:
-    """Read a YAML or JSON list of {id, question, help}; help is optional. Raises StudyError."""
+def standard(answers: str, texts: int) -> StudyWording:
+    """The standard wording of a kind of answers (`KINDS`) to a number of summaries."""
+    rated = isinstance(KINDS[answers], Rating)
+    criteria = tuple(replace(asked, answers=answers) for asked in (RATED if rated else DEFAULT))
+    return StudyWording(RATED_TITLE if rated else TITLE, instructions(criteria, texts), criteria)
+
+
+def read_criteria(path: str | Path, answers: str = PAIR) -> tuple[Criterion, ...]:
+    """Read a YAML or JSON list of {id, question, help, answers}; the last two are optional. Raises StudyError.
+
+    ``answers``: of criteria that name no kind.
+    """
     import yaml
 
     path = Path(path)
@@ -67,19 +102,21 @@ def read_criteria(path: str | Path) -> tuple[Criterion, ...]:
         raise StudyError(f"{path}: neither YAML nor JSON ({' '.join(str(error).split())[:200]})") from error
     if not isinstance(rows, list) or not rows:
         raise StudyError(f"{path}: expected a list of criteria, each with id, question and optionally help")
-    criteria = tuple(_criterion(row, f"{path}: criterion {number}") for number, row in enumerate(rows, 1))
+    criteria = tuple(_criterion(row, answers, f"{path}: criterion {number}") for number, row in enumerate(rows, 1))
     twice = sorted({c.id for c in criteria if [other.id for other in criteria].count(c.id) > 1})
     if twice:
         raise StudyError(f"{path}: duplicate id {', '.join(twice)}; give each criterion a different id")
     return criteria
 
 
-def _criterion(row: Any, where: str) -> Criterion:
+def _criterion(row: Any, answers: str, where: str) -> Criterion:
     if not isinstance(row, dict):
         raise StudyError(f"{where}: expected an object with id, question and optionally help")
-    unknown = [str(name) for name in row if name not in ("id", "question", "help")]
+    unknown = [str(name) for name in row if name not in ("id", "question", "help", "answers")]
     if unknown:
-        raise StudyError(f"{where}: unknown field {unknown[0]!r}; a criterion has id, question and help")
+        raise StudyError(f"{where}: unknown field {unknown[0]!r}; a criterion has id, question, help and answers")
+    if row.get("answers", answers) not in KINDS:
+        raise StudyError(f"{where}: unknown answers {row['answers']!r}; expected one of {', '.join(KINDS)}")
     for name in ("id", "question"):
         if not isinstance(row.get(name), str) or not row[name].strip():
             raise StudyError(f"{where}: {name} must be non-empty text")
@@ -90,4 +127,4 @@ def _criterion(row: Any, where: str) -> Criterion:
             f"{where}: invalid id {row['id'][:40]!r}; use lower-case letters, digits and hyphens, such as "
             f"non-redundancy, and none of {', '.join(RESERVED)}"
         )
-    return Criterion(row["id"], row["question"].strip(), row.get("help", "").strip())
+    return Criterion(row["id"], row["question"].strip(), row.get("help", "").strip(), row.get("answers", answers))

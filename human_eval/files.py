@@ -17,11 +17,11 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from human_eval.answers import KINDS, LEFT, NONE, PAIR, RIGHT
 from human_eval.formatting import counted
 from human_eval.study import (
     TASK_KINDS,
     AboutJudge,
-    Answer,
     Criterion,
     Enrolment,
     EqualTexts,
@@ -86,7 +86,7 @@ def write_study(folder: str | Path, study: Study) -> None:
         "study": study.id,
         "title": study.title,
         "instructions": study.instructions,
-        "criteria": [asdict(criterion) for criterion in study.criteria],
+        "criteria": [criterion_row(criterion) for criterion in study.criteria],
         "judges_per_item": study.judges_per_item,
         "booklets": len(study.booklets),
         "tasks": len(study.tasks),
@@ -98,7 +98,8 @@ def write_study(folder: str | Path, study: Study) -> None:
     if study.training:
         head["training"] = asdict(study.training)
     items = [{"item": item, "article": text} for item, text in study.articles.items()]
-    tasks = [{("task" if name == "id" else name): value for name, value in asdict(t).items()} for t in study.tasks]
+    fields = [{("task" if name == "id" else name): value for name, value in asdict(t).items()} for t in study.tasks]
+    tasks = [row if row["more"] else {name: row[name] for name in row if name != "more"} for row in fields]
     (folder / STUDY).write_text(json.dumps(head, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
     for name, rows in ((ITEMS, items), (TASKS, tasks)):
         lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
@@ -124,16 +125,20 @@ def read_study(folder: str | Path) -> Study:
     checked(head, types | {"booklets": int, "tasks": int}, str(path))
     texts = {"id": str, "question": str, "help": str}
     rows = [checked(row, texts, f"{path}: criterion {number}") for number, row in enumerate(head["criteria"], 1)]
-    criteria = tuple(Criterion(*(row[name] for name in texts)) for row in rows)
+    criteria = tuple(Criterion(row["id"], row["question"], row["help"], row.get("answers", PAIR)) for row in rows)
+    if strange := [criterion.answers for criterion in criteria if criterion.answers not in KINDS]:
+        raise StudyError(f"{path}: unknown answers {strange[0]!r}; a later version of rlsum wrote it")
     articles: dict[str, str] = {}
-    for where, item, text in _lines(folder / ITEMS, {"item": str, "article": str}):
-        if item in articles:
-            raise StudyError(f"{where}: duplicate item {item}; build the study again")
-        articles[item] = text
+    for where, row in _lines(folder / ITEMS, {"item": str, "article": str}):
+        if row["item"] in articles:
+            raise StudyError(f"{where}: duplicate item {row['item']}; build the study again")
+        articles[row["item"]] = row["article"]
     tasks = []
     types = {"task": str, "item": str, "booklet": int, "position": int, "left": str, "right": str}
-    for where, *fields in _lines(folder / TASKS, types):
-        tasks.append(Task(*fields))
+    for where, row in _lines(folder / TASKS, types):
+        more = tuple(checked({"more": [], **row}, {"more": list}, where)["more"])
+        place = row["booklet"], row["position"]
+        tasks.append(Task(row["task"], row["item"], *place, row["left"], row["right"], more))
         if tasks[-1].item not in articles:
             raise StudyError(f"{where}: item {tasks[-1].item} is not in {ITEMS}; build the study again")
     wording = head["study"], head["title"], head["instructions"]
@@ -182,10 +187,10 @@ def read_key(path: str | Path) -> StudyKey:
         where = f"{path}: task {task}"
         checked(fields, {"pair": list, "left": str, "right": str, "kind": str}, where)
         kind, expected = fields["kind"], fields.get("expected")
-        if kind not in TASK_KINDS or expected not in (None, *Answer):
+        if kind not in TASK_KINDS or expected not in (None, LEFT, RIGHT, NONE):
             raise StudyError(f"{where}: unknown kind or expected answer; build the study again")
-        answer, sides = None if expected is None else Answer(expected), (fields["left"], fields["right"])
-        tasks[task] = TaskKey(_pair(fields, where), *sides, kind, fields.get("repeats"), answer)
+        sides, more = (fields["left"], fields["right"]), tuple(fields.get("more", ()))
+        tasks[task] = TaskKey(_systems(fields, where), *sides, kind, fields.get("repeats"), expected, more)
     rows = [checked(tie, {"item": str, "pair": list}, f"{path}: tie {n}") for n, tie in enumerate(row["ties"], 1)]
     ties = tuple(EqualTexts(tie["item"], _pair(tie, f"{path}: tie of {tie['item']}")) for tie in rows)
     return StudyKey(row["study"], row["seed"], tuple(row["systems"]), row.get("baseline"), row["items"], tasks, ties)
@@ -263,17 +268,28 @@ def _check_complete(study: Study, booklets: int, tasks: int, folder: Path) -> No
         raise StudyError(f"{folder / STUDY}: criteria must not be empty, and their ids must differ; build it again")
 
 
-def _lines(path: Path, types: Mapping[str, type]) -> Iterator[list[Any]]:
-    """The location of each line and its fields, in the order of ``types``."""
+def _lines(path: Path, types: Mapping[str, type]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The location of each line and its fields, with those of ``types``."""
     for line in jsonl(path):
         if line.problem:
             raise StudyError(f"{line.where}: {line.problem}; build the study again")
-        row = checked(line.fields, types, line.where)
-        yield [line.where, *(row[name] for name in types)]
+        yield line.where, checked(line.fields, types, line.where)
 
 
 def _pair(row: Mapping[str, Any], where: str) -> tuple[str, str]:
-    if len(row["pair"]) != 2 or not all(isinstance(system, str) for system in row["pair"]):
+    systems = _systems(row, where)
+    if len(systems) != 2:
         raise StudyError(f"{where}: pair must be two systems; build the study again")
-    first, second = row["pair"]
-    return first, second
+    return systems[0], systems[1]
+
+
+def _systems(row: Mapping[str, Any], where: str) -> tuple[str, ...]:
+    if len(row["pair"]) < 2 or not all(isinstance(system, str) for system in row["pair"]):
+        raise StudyError(f"{where}: pair must be two systems; build the study again")
+    return tuple(row["pair"])
+
+
+def criterion_row(criterion: Criterion) -> dict[str, str]:
+    """The fields of a criterion, without those of pairs, which the first edition did not have."""
+    row = asdict(criterion)
+    return row if criterion.answers != PAIR else {name: row[name] for name in ("id", "question", "help")}

@@ -2,17 +2,17 @@
 
 An *item* is an article. A *task* shows one judge two summaries of an item, on fixed sides. A *booklet* is the ordered
 list of tasks of one judge. A *check* is a task whose right answer is known. An *answer* is a judge's choice for one
-criterion; a *response* is all answers of a judge to a task.
+criterion (`human_eval.answers`); a *response* is all answers of a judge to a task.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import cached_property
 from typing import Literal, get_args
 
+from human_eval.answers import KINDS, PAIR, AnswerKind, Option
 from rlsum.errors import UserError
 
 Pair = tuple[str, str]  # two systems that are compared
@@ -24,45 +24,22 @@ class StudyError(UserError):
     """A study, or its input, that cannot be used. The message names the file, the line and what to do."""
 
 
-class Answer(StrEnum):
-    """Which of two summaries is better. Pages, forms, files and statistics read all they know of an answer here.
-
-    The value is what forms and files hold. Judges read ``label`` and press ``letter`` or ``digit``. ``vote`` is -1 for
-    the left summary, 1 for the right one and 0 for no difference.
-    """
-
-    LEFT = "left", "A", "a", "1", -1
-    RIGHT = "right", "B", "b", "2", 1
-    NONE = "none", "No difference", "n", "0", 0
-
-    label: str
-    letter: str
-    digit: str
-    vote: int
-
-    def __new__(cls, value: str, label: str = "", letter: str = "", digit: str = "", vote: int = 0) -> Answer:
-        """A member and its properties. The defaults are for type checkers, which read ``Answer(value)`` as this."""
-        answer = str.__new__(cls, value)
-        answer._value_ = value
-        answer.label, answer.letter, answer.digit, answer.vote = label, letter, digit, vote
-        return answer
-
-    @property
-    def sentence(self) -> str:
-        """The answer in words."""
-        return f"Summary {self.label} is better" if self.vote else self.label
-
-
-IN_ORDER = tuple(sorted(Answer, key=lambda answer: answer.vote))  # as all pages show them: A, no difference, B
-
-
 @dataclass(frozen=True)
 class Criterion:
-    """One question about two summaries. ``id`` names it in files; ``help`` explains it and may be empty."""
+    """One question about the summaries of a task. ``id`` names it in files; ``help`` explains it and may be empty.
+
+    ``answers``: the name of the kind of its answers, in `human_eval.answers.KINDS`.
+    """
 
     id: str
     question: str
     help: str = ""
+    answers: str = PAIR
+
+    @property
+    def kind(self) -> AnswerKind:
+        """The kind of its answers."""
+        return KINDS[self.answers]
 
 
 @dataclass(frozen=True)
@@ -101,7 +78,7 @@ class Interface:
 
 @dataclass(frozen=True)
 class Task:
-    """Two summaries of an item, at a ``position`` (0..) of a ``booklet`` (0..)."""
+    """Two or more summaries of an item, at a ``position`` (0..) of a ``booklet`` (0..). ``more``: the third and on."""
 
     id: str
     item: str
@@ -109,6 +86,12 @@ class Task:
     position: int
     left: str
     right: str
+    more: tuple[str, ...] = ()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All summaries, as they are shown."""
+        return (self.left, self.right, *self.more)
 
 
 @dataclass(frozen=True)
@@ -166,6 +149,17 @@ class Study:
         return tuple(tuple(lists[number]) for number in sorted(lists))
 
     @cached_property
+    def most_texts(self) -> int:
+        """The largest number of summaries of a task."""
+        return max(len(task.texts) for task in self.tasks)
+
+    @cached_property
+    def options(self) -> tuple[Option, ...]:
+        """All that a judge may choose, each once."""
+        parts = (part for asked in self.criteria for part in asked.kind.parts(self.most_texts))
+        return tuple(dict.fromkeys(option for part in parts for option in part.options))
+
+    @cached_property
     def by_id(self) -> dict[str, Task]:
         """Task id -> task."""
         return {task.id: task for task in self.tasks}
@@ -182,18 +176,26 @@ class Study:
 class TaskKey:
     """The systems of a task.
 
-    ``pair``: the two systems compared, in the order of the study; ``left`` and ``right``: the system on each side. A
-    check with two identical texts, or with a text and its shuffled words, shows one system: all four names are equal.
+    ``pair``: the two systems compared, or more, in the order of the study; ``left``, ``right`` and ``more``: those of
+    the summaries as they are shown. A check with identical texts, or with a text and its shuffled words, shows one
+    system twice.
     ``repeats``: the earlier task of the booklet that a swapped check repeats, else None.
-    ``expected``: NONE for identical texts, the side of the readable text for shuffled ones, else None.
+    ``expected``: none for identical texts; left if the readable text is shown before the shuffled one, else right;
+    None for other tasks.
     """
 
-    pair: Pair
+    pair: tuple[str, ...]
     left: str
     right: str
     kind: TaskKind = "pair"
     repeats: str | None = None
-    expected: Answer | None = None
+    expected: str | None = None
+    more: tuple[str, ...] = ()
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The system of each summary, as they are shown."""
+        return (self.left, self.right, *self.more)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from human_eval.files import checked
-from human_eval.study import Answer, Criterion, PracticeTask, StudyError, Training
+from human_eval.study import Criterion, PracticeTask, StudyError, Training
 
 
 def read_training(path: Path, criteria: Sequence[Criterion]) -> Training:
@@ -46,14 +46,17 @@ def _task(row: Any, criteria: Sequence[Criterion], where: str) -> PracticeTask:
     known = [field.name for field in fields(PracticeTask)]
     if unknown := [str(name) for name in row if name not in known]:
         raise StudyError(f"{where}: unknown field {unknown[0]!r}; a task has {', '.join(known)}")
-    ids = [criterion.id for criterion in criteria]
+    kinds = {criterion.id: criterion.kind for criterion in criteria}
     answers = {}
     for name, given in row["answers"].items():
         right = given if isinstance(given, list) else [given]
-        if name not in ids:
-            raise StudyError(f"{where}: answers: unknown criterion {name!r}; the study has {', '.join(ids)}")
-        if not right or any(answer not in tuple(Answer) for answer in right):
-            raise StudyError(f"{where}: answers: {name}: {given!r}: expected {', '.join(Answer)}, or a list of them")
+        if name not in kinds:
+            raise StudyError(f"{where}: answers: unknown criterion {name!r}; the study has {', '.join(kinds)}")
+        if kinds[name].texts[0] > 2:
+            raise StudyError(f"{where}: practice tasks have two summaries, too few for the answers to {name}")
+        faults = [kinds[name].fault(answer, 2) for answer in right] or [kinds[name].fault(None, 2)]
+        if any(faults):
+            raise StudyError(f"{where}: answers: {name}: {given!r}: {max(faults)}, or a list of them")
         answers[name] = tuple(right)
     if not answers:
         raise StudyError(f"{where}: answers: none is known; give the right answer to one criterion or more")

@@ -16,8 +16,9 @@ def minutes(study: Study, tasks: Sequence[Task]) -> int:
 
     Words are separated by spaces, so the estimate is too low for scripts without them.
     """
-    words = sum(len(text.split()) for task in tasks for text in (study.articles[task.item], task.left, task.right))
-    exact = words / WORDS_A_MINUTE + len(tasks) * len(study.criteria) * SECONDS_A_QUESTION / 60
+    words = sum(len(text.split()) for task in tasks for text in (study.articles[task.item], *task.texts))
+    choices = sum(len(asked.kind.parts(len(task.texts))) for task in tasks for asked in study.criteria)
+    exact = words / WORDS_A_MINUTE + choices * SECONDS_A_QUESTION / 60
     step = 5 if exact > 10 else 1
     return max(1, step * math.ceil(exact / step))
 

@@ -129,7 +129,7 @@ def _once_a_pair(rows: Sequence[_Row], study: Study, rejects: dict[int, Rejected
     groups: dict[tuple[str, str, frozenset[str]], list[_Row]] = {}
     for row in rows:
         task = study.by_id[row.response.task]
-        groups.setdefault((row.response.judge, task.item, frozenset((task.left, task.right))), []).append(row)
+        groups.setdefault((row.response.judge, task.item, frozenset(task.texts)), []).append(row)
     kept = []
     for group in groups.values():
         first = group[0]
@@ -139,7 +139,7 @@ def _once_a_pair(rows: Sequence[_Row], study: Study, rejects: dict[int, Rejected
         booklet = study.by_id[first.response.task].booklet
         for row in group:
             task = study.by_id[row.response.task]
-            if task.left == task.right or task.booklet == booklet:  # a check; so is a repeat within a booklet
+            if len(set(task.texts)) == 1 or task.booklet == booklet:  # a check; so is a repeat within a booklet
                 kept.append(row)
             else:
                 reason = f"same judge, same summaries in another booklet: {first.where} counts"

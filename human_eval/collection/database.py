@@ -171,7 +171,7 @@ def back_up(path: Path, study: Study, copy: Path) -> int:
 def digest(study: Study) -> str:
     """Identifies one build of a study by its criteria and tasks."""
     criteria = [criterion.id for criterion in study.criteria]
-    tasks = [(task.id, task.booklet, task.position, task.left, task.right) for task in study.tasks]
+    tasks = [(task.id, task.booklet, task.position, *task.texts) for task in study.tasks]
     return hashlib.sha256(json.dumps([study.id, criteria, tasks]).encode()).hexdigest()
 
 

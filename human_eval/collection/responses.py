@@ -1,7 +1,8 @@
 """``Response``, one judge's answers to one task, and the JSONL that `collect` writes and `analyse` reads.
 
-A line is ``{"study", "task", "judge", "answers": {criterion: "left" | "right" | "none"}, "comment", "seconds",
-"submitted", "origin"}``; ``seconds`` and ``submitted`` may be null. Each pair of judge and task occurs once in a file.
+A line is ``{"study", "task", "judge", "answers": {criterion: answer}, "comment", "seconds", "submitted", "origin"}``,
+with answers such as left (`human_eval.answers`); ``seconds`` and ``submitted`` may be null. Each pair of judge and task
+occurs once in a file.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any, Literal, get_args
 
 from human_eval.files import checked
 from human_eval.formatting import is_unicode
-from human_eval.study import Answer, Study, StudyError
+from human_eval.study import Study, StudyError
 from rlsum.files import write_atomically
 from rlsum.readers import jsonl
 
@@ -28,7 +29,7 @@ FAST_CLOCKS = timedelta(days=1)  # of judges, and time zones that are missing in
 
 @dataclass(frozen=True)
 class Response:
-    """A judge's answers to a task. ``answers``: criterion -> value of an `Answer`.
+    """A judge's answers to a task. ``answers``: criterion -> answer (`human_eval.answers`).
 
     ``seconds``: time taken, None if unknown. ``submitted``: ISO 8601 time with its zone, or None.
     """
@@ -115,10 +116,18 @@ def fault(response: Response, study: Study) -> str:
     missing = [name for name in criteria if name not in answers]
     if missing:
         return f"not fully answered: {', '.join(missing)}"
-    for name in criteria:
-        if answers[name] not in tuple(Answer):
-            return f"unknown answer: {str(answers[name])[:40]!r} for {name}, expected {', '.join(Answer)}"
+    texts = len(study.by_id[response.task].texts)
+    for criterion in study.criteria:
+        if expected := criterion.kind.fault(answers[criterion.id], texts):
+            return f"unknown answer: {str(answers[criterion.id])[:40]!r} for {criterion.id}, {expected}"
     return ""
+
+
+def answers_in(fields: Mapping[str, str], study: Study, task: str) -> dict[str, str]:
+    """Criterion -> answer, from the fields of a form or the columns of a table; without those that lack a part."""
+    texts = len(study.by_id[task].texts) if task in study.by_id else 2
+    answers = {criterion.id: criterion.kind.answer(fields, criterion.id, texts) for criterion in study.criteria}
+    return {name: answer for name, answer in answers.items() if answer}
 
 
 def _is_duration(value: Any) -> bool:

@@ -16,15 +16,13 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from human_eval.answers import written
 from human_eval.collection.database import read_database
-from human_eval.collection.responses import Response, read_rows, response_of
+from human_eval.collection.responses import Response, answers_in, read_rows, response_of
 from human_eval.formatting import delimiter_of
-from human_eval.study import Answer, Study, StudyError
+from human_eval.study import Study, StudyError
 from rlsum.readers import FIELD_LIMIT
 
-# What people write into a spreadsheet, in lower case -> answer.
-WRITTEN = {text: answer for answer in Answer for text in (answer.value, answer.label.lower(), answer.letter)}
-WRITTEN |= dict.fromkeys(("tie", "=", "'="), Answer.NONE)
 TRUE = "true"
 ZONES = {"PST": -8, "PDT": -7, "UTC": 0, "GMT": 0}  # of Mechanical Turk's times
 MTURK_TIME = "%a %b %d %H:%M:%S %Y"
@@ -127,13 +125,15 @@ def _csv(path: Path, study: Study) -> Iterator[ReturnedRow]:
 
 
 def _sheet_row(row: Mapping[str, str], study: Study) -> Response | str:
-    names = [criterion.id for criterion in study.criteria]
-    written = {name: row[name].strip() for name in names if row.get(name, "").strip()}
-    if not written:
+    given: dict[str, str] = {}
+    for criterion in study.criteria:
+        for field, part in criterion.kind.fields(criterion.id, study.most_texts).items():
+            cell = row.get(field, "").strip()
+            given[field] = written(part.options).get(cell.lower(), cell)
+    if not any(given.values()):
         return "not filled in"
-    answers = {name: WRITTEN.get(answer.lower(), answer) for name, answer in written.items()}
     name, task, judge = row.get("study", "").strip() or study.id, row["task"].strip(), row.get("judge", "").strip()
-    return Response(name, task, judge, answers, row.get("comment", ""), origin="csv")
+    return Response(name, task, judge, answers_in(given, study, task), row.get("comment", ""), origin="csv")
 
 
 def _mturk_row(row: Mapping[str, str], study: Study, nameless: Counter[str]) -> Response | str:
@@ -152,8 +152,9 @@ def _mturk_row(row: Mapping[str, str], study: Study, nameless: Counter[str]) -> 
     except ValueError as error:
         return f"{error}"
     name = row.get("Input.study", "").strip() or study.id
-    answers = {criterion.id: given[criterion.id] for criterion in study.criteria if criterion.id in given}
-    return Response(name, task, judge, answers, given.get("comment", ""), seconds, submitted, "mturk")
+    return Response(
+        name, task, judge, answers_in(given, study, task), given.get("comment", ""), seconds, submitted, "mturk"
+    )
 
 
 def _mturk_answers(row: Mapping[str, str]) -> dict[str, str]:

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Hashable, Sequence
+from typing import TypeVar
 
 Node = Hashable
+Shown = TypeVar("Shown")
 
 
 def first_left(
@@ -34,6 +36,21 @@ def first_left(
     edges += [(("all booklets", None), node) for node in _odd(edges, "booklet")]
     edges += [(node, ("all", None)) for kind in ("all pairs", "all booklets") for node in _odd(edges, kind)]
     return _alternate(edges, rng)[:count]
+
+
+def orders(items: Sequence[tuple[Hashable, Sequence[Shown]]], rng: random.Random) -> list[list[Shown]]:
+    """An order of what each task shows of its item: random, and for every second task of an item that before reversed.
+
+    So each two texts of an item change their places from judge to judge.
+    """
+    before: dict[Hashable, list[Shown]] = {}
+    found = []
+    for item, shown in items:
+        earlier = before.pop(item, None)
+        if earlier is None:
+            before[item] = rng.sample(list(shown), len(shown))
+        found.append(before[item] if earlier is None else earlier[::-1])
+    return found
 
 
 def _odd(edges: Sequence[tuple[Node, Node]], kind: str) -> list[tuple[str, Hashable]]:

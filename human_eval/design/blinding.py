@@ -46,7 +46,7 @@ def naming_tasks(study: Study, systems: Sequence[str]) -> tuple[str, ...]:
 
     Nothing else that judges see can: `build` refuses wording that names a system, and ids are opaque.
     """
-    return tuple(task.id for task in study.tasks if named_in(f"{task.left}\n{task.right}", systems))
+    return tuple(task.id for task in study.tasks if named_in("\n".join(task.texts), systems))
 
 
 def naming_note(tasks: Sequence[str]) -> str:

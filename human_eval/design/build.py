@@ -8,15 +8,16 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 
-from human_eval.criteria import StudyWording
+from human_eval.criteria import StudyWording, standard
 from human_eval.design import balance
 from human_eval.design.blinding import OpaqueIds, named_in
 from human_eval.design.checks import Draft, with_checks
 from human_eval.design.outputs import AlignedOutputs, check_unicode
+from human_eval.files import criterion_row
 from human_eval.formatting import counted
-from human_eval.study import Enrolment, EqualTexts, Pair, Study, StudyError, StudyKey, Task, TaskKey
+from human_eval.study import Criterion, Enrolment, EqualTexts, Pair, Study, StudyError, StudyKey, Task, TaskKey
 
-Unit = tuple[str, Pair]  # a pair on an item
+Unit = tuple[str, tuple[str, ...]]  # the systems compared at once, two or more, on an item
 
 _LEAST = {"items": 1, "judges": 1, "booklet": 1, "identical": 0, "shuffled": 0, "swapped": 0, "spare": 0}
 
@@ -25,7 +26,8 @@ _LEAST = {"items": 1, "judges": 1, "booklet": 1, "identical": 0, "shuffled": 0, 
 class StudyDesign:
     """``items``: number of articles sampled; ``baseline``: the system compared with each other one, None compares all
     pairs; ``judges``: of each pair on each item; ``booklet``: most pairs for one judge, checks not counted, fewer if
-    a judge would otherwise see two pairs of one article;
+    a judge would otherwise see two pairs of one article. Where answers are about several texts at once, a task shows
+    those of all systems and takes the place of a pair;
     ``identical``, ``shuffled``, ``swapped``: number of checks in each booklet. By default 4.5% of those who click at
     random are kept with one criterion, fewer with more (see `error_rates`). ``spare``: further booklets, which give
     some pairs one judge more, in place of judges who will be excluded.
@@ -44,18 +46,25 @@ class StudyDesign:
 def build(outputs: AlignedOutputs, design: StudyDesign, wording: StudyWording, seed: int) -> tuple[Study, StudyKey]:
     """The study and its key, a function of the arguments. Raises StudyError where the design is impossible."""
     pairs = pairs_of(outputs.systems, design.baseline)
-    _check(outputs, design, wording)
+    texts = texts_at_once(outputs.systems, wording.criteria)
+    _check(outputs, design, wording, texts)
     rng = random.Random(seed)
     sampled = rng.sample(sorted(outputs.articles), design.items)
-    units = [(item, pair) for item in sampled for pair in pairs]
-    ties = [unit for unit in units if _equal(outputs, unit)]
-    comparisons = [unit for unit in units if not _equal(outputs, unit)]
+    if texts > 2:
+        ties = [(item, pair) for item in sampled for pair in _oriented(outputs.systems, pairs)]
+        ties = [tie for tie in ties if _equal(outputs, tie)]
+        comparisons = [(item, _different(outputs, item)) for item in sampled]
+        comparisons = [unit for unit in comparisons if len(unit[1]) > 1]
+    else:
+        units = [(item, pair) for item in sampled for pair in pairs]
+        ties = [unit for unit in units if _equal(outputs, unit)]
+        comparisons = [unit for unit in units if not _equal(outputs, unit)]
     if not comparisons:
         raise StudyError("the systems wrote the same text for every sampled item: nothing to judge; give other outputs")
     booklets = _booklets(comparisons, design, rng)
-    drafts = _drafts(outputs, booklets, rng)
+    drafts = _drafts(outputs, booklets, rng) if texts == 2 else _drafts_at_once(outputs, booklets, rng)
     checks = {"identical": design.identical, "shuffled": design.shuffled, "swapped": design.swapped}
-    checked = [with_checks(outputs, booklet, sampled, checks, rng) for booklet in drafts]
+    checked = [with_checks(outputs, booklet, sampled, checks, texts, rng) for booklet in drafts]
     return _blind(outputs, checked, ties, design, wording, seed)
 
 
@@ -68,7 +77,31 @@ def pairs_of(systems: Sequence[str], baseline: str | None) -> list[Pair]:
     return [(baseline, system) for system in systems if system != baseline]
 
 
-def _check(outputs: AlignedOutputs, design: StudyDesign, wording: StudyWording) -> None:
+def texts_at_once(systems: Sequence[str], criteria: Sequence[Criterion]) -> int:
+    """How many summaries a task shows: of all systems if the answers allow it, else two. Raises StudyError."""
+    for texts in dict.fromkeys((len(systems), 2)):
+        if all(asked.kind.texts[0] <= texts <= asked.kind.texts[1] for asked in criteria):
+            return texts
+    kinds = ", ".join(sorted({asked.answers for asked in criteria}))
+    few = max(asked.kind.texts[0] for asked in criteria)
+    raise StudyError(
+        f"--answers {kinds}: cannot be asked about {counted(len(systems), 'system')}; give {few} to 5 systems, or "
+        "other answers (`pair` for all criteria suits any number)"
+    )
+
+
+def _oriented(systems: Sequence[str], pairs: Sequence[Pair]) -> list[Pair]:
+    """All pairs of systems, those of ``pairs`` in their order."""
+    return [pair[::-1] if pair[::-1] in pairs else pair for pair in combinations(systems, 2)]
+
+
+def _different(outputs: AlignedOutputs, item: str) -> tuple[str, ...]:
+    """The systems of an item without those that wrote the text of an earlier one."""
+    first = {tuple(text.split()): system for system, text in reversed(outputs.candidates[item].items())}
+    return tuple(system for system in outputs.systems if system in first.values())
+
+
+def _check(outputs: AlignedOutputs, design: StudyDesign, wording: StudyWording, texts: int) -> None:
     for name, least in _LEAST.items():
         if getattr(design, name) < least:
             raise StudyError(f"--{name} {getattr(design, name)}: expected {least} or more")
@@ -77,12 +110,16 @@ def _check(outputs: AlignedOutputs, design: StudyDesign, wording: StudyWording) 
             f"--items {design.items}: only {counted(len(outputs.articles), 'article')} with an output of every system; "
             f"give --items {len(outputs.articles)} or less, or more outputs"
         )
+    if texts > 2 and design.swapped:
+        raise StudyError(f"--swapped {design.swapped}: only pairs have sides to swap; give 0")
+    if design.identical and not all(asked.kind.can_tie(texts) for asked in wording.criteria):
+        raise StudyError(f"--identical {design.identical}: these answers cannot call texts equal; give 0")
     criteria = [text for criterion in wording.criteria for text in (criterion.id, criterion.question, criterion.help)]
     asked = [text for about in wording.enrolment.questions for text in (about.question, *about.choices)]
     practice = [task.explanation for task in wording.training.tasks] if wording.training else []
     text = " ".join([wording.title, wording.instructions, *criteria, wording.enrolment.consent, *asked, *practice])
     check_unicode("the wording", text)
-    if wording != StudyWording() and (named := named_in(text, outputs.systems)):
+    if wording != standard(wording.criteria[0].answers, texts) and (named := named_in(text, outputs.systems)):
         raise StudyError(f"the wording names the system {named[0]!r}, which unblinds judges; reword, or rename it")
 
 
@@ -123,9 +160,23 @@ def _drafts(outputs: AlignedOutputs, booklets: Sequence[Sequence[Unit]], rng: ra
     sides = balance.first_left([unit for unit, _ in units], [unit[1] for unit, _ in units], [n for _, n in units], rng)
     drafts: list[list[Draft]] = [[] for _ in booklets]
     for ((item, pair), number), first_left in zip(units, sides, strict=True):
-        left, right = pair if first_left else pair[::-1]
+        left, right = pair if first_left else (pair[1], pair[0])
         texts = outputs.candidates[item]
-        drafts[number].append(Draft(item, texts[left], texts[right], TaskKey(pair, left, right)))
+        drafts[number].append(Draft(item, (texts[left], texts[right]), TaskKey(pair, left, right)))
+    return drafts
+
+
+def _drafts_at_once(
+    outputs: AlignedOutputs, booklets: Sequence[Sequence[Unit]], rng: random.Random
+) -> list[list[Draft]]:
+    """The tasks of each booklet with the texts of all systems, in balanced orders."""
+    shown = iter(balance.orders([unit for booklet in booklets for unit in booklet], rng))
+    drafts: list[list[Draft]] = [[] for _ in booklets]
+    for number, booklet in enumerate(booklets):
+        for item, _ in booklet:
+            order = next(shown)
+            key = TaskKey(outputs.systems, order[0], order[1], more=tuple(order[2:]))
+            drafts[number].append(Draft(item, tuple(outputs.candidates[item][system] for system in order), key))
     return drafts
 
 
@@ -141,6 +192,7 @@ def _blind(
     words = asdict(wording)
     if wording.enrolment == Enrolment():
         del words["enrolment"]  # ids are those of the first edition, which had none
+    words["criteria"] = [criterion_row(asked) for asked in wording.criteria]
     del words["interface"]
     if wording.training is None:
         del words["training"]
@@ -154,12 +206,13 @@ def _blind(
         ids: dict[int, str] = {}
         for position, (draft, repeated) in enumerate(booklet):
             task = ids[id(draft)] = new_id("t", number, position)
-            tasks.append(Task(task, new_id("i", draft.item), number, position, draft.left, draft.right))
+            left, right, *more = draft.texts
+            tasks.append(Task(task, new_id("i", draft.item), number, position, left, right, tuple(more)))
             keys[task] = replace(draft.key, repeats=ids[id(repeated)] if repeated else None)
     shown = {draft.item for booklet in booklets for draft, _ in booklet}
     articles = {new_id("i", item): outputs.articles[item] for item in shown}
     items = {new_id("i", item): item for item in shown | {item for item, _ in ties}}
-    equal = tuple(EqualTexts(new_id("i", item), pair) for item, pair in ties)
+    equal = tuple(EqualTexts(new_id("i", item), (pair[0], pair[1])) for item, pair in ties)
     texts = wording.title, wording.instructions, wording.criteria
     study = Study(
         new_id("s"),

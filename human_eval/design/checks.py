@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import operator
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import permutations
 from typing import Literal
 
 import numpy as np
 
+from human_eval.answers import LEFT, NONE, RIGHT, AnswerKind
 from human_eval.design.outputs import AlignedOutputs
-from human_eval.study import Answer, StudyError, TaskKey
+from human_eval.study import StudyError, TaskKey
 
 CheckKind = Literal["identical", "shuffled"]
+Scores = Mapping[str, Sequence[float]]  # criterion -> score of each summary, as they are shown
 
 CAREFUL_ERROR = 0.05  # share of checks that a careful judge fails
 CAREFUL_LOST = 0.05  # most careful judges whom the rule may exclude
@@ -47,16 +51,17 @@ class ErrorRates:
     hasty: float
 
 
-def error_rates(counts: Mapping[str, int], criteria: int) -> ErrorRates:
-    """The error rates of ``counts`` (kind -> number) of checks for a number of ``criteria``, under `most_failures`.
+def error_rates(counts: Mapping[str, int], kinds: Sequence[AnswerKind], texts: int) -> ErrorRates:
+    """The error rates of ``counts`` (kind of check -> number) under `most_failures`.
 
-    A clicker draws each of three answers with the same probability for every criterion. Which side of a shuffled check
-    is readable is random.
+    ``kinds``: of the answers to each criterion; ``texts``: the summaries of a task. A clicker draws each answer with
+    the same probability for every criterion. Which side of a shuffled check is readable is random.
     """
+    better, tied, equal = np.array([_clicks(kind, texts) for kind in kinds]).T
     random = {
-        "identical": 3.0**-criteria,
-        "shuffled": (2 / 3) ** criteria - 3.0**-criteria,
-        "swapped": (7 / 9) ** criteria,  # 2 of 9 pairs of answers are the same side twice
+        "identical": float(equal.prod()),
+        "shuffled": float((better + tied).prod() - tied.prod()),
+        "swapped": float((1 - 2 * better**2).prod()),
     }
     allowed = most_failures(sum(counts.values()))
 
@@ -66,9 +71,23 @@ def error_rates(counts: Mapping[str, int], criteria: int) -> ErrorRates:
         return float(failures[: allowed + 1].sum())
 
     none = {"identical": 1.0, "shuffled": 0.0, "swapped": 1.0}
-    left = {"identical": 0.0, "shuffled": 0.5, "swapped": 0.0}
+    left = {"identical": 0.0, "shuffled": max(_always(kind, texts) for kind in kinds), "swapped": 0.0}
     careful, hasty = (1 - kept(dict.fromkeys(counts, 1 - error)) for error in (CAREFUL_ERROR, 2 * CAREFUL_ERROR))
     return ErrorRates(kept(random), kept(none), kept(left), careful, hasty)
+
+
+def _always(kind: AnswerKind, texts: int) -> float:
+    """The share of shuffled checks that one and the same answer to all of them passes."""
+    pairs = list(permutations(range(texts), 2))
+    answers = (kind.scores(answer, texts) for answer in kind.every(texts))
+    return max(sum(one[first] > one[second] for first, second in pairs) / len(pairs) for one in answers)
+
+
+def _clicks(kind: AnswerKind, texts: int) -> tuple[float, float, float]:
+    """The shares of answers that prefer the second summary, call it equal to the first, and call all equal."""
+    scores = [kind.scores(answer, texts) for answer in kind.every(texts)]
+    better, tied = (np.mean([compare(one[1], one[0]) for one in scores]) for compare in (operator.gt, operator.eq))
+    return float(better), float(tied), float(np.mean([len(set(one)) == 1 for one in scores]))
 
 
 @dataclass(frozen=True)
@@ -76,15 +95,21 @@ class Draft:
     """A task without id and position: its texts and its systems."""
 
     item: str
-    left: str
-    right: str
+    texts: tuple[str, ...]
     key: TaskKey
 
 
 def with_checks(
-    outputs: AlignedOutputs, drafts: list[Draft], sampled: Sequence[str], counts: Mapping[str, int], rng: random.Random
+    outputs: AlignedOutputs,
+    drafts: list[Draft],
+    sampled: Sequence[str],
+    counts: Mapping[str, int],
+    texts: int,
+    rng: random.Random,
 ) -> list[tuple[Draft, Draft | None]]:
     """A booklet with ``counts`` (kind -> number) of checks added; with each task the earlier one it repeats, or None.
+
+    ``texts``: the summaries of a task.
 
     Raises StudyError where no output is suitable for a check.
     """
@@ -93,7 +118,7 @@ def with_checks(
     kinds: tuple[CheckKind, ...] = ("identical", "shuffled")
     for kind in kinds:
         for _ in range(counts[kind]):
-            check = _check(kind, outputs, used, sampled, rng)
+            check = _check(kind, outputs, used, sampled, texts, rng)
             used.add(check.item)
             booklet.insert(rng.randint(min(1, len(booklet)), len(booklet)), (check, None))
     early = drafts[: (len(drafts) + 1) // 2]
@@ -101,13 +126,13 @@ def with_checks(
         position = next(number for number, (other, _) in enumerate(booklet) if other is draft)
         earliest = max(position + 1, (len(booklet) + position) // 2)
         key = TaskKey(draft.key.pair, draft.key.right, draft.key.left, "swapped")
-        repeat = Draft(draft.item, draft.right, draft.left, key)
+        repeat = Draft(draft.item, draft.texts[::-1], key)
         booklet.insert(rng.randint(earliest, len(booklet)), (repeat, draft))
     return booklet
 
 
 def _check(
-    kind: CheckKind, outputs: AlignedOutputs, used: set[str], sampled: Sequence[str], rng: random.Random
+    kind: CheckKind, outputs: AlignedOutputs, used: set[str], sampled: Sequence[str], texts: int, rng: random.Random
 ) -> Draft:
     """A check on an article that is not judged, else on one that is new in this booklet, else on any."""
     judged = set(sampled)
@@ -116,19 +141,34 @@ def _check(
     for pool in (spare, new, sorted(outputs.articles)):
         for item in rng.sample(pool, len(pool)):
             for system in rng.sample(outputs.systems, len(outputs.systems)):
-                if draft := _check_on(kind, item, system, outputs.candidates[item][system], rng):
+                if draft := _check_on(kind, item, system, outputs.candidates[item], texts, rng):
                     return draft
     raise StudyError(f"no output is suitable for a check of kind {kind!r}; turn it off with --{kind} 0")
 
 
-def _check_on(kind: CheckKind, item: str, system: str, text: str, rng: random.Random) -> Draft | None:
+def _check_on(
+    kind: CheckKind, item: str, system: str, candidates: Mapping[str, str], texts: int, rng: random.Random
+) -> Draft | None:
+    """A check with a system's text, which is there as often as a task has texts, or once beside its shuffled words.
+
+    Further texts beside shuffled words are those of other systems.
+    """
+    text = candidates[system]
     if kind == "identical" and text.strip():
-        return Draft(item, text, text, TaskKey((system, system), system, system, kind, expected=Answer.NONE))
+        more = (system,) * (texts - 2)
+        key = TaskKey((system, system), system, system, kind, expected=NONE, more=more)
+        return Draft(item, (text,) * texts, key)
     if kind == "shuffled" and can_be_shuffled(text):
         mixed = shuffled(text, rng)
-        readable = rng.choice((Answer.LEFT, Answer.RIGHT))
-        left, right = (text, mixed) if readable == Answer.LEFT else (mixed, text)
-        return Draft(item, left, right, TaskKey((system, system), system, system, kind, expected=readable))
+        readable = rng.choice((LEFT, RIGHT))
+        both = [text, mixed] if readable == LEFT else [mixed, text]
+        shown, written = [system, system], both
+        for other in rng.sample([name for name in candidates if name != system], texts - 2):
+            place = rng.randint(0, len(shown))
+            shown.insert(place, other)
+            written.insert(place, candidates[other])
+        key = TaskKey((system, system), shown[0], shown[1], kind, expected=readable, more=tuple(shown[2:]))
+        return Draft(item, tuple(written), key)
     return None
 
 
@@ -150,17 +190,20 @@ def can_be_shuffled(text: str) -> bool:
     return len(set(text.split())) >= SHUFFLED_WORDS
 
 
-def passed(key: TaskKey, answers: Mapping[str, str], earlier: Mapping[str, str] | None = None) -> bool | None:
+def passed(key: TaskKey, scores: Scores, earlier: Scores | None = None) -> bool | None:
     """Whether the answers to a check are those of an attentive judge; None where this cannot be decided.
 
-    identical: no difference in every criterion. shuffled: the readable text wins at least one criterion and loses none;
-    some criteria (redundancy) do not depend on word order. swapped: no criterion has the same side in ``earlier``, the
-    judge's answers to the repeated task; a change from or to no difference passes.
+    ``scores``: criterion -> score of each summary. identical: all are equal in every criterion. shuffled: the readable
+    text is better than its shuffled words in at least one criterion and worse in none; some criteria (redundancy) do
+    not depend on word order. swapped: no criterion prefers the same side as in ``earlier``, the judge's answers to the
+    repeated task; a change from or to no difference passes.
     """
     if key.kind == "identical":
-        return all(answer == Answer.NONE for answer in answers.values())
+        return all(len(set(given)) == 1 for given in scores.values())
     if key.kind == "shuffled":
-        return set(answers.values()) - {Answer.NONE} == {key.expected}
+        first, second = (place for place, system in enumerate(key.shown) if key.shown.count(system) > 1)
+        signs = {np.sign(given[second] - given[first]) for given in scores.values()}
+        return signs - {0} == {-1 if key.expected == LEFT else 1}
     if key.kind == "swapped" and earlier is not None:
-        return all(answer == Answer.NONE or answer != earlier.get(name) for name, answer in answers.items())
+        return all((given[1] - given[0]) * (earlier[name][1] - earlier[name][0]) <= 0 for name, given in scores.items())
     return None

@@ -5,15 +5,16 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Sequence
-from dataclasses import asdict
 from importlib import resources
 
+from human_eval.answers import LETTERS
 from human_eval.formatting import csv_text
-from human_eval.study import IN_ORDER, Answer, Study
+from human_eval.study import Study
 from rlsum.pages.page import render
 
 FORMAT = 1  # of the JSON file that a page saves
-FIRST, LAST = ("task", "judge"), ("comment", "study", "article", "left", "right")
+FIRST, LAST = ("task", "judge"), ("comment", "study", "article")
+TEXTS = ("left", "right", "third", "fourth", "fifth")  # columns of summaries
 
 
 def offline(study: Study, booklets: Sequence[int] | None = None) -> dict[str, str]:
@@ -26,17 +27,18 @@ def sheets(study: Study, booklets: Sequence[int] | None = None) -> dict[str, str
 
     Criteria come before the long texts, to stay visible.
 
-    Judges write left, right or none (`human_eval.collection.returns.WRITTEN`). Texts that a spreadsheet would evaluate
-    begin with an apostrophe. A byte order mark tells spreadsheets that a file is UTF-8.
+    Judges write left, right or none, or what else `human_eval.answers.written` knows. Texts that a spreadsheet would
+    evaluate begin with an apostrophe. A byte order mark tells spreadsheets that a file is UTF-8.
     """
-    criteria = [criterion.id for criterion in study.criteria]
+    most = study.most_texts
+    criteria = [field for asked in study.criteria for field in asked.kind.fields(asked.id, most)]
     files = {}
     for number in _numbers(study, booklets):
         rows = (
-            [task.id, "", *("" for _ in criteria), "", study.id, study.articles[task.item], task.left, task.right]
+            [task.id, "", *("" for _ in criteria), "", study.id, study.articles[task.item], *task.texts]
             for task in study.booklets[number]
         )
-        files[f"{_name(study, number)}.csv"] = "\ufeff" + csv_text([[*FIRST, *criteria, *LAST], *rows])
+        files[f"{_name(study, number)}.csv"] = "\ufeff" + csv_text([[*FIRST, *criteria, *LAST, *TEXTS[:most]], *rows])
     return files
 
 
@@ -49,23 +51,35 @@ def page(study: Study, booklet: int) -> str:
     from markupsafe import Markup
 
     tasks = [
-        {"task": task.id, "article": study.articles[task.item], "left": task.left, "right": task.right}
-        for task in study.booklets[booklet]
+        {"task": task.id, "article": study.articles[task.item], "texts": task.texts} for task in study.booklets[booklet]
     ]
-    criteria = [asdict(criterion) for criterion in study.criteria]
-    data = {"format": FORMAT, "study": study.id, "booklet": booklet, "criteria": criteria, "tasks": tasks}
+    data = {"format": FORMAT, "study": study.id, "booklet": booklet, "tasks": tasks, "fields": _fields(study)}
     script = resources.files("human_eval").joinpath("exports/offline.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(f"\n{script}".encode()).digest()).decode("ascii")
     values = {
         "study": study,
         "number": booklet + 1,
-        "answers": IN_ORDER,
-        "labels": {"left": Answer.LEFT.label, "right": Answer.RIGHT.label},
+        "letters": LETTERS[: study.most_texts],
+        "questions": [(asked, asked.kind.fields(asked.id, study.most_texts)) for asked in study.criteria],
         "data": data,
         "script": Markup(script),  # trusted: a file of this package
         "policy": f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; form-action 'none'",
     }
     return render("exports/offline.html", values, "human_eval")
+
+
+def _fields(study: Study) -> dict[int, dict[str, dict[str, list[str]]]]:
+    """Number of summaries -> criterion -> field -> values."""
+    return {
+        texts: {
+            asked.id: {
+                field: [option.value for option in part.options]
+                for field, part in asked.kind.fields(asked.id, texts).items()
+            }
+            for asked in study.criteria
+        }
+        for texts in {len(task.texts) for task in study.tasks}
+    }
 
 
 def _numbers(study: Study, booklets: Sequence[int] | None) -> Sequence[int]:

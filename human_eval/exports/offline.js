@@ -1,7 +1,8 @@
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 const at = (id) => document.getElementById(id);
-const fieldsets = [...document.querySelectorAll("fieldset[data-criterion]")];
+const parts = [...document.querySelectorAll("[data-field]")]; // each a group of radio buttons
+const sections = [...document.querySelectorAll("section.summary")];
 const storageKey = `rlsum human-eval ${data.study} ${data.booklet}`;
 let state = kept();
 let seen = null; // when the task on the screen was last timed; null while it is hidden
@@ -27,8 +28,11 @@ function keep() {
 
 const task = () => data.tasks[state.position];
 const record = (id) => (state.tasks[id] ??= { answers: {}, comment: "", seconds: 0, submitted: null });
-const complete = (id) => data.criteria.every((criterion) => state.tasks[id]?.answers[criterion.id]);
-const answered = () => data.tasks.filter((each) => complete(each.task) && state.tasks[each.task].submitted);
+const asked = (each) => data.fields[each.texts.length]; // criterion -> field -> values
+const fields = (each) => Object.assign({}, ...Object.values(asked(each)));
+const complete = (each) => Object.keys(fields(each)).every((field) => state.tasks[each.task]?.answers[field]);
+const answered = () => data.tasks.filter((each) => complete(each) && state.tasks[each.task].submitted);
+const open = () => parts.filter((part) => !part.hidden && !record(task().task).answers[part.dataset.field]);
 
 function clock() {
   const now = Date.now();
@@ -43,16 +47,23 @@ function show(section) {
 function showTask() {
   clock();
   show("work");
-  const { article, left, right, task: id } = task();
+  const { article, texts, task: id } = task();
   const { answers, comment } = record(id);
+  const shown = fields(task());
   at("article").textContent = article;
   at("article").scrollTop = 0;
-  at("left").textContent = left.trim() ? left : "(This summary is empty.)";
-  at("right").textContent = right.trim() ? right : "(This summary is empty.)";
-  for (const input of at("answers").querySelectorAll("input")) input.checked = answers[input.name] === input.value;
+  sections.forEach((section, number) => {
+    section.hidden = number >= texts.length;
+    section.querySelector(".text").textContent = texts[number]?.trim() ? texts[number] : "(This summary is empty.)";
+  });
+  for (const part of parts) part.hidden = !(part.dataset.field in shown);
+  for (const input of at("answers").querySelectorAll("input")) {
+    input.checked = answers[input.name] === input.value;
+    input.closest("label").hidden = !shown[input.name]?.includes(input.value);
+  }
   at("comment").value = comment;
   at("error").textContent = "";
-  for (const fieldset of fieldsets) fieldset.classList.remove("missing");
+  for (const part of parts) part.classList.remove("missing");
   at("heading").textContent = `Comparison ${state.position + 1} of ${data.tasks.length}`;
   at("previous").disabled = state.position === 0;
   mark();
@@ -71,18 +82,17 @@ function progress() {
 }
 
 function mark(chosen) {
-  const open = fieldsets.find((fieldset) => !record(task().task).answers[fieldset.dataset.criterion]);
-  const current = chosen ?? open ?? null;
-  for (const fieldset of fieldsets) fieldset.classList.toggle("current", fieldset === current);
+  const current = chosen ?? open()[0] ?? null;
+  for (const part of parts) part.classList.toggle("current", part === current);
 }
 
 function submit() {
-  const { answers } = record(task().task);
-  const open = fieldsets.filter((fieldset) => !answers[fieldset.dataset.criterion]);
-  for (const fieldset of fieldsets) fieldset.classList.toggle("missing", open.includes(fieldset));
-  if (open.length) {
-    at("error").textContent = `Please answer every question: ${open.length} of ${fieldsets.length} left.`;
-    open[0].querySelector("input").focus();
+  const missing = open();
+  for (const part of parts) part.classList.toggle("missing", missing.includes(part));
+  if (missing.length) {
+    const all = parts.filter((part) => !part.hidden).length;
+    at("error").textContent = `Please answer every question: ${missing.length} of ${all} left.`;
+    missing[0].querySelector("input").focus();
     return;
   }
   record(task().task).submitted ??= new Date().toISOString();
@@ -118,8 +128,11 @@ function fileName() {
 }
 
 function result() {
-  const judgments = answered().map(({ task: id }) => {
-    const { answers, comment, seconds, submitted } = state.tasks[id];
+  const judgments = answered().map((each) => {
+    const id = each.task;
+    const { answers: chosen, comment, seconds, submitted } = state.tasks[id];
+    const answers = Object.fromEntries(Object.entries(asked(each)).map(
+      ([criterion, of]) => [criterion, Object.keys(of).map((field) => chosen[field]).join(" ")]));
     return { task: id, answers, comment, seconds: Math.round(seconds * 10) / 10, submitted };
   });
   return JSON.stringify({ format: data.format, study: data.study, booklet: data.booklet, judge: state.judge, judgments }, null, 1);
@@ -142,11 +155,17 @@ function previous() {
   showTask();
 }
 
-function answer(fieldset, value) {
+function answer(part, value) {
   const now = record(task().task);
-  now.answers[fieldset.dataset.criterion] = value;
+  const others = [...(part.closest("[data-distinct]")?.querySelectorAll("[data-field]") ?? [])];
+  for (const other of others.filter((each) => now.answers[each.dataset.field] === value)) {
+    delete now.answers[other.dataset.field]; // the newer choice counts
+    other.querySelector("input:checked").checked = false;
+  }
+  now.answers[part.dataset.field] = value;
+  part.querySelector(`input[value="${CSS.escape(value)}"]`).checked = true;
   if (now.submitted) now.submitted = new Date().toISOString(); // a changed answer is submitted again
-  fieldset.classList.remove("missing");
+  part.classList.remove("missing");
   keep();
 }
 
@@ -155,13 +174,12 @@ function press(event) {
   const held = event.repeat || event.ctrlKey || event.altKey || event.metaKey;
   if (at("work").hidden || typing || held || !state.shortcuts) return;
   const key = event.key.toLowerCase();
-  const current = document.querySelector("fieldset.current");
-  const input = current?.querySelector(`input[data-keys~="${CSS.escape(key)}"]`);
+  const current = document.querySelector(".part.current");
+  const input = current?.querySelector(`label:not([hidden]) input[data-keys~="${CSS.escape(key)}"]`);
   if (input) {
-    input.checked = true;
     answer(current, input.value);
     mark();
-    (document.querySelector("fieldset.current")?.querySelector("input") ?? input).focus();
+    (document.querySelector(".part.current")?.querySelector("input") ?? input).focus();
   } else if (event.key === "Enter" && !event.target.matches("button, summary")) submit();
   else if (key === "p") previous();
   else if (key === "d") at("article-box").open = !at("article-box").open;
@@ -192,12 +210,12 @@ at("answers").addEventListener("submit", (event) => {
 });
 at("answers").addEventListener("change", (event) => {
   if (event.target.type !== "radio") return;
-  answer(event.target.closest("fieldset"), event.target.value);
+  answer(event.target.closest(".part"), event.target.value);
   mark();
 });
 at("answers").addEventListener("focusin", (event) => {
-  const fieldset = event.target.closest("fieldset");
-  if (fieldset) mark(fieldset);
+  const part = event.target.closest(".part");
+  if (part) mark(part);
 });
 at("comment").addEventListener("input", () => {
   record(task().task).comment = at("comment").value;

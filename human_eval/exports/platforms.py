@@ -6,11 +6,13 @@ import re
 from collections.abc import Sequence
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
+from human_eval.answers import LETTERS
+from human_eval.exports.booklets import TEXTS
 from human_eval.formatting import csv_text, spread
-from human_eval.study import IN_ORDER, Answer, Study, StudyError
+from human_eval.study import Study, StudyError
 from rlsum.pages.page import render
 
-MTURK_COLUMNS = ("study", "task", "article", "left", "right")
+MTURK_COLUMNS = ("study", "task", "article")
 PROLIFIC_FIELDS = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")  # Prolific replaces these by the participant's values
 
 # Characters that stay as they are. None of them begins a formula.
@@ -23,15 +25,23 @@ def mturk(study: Study, booklets: Sequence[int] | None = None) -> dict[str, str]
     ``booklets`` (0..) are those whose tasks are exported, all by default.
     Mechanical Turk inserts the cells into the layout without escaping them, so they are written as HTML. Character
     references keep scripts, formulas and ``${...}`` inert, and avoid characters that the upload refuses.
+    Raises StudyError if tasks have different numbers of summaries, since all share one layout.
     """
+    if len({len(task.texts) for task in study.tasks}) > 1:
+        raise StudyError("--to mturk: some systems wrote equal texts, so tasks differ; use the app or --to offline")
     rows = (
-        [study.id, task.id, *map(as_html, (study.articles[task.item], task.left, task.right))]
+        [study.id, task.id, *map(as_html, (study.articles[task.item], *task.texts))]
         for booklet in (range(len(study.booklets)) if booklets is None else booklets)
         for task in study.booklets[booklet]
     )
-    values = {"study": study, "answers": IN_ORDER, "labels": {"left": Answer.LEFT.label, "right": Answer.RIGHT.label}}
+    most = study.most_texts
+    values = {
+        "study": study,
+        "summaries": list(zip(LETTERS, TEXTS[:most], strict=False)),
+        "questions": [(asked, asked.kind.fields(asked.id, most)) for asked in study.criteria],
+    }
     return {
-        "tasks.csv": csv_text([MTURK_COLUMNS, *rows]),
+        "tasks.csv": csv_text([[*MTURK_COLUMNS, *TEXTS[:most]], *rows]),
         "template.html": render("exports/mturk.html", values, "human_eval"),
     }
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from human_eval.formatting import counted
-from human_eval.statistics.analysis import Analysis, Outcome, Verdict
+from human_eval.report.amounts import amount, interval, of_system
+from human_eval.statistics.analysis import Analysis, Outcome
 from human_eval.statistics.control_variate import ControlVariate
 from human_eval.statistics.preference import Preference
 from rlsum.evaluation.statistics import holm
@@ -24,16 +25,16 @@ def verdict(outcome: Outcome, alpha: float) -> str:
         return f"{outcome.criterion}: no result for {first} and {second} ({half.reason})"
     test = f"{p_words(outcome.p_holm)} after Holm, {counted(half.items, 'item')}"
     system = preferred or second
-    share = percent(half.share if system == second else 1 - half.share)
+    has = of_system(outcome, system)
     if preferred is None:
         possible = "too few items for an interval"
         if not math.isnan(outcome.these.low):
-            possible = f"{_interval(outcome, outcome.these, system)} remains possible"
-        answer = f"no difference detected between {first} and {second} ({second} has {share}, {possible}; {test})"
+            possible = f"{interval(outcome, outcome.these, system)} remains possible"
+        answer = f"no difference detected between {first} and {second} ({second} has {has}, {possible}; {test})"
     else:
         other = first if preferred == second else second
-        interval = _interval(outcome, outcome.these, system)
-        answer = f"{preferred} is preferred to {other} by these judges ({share}, {interval}; {test})"
+        shown = interval(outcome, outcome.these, system)
+        answer = f"{preferred} is preferred to {other} by these judges ({has}, {shown}; {test})"
     return f"{outcome.criterion}: {answer}; {_alike(outcome, alpha, system)}"
 
 
@@ -42,20 +43,12 @@ def _alike(outcome: Outcome, alpha: float, system: str) -> str:
     random = outcome.random_judges
     if math.isnan(random.p):
         return f"of other judges nothing is shown ({random.reason})"
-    interval = _interval(outcome, outcome.alike, system)
-    shown = f"{interval}; {p_words(outcome.alike.p_holm)} after Holm, {counted(random.judges, 'judge')}"
+    range_ = interval(outcome, outcome.alike, system)
+    shown = f"{range_}; {p_words(outcome.alike.p_holm)} after Holm, {counted(random.judges, 'judge')}"
     preferred = outcome.preferred_by_others(alpha)
     if preferred is None:
         return f"among judges like these no difference is detected ({system}: {shown})"
     return f"judges like these prefer {preferred}{', too' * (preferred == outcome.preferred(alpha))} ({shown})"
-
-
-def _interval(outcome: Outcome, verdict: Verdict, system: str) -> str:
-    """The simultaneous interval of the share of ``system``."""
-    if math.isnan(verdict.low):
-        return "no interval"
-    low, high = (verdict.low, verdict.high) if system == outcome.pair[1] else (1 - verdict.high, 1 - verdict.low)
-    return f"{percent(low)} to {percent(high)}"
 
 
 def findings(analysis: Analysis) -> list[str]:
@@ -64,9 +57,19 @@ def findings(analysis: Analysis) -> list[str]:
     outcomes = sorted(analysis.outcomes, key=lambda outcome: outcome.criterion != primary)
     return [
         *("primary criterion, " * (outcome.criterion == primary) + verdict(outcome, alpha) for outcome in outcomes),
+        *_both_bad(analysis),
         *_order(analysis),
         *_metrics_that_help(analysis),
     ]
+
+
+def _both_bad(analysis: Analysis) -> Iterable[str]:
+    """How often judges said on the main criterion that both texts are bad, which counts as no difference."""
+    for row in analysis.bad:
+        if row.share and row.criterion == analysis.shown:
+            share, low, high = map(percent, (row.share, row.low, row.high))
+            where = f"{row.criterion}, {' and '.join(row.pair)}"
+            yield f"{where}: both are bad in {share} of the answers ({low} to {high})"
 
 
 def _order(analysis: Analysis) -> Iterable[str]:
@@ -114,13 +117,26 @@ def material(analysis: Analysis) -> list[str]:
         f"Planned: the verdict on {settings.primary}. All other results are exploratory."
         if planned
         else "Without a plan: all results are exploratory.",
-        "The unit is the item: the mean vote of its judges, where no difference counts half for each system.",
+        *_units(analysis),
         "Two questions. These judges: would they prefer a system on other articles, too? Sign-flip test of items, "
         "two-sided. Judges like these: would others, too? Student's t with items and judges as random.",
         f"Holm's correction {family}, at {settings.alpha:g}.",
         "Intervals of verdicts are simultaneous within such a family and agree with the tests; others have 95% each.",
         f"Exclusion rule, {'of the plan' if planned else 'not of a plan'}: {settings.rules.in_words()}.",
     ]
+
+
+def _units(analysis: Analysis) -> Iterable[str]:
+    """What an answer counts."""
+    kinds = {votes: analysis.votes.kind(votes).points for votes in analysis.votes.criteria}
+    if not all(kinds.values()):
+        yield "The unit is the item: the mean vote of its judges, where no difference counts half for each system."
+    for points in sorted(set(kinds.values()) - {0.0}):
+        names = "" if len(set(kinds.values())) == 1 else " of " + ", ".join(n for n, p in kinds.items() if p == points)
+        yield (
+            f"Answers{names} are graded: the unit is the item, the mean over its judges of the difference that each "
+            f"saw between two systems, at most {points:g} points."
+        )
 
 
 def percent(share: float) -> str:
@@ -150,10 +166,12 @@ def _metrics_that_help(analysis: Analysis) -> Iterable[str]:
         yield f"{analysis.shown}: no metric is shown to make the interval narrower"
         return
     metric, pair, control = min(found, key=lambda row: row[2].width)
-    share = f"{percent(control.share)} ({between(control)})"
+    points = analysis.votes.kind(analysis.shown).points
+    low, high = amount(control.low, points), amount(control.high, points)
+    share = f"{amount(control.share, points)} ({low} to {high})"
     best = f"; the best of {len(estimates)} looks better than it is" if len(estimates) > 1 else ""
     yield (
         f"{analysis.shown}: the scores of {metric} correlate with the preferences (r = {control.correlation:.2f}); "
-        f"with them the share of {pair[1]} is estimated as {share}: the interval is {percent(1 - control.width)} "
+        f"with them {pair[1]} is estimated to have {share}: the interval is {percent(1 - control.width)} "
         f"narrower{best}"
     )

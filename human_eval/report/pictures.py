@@ -14,13 +14,14 @@ from rlsum.pages.pictures import COLOURS, INKS, Mode, Picture, drawn, short_name
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+VOTES = "votes for the second system, %"
 LINES = ("-", "--", ":")  # for more curves than colours
 
 
 def preferences_picture(analysis: Analysis) -> Picture:
     """The share of the second system and its interval, one line for each criterion and pair."""
     outcomes = [outcome for outcome in analysis.outcomes if not math.isnan(outcome.half.share)][::-1]
-    alpha = analysis.settings.alpha
+    alpha, graded = analysis.settings.alpha, any(outcome.points for outcome in outcomes)
 
     def draw(figure: Figure, mode: Mode) -> None:
         axes = figure.add_subplot()
@@ -37,7 +38,7 @@ def preferences_picture(analysis: Analysis) -> Picture:
         axes.set_yticks(range(len(outcomes)), labels)
         axes.set_ylim(-0.6, len(outcomes) - 0.4)
         axes.set_xlim(0, 100)
-        axes.set_xlabel("votes for the second system, %")
+        axes.set_xlabel(f"{VOTES}; of graded answers, 0 and 100 are the largest differences" if graded else VOTES)
         axes.grid(axis="y", visible=False)
 
     return drawn(

@@ -39,6 +39,8 @@ def to_json(analysis: Analysis) -> str:
             for (criterion, pair), measures in analysis.agreement.items()
         ],
         "rankings": {criterion: asdict(ranking) for criterion, ranking in analysis.rankings.items()},
+        "scores": [asdict(row) for row in analysis.scores],
+        "both_bad": [asdict(row) for row in analysis.bad],
         "left_chosen": {criterion: asdict(effect) for criterion, effect in analysis.order.items()},
         "longer_chosen": {criterion: asdict(effect) for criterion, effect in analysis.length.items()},
         "judges": [
@@ -122,6 +124,7 @@ def _outcome(outcome: Outcome, alpha: float) -> dict[str, Any]:
     return {
         "criterion": outcome.criterion,
         "pair": outcome.pair,
+        "points": outcome.points,
         "preferred": outcome.preferred(alpha),
         "p_holm": outcome.p_holm,
         "low": outcome.these.low,

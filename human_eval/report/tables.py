@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from human_eval.formatting import versus
 from human_eval.report.adherence import plan_table
+from human_eval.report.amounts import number, share_of_the_second
 from human_eval.statistics.analysis import Analysis, Verdict
 from human_eval.statistics.control_variate import ControlVariate
 from human_eval.statistics.preference import Preference
@@ -36,25 +37,26 @@ def verdict_table(analysis: Analysis) -> Table:
             _row(
                 outcome.criterion,
                 versus(outcome.pair),
-                f"{100 * half.share:.1f}" if half.items else UNDEFINED,
-                *_verdict_cells(outcome.these, half.p, outcome.preferred(alpha)),
-                *_verdict_cells(outcome.alike, random.p, outcome.preferred_by_others(alpha)),
+                number(half.share, outcome.points) if half.items else UNDEFINED,
+                *_verdict_cells(outcome.these, half.p, outcome.preferred(alpha), outcome.points),
+                *_verdict_cells(outcome.alike, random.p, outcome.preferred_by_others(alpha), outcome.points),
                 f"{half.items:,} / {random.judges:,}",
                 f"{half.first:,} / {half.tied:,} / {half.second:,}",
             )
         )
-    header = ("criterion", "first / second", "share of the second, %", "these judges prefer", "p (Holm)")
+    second = share_of_the_second({outcome.points for outcome in analysis.outcomes})
+    header = ("criterion", "first / second", second, "these judges prefer", "p (Holm)")
     others = ("judges like these prefer", "p (Holm)", "items / judges", "votes: first / neither / second")
     together = "simultaneous" if len(rows) > 1 else f"{1 - alpha:.0%}"
-    note = f"Below each answer: the {together} interval of the share of the second, in percent."
+    note = f"Below each answer: the {together} interval of the {second.replace(', %', ', in percent')}."
     return Table("Verdict", (*header, *others), tuple(rows), (note,))
 
 
-def _verdict_cells(verdict: Verdict, p: float, preferred: str | None) -> tuple[Cell, Cell]:
+def _verdict_cells(verdict: Verdict, p: float, preferred: str | None, points: float) -> tuple[Cell, Cell]:
     """The answer to one question with its interval, and p after Holm's correction and before it."""
     if math.isnan(p):
         return Cell("no test"), Cell(UNDEFINED)
-    span = _span(100 * verdict.low, 100 * verdict.high, ".1f", DASH)
+    span = _range(verdict.low, verdict.high, points)
     answer = Cell(preferred or "no difference detected", span, preferred is not None)
     return answer, Cell(p_text(verdict.p_holm), f"raw {p_text(p)}")
 
@@ -64,10 +66,12 @@ def sensitivity_table(analysis: Analysis) -> Table:
     rows = []
     for outcome, full in zip(analysis.outcomes, analysis.everyone or analysis.outcomes, strict=True):
         choices = (outcome.half, outcome.dropped, full.half)
-        tests = [cell for choice in choices for cell in (share_cell(choice), p_text(choice.p))]
+        tests = [cell for choice in choices for cell in (share_cell(choice, outcome.points), p_text(choice.p))]
         naive = "< 0.0001" if outcome.half.naive_p < 1e-4 else p_text(outcome.half.naive_p)
         rows.append(_row(outcome.criterion, versus(outcome.pair), *tests, naive))
-    header = ("criterion", "first / second", "ties half, %", "p", "ties dropped, %", "p", "all judges, %", "p")
+    unit = "" if any(outcome.points for outcome in analysis.outcomes) else ", %"
+    columns = (f"ties half{unit}", "p", f"ties dropped{unit}", "p", f"all judges{unit}", "p")
+    header = ("criterion", "first / second", *columns)
     note = (
         "p before Holm's correction. Naive: the binomial test on pooled untied votes. It assumes independent votes, "
         "rejects equality too often and is shown for comparison only."
@@ -94,14 +98,48 @@ def ranking_table(criterion: str, ranking: SystemRanking) -> Table:
         _row(
             row.system,
             Cell(f"{row.strength:+.2f}", _span(row.low, row.high, "+.2f", " to ")),
-            f"{100 * row.share:.1f}",
+            _number(100 * row.share, ".1f"),
             "" if math.isnan(row.rank_low) else _span(row.rank_low, row.rank_high, ".0f", DASH),
         )
         for row in ranking.systems
     )
-    header = ("system", "log-strength", "expected to win, %", "rank, 95%")
+    strength, model = ("points, mean 0", "Scheffe") if ranking.points else ("log-strength", "Bradley-Terry")
+    header = ("system", strength, "expected to win, %", "rank, 95%")
     note = "In the order of the estimates, which the tests need not support. Intervals resample items, not judges."
-    return Table(f"Ranking (Bradley-Terry): {criterion}", header, rows, tuple(filter(None, (note, ranking.reason))))
+    return Table(f"Ranking ({model}): {criterion}", header, rows, tuple(filter(None, (note, ranking.reason))))
+
+
+def scores_table(analysis: Analysis) -> Table:
+    """What each system got on the scale, one row a criterion, one column a system."""
+    cells = {
+        (row.criterion, row.system): Cell(f"{row.mean:.2f}", _span(row.low, row.high, ".2f", " to "))
+        for row in analysis.scores
+    }
+    systems = analysis.votes.systems
+    rows = tuple(
+        _row(criterion, *(cells.get((criterion, system), Cell(UNDEFINED)) for system in systems))
+        for criterion in dict.fromkeys(criterion for criterion, _ in cells)
+    )
+    note = (
+        "Means of ratings, of ranks (1 is the best), or of 1 for the best and -1 for the worst. Intervals resample "
+        "items. Differences are tested within the answers of each judge, not between these means."
+    )
+    return Table("What each system got", ("criterion", *systems), rows, (note,))
+
+
+def bad_table(analysis: Analysis) -> Table:
+    """How often both texts are bad, one row a criterion and pair."""
+    rows = tuple(
+        _row(
+            row.criterion,
+            versus(row.pair),
+            Cell(f"{100 * row.share:.1f}", _range(row.low, row.high, 0)),
+            f"{row.items}",
+        )
+        for row in analysis.bad
+    )
+    note = "Such an answer counts as no difference. Intervals resample items."
+    return Table("Both are bad", ("criterion", "first / second", "of the answers, %", "items"), rows, (note,))
 
 
 def effects_table(analysis: Analysis) -> Table:
@@ -113,14 +151,14 @@ def effects_table(analysis: Analysis) -> Table:
     note = (
         f"50% is no effect. {MARKED} Length is an association, not a cause: the better system may write longer texts."
     )
-    header = ("criterion", "text on the left chosen, %", "p", "longer text chosen, %", "p")
+    header = ("criterion", f"{analysis.votes.earlier} chosen, %", "p", "longer text chosen, %", "p")
     return Table("Sides and length", header, tuple(rows), (note,))
 
 
 def judges_table(analysis: Analysis) -> Table:
     """One row a judge."""
     out = {row.judge: f"left out: {row.reason}" for row in analysis.excluded}
-    pairs = analysis.votes.pairs
+    pairs, points = analysis.votes.pairs, analysis.votes.kind(analysis.shown).points
     rows = tuple(
         _row(
             Cell(audit.judge, out.get(audit.judge, "")),
@@ -128,12 +166,12 @@ def judges_table(analysis: Analysis) -> Table:
             *(_number(100 * share, ".0f") for share in (audit.agreement, audit.left, audit.tied)),
             _number(audit.seconds, ".0f"),
             f"{audit.failed} of {audit.checks}",
-            *(_number(100 * shares[pair], ".1f") for pair in pairs for shares in (audit.own, audit.without)),
+            *(_amount(shares[pair], points) for pair in pairs for shares in (audit.own, audit.without)),
         )
         for audit in analysis.judges
     )
     shares = tuple(
-        f"{analysis.shown}, {versus(pair)}: the second {votes}, %"
+        f"{analysis.shown}, {versus(pair)}: the second {votes}, {'points' if points else '%'}"
         for pair in pairs
         for votes in ("by this judge", "without this judge")
     )
@@ -161,7 +199,7 @@ def controls_table(analysis: Analysis) -> Table:
             criterion,
             versus(pair),
             metric,
-            share_cell(control),
+            share_cell(control, analysis.votes.kind(criterion).points),
             _number(100 * (1 - control.width), "+.1f"),
             _number(100 * (control.width**-2 - 1), "+.0f"),
             Cell(_number(control.correlation, ".2f"), p_words(control.p) if control.p == control.p else ""),
@@ -173,7 +211,8 @@ def controls_table(analysis: Analysis) -> Table:
         for (criterion, pair), controls in analysis.controls.items()
         for metric, control in controls.items()
     )
-    header = ("criterion", "first / second", "metric", "share of the second, %", "narrower by, %")
+    second = share_of_the_second({analysis.votes.kind(criterion).points for criterion, _ in analysis.controls})
+    header = ("criterion", "first / second", "metric", second, "narrower by, %")
     columns = (*header, "as with more items, %", "r", "judged + scored only")
     note = (
         "Control variates (Chaganty et al. 2018), with the metric's scores on unjudged items. No metric biases the "
@@ -182,12 +221,12 @@ def controls_table(analysis: Analysis) -> Table:
     return Table("With the help of metrics", columns, rows, (note,))
 
 
-def share_cell(estimate: Preference | ControlVariate) -> Cell:
-    """A share with its interval, marked if the interval excludes one half."""
+def share_cell(estimate: Preference | ControlVariate, points: float = 0.0) -> Cell:
+    """A share with its interval, or its points, marked if the interval excludes no difference."""
     if math.isnan(estimate.share):
         return Cell(UNDEFINED, estimate.reason)
-    span = _span(100 * estimate.low, 100 * estimate.high, ".1f", DASH)
-    return Cell(f"{100 * estimate.share:.1f}", span, estimate.low > 0.5 or estimate.high < 0.5)
+    span = _range(estimate.low, estimate.high, points)
+    return Cell(number(estimate.share, points), span, estimate.low > 0.5 or estimate.high < 0.5)
 
 
 def agreement_cell(agreement: Agreement, scale: float) -> Cell:
@@ -206,6 +245,17 @@ def _accuracy(accuracy: Preference) -> Cell:
     return replace(cell, detail=f"{cell.detail}; n {n:,}".lstrip("; "))
 
 
+def _amount(share: float, points: float) -> str:
+    return UNDEFINED if math.isnan(share) else number(share, points)
+
+
+def _range(low: float, high: float, points: float) -> str:
+    """The ends of an interval of a share, or of points."""
+    if math.isnan(low):
+        return "no interval"
+    return f"{number(low, points)}{' to ' if points else DASH}{number(high, points)}"
+
+
 def _span(low: float, high: float, digits: str, between: str) -> str:
     return "no interval" if math.isnan(low) else f"{low:{digits}}{between}{high:{digits}}"
 
@@ -219,6 +269,8 @@ def all_tables(analysis: Analysis) -> Sequence[Table]:
     tables = (
         plan_table(analysis),
         sensitivity_table(analysis),
+        scores_table(analysis),
+        bad_table(analysis),
         *(ranking_table(criterion, ranking) for criterion, ranking in analysis.rankings.items()),
         agreement_table(analysis),
         metrics_table(analysis),

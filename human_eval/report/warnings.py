@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from human_eval.design.blinding import naming_note
 from human_eval.formatting import counted
 from human_eval.report.adherence import deviations
+from human_eval.report.amounts import amount
 from human_eval.report.findings import CLEAR, between, percent, verdict
 from human_eval.statistics.analysis import Analysis, Outcome
 from human_eval.statistics.audit import on_the_left, own_shares
@@ -87,11 +88,11 @@ def _judges(analysis: Analysis) -> Iterable[str]:
                 f"{_name(outcome)}: {preferred} is preferred by these judges, but their own preferences differ so much "
                 "that others like them may not prefer it"
             )
-        shares = own_shares(analysis.kept, outcome.criterion, outcome.pair)
+        shares, points = own_shares(analysis.kept, outcome.criterion, outcome.pair), outcome.points
         for_preferred = {judge: share if preferred == outcome.pair[1] else 1 - share for judge, share in shares.items()}
         against = {judge: share for judge, share in sorted(for_preferred.items()) if share < 0.5}
         if against:
-            named = ", ".join(f"{judge} ({percent(share)} for {preferred})" for judge, share in against.items())
+            named = ", ".join(f"{judge} ({amount(share, points)} for {preferred})" for judge, share in against.items())
             yield f"{_name(outcome)}: {len(against)} of {counted(len(shares), 'judge')} chose the other: {named}"
 
 
@@ -119,7 +120,7 @@ def _ties(analysis: Analysis) -> Iterable[str]:
 def _effects(analysis: Analysis) -> Iterable[str]:
     for criterion, effect in _clear(analysis.order):
         yield (
-            f"{criterion}: the text on the left got {percent(effect.share)} of the votes ({between(effect)}); "
+            f"{criterion}: the {analysis.votes.earlier} got {percent(effect.share)} of the votes ({between(effect)}); "
             f"{_sides(analysis, criterion, effect)}"
         )
     for criterion, effect in _clear(analysis.length):

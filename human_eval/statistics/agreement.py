@@ -1,7 +1,8 @@
 """Agreement of judges: Krippendorff's alpha, Fleiss' kappa, pairwise agreement, correlation within items.
 
-Votes are a matrix (comparisons, judges) of -1, 0, 1, NaN = not judged. Intervals resample items. A measure is an
-engine: its values (b,) under weights of the items (b, units); ``unit`` (comparisons,) numbers the item of each row.
+Votes are a matrix (comparisons, judges) in [-1, 1], NaN = not judged. Kappa and pairwise agreement see their signs.
+Intervals resample items. A measure is an engine: its values (b,) under weights of the items (b, units); ``unit``
+(comparisons,) numbers the item of each row.
 """
 
 from __future__ import annotations
@@ -98,5 +99,5 @@ def intraitem_correlation(matrix: Floats, unit: Ints, units: int) -> Engine:
 
 
 def _counts(matrix: Floats) -> Floats:
-    """How often each comparison got -1, 0 and 1 (comparisons, 3)."""
-    return np.stack([(matrix == side).sum(1) for side in (-1, 0, 1)], axis=1).astype(np.float64)
+    """How often each comparison got votes for the first, neither and the second (comparisons, 3)."""
+    return np.stack([(np.sign(matrix) == side).sum(1) for side in (-1, 0, 1)], axis=1).astype(np.float64)

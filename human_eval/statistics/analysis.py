@@ -24,7 +24,8 @@ from human_eval.statistics.metrics import (
 )
 from human_eval.statistics.preference import Preference, item_means, preference
 from human_eval.statistics.random_judges import RandomJudges, random_judges
-from human_eval.statistics.ranking import SystemRanking, bradley_terry
+from human_eval.statistics.ranking import SystemRanking, ranked
+from human_eval.statistics.scores import BothBad, SystemScore, both_bad, system_scores
 from human_eval.statistics.votes import Votes, matrix
 from human_eval.study import Pair
 from rlsum.errors import UserError
@@ -93,7 +94,8 @@ class Outcome:
     """One criterion and pair, with the answers to two questions.
 
     ``these``: do the judges of the study prefer a system, on articles like these? ``alike``: would judges like them?
-    ``half`` and ``random_judges`` are the estimates behind the two, ``dropped`` is ``half`` without ties.
+    ``half`` and ``random_judges`` are the estimates behind the two, ``dropped`` is ``half`` without ties. ``points``:
+    of the scale (`AnswerKind`), of which a share s is a difference of 2 s - 1; 0 if it is a share of votes.
     """
 
     criterion: str
@@ -103,6 +105,7 @@ class Outcome:
     random_judges: RandomJudges
     these: Verdict
     alike: Verdict
+    points: float = 0.0
 
     @property
     def p_holm(self) -> float:
@@ -130,7 +133,8 @@ class Analysis:
     ``outcomes``; ``everyone``: the outcomes with all judges, empty if none are excluded. By criterion: ``rankings`` (of
     more than two systems), ``order`` and ``length`` effects, ``metrics`` (name -> accuracy), ``leads`` of length over a
     single judge. By criterion and pair: ``controls`` (metric -> `ControlVariate`) and ``agreement`` (name ->
-    `Agreement`), which over several pairs would depend on the order of the systems.
+    `Agreement`), which over several pairs would depend on the order of the systems. ``scores``: what each system got,
+    where answers say so; ``bad``: how often both are bad.
     """
 
     votes: Votes
@@ -146,6 +150,8 @@ class Analysis:
     metrics: dict[str, dict[str, Preference]]
     leads: dict[str, Lead]
     controls: dict[tuple[str, Pair], dict[str, ControlVariate]]
+    scores: tuple[SystemScore, ...] = ()
+    bad: tuple[BothBad, ...] = ()
 
     @property
     def kept(self) -> Votes:
@@ -188,7 +194,7 @@ def analyse(votes: Votes, settings: AnalysisSettings, scores: MetricScores | Non
             if table.values.size
         },
         rankings={
-            criterion: bradley_terry(rows, votes.systems, same=votes.same, seed=settings.seed)
+            criterion: ranked(rows, votes.systems, votes.kind(criterion).points, same=votes.same, seed=settings.seed)
             for criterion, rows in asked.items()
             if len(votes.systems) > 2
         },
@@ -202,6 +208,8 @@ def analyse(votes: Votes, settings: AnalysisSettings, scores: MetricScores | Non
             for criterion, pair in product(asked, votes.pairs)
             if scores
         },
+        scores=system_scores(kept.scores, votes.systems, **draws),
+        bad=both_bad(kept, **draws),
     )
 
 
@@ -226,7 +234,8 @@ def outcomes(votes: Votes, settings: AnalysisSettings) -> tuple[Outcome, ...]:
     dropped = [
         preference(table.values, items=table.items, ties="dropped", resamples=resamples, seed=seed) for table in judged
     ]
-    rows = zip(asked, halves, dropped, others, of_these, of_alike, strict=True)
+    points = [votes.kind(criterion).points for criterion, _ in asked]
+    rows = zip(asked, halves, dropped, others, of_these, of_alike, points, strict=True)
     return tuple(Outcome(*where, *estimates) for where, *estimates in rows)
 
 

@@ -35,7 +35,7 @@ def length_effect(votes: Sequence[Vote], *, resamples: int = RESAMPLES, seed: in
     This is an association, not a cause: the better system may write longer texts. ``first`` counts votes for the
     shorter text, ``second`` for the longer.
     """
-    judged = matrix([vote for vote in votes if vote.longer], lambda vote: vote.preference * vote.longer)
+    judged = matrix([vote for vote in votes if vote.longer], lambda vote: vote.sign * vote.longer)
     return preference(judged.values, items=judged.items, resamples=resamples, seed=seed)
 
 
@@ -110,7 +110,7 @@ def _agreement_with_rest(votes: Votes) -> dict[str, float]:
                 for column in np.flatnonzero(~np.isnan(row)):
                     others = np.delete(row, column)
                     others = others[~np.isnan(others)]
-                    agreed.setdefault(judged.judges[column], []).extend(others == row[column])
+                    agreed.setdefault(judged.judges[column], []).extend(np.sign(others) == np.sign(row[column]))
     return {judge: _mean(same) for judge, same in agreed.items()}
 
 

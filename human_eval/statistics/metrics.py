@@ -112,7 +112,7 @@ def metric_agreements(
         name: accuracy(people, choice, items=judged.items, resamples=resamples, seed=seed)
         for name, choice in choices.items()
     }
-    agreed = judged.values * choice_of_others(judged)
+    agreed = np.sign(judged.values) * choice_of_others(judged)
     accuracies[JUDGE] = preference(agreed, items=judged.items, resamples=resamples, seed=seed)
     return accuracies
 
@@ -126,7 +126,7 @@ def length_lead(votes: Sequence[Vote], *, resamples: int = RESAMPLES, seed: int 
     judged = matrix(votes)
     longer = {(vote.item, vote.pair, vote.comparison): vote.longer for vote in votes}
     by_length = np.array([longer[row] for row in judged.rows], dtype=np.float64)
-    ahead = choice_of_others(judged) * (by_length[:, None] - judged.values) / 2
+    ahead = choice_of_others(judged) * (by_length[:, None] - np.sign(judged.values)) / 2
     means = item_means(ahead, judged.items)
     if not len(means):
         return Lead(math.nan, math.nan, math.nan, math.nan, 0)

@@ -61,16 +61,16 @@ def preference(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Preference:
-    """The preference in ``votes`` (comparisons, judges) of -1, 0 and 1, NaN = not judged.
+    """The preference in ``votes`` (comparisons, judges) in [-1, 1], 0 = no difference, NaN = not judged.
 
     ``items`` (comparisons,): the item of each row; default: every row is an item. ``same``: number of further items
     with equal texts, which count as ties. ``ties="dropped"`` drops votes for neither and these items.
     ``low`` and ``high`` are the interval of ``level``, of the sign flips that make ``p`` (see `sign_flips`).
-    Raises ValueError for values other than -1, 0, 1 and NaN, and as `bootstrap_interval` does.
+    Raises ValueError for values beyond -1 and 1, and as `bootstrap_interval` does.
     """
     votes = _votes(votes)
     given = votes[~np.isnan(votes)]
-    first, tied, second = (int((given == side).sum()) for side in (-1, 0, 1))
+    first, tied, second = (int((np.sign(given) == side).sum()) for side in (-1, 0, 1))
     means = item_means(votes if ties == "half" else np.where(votes == 0, np.nan, votes), items)
     if ties == "half":
         means = np.concatenate([means, np.zeros(same)])
@@ -169,7 +169,7 @@ def _votes(votes: ArrayLike) -> Floats:
     matrix = np.asarray(votes, dtype=np.float64)
     if matrix.ndim != 2:
         raise ValueError(f"votes has shape {matrix.shape}; expected (comparisons, judges)")
-    invalid = matrix[~(np.isnan(matrix) | np.isin(matrix, (-1, 0, 1)))]
+    invalid = matrix[np.abs(matrix) > 1]
     if len(invalid):
-        raise ValueError(f"votes contains {invalid[0]:g}; use -1 (first), 0 (tie), 1 (second) or NaN (not judged)")
+        raise ValueError(f"votes contains {invalid[0]:g}; use -1 (first) to 1 (second), 0 (tie) or NaN (not judged)")
     return matrix

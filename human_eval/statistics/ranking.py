@@ -1,8 +1,12 @@
-"""Bradley and Terry's model: strengths of several systems from pairwise comparisons. Only this module imports choix."""
+"""Strengths of several systems from pairs: Bradley and Terry's model of votes, Scheffe's of graded preferences.
+
+Votes of rankings are those of their pairs. Under the model of Plackett and Luce, each pair of a ranking follows that of
+Bradley and Terry with the same strengths, so these are consistent for it, too. Only this module imports choix.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -22,9 +26,10 @@ TOLERANCE = 1e-6  # sum of changes of strengths at convergence
 
 @dataclass(frozen=True)
 class Strength:
-    """A system's log-strength (mean over systems 0) with its interval, and the interval of its rank (1 = best).
+    """A system's strength (mean over systems 0) with its interval, and the interval of its rank (1 = best).
 
-    ``share``: the expected share of comparisons won, averaged over the other systems.
+    ``strength``: a log-strength, or points of the scale of graded answers. ``share``: the expected share of comparisons
+    won, averaged over the other systems; NaN of graded answers.
     """
 
     system: str
@@ -38,10 +43,61 @@ class Strength:
 
 @dataclass(frozen=True)
 class SystemRanking:
-    """Systems from strongest to weakest, empty if undefined. ``reason`` explains that, or missing intervals."""
+    """Systems from strongest to weakest, empty if undefined. ``reason`` explains that, or missing intervals.
+
+    ``points``: of the scale of graded answers; 0 if strengths are logarithms.
+    """
 
     systems: tuple[Strength, ...] = ()
     reason: str = ""
+    points: float = 0.0
+
+
+def ranked(
+    votes: Sequence[Vote],
+    systems: Sequence[str],
+    points: float,
+    *,
+    same: Sequence[tuple[Pair, str]] = (),
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> SystemRanking:
+    """`scheffe` of graded answers, which have ``points``, else `bradley_terry`."""
+    if points:
+        return scheffe(votes, systems, points, same=same, resamples=resamples, seed=seed)
+    return bradley_terry(votes, systems, same=same, resamples=resamples, seed=seed)
+
+
+def scheffe(
+    votes: Sequence[Vote],
+    systems: Sequence[str],
+    points: float,
+    *,
+    same: Sequence[tuple[Pair, str]] = (),
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> SystemRanking:
+    """Main effects of ``systems`` from graded votes on one criterion, in points (Scheffe 1952).
+
+    The preference for j over i is ``s_j - s_i`` but for chance; the s with mean 0 are fitted by least squares. Each
+    item counts once for each pair, as the mean of its votes, and the bootstrap resamples items. ``same``: unjudged
+    ties. The ranking is empty, with a reason, if no chain of comparisons joins all systems.
+    """
+    wins = item_wins(votes, systems, same)
+    compared = wins + wins.swapaxes(1, 2)
+    if reason := _apart(compared.sum(0), systems):
+        return SystemRanking(reason=reason, points=points)
+    ahead = points * (wins - wins.swapaxes(1, 2)).sum(2)  # of each system on each item
+
+    def effects(weights: Floats) -> Floats:
+        counts = np.tensordot(weights, compared, axes=1)
+        laplacian = counts.sum(2)[..., None] * np.eye(len(systems)) - counts
+        connected = np.linalg.matrix_rank(laplacian) == len(systems) - 1
+        fitted = (np.linalg.pinv(laplacian) @ (weights @ ahead)[..., None])[..., 0]
+        return np.where(connected[:, None], fitted, np.nan)
+
+    fitted = effects(np.ones((1, len(wins))))[0]
+    return _with_intervals(fitted, effects, len(wins), systems, points, resamples, seed)
 
 
 def bradley_terry(
@@ -67,10 +123,23 @@ def bradley_terry(
     def value(weights: Floats) -> Floats:
         return np.stack([_or_nan(drawn, fitted) for drawn in np.tensordot(weights, wins, axes=1)])
 
-    if len(wins) < 2:
+    return _with_intervals(fitted, value, len(wins), systems, 0.0, resamples, seed)
+
+
+def _with_intervals(
+    fitted: Floats,
+    value: Callable[[Floats], Floats],
+    items: int,
+    systems: Sequence[str],
+    points: float,
+    resamples: int,
+    seed: int,
+) -> SystemRanking:
+    """The ranking of ``fitted`` strengths with intervals of ``value``, the strengths under weights of the items."""
+    if items < 2:
         drawn, reason = np.full((1, len(systems)), np.nan), "no interval: one item"
     else:
-        drawn, reason = bootstrap_values(value, len(wins), resamples, seed), ""
+        drawn, reason = bootstrap_values(value, items, resamples, seed), ""
     ranks = np.where(np.isnan(drawn), np.nan, rankdata(-drawn, axis=1))
     rows = []
     for index in np.argsort(-fitted, kind="stable"):
@@ -78,8 +147,9 @@ def bradley_terry(
         best, worst, _ = percentiles(ranks[:, index], LEVEL)
         reason = reason or why
         share = float(np.mean([1 / (1 + np.exp(other - fitted[index])) for other in np.delete(fitted, index)]))
+        share = np.nan if points else share
         rows.append(Strength(systems[index], float(fitted[index]), low, high, share, best, worst))
-    return SystemRanking(tuple(rows), reason)
+    return SystemRanking(tuple(rows), reason, points)
 
 
 def item_wins(votes: Sequence[Vote], systems: Sequence[str], same: Sequence[tuple[Pair, str]] = ()) -> Floats:
@@ -118,14 +188,21 @@ def _components(wins: Floats, connection: Literal["weak", "strong"]) -> tuple[in
     return int(count), label
 
 
-def _refused(wins: Floats, systems: Sequence[str]) -> str:
-    """Why strengths do not exist; "" if they do."""
+def _apart(wins: Floats, systems: Sequence[str]) -> str:
+    """Why comparisons do not join all systems; "" if they do."""
     if len(systems) < 2 or not wins.any():
         return "no comparisons of two systems"
     count, label = _components(wins, "weak")
-    if count > 1:
-        groups = [", ".join(np.array(systems)[label == group]) for group in range(count)]
-        return f"no chain of comparisons joins {' with '.join(groups)}"
+    if count == 1:
+        return ""
+    groups = [", ".join(np.array(systems)[label == group]) for group in range(count)]
+    return f"no chain of comparisons joins {' with '.join(groups)}"
+
+
+def _refused(wins: Floats, systems: Sequence[str]) -> str:
+    """Why strengths do not exist; "" if they do."""
+    if reason := _apart(wins, systems):
+        return reason
     count, label = _components(wins, "strong")
     if count > 1:
         # the component that no other system ever beat

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from human_eval.answers import BAD
 from human_eval.collection.practice import counts, practice_file, read_practice
 from human_eval.collection.responses import Response, read_responses
 from human_eval.design.blinding import naming_tasks
+from human_eval.design.build import pairs_of
 from human_eval.design.checks import passed
 from human_eval.files import check_key, read_key, read_study
 from human_eval.formatting import counted
-from human_eval.statistics.votes import CheckResult, Vote, Votes
-from human_eval.study import Answer, Pair, Study, StudyKey
+from human_eval.statistics.votes import CheckResult, Score, Vote, Votes
+from human_eval.study import Criterion, Pair, Study, StudyKey, TaskKey
 
 
 def read_votes(study_folder: Path, judgments: Path, key_path: Path) -> Votes:
@@ -41,8 +43,9 @@ def unblind(study: Study, key: StudyKey, responses: Sequence[Response]) -> Votes
 
     If a judge judged the same two texts twice, as a judge with two booklets may, the first response counts.
     """
-    answers = {(response.judge, response.task): response.answers for response in responses}
+    scores = {(response.judge, response.task): _scores(study, response) for response in responses}
     rows: list[Vote] = []
+    given: list[Score] = []
     checks: list[CheckResult] = []
     judged: set[tuple[str, str, Pair]] = set()
     repeated = 0
@@ -50,48 +53,97 @@ def unblind(study: Study, key: StudyKey, responses: Sequence[Response]) -> Votes
     for response in sorted(responses, key=lambda response: (response.judge, order[response.task])):
         task, task_key = study.by_id[response.task], key.tasks[response.task]
         if task_key.kind != "pair":
-            earlier = answers.get((response.judge, task_key.repeats)) if task_key.repeats else None
-            right = passed(task_key, response.answers, earlier)
+            earlier = scores.get((response.judge, task_key.repeats)) if task_key.repeats else None
+            right = passed(task_key, scores[response.judge, response.task], earlier)
             if right is not None:
                 checks.append(CheckResult(response.judge, response.task, task_key.kind, not right))
             continue
-        comparison = response.judge, task.item, task_key.pair
-        if comparison in judged:
-            repeated += 1
-            continue
-        judged.add(comparison)
-        rows += [_vote(study, key, response, criterion.id) for criterion in study.criteria]
-    compared = {task_key.pair for task_key in key.tasks.values() if task_key.kind == "pair"}
-    compared |= {tie.pair for tie in key.ties}
+        compared = _compared(key, task_key, task.item)
+        new = {pair: places for pair, places in compared.items() if (response.judge, task.item, pair) not in judged}
+        repeated += len(new) < len(compared)
+        judged |= {(response.judge, task.item, pair) for pair in new}
+        places = _places(key, task_key, task.item)
+        given += [
+            Score(criterion.id, system, key.items[task.item], response.judge, value)
+            for criterion in (study.criteria if new else ())
+            for system, value in _values(criterion, response, places, len(task.texts))
+        ]
+        rows += [
+            _vote(study, key, response, criterion, pair, places)
+            for criterion in study.criteria
+            for pair, places in new.items()
+        ]
+    pairs = {
+        pair
+        for task in study.tasks
+        if key.tasks[task.id].kind == "pair"
+        for pair in _compared(key, key.tasks[task.id], task.item)
+    }
+    same = [tie for tie in key.ties if tie.pair in pairs_of(key.systems, key.baseline)]
+    pairs |= {tie.pair for tie in same}
     again = f"left out: {counted(repeated, 'judgment')} of texts that the same judge had judged before"
     return Votes(
         title=study.title,
         criteria=tuple(criterion.id for criterion in study.criteria),
-        pairs=tuple(sorted(compared, key=lambda pair: [key.systems.index(system) for system in pair])),
+        pairs=tuple(sorted(pairs, key=lambda pair: [key.systems.index(system) for system in pair])),
         rows=tuple(rows),
         checks=tuple(checks),
-        same=tuple((tie.pair, key.items[tie.item]) for tie in key.ties),
+        same=tuple((tie.pair, key.items[tie.item]) for tie in same),
         notes=(again,) if repeated else (),
         naming=naming_tasks(study, key.systems),
+        kinds={criterion.id: criterion.kind for criterion in study.criteria},
+        scores=tuple(given),
     )
 
 
-def _vote(study: Study, key: StudyKey, response: Response, criterion: str) -> Vote:
-    task, task_key = study.by_id[response.task], key.tasks[response.task]
-    in_order = task_key.left == task_key.pair[0]
-    first, second = (task.left, task.right) if in_order else (task.right, task.left)
-    vote = Answer(response.answers[criterion]).vote
-    item = key.items[task.item]
+def _scores(study: Study, response: Response) -> dict[str, tuple[float, ...]]:
+    """Criterion -> score of each summary, as they were shown."""
+    texts = len(study.by_id[response.task].texts)
+    return {asked.id: asked.kind.scores(response.answers[asked.id], texts) for asked in study.criteria}
+
+
+def _compared(key: StudyKey, task: TaskKey, item: str) -> dict[Pair, tuple[int, int]]:
+    """The pairs of systems that a task compares, and the places of their summaries."""
+    places = _places(key, task, item)
+    if len(task.pair) == 2:
+        return {(task.pair[0], task.pair[1]): (places[task.pair[0]], places[task.pair[1]])}
+    found = {pair: (places[pair[0]], places[pair[1]]) for pair in pairs_of(key.systems, key.baseline)}
+    return {pair: (first, second) for pair, (first, second) in found.items() if first != second}
+
+
+def _places(key: StudyKey, task: TaskKey, item: str) -> dict[str, int]:
+    """System -> place of its summary. A text of several systems is shown once where all systems are compared."""
+    places = {system: place for place, system in enumerate(task.shown)}
+    for first, second in (tie.pair for tie in key.ties if tie.item == item and len(task.pair) > 2):
+        shown = places.get(first, places.get(second))
+        if shown is not None:
+            places |= {first: shown, second: shown}
+    return places
+
+
+def _values(
+    criterion: Criterion, response: Response, places: Mapping[str, int], texts: int
+) -> Iterator[tuple[str, float]]:
+    values = criterion.kind.values(response.answers[criterion.id], texts)
+    return ((system, values[place]) for system, place in places.items() if values)
+
+
+def _vote(
+    study: Study, key: StudyKey, response: Response, criterion: Criterion, pair: Pair, places: tuple[int, int]
+) -> Vote:
+    task, (first, second) = study.by_id[response.task], places
+    answer, item = response.answers[criterion.id], key.items[task.item]
     return Vote(
-        criterion=criterion,
-        pair=task_key.pair,
+        criterion=criterion.id,
+        pair=pair,
         item=item,
         comparison=item,
         judge=response.judge,
         task=task.id,
-        preference=vote if in_order else -vote,
-        longer=int(np.sign(len(second.split()) - len(first.split()))),
-        left=task_key.left,
+        preference=criterion.kind.vote(answer, len(task.texts), first, second),
+        longer=int(np.sign(len(task.texts[second].split()) - len(task.texts[first].split()))),
+        left=pair[0] if first < second else pair[1],
         position=task.position,
         seconds=response.seconds,
+        bad=answer == BAD,
     )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from human_eval.answers import KINDS, PAIR, AnswerKind
 from human_eval.collection.practice import TrainingCounts
 from human_eval.study import Pair
 
@@ -19,10 +20,12 @@ Floats = NDArray[np.float64]
 class Vote:
     """One judge's choice between two texts on one criterion.
 
-    ``preference``: 1 for the second system of ``pair``, -1 for the first, 0 for no difference. ``item``: the article,
+    ``preference``: above 0 for the second system of ``pair``, below for the first, 0 for no difference; 1 and -1, or
+    any number between them where answers are graded. ``item``: the article,
     the independent unit. ``comparison`` identifies the two texts; an item has several if a system wrote several texts.
     ``longer``: 1 if the second system's text has more words, -1 if the first's has, 0 if equal. ``left``: the system on
-    the left; ``position``: that of the task in its booklet; ``seconds``: time for the whole task; None if unknown.
+    the left, or shown earlier; ``position``: that of the task in its booklet; ``seconds``: time for the whole task;
+    None if unknown. ``bad``: no difference, since both are bad.
     """
 
     criterion: str
@@ -31,16 +34,22 @@ class Vote:
     comparison: str
     judge: str
     task: str
-    preference: int
+    preference: float
     longer: int
     left: str | None = None
     position: int | None = None
     seconds: float | None = None
+    bad: bool = False
+
+    @property
+    def sign(self) -> int:
+        """1 for the second system, -1 for the first, 0 for no difference, however strong the preference."""
+        return (self.preference > 0) - (self.preference < 0)
 
     @property
     def chose_left(self) -> int:
         """1 for the text on the left, -1 for the one on the right, 0 for no difference or unknown sides."""
-        return {None: 0, self.pair[0]: -self.preference}.get(self.left, self.preference)
+        return {None: 0, self.pair[0]: -self.sign}.get(self.left, self.sign)
 
 
 @dataclass(frozen=True)
@@ -54,9 +63,21 @@ class CheckResult:
 
 
 @dataclass(frozen=True)
+class Score:
+    """The ``value`` that a judge gave the text of a system: a rating, a rank, or 1, 0, -1 for best, neither, worst."""
+
+    criterion: str
+    system: str
+    item: str
+    judge: str
+    value: float
+
+
+@dataclass(frozen=True)
 class Votes:
     """The votes of a study and the results of its checks.
 
+    ``kinds``: criterion -> kind of its answers, pairs if absent. ``scores``: what each text got, where answers say so.
     ``same``: (pair, item) with two equal texts, unjudged ties. ``notes``: what was left out, and why. ``naming``: tasks
     in which a text names a system; None if the texts are unknown. ``training``: None without a training round.
     """
@@ -70,6 +91,12 @@ class Votes:
     notes: tuple[str, ...] = ()
     naming: tuple[str, ...] | None = None
     training: TrainingCounts | None = None
+    kinds: Mapping[str, AnswerKind] = field(default_factory=dict)
+    scores: tuple[Score, ...] = ()
+
+    def kind(self, criterion: str) -> AnswerKind:
+        """The kind of answers to a criterion."""
+        return self.kinds.get(criterion, KINDS[PAIR])
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -80,6 +107,12 @@ class Votes:
     def judges(self) -> tuple[str, ...]:
         """The sorted judges of votes and checks."""
         return tuple(sorted({row.judge for row in self.rows} | {check.judge for check in self.checks}))
+
+    @property
+    def earlier(self) -> str:
+        """The text of a pair that judges see first."""
+        shown = {(row.judge, row.item, row.criterion) for row in self.rows}
+        return "text on the left" if len(shown) == len(self.rows) else "text shown earlier"
 
     def of(self, criterion: str, pair: Pair | None = None) -> tuple[Vote, ...]:
         """The votes on one criterion, of one pair or of all pairs."""
@@ -92,7 +125,8 @@ class Votes:
     def without(self, judges: Iterable[str]) -> Votes:
         """A copy without the votes of some judges. Their checks stay, since they explain the exclusion."""
         excluded = set(judges)
-        return replace(self, rows=tuple(row for row in self.rows if row.judge not in excluded))
+        rows = tuple(row for row in self.rows if row.judge not in excluded)
+        return replace(self, rows=rows, scores=tuple(row for row in self.scores if row.judge not in excluded))
 
 
 class VoteMatrix(NamedTuple):

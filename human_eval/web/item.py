@@ -11,7 +11,9 @@ from typing import Any
 
 from starlette.responses import Response
 
-from human_eval.study import Answer, Task
+from human_eval.answers import LETTERS, Part
+from human_eval.collection.responses import Response as Judgment
+from human_eval.study import Criterion, Task
 from human_eval.web.access import FORM_LIFE, ShownForm, Visitor
 from human_eval.web.site import Site, page
 
@@ -20,9 +22,9 @@ COMMENT_LIMIT = 5_000  # characters
 
 @dataclass(frozen=True)
 class ItemForm:
-    """The content of an item's form: criterion -> answer, and the problem with it, if any."""
+    """The content of an item's form: field -> choice, and the problem with it, if any."""
 
-    answers: Mapping[str, str]
+    chosen: Mapping[str, str]
     comment: str = ""
     problem: str = ""
     status: int = 200
@@ -43,6 +45,7 @@ class ItemPage:
             "article": article,
             "words": len(article.split()),
             "summaries": self.summaries(shown),
+            "questions": self._questions(task),
             "form": form,
             "comment_limit": COMMENT_LIMIT,
         }
@@ -50,34 +53,51 @@ class ItemPage:
 
     def summaries(self, task: Task) -> list[tuple[str, str]]:
         """Label and text of each summary."""
-        return [(Answer.LEFT.label, task.left), (Answer.RIGHT.label, task.right)]
+        return list(zip(LETTERS, task.texts, strict=False))
 
-    def answers(self, form: ItemForm, task: str) -> Mapping[str, str]:
+    def answers(self, form: ItemForm, task: str) -> dict[str, str]:
         """Criterion -> answer of a form without a problem."""
-        return form.answers
+        return {asked.id: asked.kind.answer(form.chosen, name, texts) for asked, name, texts in self._asked(task)}
+
+    def chosen(self, response: Judgment) -> dict[str, str]:
+        """Field -> choice of an earlier response."""
+        return {
+            field: choice
+            for asked, name, texts in self._asked(response.task)
+            for field, choice in zip(asked.kind.fields(name, texts), response.answers[asked.id].split(" "), strict=True)
+        }
 
     def entered(self, form: dict[str, str], shown: ShownForm, task: str) -> ItemForm:
         """What a judge entered, with the problem if it cannot be recorded."""
-        names = [criterion.id for criterion in self._study.criteria]
-        values = {name: form.get(f"answer-{number}", "") for number, name in enumerate(names)}
-        answers = {name: value for name, value in values.items() if value in tuple(Answer)}
+        fields = {field: part for _, parts in self._questions(task) for field, part in parts.items()}
+        chosen = {
+            field: form[field]
+            for field, part in fields.items()
+            if form.get(field) in [option.value for option in part.options]
+        }
         comment = re.sub(r"\r\n?", "\n", form.get("comment", "")).strip()
+        answers, faults = self.answers(ItemForm(chosen), task), ""
+        for asked, _, texts in self._asked(task):
+            faults = faults or asked.kind.fault(answers[asked.id], texts)
+        wrong, status = "", 422
         if len(comment) > COMMENT_LIMIT:
-            return ItemForm(
-                answers, comment, self._words("Please shorten the comment to {n} characters.", n=COMMENT_LIMIT), 422
-            )
-        if len(answers) < len(names):
-            return ItemForm(
-                answers, comment, self._words("Please answer every question. Unanswered ones are marked."), 422
-            )
-        if self._site.access.now() - shown.at > FORM_LIFE:
-            return ItemForm(
-                answers,
-                comment,
-                self._words("This page was open for long. Please check your answers and save again."),
-                409,
-            )
-        return ItemForm(answers, comment)
+            wrong = self._words("Please shorten the comment to {n} characters.", n=COMMENT_LIMIT)
+        elif len(chosen) < len(fields):
+            wrong = self._words("Please answer every question. Unanswered ones are marked.")
+        elif faults:
+            wrong = self._words("Best and worst must differ.")
+        elif self._site.access.now() - shown.at > FORM_LIFE:
+            wrong, status = self._words("This page was open for long. Please check your answers and save again."), 409
+        return ItemForm(chosen, comment, wrong, status if wrong else 200)
+
+    def _asked(self, task: str) -> list[tuple[Criterion, str, int]]:
+        """Each criterion, the name of its fields, which does not name it, and the number of summaries."""
+        texts = len(self._study.shown(task)[1].texts)
+        return [(asked, f"answer-{number}", texts) for number, asked in enumerate(self._study.criteria)]
+
+    def _questions(self, task: str) -> list[tuple[Criterion, dict[str, Part]]]:
+        """Each criterion with its fields."""
+        return [(asked, asked.kind.fields(name, texts)) for asked, name, texts in self._asked(task)]
 
 
 def _draft(study: str, judge: str, task: str, revision: int) -> str:

@@ -159,7 +159,9 @@ class Judging:
         task = progress.done[-1]
         response, revision = self._store.latest(visitor.name, task)
         await run_in_threadpool(self._store.show, visitor.name, task, revision + 1)
-        return self._item(visitor, progress, task, revision + 1, ItemForm(response.answers, response.comment))
+        return self._item(
+            visitor, progress, task, revision + 1, ItemForm(self._items.chosen(response), response.comment)
+        )
 
     async def submit(self, request: Request) -> Response:
         """Record a response. The redirect confirms that it is on disk."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from human_eval.statistics.agreement import agreements
 from human_eval.statistics.analysis import AnalysisSettings, analyse
 from human_eval.statistics.exclusion import ExclusionRules, excluded
 from human_eval.statistics.unblind import unblind
-from human_eval.study import Answer, Study, StudyKey
+from human_eval.study import Study, StudyKey
 from rlsum.errors import UserError
 from rlsum.evaluation.agreement import Agreement
 
@@ -105,11 +106,14 @@ def _agreement(study: Study, responses: Sequence[Response], key: StudyKey | None
     Unlike the other measures it does not depend on which text is called the first, so it needs no names of systems.
     Without the key, pairs of equal texts are known as checks; a shuffled text has one judge and cannot count.
     """
-    pairs: dict[tuple[str, ...], dict[str, Response]] = defaultdict(dict)
+    pairs: dict[tuple[str, ...], dict[str, tuple[Response, int, int]]] = defaultdict(dict)
     for response in responses:
         task = study.by_id[response.task]
-        if task.left != task.right and (key is None or key.tasks[response.task].kind == "pair"):
-            pairs[task.item, *sorted((task.left, task.right))].setdefault(response.judge, response)
+        if key is None or key.tasks[response.task].kind == "pair":
+            for first, second in permutations(range(len(task.texts)), 2):
+                if task.texts[first] < task.texts[second]:
+                    pair = task.item, task.texts[first], task.texts[second]
+                    pairs[pair].setdefault(response.judge, (response, first, second))
     shared = {pair: list(judged.values()) for pair, judged in pairs.items() if len(judged) > 1}
     if not shared:
         none = Agreement(np.nan, np.nan, np.nan, 0, 0, "no two judges have made the same comparison yet")
@@ -117,10 +121,10 @@ def _agreement(study: Study, responses: Sequence[Response], key: StudyKey | None
     agreement = {}
     for criterion in study.criteria:
         matrix = np.full((len(shared), max(map(len, shared.values()))), np.nan)
-        for row, (pair, judged) in enumerate(shared.items()):
-            for column, response in enumerate(judged):
-                side = 1 if study.by_id[response.task].left == pair[1] else -1
-                matrix[row, column] = side * Answer(response.answers[criterion.id]).vote
+        for row, judged in enumerate(shared.values()):
+            for column, (response, *places) in enumerate(judged):
+                texts = len(study.by_id[response.task].texts)
+                matrix[row, column] = criterion.kind.vote(response.answers[criterion.id], texts, *places)
         items = [pair[0] for pair in shared]
         agreement[criterion.question] = agreements(matrix, items=items, resamples=RESAMPLES)["pairwise"]
     return agreement

@@ -18,7 +18,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from human_eval.collection.store import ResponseStore
 from human_eval.formatting import counted
-from human_eval.study import IN_ORDER, Answer, Interface, Study, StudyKey
+from human_eval.study import Interface, Study, StudyKey
 from human_eval.web.access import Access, NoAccess, Role, Visitor
 from human_eval.web.guard import Limiter
 
@@ -164,11 +164,6 @@ def _static_url(name: str) -> str:
     return f"/static/{name}?v={_files()[name][2]}"
 
 
-def _label(answer: str) -> str:
-    """An answer as judges read it."""
-    return Answer(answer).label
-
-
 @lru_cache
 def _environment() -> Environment:
     environment = Environment(
@@ -178,5 +173,5 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {"static": _static_url, "counted": counted, "answers": IN_ORDER, "label": _label}
+    environment.globals |= {"static": _static_url, "counted": counted}
     return environment

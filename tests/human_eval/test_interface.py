@@ -5,8 +5,9 @@ from importlib import resources
 
 import pytest
 
+from human_eval.answers import KINDS
 from human_eval.interface import bundled, read_interface, untranslated
-from human_eval.study import Answer, Interface, StudyError
+from human_eval.study import Interface, StudyError
 
 TEMPLATES = resources.files("human_eval") / "web" / "templates"
 PAGES = ("start.html", "item.html", "keys.html", "withdraw.html", "feedback.html", "trained.html")
@@ -15,7 +16,9 @@ PAGES = ("start.html", "item.html", "keys.html", "withdraw.html", "feedback.html
 @pytest.mark.parametrize("language", bundled())
 def test_every_text_of_the_pages_is_translated(language):
     texts = read_interface(language).texts
-    asked = {text for answer in Answer for text in (answer.label, answer.sentence)}
+    parts = [part for kind in KINDS.values() for part in kind.parts(kind.texts[1])]
+    asked = {text for part in parts for option in part.options for text in (option.label, option.sentence)}
+    asked |= {part.label for part in parts if part.label} | {kind.hint for kind in KINDS.values() if kind.hint}
     for page in PAGES:
         source = (TEMPLATES / page).read_text(encoding="utf-8")
         asked |= set(re.findall(r'\bt\("([^"]+)"', source)) | set(

@@ -5,7 +5,7 @@ const $ = (id) => document.getElementById(id);
 const form = $("answers");
 const article = $("article");
 const dialog = $("keys");
-const questions = [...document.querySelectorAll(".question")];
+const questions = [...document.querySelectorAll(".part")]; // each a group of radio buttons
 const radios = (question) => [...question.querySelectorAll("input")];
 const isAnswered = (question) => radios(question).some((radio) => radio.checked);
 
@@ -43,7 +43,9 @@ let current = Math.max(0, questions.findIndex((question) => !isAnswered(question
 
 function mark(index) {
   current = index;
+  questions.forEach((question) => question.closest(".question").classList.remove("current"));
   questions.forEach((question, number) => question.classList.toggle("current", number === index));
+  questions[index].closest(".question").classList.add("current");
 }
 
 function go(index) {
@@ -54,8 +56,18 @@ function go(index) {
   questions[index].scrollIntoView({ block: "nearest" });
 }
 
+// The best and the worst cannot be the same: the newer choice counts.
+function keepDistinct(radio) {
+  const parts = radio.closest("[data-distinct]");
+  if (!parts) return;
+  for (const other of parts.querySelectorAll("input")) {
+    if (other !== radio && other.name !== radio.name && other.value === radio.value) other.checked = false;
+  }
+}
+
 function answer(radio) {
   radio.checked = true;
+  keepDistinct(radio);
   count();
   keepDraft();
   if (current + 1 < questions.length) go(current + 1);
@@ -72,7 +84,11 @@ function count() {
 }
 
 questions.forEach((question, index) => question.addEventListener("focusin", () => mark(index)));
-form.addEventListener("change", () => { count(); keepDraft(); });
+form.addEventListener("change", (event) => {
+  if (event.target.type === "radio") keepDistinct(event.target);
+  count();
+  keepDraft();
+});
 form.addEventListener("input", keepDraft);
 form.addEventListener("submit", (event) => {
   if (form.dataset.sent) event.preventDefault(); // the server ignores a repeated post too

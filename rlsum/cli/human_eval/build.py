@@ -10,7 +10,9 @@ import typer
 if TYPE_CHECKING:
     from human_eval.criteria import StudyWording
     from human_eval.design.outputs import AlignedOutputs
-    from human_eval.study import Study, StudyKey
+    from human_eval.study import Criterion, Study, StudyKey
+
+MIXED_ALONE = 6  # checks with shuffled words in a booklet that can have no others
 
 
 def build(
@@ -28,8 +30,16 @@ def build(
         int, typer.Option(help="Most pairs for one judge, checks not counted; no two of one article.")
     ] = 20,
     criteria: Annotated[
-        Path | None, typer.Option(help="YAML or JSON list of {id, question, help} (default: four standard criteria).")
+        Path | None,
+        typer.Option(help="YAML or JSON list of {id, question, help, answers} (default: four standard criteria)."),
     ] = None,
+    answers: Annotated[
+        str,
+        typer.Option(
+            help="What judges answer: pair, pair-bad (both are bad), strength, strength-bad; likert-5, likert-7, "
+            "ranking or best-worst, which show up to five systems at once."
+        ),
+    ] = "pair",
     title: Annotated[str | None, typer.Option(help="Title that judges read.")] = None,
     instructions: Annotated[Path | None, typer.Option(help="Text file with the instructions that judges read.")] = None,
     consent: Annotated[Path | None, typer.Option(help="Text file with what judges agree to before they begin.")] = None,
@@ -44,11 +54,15 @@ def build(
     language: Annotated[
         str, typer.Option(help="Language of the judge's pages: en, de, or a YAML file {language, texts}.")
     ] = "en",
-    identical: Annotated[int, typer.Option(help="Checks per booklet that show the same summary twice.")] = 2,
+    identical: Annotated[
+        int | None,
+        typer.Option(help="Checks per booklet that show the same summary twice (default: 2; 0 without ties)."),
+    ] = None,
     shuffled: Annotated[
         int | None,
         typer.Option(
-            help="Checks per booklet that show a summary and its shuffled words (default: 3; 0 if all are short)."
+            help="Checks per booklet that show a summary and its shuffled words (default: 3, or 6 without ties; 0 if "
+            "all are short)."
         ),
     ] = None,
     swapped: Annotated[int, typer.Option(help="Checks per booklet that repeat a pair with its sides swapped.")] = 0,
@@ -67,7 +81,7 @@ def build(
         Path | None, typer.Option(metavar="KEY.json", help="File for the secret key (default: key.json in the study).")
     ] = None,
 ) -> None:
-    """Build a blind study in which judges compare two summaries of an article by several criteria.
+    """Build a blind study in which judges compare summaries of an article by several criteria.
 
     Left and right are balanced within each pair on an article, each booklet, each pair of systems and overall. Only
     key.json names the systems, and only `analyse` needs it.
@@ -77,20 +91,28 @@ def build(
     rlsum human-eval build rouge.jsonl sms.jsonl -o study
 
     rlsum human-eval build outputs/*.jsonl -o study --baseline rouge-l --items 50 --criteria criteria.yaml
+
+    rlsum human-eval build outputs/*.jsonl -o study --answers ranking
     """
     import secrets  # the seed unblinds a study, so it must be unpredictable
 
-    from human_eval.design.build import StudyDesign, build
+    from human_eval.design.build import StudyDesign, build, texts_at_once
     from human_eval.design.giveaways import normalised
     from human_eval.design.outputs import read_aligned
     from human_eval.files import check_destinations, save
 
     key = key or out / "key.json"
     check_destinations(out, key)
-    wording = _wording(title, instructions, criteria, consent, about, language, training)
+    asked = _criteria(answers, criteria)
     aligned = read_aligned(outputs)
     aligned = normalised(aligned) if normalise else aligned
-    checks = identical, _shuffled(shuffled, aligned), swapped
+    texts = texts_at_once(aligned.systems, asked)
+    wording = _wording(title, instructions, asked, texts, consent, about, language, training)
+    if language != "en" and (instructions is None or criteria is None):
+        typer.echo("Warning: the standard instructions and criteria are English; give --instructions and --criteria")
+    ties = all(criterion.kind.can_tie(2) for criterion in asked)
+    equal = (StudyDesign.identical if ties else 0) if identical is None else identical
+    checks = equal, _shuffled(shuffled, StudyDesign.shuffled if ties else MIXED_ALONE, aligned), swapped
     design = StudyDesign(_items(items, aligned), baseline, judges, booklet, *checks, spare)
     built, secret = build(aligned, design, wording, secrets.randbits(63) if seed is None else seed)
     save(out, built, key, secret)
@@ -109,54 +131,61 @@ def _items(given: int | None, aligned: AlignedOutputs) -> int:
     return len(aligned.articles)
 
 
-def _shuffled(given: int | None, aligned: AlignedOutputs) -> int:
-    """The number of checks with shuffled words: as given, else the default, or none if all texts are too short."""
-    from human_eval.design.build import StudyDesign
+def _shuffled(given: int | None, usual: int, aligned: AlignedOutputs) -> int:
+    """The number of checks with shuffled words: as given, else as usual, or none if all texts are too short."""
     from human_eval.design.checks import SHUFFLED_WORDS, can_be_shuffled
 
     if given is not None:
         return given
     if any(can_be_shuffled(text) for texts in aligned.candidates.values() for text in texts.values()):
-        return StudyDesign.shuffled
+        return usual
     typer.echo(f"No checks with shuffled words: no output has {SHUFFLED_WORDS} different words")
     return 0
+
+
+def _criteria(answers: str, path: Path | None) -> tuple[Criterion, ...]:
+    """The criteria of a file, or the standard ones, for a kind of answers. Raises StudyError."""
+    from human_eval.answers import KINDS
+    from human_eval.criteria import read_criteria, standard
+    from human_eval.study import StudyError
+
+    if answers not in KINDS:
+        raise StudyError(f"--answers {answers}: expected one of {', '.join(KINDS)}")
+    return standard(answers, 2).criteria if path is None else read_criteria(path, answers)
 
 
 def _wording(
     title: str | None,
     instructions: Path | None,
-    criteria: Path | None,
+    criteria: tuple[Criterion, ...],
+    texts: int,
     consent: Path | None,
     about: Path | None,
     language: str,
     training: Path | None,
 ) -> StudyWording:
-    from human_eval.criteria import StudyWording, read_criteria
+    from human_eval.criteria import StudyWording, standard
+    from human_eval.criteria import instructions as usual
     from human_eval.enrolment import read_consent, read_questions
     from human_eval.interface import read_interface, untranslated
     from human_eval.study import Enrolment, StudyError
     from human_eval.training import read_training
 
-    given: dict[str, Any] = {}
-    if title is not None:
-        given["title"] = title
+    given: dict[str, Any] = {"criteria": criteria, "instructions": usual(criteria, texts)}
+    given["title"] = standard(criteria[0].answers, texts).title if title is None else title
     if instructions is not None:
         try:
             given["instructions"] = instructions.read_text(encoding="utf-8-sig").strip()
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", error)
             raise StudyError(f"--instructions {instructions}: cannot be read ({reason}); give a text file") from error
-    if criteria is not None:
-        given["criteria"] = read_criteria(criteria)
     questions = () if about is None else read_questions(about)
     given["enrolment"] = Enrolment("" if consent is None else read_consent(consent), questions)
     if training is not None:
-        given["training"] = read_training(training, given.get("criteria", StudyWording.criteria))
+        given["training"] = read_training(training, criteria)
     given["interface"] = interface = read_interface(language)
     if lacking := untranslated(interface):
         typer.echo(f"Warning: {len(lacking)} texts of judges' pages stay English, such as {lacking[0]!r}")
-    if language != "en" and (instructions is None or criteria is None):
-        typer.echo("Warning: the standard instructions and criteria are English; give --instructions and --criteria")
     return StudyWording(**given)
 
 
@@ -200,7 +229,7 @@ def _checks(study: Study, key: StudyKey) -> str:
     number = sum(counts.values())
     if number < 2:
         return f"{counted(number, 'check')} per booklet: no judge is excluded, however careless; add checks"
-    rates = error_rates(counts, len(study.criteria))
+    rates = error_rates(counts, [criterion.kind for criterion in study.criteria], study.most_texts)
     text = (
         f"{counted(number, 'check')} per booklet; who fails more than {most_failures(number)} is excluded. Kept: "
         f"{rates.random:.1%} of those who click at random, {rates.none:.0%} of those who always answer no difference, "

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from human_eval.answers import KINDS
 from human_eval.design.checks import (
     CAREFUL_LOST,
     KEPT,
@@ -16,9 +17,15 @@ from human_eval.design.checks import (
     passed,
     shuffled,
 )
-from human_eval.study import Answer, TaskKey
+from human_eval.study import TaskKey
 
+PAIR = KINDS["pair"]
+ANSWERS = ("left", "right", "none")
 LINES = "the mayor says the bridge fell .\nnobody was hurt in the storm ."
+
+
+def scores(answers):
+    return {name: PAIR.scores(answer, 2) for name, answer in answers.items()}
 
 
 @given(st.integers(0, 2**32))
@@ -49,7 +56,7 @@ def test_only_a_text_of_many_words_can_be_shuffled(text, can):
 )
 def test_verdict_on_a_check(kind, expected, answers, verdict):
     secret = TaskKey(("a", "a"), "a", "a", kind, expected=expected)
-    assert passed(secret, dict(zip("xy", answers.split(), strict=True))) is verdict
+    assert passed(secret, scores(dict(zip("xy", answers.split(), strict=True)))) is verdict
 
 
 @pytest.mark.parametrize(
@@ -58,7 +65,7 @@ def test_verdict_on_a_check(kind, expected, answers, verdict):
 )
 def test_a_swapped_pair_is_failed_by_staying_on_one_side(earlier, now, verdict):
     secret = TaskKey(("a", "b"), "b", "a", "swapped", repeats="t1")
-    first, second = (dict(zip("xy", answers.split(), strict=True)) for answers in (earlier, now))
+    first, second = (scores(dict(zip("xy", answers.split(), strict=True))) for answers in (earlier, now))
     assert passed(secret, second, first) is verdict
 
 
@@ -73,16 +80,16 @@ def test_the_error_rates_of_the_default_are_those_of_simulated_judges():
         for _ in range(draws):
             failed = 0
             for kind in ("identical", "identical", "shuffled", "shuffled", "shuffled"):
-                expected = Answer.NONE if kind == "identical" else rng.choice((Answer.LEFT, Answer.RIGHT))
+                expected = "none" if kind == "identical" else rng.choice(("left", "right"))
                 secret = TaskKey(("a", "a"), "a", "a", kind, expected=expected)
-                failed += not passed(secret, {name: rng.choice(list(Answer)) for name in names})
+                failed += not passed(secret, scores({name: rng.choice(ANSWERS) for name in names}))
             kept += failed <= most_failures(5)
-        assert kept / draws == pytest.approx(error_rates(DEFAULT, criteria).random, abs=0.011)
+        assert kept / draws == pytest.approx(error_rates(DEFAULT, [PAIR] * criteria, 2).random, abs=0.011)
 
 
 @pytest.mark.parametrize("criteria", [1, 2, 4])
 def test_the_default_checks_keep_the_stated_rates(criteria):
-    rates = error_rates(DEFAULT, criteria)
+    rates = error_rates(DEFAULT, [PAIR] * criteria, 2)
     assert rates.random < KEPT
     assert rates.none == 0  # who always answers "no difference" fails every shuffled check
     assert rates.left == 0
@@ -91,9 +98,9 @@ def test_the_default_checks_keep_the_stated_rates(criteria):
 
 def test_former_checks_kept_who_did_not_read():
     one_each = {"identical": 1, "shuffled": 1, "swapped": 1}
-    assert error_rates(one_each, 1).random == pytest.approx(0.457, abs=0.001)
-    assert error_rates(one_each, 2).random == pytest.approx(0.263, abs=0.002)
-    assert error_rates(one_each, 4).none == 1
+    assert error_rates(one_each, [PAIR], 2).random == pytest.approx(0.457, abs=0.001)
+    assert error_rates(one_each, [PAIR] * 2, 2).random == pytest.approx(0.263, abs=0.002)
+    assert error_rates(one_each, [PAIR] * 4, 2).none == 1
 
 
 @pytest.mark.parametrize(("checks", "allowed"), [(1, 1), (2, 1), (5, 1), (7, 1), (8, 2), (20, 3)])
@@ -104,7 +111,7 @@ def test_most_failures_of_a_careful_judge(checks, allowed):
 def test_who_clicks_at_random_seldom_passes_half_of_five_checks():
     """Two equal texts, two by shuffled words, one swapped pair, four criteria: all answers there are, counted."""
     names = ("non-redundancy", "coherence", "focus", "overall")
-    every = [dict(zip(names, answers, strict=True)) for answers in product(Answer, repeat=4)]
+    every = [scores(dict(zip(names, answers, strict=True))) for answers in product(ANSWERS, repeat=4)]
     identical = TaskKey(("a", "a"), "a", "a", "identical", expected="none")
     shuffled = TaskKey(("a", "a"), "a", "a", "shuffled", expected="left")
     swapped = TaskKey(("a", "b"), "a", "b", "swapped", repeats="t")

@@ -95,8 +95,8 @@ def test_the_texts_stand_on_the_side_the_study_says(opened):
     tab = opened(page(blind, 0))
     begin(tab)
     first = blind.booklets[0][0]
-    assert tab.locator("#left").text_content() == first.left
-    assert tab.locator("#right").text_content() == first.right
+    assert tab.locator("#text-A").text_content() == first.left
+    assert tab.locator("#text-B").text_content() == first.right
     assert tab.locator("#article").text_content() == blind.articles[first.item]
 
 
@@ -212,7 +212,7 @@ def test_hostile_texts_stay_texts(opened):
     begin(tab)
     shown = []
     for task in blind.booklets[0]:
-        assert tab.locator("#left").evaluate("node => node.childElementCount") == 0
+        assert tab.locator("#text-A").evaluate("node => node.childElementCount") == 0
         shown.append(tab.locator("#article").text_content())
         for key in ("n", "n", "n", "n", "Enter"):
             tab.keyboard.press(key)

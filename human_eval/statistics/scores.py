@@ -1,0 +1,79 @@
+"""What each system got on a scale of its own: mean ratings, ranks and best-worst scores; and how often both are bad.
+
+A score is a description. Which system is better is tested on the differences within one judge's answer, in which the
+judge's severity does not occur (see `Votes`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from human_eval.answers import BAD
+from human_eval.statistics.votes import Score, Votes
+from human_eval.study import Pair
+from rlsum.evaluation.statistics import RESAMPLES, Interval, bootstrap_interval
+
+
+@dataclass(frozen=True)
+class SystemScore:
+    """The mean value of a system, every item counting once, with the interval of resampled items; numbers of both."""
+
+    criterion: str
+    system: str
+    mean: float
+    low: float
+    high: float
+    items: int
+    answers: int
+
+
+def system_scores(
+    scores: Iterable[Score], systems: Sequence[str], *, resamples: int = RESAMPLES, seed: int = 0
+) -> tuple[SystemScore, ...]:
+    """The mean of each criterion and system, in the order of the criteria and ``systems``."""
+    groups: dict[tuple[str, str], dict[str, list[float]]] = {}
+    for score in scores:
+        groups.setdefault((score.criterion, score.system), {}).setdefault(score.item, []).append(score.value)
+    criteria = dict.fromkeys(criterion for criterion, _ in groups)
+    return tuple(
+        SystemScore(criterion, system, *_mean(groups[criterion, system], resamples, seed))
+        for criterion in criteria
+        for system in systems
+        if (criterion, system) in groups
+    )
+
+
+@dataclass(frozen=True)
+class BothBad:
+    """The share of answers that both texts are bad, every item counting once, with the interval of resampled items."""
+
+    criterion: str
+    pair: Pair
+    share: float
+    low: float
+    high: float
+    items: int
+    answers: int
+
+
+def both_bad(votes: Votes, *, resamples: int = RESAMPLES, seed: int = 0) -> tuple[BothBad, ...]:
+    """One of each criterion that has this answer, and pair."""
+    found = []
+    for criterion in votes.criteria:
+        options = {option.value for part in votes.kind(criterion).parts(2) for option in part.options}
+        for pair in votes.pairs if BAD in options else ():
+            items: dict[str, list[float]] = {}
+            for vote in votes.of(criterion, pair):
+                items.setdefault(vote.item, []).append(vote.bad)
+            if items:
+                found.append(BothBad(criterion, pair, *_mean(items, resamples, seed)))
+    return tuple(found)
+
+
+def _mean(items: dict[str, list[float]], resamples: int, seed: int) -> tuple[float, float, float, int, int]:
+    means = np.array([np.mean(values) for _, values in sorted(items.items())])
+    interval: Interval = bootstrap_interval(means, resamples=resamples, seed=seed)
+    return interval.mean, interval.low, interval.high, len(means), sum(map(len, items.values()))
