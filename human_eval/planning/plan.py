@@ -11,8 +11,10 @@ from typing import Any, get_args
 
 import numpy as np
 
+from human_eval.answers import KINDS, PAIR
 from human_eval.files import read_object
 from human_eval.formatting import counted, percentage
+from human_eval.planning.graded import rejections_graded
 from human_eval.planning.recruitment import Effort, Recruitment, recruitment
 from human_eval.planning.scenarios import Scenario, check_range
 from human_eval.planning.simulation import Assumptions, dealt, rejections, rejections_alike
@@ -34,6 +36,7 @@ class PlannedDesign:
     ``pairs`` of systems are compared on the ``primary`` criterion, each tested at ``alpha / pairs``, the strictest step
     of Holm's correction. ``items``: None lets the plan choose the fewest that reach ``power``. ``booklet``: most pairs
     for one judge. ``about``: whom the verdict is about, and so its test, that of `random_judges` or of `preference`.
+    ``answers``: their kind, in `human_eval.answers.KINDS`; ``texts``: summaries of a task, which compares all of them.
     """
 
     primary: str = "overall"
@@ -45,6 +48,12 @@ class PlannedDesign:
     rules: ExclusionRules = field(default_factory=ExclusionRules)
     booklet: int = 20
     about: About = LIKE_THESE
+    answers: str = PAIR
+    texts: int = 2
+
+    def tasks(self, items: int) -> int:
+        """The number of tasks of one judge of every item."""
+        return items * (self.pairs if self.texts == 2 else 1)
 
     def people(self, items: int, judges: int) -> int:
         """The number of booklets, which is that of people, for a number of items and of ``judges`` per item."""
@@ -53,19 +62,22 @@ class PlannedDesign:
     def recruitment(self, effort: Effort) -> Recruitment:
         """People, minutes and money for the items of the design, which must be given."""
         items = self.items or 0
-        return recruitment(effort, items * self.pairs, self.judges, self._booklets(items))
+        return recruitment(effort, self.tasks(items), self.judges, self._booklets(items))
 
     def simulated_power(self, assumptions: Assumptions, items: int, judges: int, *, draws: int, seed: int) -> float:
         """The share of simulated studies that detect the preference, at the strictest step of Holm's correction."""
         alpha = self.alpha / self.pairs
+        assigned = dealt(items, judges, self._booklets(items))
+        if not self.answers.startswith(PAIR):
+            design, alike = (self.answers, self.texts, assigned), self.about == LIKE_THESE
+            return rejections_graded(assumptions, *design, alike=alike, alpha=alpha, draws=draws, seed=seed)
         if self.about == THESE:
             return rejections(assumptions, items, judges, alpha=alpha, draws=draws, seed=seed)
-        assigned = dealt(items, judges, self._booklets(items))
         return rejections_alike(assumptions, assigned, alpha=alpha, draws=draws, seed=seed)
 
     def _booklets(self, items: int) -> int:
-        """Booklets in which every pair on every item is once."""
-        return -(-items * self.pairs // self.booklet)
+        """Booklets in which every task of every item is once."""
+        return -(-self.tasks(items) // self.booklet)
 
 
 @dataclass(frozen=True)
@@ -237,6 +249,13 @@ def _check(design: PlannedDesign, assumptions: Assumptions) -> None:
             raise UserError(f"--{name} {getattr(design, name)}: expected a number between 0 and 1")
     if design.about not in get_args(About):
         raise UserError(f"--about {design.about!r}: expected one of {', '.join(get_args(About))}")
+    if design.answers not in KINDS:
+        raise UserError(f"--answers {design.answers}: expected one of {', '.join(KINDS)}")
+    least, most = KINDS[design.answers].texts
+    if not least <= design.texts <= most:
+        raise UserError(f"--texts {design.texts}: expected {least} to {most} at once with --answers {design.answers}")
+    if design.texts > 2 and design.pairs > design.texts * (design.texts - 1) // 2:
+        raise UserError(f"--pairs {design.pairs}: more than {design.texts} systems have; give less")
     for name in ("pairs", "items", "booklet"):
         if getattr(design, name) is not None and getattr(design, name) < 1:
             raise UserError(f"--{name} {getattr(design, name)}: expected 1 or more")

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from textwrap import fill
 
+from human_eval.answers import KINDS, Choice
 from human_eval.formatting import counted, percentage
-from human_eval.planning.plan import ScenarioPower, StudyPlan
+from human_eval.planning.graded import points_of
+from human_eval.planning.plan import PlannedDesign, ScenarioPower, StudyPlan
 from human_eval.planning.recruitment import in_words
 from human_eval.statistics.analysis import LIKE_THESE, THESE, About
 from rlsum.pages.markdown import to_markdown
@@ -42,16 +44,15 @@ Fill in the [brackets] and deposit this text before the first judgment.
 **Question.** Which of the systems [names] do people prefer? [Why this is asked.]
 
 **Design.** {items}, sampled at random with a seed from [the test set]; {tested} of two systems on each; {judges} for
-each, {people} in all, with at most {design.booklet} comparisons for one. Judges read the article and both texts without
-names, with left and right balanced at random, and answer: left, right, or no difference. Two equal texts are not judged
-and count as no difference.
+each, {people} in all, with at most {design.booklet} tasks for one. {_shown(design)} Two equal texts are not judged and
+count as no difference.
 
 **Judges.** [Who, how recruited, how paid.] {in_words(plan.effort, plan.recruitment)}.
 
 **Primary criterion.** {design.primary}: [its question, word for word]. Secondary: {", ".join(others) or "none"}.
 
-**Test.** The verdict is about {design.about}. {TESTS[design.about]} A vote for no difference is half a vote for each
-system, and every item has the same weight. Two-sided, at {design.alpha:g}, with Holm's correction over all comparisons
+**Test.** The verdict is about {design.about}. {TESTS[design.about]} {_counted(design)}
+Every item has the same weight. Two-sided, at {design.alpha:g}, with Holm's correction over all comparisons
 on the primary criterion, and separately over those on all secondary criteria. Also reported: the other of these two
 tests, {TESTS[OTHER[design.about]][0].lower()}{TESTS[OTHER[design.about]][1:]} Also the share of each system with
 simultaneous intervals that agree with the tests, the results without votes for no difference, and the agreement of the
@@ -61,7 +62,8 @@ difference remains possible.
 **Exclusions.** {rules[0].upper()}{rules[1:]}. All preferences are also reported without exclusions.
 
 **Number of items.** With {items} and {judges} for each, a preference of {percentage(assumed.preference)} against
-{percentage(1 - assumed.preference)} among votes for one of the two is detected with a probability of {plan.power:.0%},
+{percentage(1 - assumed.preference)} among votes for one of the two{_in_points(plan)} is detected with a probability of
+{plan.power:.0%},
 if {percentage(assumed.ties)} of the votes are for neither, two votes on one item have a correlation of
 {assumed.correlation:.2f} and the judges' own shares have a standard deviation of {assumed.spread:.2f} ({plan.source};
 {plan.draws:,} simulated studies, seed {plan.seed}, tested at {design.alpha / design.pairs:.4g}).
@@ -74,6 +76,35 @@ which system leads before that.
 
 **Date.** [date]"""
     return "\n\n".join(map(_filled, filter(None, text.split("\n\n")))) + "\n"
+
+
+def _shown(design: PlannedDesign) -> str:
+    """What judges see and answer."""
+    options = ", ".join(option.label for option in KINDS[design.answers].parts(2)[0].options)
+    if isinstance(KINDS[design.answers], Choice):
+        return (
+            "Judges read the article and both texts without names, with left and right balanced at random, and answer: "
+            f"{options}."
+        )
+    asks, hint = KINDS[design.answers].asks, KINDS[design.answers].hint
+    return f"Judges read the article and {design.texts} texts at once without names, in random order. {asks} {hint}"
+
+
+def _counted(design: PlannedDesign) -> str:
+    """What an answer counts."""
+    points = KINDS[design.answers].points
+    if points:
+        return f"Tested are the differences of two systems within each judge's answer, at most {points:g} points."
+    votes = "A ranking is a vote on each of its pairs. " if design.answers == "ranking" else ""
+    return f"{votes}A vote for no difference is half a vote for each system."
+
+
+def _in_points(plan: StudyPlan) -> str:
+    """The difference that the preference amounts to on the scale."""
+    design = plan.design
+    if not KINDS[design.answers].points:
+        return ""
+    return f", which is {points_of(plan.assumptions, design.answers, design.texts):.2f} points in the simulation,"
 
 
 def scenario_table(plan: StudyPlan) -> Table:

@@ -54,6 +54,10 @@ def plan(
     power: Annotated[float, typer.Option(help="Probability of detecting the preference.")] = 0.8,
     alpha: Annotated[float, typer.Option(help="Significance level of the test.")] = 0.05,
     pairs: Annotated[int, typer.Option(help="Pairs of systems compared on the primary criterion.")] = 1,
+    answers: Annotated[
+        str, typer.Option(help="What judges answer, as in `build`: pair, strength, likert-5, ranking, best-worst, ...")
+    ] = "pair",
+    texts: Annotated[int, typer.Option(help="Systems shown at once: 2 to 5 with likert, ranking or best-worst.")] = 2,
     primary: Annotated[str, typer.Option(help="Primary criterion.")] = "overall",
     criteria: Annotated[
         str, typer.Option(help="All criteria, separated by commas.")
@@ -89,6 +93,8 @@ def plan(
 
     rlsum human-eval plan -o plan --assumptions scenarios.csv
 
+    rlsum human-eval plan -o plan --answers ranking --texts 4 --pairs 6
+
     rlsum human-eval plan -o plan --items 64 --attrition 0.15 --excluded 0.1 --minutes 3 --pay 12 --fee 0.33
     """
     from human_eval.planning.plan import PlannedDesign, write_plan
@@ -114,7 +120,8 @@ def plan(
         first = scenarios[0]
         assumptions, judges = first.assumptions, first.judges
         source = f"{first.name}, the first of the scenarios" + (f"; {source}" if pilot else "")
-    design = PlannedDesign(primary, pairs, judges, items, power, alpha, rules, booklet, cast(About, about))
+    asked = cast(About, about), answers, texts
+    design = PlannedDesign(primary, pairs, judges, items, power, alpha, rules, booklet, *asked)
     planned = make(design, assumptions, scenarios, effort=effort, source=source, draws=draws, seed=seed)
     out.mkdir(parents=True, exist_ok=True)
     write_plan(out / "plan.json", planned)
@@ -163,7 +170,8 @@ def _report(planned: StudyPlan, out: Path) -> None:
         needed = f"more than {most} items"
         if items is not None:
             people = counted(design.people(items, judges), "person", "people")
-            needed = f"about {counted(items, 'item')}, {people},"
+            tasks = counted(judges * design.tasks(items), "task")
+            needed = f"about {counted(items, 'item')}, {tasks}, {people},"
         typer.echo(f"  {counted(judges, 'judge')} per item: {needed} for a power of {design.power:.0%}")
     if planned.outlooks:
         show([scenario_table(planned)], Console())

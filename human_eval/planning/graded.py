@@ -1,0 +1,105 @@
+"""Simulated answers of every kind, from what judges find each text worth: one model, so that kinds can be compared.
+
+A judge finds a text worth ``system + item and system + judge and system + rest``, all normal, and answers by that. The
+difference of two systems has variance 1. Votes by its sign then have the given preference and ties (Thurstone 1927),
+two judges' votes on an item the given correlation (Sheppard's formula for equal systems), and judges' own shares the
+given spread.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.random import Generator
+from scipy.stats import norm
+
+from human_eval.answers import KINDS, BestWorst, Choice, Rating
+from human_eval.planning.simulation import BLOCK, FLIPS, Assumptions, sign_flip_p
+from human_eval.statistics.random_judges import Layout
+from human_eval.statistics.votes import Floats
+from rlsum.evaluation.rows import Ints
+
+COMMON = 0.5  # standard deviation of what all texts of an item share, as a share of that of a text
+
+
+def draw_graded(
+    assumptions: Assumptions, answers: str, texts: int, assigned: Ints, draws: int, generator: Generator
+) -> Floats:
+    """Votes on the first two of ``texts`` systems (draws, items, judges an item) by the judges ``assigned``.
+
+    The other systems are worth the mean of these two.
+    """
+    gap, tie = _gap_and_tie(assumptions)
+    worth = _worths(assumptions, gap, texts, assigned, draws, generator)
+    kind, ahead = KINDS[answers], worth[..., 1] - worth[..., 0]
+    if isinstance(kind, Choice):
+        strong = norm.isf((1 - assumptions.ties) / 4) if kind.points else 0.0  # half of the decided are strong
+        steps = 0.5 * (np.abs(ahead) > tie) + 0.5 * (np.abs(ahead) > max(tie, strong))
+        return np.asarray(np.sign(ahead) * steps)
+    if isinstance(kind, Rating):
+        middle, step = (1 + kind.steps) / 2, (kind.steps - 1) / 4 * np.sqrt(2)
+        common = COMMON * generator.normal(size=worth.shape[:-1])[..., None] / np.sqrt(2)
+        ratings = np.clip(np.round(middle + step * (worth[..., :2] - gap / 2 + common)), 1, kind.steps)
+        return np.asarray((ratings[..., 1] - ratings[..., 0]) / kind.points)
+    if isinstance(kind, BestWorst):
+        best, worst = worth.argmax(-1), worth.argmin(-1)
+        scores = [1.0 * (best == system) - (worst == system) for system in (0, 1)]
+        return np.asarray((scores[1] - scores[0]) / kind.points)
+    return np.asarray(np.sign(ahead))
+
+
+def rejections_graded(
+    assumptions: Assumptions,
+    answers: str,
+    texts: int,
+    assigned: Ints,
+    *,
+    alike: bool,
+    alpha: float = 0.05,
+    draws: int = 2_000,
+    seed: int = 0,
+) -> float:
+    """The share of simulated studies that reject equality of two systems, as `rejections` does for pairs.
+
+    ``alike``: in the test of judges like these, which is 0 where it does not hold its level.
+    """
+    items, judges = assigned.shape
+    layout = Layout(np.repeat(np.arange(items), judges), assigned.ravel())
+    if alike and layout.refused:
+        return 0.0
+    generator, rejected = np.random.default_rng(seed), 0
+    for start in range(0, draws, BLOCK):
+        votes = draw_graded(assumptions, answers, texts, assigned, min(BLOCK, draws - start), generator)
+        p = layout.p_values(votes.reshape(len(votes), -1)) if alike else sign_flip_p(votes.mean(2), FLIPS, generator)
+        rejected += int((p <= alpha + 1e-12).sum())
+    return rejected / draws
+
+
+def points_of(assumptions: Assumptions, answers: str, texts: int, *, seed: int = 0) -> float:
+    """The mean difference of the two systems in points of the scale, by simulation."""
+    alone = np.arange(50_000)[:, None]  # every item has its judge
+    votes = draw_graded(assumptions, answers, texts, alone, 1, np.random.default_rng(seed))
+    return float(votes.mean()) * KINDS[answers].points
+
+
+def _gap_and_tie(assumptions: Assumptions) -> tuple[float, float]:
+    """The mean difference of the two systems, and the difference below which a judge sees none."""
+    first, _, second = assumptions.shares()
+    low, high = norm.ppf(first), norm.isf(second)
+    return float(-(low + high) / 2), float((high - low) / 2)
+
+
+def _worths(
+    assumptions: Assumptions, gap: float, texts: int, assigned: Ints, draws: int, generator: Generator
+) -> Floats:
+    """What each text is worth to each judge (draws, items, judges an item, texts)."""
+    odds = 2 * np.pi * assumptions.spread**2  # variance of judges over that of the rest, near a share of one half
+    of_judges = odds / (1 + odds)
+    of_items = min(np.sin(np.pi * assumptions.correlation / 2), 1 - of_judges)
+    of_rest = 1 - of_items - of_judges
+    shape, people = (draws, *assigned.shape, texts), int(assigned.max()) + 1
+    worth = np.sqrt(of_rest / 2) * generator.normal(size=shape)
+    worth += np.sqrt(of_items / 2) * generator.normal(size=(draws, len(assigned), 1, texts))
+    worth += np.sqrt(of_judges / 2) * generator.normal(size=(draws, people, texts))[:, assigned]
+    worth[..., 1] += gap
+    worth[..., 2:] += gap / 2
+    return worth
