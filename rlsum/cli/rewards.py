@@ -1,4 +1,4 @@
-"""``rlsum rewards``: the list of rewards, and the options of one."""
+"""``rlsum rewards``: the list of rewards, the options of one, their comparison with other implementations."""
 
 from __future__ import annotations
 
@@ -12,16 +12,42 @@ from rich.text import Text
 
 def rewards(
     name: Annotated[str | None, typer.Argument(help="A reward: show its options, defaults and source.")] = None,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Compare with rouge-score and other packages that are installed.")
+    ] = False,
 ) -> None:
     """List the rewards, or describe one. Every reward is also a metric.
+
+    With --verify, scores of a few texts are compared with those of other implementations; the exit code is 1 where they
+    differ.
 
     **Examples**
 
     rlsum rewards
 
     rlsum rewards sms
+
+    rlsum rewards --verify
     """
+    if verify:
+        _verify()
+        return
     Console().print(_overview() if name is None else _explanation(name))
+
+
+def _verify() -> None:
+    """A row a metric; exit code 1 where scores differ."""
+    from rewards.verification import verify
+
+    table = Table("metric", "oracle", "largest difference", "", box=None, padding=(0, 2, 0, 0))
+    rows = verify()
+    for row in rows:
+        verdict = row.missing or ("agree" if row.agrees else "DIFFER")
+        difference = "" if row.missing else f"{row.difference:.1e}"
+        table.add_row(Text(row.metric), f"{row.oracle} {row.version}".strip(), difference, Text(verdict))
+    Console().print(table)
+    if not all(row.agrees or row.missing for row in rows):
+        raise typer.Exit(1)
 
 
 def _overview() -> RenderableType:

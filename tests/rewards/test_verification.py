@@ -1,0 +1,47 @@
+"""Scores beside those of other implementations: agreement, disagreement, and oracles that are missing."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from rewards import verification
+from rlsum.cli.app import app
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Without bert-score, which loads an encoder."""
+    monkeypatch.setitem(sys.modules, "bert_score", None)
+
+
+def test_what_is_installed_agrees_and_what_is_missing_is_named(quick):
+    rows = {row.metric: row for row in verification.verify()}
+    compared = [row for row in rows.values() if not row.missing]
+    assert len(compared) >= 11
+    assert all(row.agrees and row.version for row in compared)
+    assert "bert_score is not installed" in rows["bertscore(encoder=minilm, layer=5)"].missing
+
+
+def test_a_difference_ends_with_exit_code_1(quick, monkeypatch):
+    assert CliRunner().invoke(app, ["rewards", "--verify"]).exit_code == 0
+    monkeypatch.setattr(verification, "distances", lambda first, second: np.ones((len(first), len(second))))
+    monkeypatch.setattr(verification, "exact_cost", lambda first, second, cost: 2.0)
+    ended = CliRunner().invoke(app, ["rewards", "--verify"])
+    assert ended.exit_code == 1
+    assert "DIFFER" in ended.output
+
+
+def test_a_score_that_is_undefined_agrees_with_nothing(quick, monkeypatch):
+    monkeypatch.setattr(verification, "exact_cost", lambda first, second, cost: float("nan"))
+    assert CliRunner().invoke(app, ["rewards", "--verify"]).exit_code == 1
+
+
+@pytest.mark.slow
+def test_bertscore_agrees_with_bert_score():
+    pytest.importorskip("bert_score")
+    (row,) = [row for row in verification.verify() if row.oracle == "bert-score"]
+    assert row.agrees
