@@ -68,7 +68,7 @@ def file_format(path: Path) -> str:
     return suffix
 
 
-def _open(path: Path) -> BinaryIO:
+def opened(path: Path) -> BinaryIO:
     """The bytes of a file, gzip or not, whatever its name."""
     with path.open("rb") as file:
         zipped = file.read(2) == b"\x1f\x8b"
@@ -83,7 +83,7 @@ def lines(path: Path) -> Iterator[tuple[str, bytes]]:
     """
     number = 0
     try:
-        with _open(path) as file:
+        with opened(path) as file:
             for number, line in enumerate(file, 1):
                 yield f"{path}:{number}", line.removeprefix(BOM) if number == 1 else line
     except DAMAGED as error:
@@ -167,7 +167,7 @@ def _json_object(line: bytes) -> tuple[dict[str, Any], str]:
 def _csv(path: Path) -> Iterator[Read]:
     csv.field_size_limit(max(FIELD_LIMIT, csv.field_size_limit()))  # process-wide; only ever raised
     # Undecodable bytes become lone surrogates, which are detected field by field: they break one row, not the file.
-    with io.TextIOWrapper(_open(path), "utf-8-sig", "surrogateescape", newline="") as file:
+    with io.TextIOWrapper(opened(path), "utf-8-sig", "surrogateescape", newline="") as file:
         first = file.readline()
         rows = csv.reader(chain([first] if first else [], file), strict=True, delimiter=_delimiter(path, first))
         header = next(rows, [])
@@ -209,7 +209,7 @@ def _parquet(path: Path) -> Iterator[Read]:
 
 
 def _story(path: Path) -> Iterator[Read]:
-    with _open(path) as file:
+    with opened(path) as file:
         content = file.read()
     where, name = f"{path}:1", path.name.split(".")[0]
     try:

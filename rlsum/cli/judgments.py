@@ -30,8 +30,8 @@ def judgments(
 ) -> None:
     """Check human judgments and summarize them; with -o, write them as JSONL for the other commands.
 
-    NAME is chaganty2018, realsumm, asap-aes, asap-sas, huse, sts, wmt-da or zhang2023, with options in parentheses.
-    Judgments that a reader leaves out are counted by reason.
+    NAME is chaganty2018, realsumm, summeval, frank, rose, tldr, zhang2023, asap-aes, asap-sas, huse, sts or wmt-da,
+    with options in parentheses; public JSON needs no name. Judgments that a reader leaves out are counted by reason.
 
     **Examples**
 

@@ -1,5 +1,7 @@
 """`load` reads judgments: ``judged.jsonl`` (records), ``hf://owner/name`` (of the hub), ``NAME:PATH`` (public data).
 
+Public JSON is recognised without its name.
+
 Options follow the name, as for rewards: ``'asap-aes(references=1, sentences=5-15):training_set_rel3.tsv'``.
 """
 
@@ -8,6 +10,7 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,7 +21,7 @@ from rewards.specs import as_spec
 from rlsum.errors import RecordError
 from rlsum.judgments.collection import Judgments
 from rlsum.judgments.records import FIELDS, Judgment, parse, read_jsonl
-from rlsum.readers import Read
+from rlsum.readers import DAMAGED, Read, opened
 
 HUB = "hf"
 READERS = {
@@ -30,8 +33,23 @@ READERS = {
     "sts": "rlsum.judgments.sts:sts",
     "wmt-da": "rlsum.judgments.wmt:wmt_da",
     "zhang2023": "rlsum.judgments.pairwise:zhang2023",
+    "tldr": "rlsum.judgments.pairwise:tldr",
+    "summeval": "rlsum.judgments.summaries:summeval",
+    "frank": "rlsum.judgments.summaries:frank",
+    "rose": "rlsum.judgments.summaries:rose",
     HUB: "rlsum.judgments.registry:hub",
 }
+# What a file begins with that needs no name, and a file of a folder that needs none.
+KEYS = {
+    "summeval": ("decoded", "expert_annotations"),
+    "frank": ("hash", "model_name"),
+    "rose": ("annotations", "system_outputs"),
+    "tldr": ("summaries", "choice", "policy"),
+    "zhang2023": ("writer_id", "writer_summary"),
+    "realsumm": ("systems", "litepyramid_recall"),
+}
+FOLDERS = {"frank": "human_annotations.json", "realsumm": "abs.pkl"}
+BEGINNING = 2**20  # bytes
 WRITTEN = re.compile(r"([a-z][a-z0-9-]*)(\(.*?\))?:(.+)", re.DOTALL)
 
 
@@ -42,6 +60,9 @@ def load(data: str | Path, *, columns: Sequence[str] = (), **options: Any) -> Ju
     Raises RecordError for an unknown name or option, and for invalid data, with file and line.
     """
     name, written, path = _parse(str(data))
+    if not name and (name := _recognised(Path(path))):
+        found = load(f"{name}:{path}", **options)
+        return replace(found, notes=[f"recognised as {name}", *found.notes])
     if not name:
         if options:
             raise RecordError(f"{data}: a file of records takes no options; got {next(iter(options))!r}")
@@ -89,6 +110,21 @@ def _hub_row(fields: dict[str, object], further: Sequence[str], where: str) -> J
     return parse(Read(where, "", given), further)
 
 
+def _recognised(path: Path) -> str:
+    """The reader of a public file or folder, "" for any other."""
+    if path.is_dir():
+        return next((name for name, file in FOLDERS.items() if (path / file).is_file()), "")
+    try:
+        with opened(path) as file:
+            beginning = file.read(BEGINNING)
+    except DAMAGED:
+        return ""  # the reader of records says what is wrong
+    for name, keys in KEYS.items():
+        if all(re.search(rb'(?<!\\)"%s"\s*:' % key.encode(), beginning) for key in keys):
+            return name
+    return ""
+
+
 def _parse(text: str) -> tuple[str, str, str]:
     """Reader ("" for a file of records), its options as written, and the path."""
     if text in READERS:
@@ -97,7 +133,7 @@ def _parse(text: str) -> tuple[str, str, str]:
     if match and match[1] in READERS:
         return match[1], match[2] or "", match[3]
     path = Path(text).expanduser()
-    if path.is_dir():
+    if path.is_dir() and not _recognised(path):
         raise RecordError(f"{text}: a folder; write NAME:{text}, NAME one of {', '.join(READERS)}")
     if match and not path.exists():
         raise RecordError(f"{text}: no reader {match[1]!r}{nearest(match[1], READERS)}; use {', '.join(READERS)}")

@@ -154,6 +154,22 @@ def read_json_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             yield f"{path}:{number}", row
 
 
+def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(place, object) for each object of a JSON list, or of JSONL. Raises RecordError for anything else."""
+    text = read_text(path)
+    if not text.lstrip().startswith("["):
+        yield from read_json_lines(path)
+        return
+    try:
+        rows = json_value(text)
+    except NotJson as error:
+        raise RecordError(f"{path}: {error}; copy it again") from error
+    for number, row in enumerate(rows, 1):
+        if not isinstance(row, dict):
+            raise RecordError(f"{path}, number {number}: a {type(row).__name__}, not an object")
+        yield f"{path}, number {number}", row
+
+
 def find_file(folder: Path, pattern: str) -> Path | None:
     """The file below ``folder`` that matches ``pattern``, if any. Raises RecordError for several matches."""
     files = sorted(path for path in folder.rglob(pattern) if path.is_file())

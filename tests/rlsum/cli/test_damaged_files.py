@@ -132,6 +132,7 @@ TEXTS = {
         for name, ending in (
             *(("chaganty2018", ".csv"), ("realsumm", ".pkl"), ("asap-aes", ".tsv"), ("asap-sas", ".tsv")),
             *(("huse", ".csv"), ("sts", ".txt"), ("wmt-da", ".tsv"), ("zhang2023", ".json")),
+            *(("summeval", ".jsonl"), ("rose", ".jsonl"), ("tldr", ".jsonl")),
         )
     },
 }
