@@ -9,10 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from human_eval.answers import KINDS, PAIR, Rating
-from human_eval.study import Criterion, Enrolment, Interface, StudyError, Training
+from human_eval.marks import CATEGORIES, Category
+from human_eval.study import ERRORS, Criterion, Enrolment, Interface, Marking, StudyError, Training
 
 TITLE = "Which summary is better?"
 RATED_TITLE = "How good are these summaries?"
+MARKING = Marking("Which errors do the summaries have?", CATEGORIES)
+MARKING_TITLE = "Mark the errors"
+MARKING_INSTRUCTIONS = (
+    "Read the article, then both summaries. Mark every error that you see in them: choose its words, then the kind of "
+    "error. Mark as few words as show the error. A summary may have no error. What you think of the news itself does "
+    "not matter."
+)
 DEFAULT = (
     Criterion(
         "non-redundancy",
@@ -49,9 +57,23 @@ RATED = (
         "How well would it serve you in place of the article? A false statement is a serious fault.",
     ),
 )
+MOST_CATEGORIES = 9  # one digit key each
 NOTHING_ASKED = Enrolment()
 ID = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
-RESERVED = ("study", "task", "judge", "item", "booklet", "position", "article", "left", "right", "comment", "seconds")
+RESERVED = (
+    ERRORS,
+    "study",
+    "task",
+    "judge",
+    "item",
+    "booklet",
+    "position",
+    "article",
+    "left",
+    "right",
+    "comment",
+    "seconds",
+)
 
 
 def instructions(criteria: Sequence[Criterion], texts: int = 2) -> str:
@@ -77,6 +99,7 @@ class StudyWording:
     enrolment: Enrolment = NOTHING_ASKED
     interface: Interface = field(default_factory=Interface)
     training: Training | None = None
+    marking: Marking | None = None
 
 
 def standard(answers: str, texts: int) -> StudyWording:
@@ -107,6 +130,43 @@ def read_criteria(path: str | Path, answers: str = PAIR) -> tuple[Criterion, ...
     if twice:
         raise StudyError(f"{path}: duplicate id {', '.join(twice)}; give each criterion a different id")
     return criteria
+
+
+def read_marking(name: str) -> Marking:
+    """The marking with the standard categories, or with those of a YAML or JSON list of {id, label, help, whole}.
+
+    ``help`` and ``whole`` are optional. Raises StudyError.
+    """
+    import yaml
+
+    if name == "standard":
+        return MARKING
+    where = f"--marking {name}"
+    try:
+        rows = yaml.safe_load(Path(name).read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise StudyError(f"{where}: neither 'standard' nor a file that can be read ({error.strerror})") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise StudyError(f"{where}: neither YAML nor JSON ({' '.join(str(error).split())[:200]})") from error
+    if not isinstance(rows, list) or not 1 <= len(rows) <= MOST_CATEGORIES:
+        raise StudyError(f"{where}: expected a list of 1 to {MOST_CATEGORIES} categories, each with id and label")
+    categories = tuple(_category(row, f"{where}: category {number}") for number, row in enumerate(rows, 1))
+    ids = [category.id for category in categories]
+    if twice := sorted({each for each in ids if ids.count(each) > 1}):
+        raise StudyError(f"{where}: duplicate id {', '.join(twice)}; give each category a different id")
+    return Marking(MARKING.question, categories)
+
+
+def _category(row: Any, where: str) -> Category:
+    if not isinstance(row, dict) or not all(isinstance(row.get(name), str) and row[name] for name in ("id", "label")):
+        raise StudyError(f"{where}: expected an object with the texts id and label, and possibly help and whole")
+    if unknown := [str(name) for name in row if name not in ("id", "label", "help", "whole")]:
+        raise StudyError(f"{where}: unknown field {unknown[0]!r}; a category has id, label, help and whole")
+    if not ID.fullmatch(row["id"]):
+        raise StudyError(f"{where}: invalid id {row['id'][:40]!r}; use lower-case letters, digits and hyphens")
+    if not isinstance(row.get("help", ""), str) or not isinstance(row.get("whole", False), bool):
+        raise StudyError(f"{where}: help must be text, and whole true or false")
+    return Category(row["id"], row["label"].strip(), row.get("help", "").strip(), row.get("whole", False))
 
 
 def _criterion(row: Any, answers: str, where: str) -> Criterion:

@@ -19,6 +19,7 @@ from typing import Any
 
 from human_eval.answers import KINDS, LEFT, NONE, PAIR, RIGHT
 from human_eval.formatting import counted
+from human_eval.marks import Category
 from human_eval.study import (
     TASK_KINDS,
     AboutJudge,
@@ -26,6 +27,7 @@ from human_eval.study import (
     Enrolment,
     EqualTexts,
     Interface,
+    Marking,
     PracticeTask,
     Study,
     StudyError,
@@ -95,6 +97,8 @@ def write_study(folder: str | Path, study: Study) -> None:
         head["enrolment"] = asdict(study.enrolment)
     if study.interface != Interface():
         head["interface"] = asdict(study.interface)
+    if study.marking:
+        head["marking"] = asdict(study.marking)
     if study.training:
         head["training"] = asdict(study.training)
     items = [{"item": item, "article": text} for item, text in study.articles.items()]
@@ -146,6 +150,8 @@ def read_study(folder: str | Path) -> Study:
     shown = checked(head.get("interface", asdict(Interface())), {"language": str, "texts": dict}, f"{path}: interface")
     interface = Interface(shown["language"], shown["texts"])
     study = Study(*wording, criteria, head["judges_per_item"], articles, tuple(tasks), enrolment, interface)
+    if head.get("marking"):
+        study = replace(study, marking=_marking(head["marking"], str(path)))
     if head.get("training"):
         study = replace(study, training=_training(head["training"], str(path)))
     _check_complete(study, head["booklets"], head["tasks"], folder)
@@ -158,6 +164,14 @@ def _enrolment(row: Any, where: str) -> Enrolment:
     asked = [checked(each, types, f"{where}: question {number}") for number, each in enumerate(row["questions"], 1)]
     questions = (AboutJudge(q["id"], q["question"], tuple(q["choices"]), tuple(q["screen_out"])) for q in asked)
     return Enrolment(row["consent"], tuple(questions))
+
+
+def _marking(row: Any, where: str) -> Marking:
+    checked(row, {"question": str, "categories": list}, f"{where}: marking")
+    types = {"id": str, "label": str, "help": str}
+    rows = [checked(each, types, f"{where}: category {number}") for number, each in enumerate(row["categories"], 1)]
+    kinds = (Category(each["id"], each["label"], each["help"], each.get("whole") is True) for each in rows)
+    return Marking(row["question"], tuple(kinds))
 
 
 def _training(row: Any, where: str) -> Training:
@@ -264,7 +278,7 @@ def _check_complete(study: Study, booklets: int, tasks: int, folder: Path) -> No
             f"{folder / TASKS}: does not hold the {counted(booklets, 'complete booklet')} of {STUDY}; "
             "build the study again"
         )
-    if not study.criteria or len({criterion.id for criterion in study.criteria}) < len(study.criteria):
+    if not study.asked or len({criterion.id for criterion in study.criteria}) < len(study.criteria):
         raise StudyError(f"{folder / STUDY}: criteria must not be empty, and their ids must differ; build it again")
 
 

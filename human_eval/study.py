@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Literal, get_args
 
 from human_eval.answers import KINDS, PAIR, AnswerKind, Option
+from human_eval.marks import Category
 from rlsum.errors import UserError
 
 Pair = tuple[str, str]  # two systems that are compared
@@ -94,6 +95,17 @@ class Task:
         return (self.left, self.right, *self.more)
 
 
+ERRORS = "errors"  # names the marks of a response, beside its answers to criteria
+
+
+@dataclass(frozen=True)
+class Marking:
+    """Judges mark errors in the summaries, beside or instead of comparing them (see `human_eval.marks`)."""
+
+    question: str
+    categories: tuple[Category, ...]
+
+
 @dataclass(frozen=True)
 class PracticeTask:
     """A task of a training round. ``answers``: criterion -> the answers that are right, of one criterion or more.
@@ -127,7 +139,10 @@ class Training:
 
 @dataclass(frozen=True)
 class Study:
-    """The public part of a study. ``articles``: item -> text; ``training``: None if judges begin without."""
+    """The public part of a study. ``articles``: item -> text; ``training``: None if judges begin without.
+
+    ``marking``: None if judges mark no errors; ``criteria`` are empty if they do nothing else.
+    """
 
     id: str
     title: str
@@ -139,6 +154,12 @@ class Study:
     enrolment: Enrolment = Enrolment()
     interface: Interface = field(default_factory=Interface)
     training: Training | None = None
+    marking: Marking | None = None
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """What a complete response answers: the criteria, and errors if they are marked."""
+        return (*(criterion.id for criterion in self.criteria), *((ERRORS,) if self.marking else ()))
 
     @cached_property
     def booklets(self) -> tuple[tuple[Task, ...], ...]:

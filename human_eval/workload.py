@@ -9,6 +9,7 @@ from human_eval.study import Study, Task
 
 WORDS_A_MINUTE = 238  # silent reading of English non-fiction, the mean over adults (Brysbaert 2019)
 SECONDS_A_QUESTION = 10  # assumed
+SECONDS_TO_MARK = 60  # the errors of the summaries of a task; assumed
 
 
 def minutes(study: Study, tasks: Sequence[Task]) -> int:
@@ -18,7 +19,8 @@ def minutes(study: Study, tasks: Sequence[Task]) -> int:
     """
     words = sum(len(text.split()) for task in tasks for text in (study.articles[task.item], *task.texts))
     choices = sum(len(asked.kind.parts(len(task.texts))) for task in tasks for asked in study.criteria)
-    exact = words / WORDS_A_MINUTE + choices * SECONDS_A_QUESTION / 60
+    seconds = choices * SECONDS_A_QUESTION + (len(tasks) * SECONDS_TO_MARK if study.marking else 0)
+    exact = words / WORDS_A_MINUTE + seconds / 60
     step = 5 if exact > 10 else 1
     return max(1, step * math.ceil(exact / step))
 

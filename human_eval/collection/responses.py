@@ -15,9 +15,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from human_eval import marks
 from human_eval.files import checked
 from human_eval.formatting import is_unicode
-from human_eval.study import Study, StudyError
+from human_eval.study import ERRORS, Study, StudyError
 from rlsum.files import write_atomically
 from rlsum.readers import jsonl
 
@@ -109,16 +110,18 @@ def fault(response: Response, study: Study) -> str:
         return f"submitted must be an ISO time with its zone: {str(response.submitted)[:40]!r}"
     if response.submitted is not None and not _is_past(response.submitted):
         return f"submitted is before 2000 or in the future: {response.submitted[:40]!r}"
-    answers, criteria = response.answers, [criterion.id for criterion in study.criteria]
+    answers, criteria = response.answers, study.asked
     unknown = [name for name in answers if name not in criteria]
     if unknown:
         return f"unknown criterion: {str(unknown[0])[:40]!r}, the study has {', '.join(criteria)}"
     missing = [name for name in criteria if name not in answers]
     if missing:
         return f"not fully answered: {', '.join(missing)}"
-    texts = len(study.by_id[response.task].texts)
+    task = study.by_id[response.task]
+    if study.marking and (wrong := marks.fault(answers[ERRORS], task.texts, study.marking.categories)):
+        return f"unknown marks: {wrong}"
     for criterion in study.criteria:
-        if expected := criterion.kind.fault(answers[criterion.id], texts):
+        if expected := criterion.kind.fault(answers[criterion.id], len(task.texts)):
             return f"unknown answer: {str(answers[criterion.id])[:40]!r} for {criterion.id}, {expected}"
     return ""
 

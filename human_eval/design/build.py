@@ -79,7 +79,7 @@ def pairs_of(systems: Sequence[str], baseline: str | None) -> list[Pair]:
 
 def texts_at_once(systems: Sequence[str], criteria: Sequence[Criterion]) -> int:
     """How many summaries a task shows: of all systems if the answers allow it, else two. Raises StudyError."""
-    for texts in dict.fromkeys((len(systems), 2)):
+    for texts in dict.fromkeys((len(systems), 2)) if criteria else (2,):
         if all(asked.kind.texts[0] <= texts <= asked.kind.texts[1] for asked in criteria):
             return texts
     kinds = ", ".join(sorted({asked.answers for asked in criteria}))
@@ -117,9 +117,12 @@ def _check(outputs: AlignedOutputs, design: StudyDesign, wording: StudyWording, 
     criteria = [text for criterion in wording.criteria for text in (criterion.id, criterion.question, criterion.help)]
     asked = [text for about in wording.enrolment.questions for text in (about.question, *about.choices)]
     practice = [task.explanation for task in wording.training.tasks] if wording.training else []
+    kinds = wording.marking.categories if wording.marking else ()
+    practice += [part for kind in kinds for part in (kind.label, kind.help)]
     text = " ".join([wording.title, wording.instructions, *criteria, wording.enrolment.consent, *asked, *practice])
     check_unicode("the wording", text)
-    if wording != standard(wording.criteria[0].answers, texts) and (named := named_in(text, outputs.systems)):
+    usual = standard(wording.criteria[0].answers, texts) if wording.criteria else None
+    if wording != usual and (named := named_in(text, outputs.systems)):
         raise StudyError(f"the wording names the system {named[0]!r}, which unblinds judges; reword, or rename it")
 
 
@@ -194,8 +197,9 @@ def _blind(
         del words["enrolment"]  # ids are those of the first edition, which had none
     words["criteria"] = [criterion_row(asked) for asked in wording.criteria]
     del words["interface"]
-    if wording.training is None:
-        del words["training"]
+    for name in ("training", "marking"):
+        if words[name] is None:
+            del words[name]
     sizes = asdict(design)
     if not design.spare:
         del sizes["spare"]
@@ -223,6 +227,7 @@ def _blind(
         wording.enrolment,
         wording.interface,
         wording.training,
+        wording.marking,
     )
     key = StudyKey(study.id, seed, outputs.systems, design.baseline, dict(sorted(items.items())), keys, equal)
     return study, key

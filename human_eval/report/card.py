@@ -6,6 +6,7 @@ from pathlib import Path
 
 from human_eval.formatting import csv_text
 from human_eval.report import results
+from human_eval.report.errors import error_rows
 from human_eval.report.findings import findings, material
 from human_eval.report.pictures import preferences_picture
 from human_eval.report.tables import all_tables, verdict_table
@@ -22,6 +23,7 @@ ROWS = {
     "metrics.csv": results.metric_rows,
     "judges.csv": results.judge_rows,
     "votes.csv": results.vote_rows,
+    "errors.csv": error_rows,
 }
 FILES = ("verdict.html", "verdict.md", "verdict.tex", "results.json", "preferences.png", *ROWS)
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from human_eval.formatting import counted
 from human_eval.report.amounts import amount, interval, of_system
+from human_eval.report.errors import error_findings
 from human_eval.statistics.analysis import Analysis, Outcome
 from human_eval.statistics.control_variate import ControlVariate
 from human_eval.statistics.preference import Preference
@@ -58,6 +59,7 @@ def findings(analysis: Analysis) -> list[str]:
     return [
         *("primary criterion, " * (outcome.criterion == primary) + verdict(outcome, alpha) for outcome in outcomes),
         *_both_bad(analysis),
+        *error_findings(analysis),
         *_order(analysis),
         *_metrics_that_help(analysis),
     ]
@@ -107,6 +109,8 @@ def material(analysis: Analysis) -> list[str]:
     if settings.primary:
         family = f"within {settings.primary}, the primary criterion, and within the others"
     planned = settings.planned is not None
+    if analysis.errors:
+        lines.append("Of errors, a summary is preferred if fewer are marked in it.")
     if trained := votes.training:
         lines.append(
             f"Training round: {counted(trained.trained, 'judge')} trained, {trained.passed} passed, {trained.failed} "

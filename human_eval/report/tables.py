@@ -9,6 +9,7 @@ from dataclasses import replace
 from human_eval.formatting import versus
 from human_eval.report.adherence import plan_table
 from human_eval.report.amounts import number, share_of_the_second
+from human_eval.report.errors import error_tables
 from human_eval.statistics.analysis import Analysis, Verdict
 from human_eval.statistics.control_variate import ControlVariate
 from human_eval.statistics.preference import Preference
@@ -268,6 +269,7 @@ def all_tables(analysis: Analysis) -> Sequence[Table]:
     """All tables except the verdict, in the order of the card, without empty ones."""
     tables = (
         plan_table(analysis),
+        *error_tables(analysis),
         sensitivity_table(analysis),
         scores_table(analysis),
         bad_table(analysis),

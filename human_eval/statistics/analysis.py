@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from human_eval.statistics.agreement import agreements
 from human_eval.statistics.audit import JudgeAudit, judge_effects, length_effect, order_effect
 from human_eval.statistics.control_variate import ControlVariate, control_variate
+from human_eval.statistics.errors import Errors, errors
 from human_eval.statistics.exclusion import ExcludedJudge, ExclusionRules, excluded
 from human_eval.statistics.metrics import (
     Lead,
@@ -134,7 +135,7 @@ class Analysis:
     more than two systems), ``order`` and ``length`` effects, ``metrics`` (name -> accuracy), ``leads`` of length over a
     single judge. By criterion and pair: ``controls`` (metric -> `ControlVariate`) and ``agreement`` (name ->
     `Agreement`), which over several pairs would depend on the order of the systems. ``scores``: what each system got,
-    where answers say so; ``bad``: how often both are bad.
+    where answers say so; ``bad``: how often both are bad; ``errors``: None if none are marked.
     """
 
     votes: Votes
@@ -152,6 +153,7 @@ class Analysis:
     controls: dict[tuple[str, Pair], dict[str, ControlVariate]]
     scores: tuple[SystemScore, ...] = ()
     bad: tuple[BothBad, ...] = ()
+    errors: Errors | None = None
 
     @property
     def kept(self) -> Votes:
@@ -210,6 +212,7 @@ def analyse(votes: Votes, settings: AnalysisSettings, scores: MetricScores | Non
         },
         scores=system_scores(kept.scores, votes.systems, **draws),
         bad=both_bad(kept, **draws),
+        errors=errors(kept.marked, votes.categories, votes.pairs, seed=settings.seed) if votes.categories else None,
     )
 
 

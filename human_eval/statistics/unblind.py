@@ -16,8 +16,9 @@ from human_eval.design.build import pairs_of
 from human_eval.design.checks import passed
 from human_eval.files import check_key, read_key, read_study
 from human_eval.formatting import counted
-from human_eval.statistics.votes import CheckResult, Score, Vote, Votes
-from human_eval.study import Criterion, Pair, Study, StudyKey, TaskKey
+from human_eval.marks import parsed
+from human_eval.statistics.votes import CheckResult, MarkedText, Score, Vote, Votes
+from human_eval.study import ERRORS, Criterion, Pair, Study, StudyKey, Task, TaskKey
 
 
 def read_votes(study_folder: Path, judgments: Path, key_path: Path) -> Votes:
@@ -44,6 +45,7 @@ def unblind(study: Study, key: StudyKey, responses: Sequence[Response]) -> Votes
     If a judge judged the same two texts twice, as a judge with two booklets may, the first response counts.
     """
     scores = {(response.judge, response.task): _scores(study, response) for response in responses}
+    marked: list[MarkedText] = []
     rows: list[Vote] = []
     given: list[Score] = []
     checks: list[CheckResult] = []
@@ -70,9 +72,10 @@ def unblind(study: Study, key: StudyKey, responses: Sequence[Response]) -> Votes
         ]
         rows += [
             _vote(study, key, response, criterion, pair, places)
-            for criterion in study.criteria
+            for criterion in study.asked
             for pair, places in new.items()
         ]
+        marked += _marked(response, task, places, key.items[task.item]) if study.marking and new else []
     pairs = {
         pair
         for task in study.tasks
@@ -84,7 +87,7 @@ def unblind(study: Study, key: StudyKey, responses: Sequence[Response]) -> Votes
     again = f"left out: {counted(repeated, 'judgment')} of texts that the same judge had judged before"
     return Votes(
         title=study.title,
-        criteria=tuple(criterion.id for criterion in study.criteria),
+        criteria=study.asked,
         pairs=tuple(sorted(pairs, key=lambda pair: [key.systems.index(system) for system in pair])),
         rows=tuple(rows),
         checks=tuple(checks),
@@ -93,13 +96,41 @@ def unblind(study: Study, key: StudyKey, responses: Sequence[Response]) -> Votes
         naming=naming_tasks(study, key.systems),
         kinds={criterion.id: criterion.kind for criterion in study.criteria},
         scores=tuple(given),
+        marked=tuple(marked),
+        categories=study.marking.categories if study.marking else (),
     )
 
 
 def _scores(study: Study, response: Response) -> dict[str, tuple[float, ...]]:
-    """Criterion -> score of each summary, as they were shown."""
+    """Criterion -> score of each summary, as they were shown, for checks.
+
+    Marked errors are a criterion if nothing else is asked: beside others they need not tell the texts of a check apart.
+    """
     texts = len(study.by_id[response.task].texts)
+    if not study.criteria:
+        return {ERRORS: fewer_errors(response, texts)}
     return {asked.id: asked.kind.scores(response.answers[asked.id], texts) for asked in study.criteria}
+
+
+def fewer_errors(response: Response, texts: int) -> tuple[float, ...]:
+    """The score of each summary of a response: minus the number of errors marked in it."""
+    places = [mark.place for mark in parsed(response.answers[ERRORS])]
+    return tuple(-float(places.count(place)) for place in range(texts))
+
+
+def _marked(response: Response, task: Task, places: Mapping[str, int], item: str) -> list[MarkedText]:
+    marks = parsed(response.answers[ERRORS])
+    return [
+        MarkedText(
+            item,
+            response.judge,
+            task.id,
+            system,
+            task.texts[place],
+            tuple(mark for mark in marks if mark.place == place),
+        )
+        for system, place in places.items()
+    ]
 
 
 def _compared(key: StudyKey, task: TaskKey, item: str) -> dict[Pair, tuple[int, int]]:
@@ -128,19 +159,23 @@ def _values(
     return ((system, values[place]) for system, place in places.items() if values)
 
 
-def _vote(
-    study: Study, key: StudyKey, response: Response, criterion: Criterion, pair: Pair, places: tuple[int, int]
-) -> Vote:
+def _vote(study: Study, key: StudyKey, response: Response, criterion: str, pair: Pair, places: tuple[int, int]) -> Vote:
     task, (first, second) = study.by_id[response.task], places
-    answer, item = response.answers[criterion.id], key.items[task.item]
+    answer, item = response.answers[criterion], key.items[task.item]
+    if criterion == ERRORS:
+        errors = fewer_errors(response, len(task.texts))
+        preference = float(np.sign(errors[second] - errors[first]))
+    else:
+        kind = next(asked.kind for asked in study.criteria if asked.id == criterion)
+        preference = kind.vote(answer, len(task.texts), first, second)
     return Vote(
-        criterion=criterion.id,
+        criterion=criterion,
         pair=pair,
         item=item,
         comparison=item,
         judge=response.judge,
         task=task.id,
-        preference=criterion.kind.vote(answer, len(task.texts), first, second),
+        preference=preference,
         longer=int(np.sign(len(task.texts[second].split()) - len(task.texts[first].split()))),
         left=pair[0] if first < second else pair[1],
         position=task.position,

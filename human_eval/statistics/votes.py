@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from human_eval.answers import KINDS, PAIR, AnswerKind
 from human_eval.collection.practice import TrainingCounts
+from human_eval.marks import Category, Mark
 from human_eval.study import Pair
 
 Floats = NDArray[np.float64]
@@ -53,6 +54,18 @@ class Vote:
 
 
 @dataclass(frozen=True)
+class MarkedText:
+    """The errors that a judge marked in a system's summary of an item, shown in a ``task``."""
+
+    item: str
+    judge: str
+    task: str
+    system: str
+    text: str
+    marks: tuple[Mark, ...]
+
+
+@dataclass(frozen=True)
 class CheckResult:
     """Whether a judge failed a check."""
 
@@ -80,6 +93,7 @@ class Votes:
     ``kinds``: criterion -> kind of its answers, pairs if absent. ``scores``: what each text got, where answers say so.
     ``same``: (pair, item) with two equal texts, unjudged ties. ``notes``: what was left out, and why. ``naming``: tasks
     in which a text names a system; None if the texts are unknown. ``training``: None without a training round.
+    ``marked``: the summaries with their errors of ``categories``; none if no errors are marked.
     """
 
     title: str
@@ -91,6 +105,8 @@ class Votes:
     notes: tuple[str, ...] = ()
     naming: tuple[str, ...] | None = None
     training: TrainingCounts | None = None
+    marked: tuple[MarkedText, ...] = ()
+    categories: tuple[Category, ...] = ()
     kinds: Mapping[str, AnswerKind] = field(default_factory=dict)
     scores: tuple[Score, ...] = ()
 
@@ -126,7 +142,12 @@ class Votes:
         """A copy without the votes of some judges. Their checks stay, since they explain the exclusion."""
         excluded = set(judges)
         rows = tuple(row for row in self.rows if row.judge not in excluded)
-        return replace(self, rows=rows, scores=tuple(row for row in self.scores if row.judge not in excluded))
+        return replace(
+            self,
+            rows=rows,
+            scores=tuple(row for row in self.scores if row.judge not in excluded),
+            marked=tuple(row for row in self.marked if row.judge not in excluded),
+        )
 
 
 class VoteMatrix(NamedTuple):

@@ -11,13 +11,15 @@ from typing import Any
 
 from starlette.responses import Response
 
+from human_eval import marks
 from human_eval.answers import LETTERS, Part
 from human_eval.collection.responses import Response as Judgment
-from human_eval.study import Criterion, Task
+from human_eval.study import ERRORS, Criterion, Task
 from human_eval.web.access import FORM_LIFE, ShownForm, Visitor
 from human_eval.web.site import Site, page
 
 COMMENT_LIMIT = 5_000  # characters
+MARKS = "marks"  # the field of marked errors
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class ItemPage:
             "summaries": self.summaries(shown),
             "questions": self._questions(task),
             "form": form,
+            "marks": form.chosen.get(MARKS, ""),
+            "split": marks.words,
             "comment_limit": COMMENT_LIMIT,
         }
         return page("item.html", {**always, **values}, form.status, self._words)
@@ -57,11 +61,13 @@ class ItemPage:
 
     def answers(self, form: ItemForm, task: str) -> dict[str, str]:
         """Criterion -> answer of a form without a problem."""
-        return {asked.id: asked.kind.answer(form.chosen, name, texts) for asked, name, texts in self._asked(task)}
+        answers = {asked.id: asked.kind.answer(form.chosen, name, texts) for asked, name, texts in self._asked(task)}
+        return answers | ({ERRORS: form.chosen.get(MARKS, "")} if self._study.marking else {})
 
     def chosen(self, response: Judgment) -> dict[str, str]:
         """Field -> choice of an earlier response."""
-        return {
+        marked = {MARKS: response.answers[ERRORS]} if self._study.marking else {}
+        return marked | {
             field: choice
             for asked, name, texts in self._asked(response.task)
             for field, choice in zip(asked.kind.fields(name, texts), response.answers[asked.id].split(" "), strict=True)
@@ -75,6 +81,8 @@ class ItemPage:
             for field, part in fields.items()
             if form.get(field) in [option.value for option in part.options]
         }
+        if marked := self._marks(form, task):
+            chosen[MARKS] = marked
         comment = re.sub(r"\r\n?", "\n", form.get("comment", "")).strip()
         answers, faults = self.answers(ItemForm(chosen), task), ""
         for asked, _, texts in self._asked(task):
@@ -82,7 +90,7 @@ class ItemPage:
         wrong, status = "", 422
         if len(comment) > COMMENT_LIMIT:
             wrong = self._words("Please shorten the comment to {n} characters.", n=COMMENT_LIMIT)
-        elif len(chosen) < len(fields):
+        elif len(chosen) < len(fields) + (self._study.marking is not None):
             wrong = self._words("Please answer every question. Unanswered ones are marked.")
         elif faults:
             wrong = self._words("Best and worst must differ.")
@@ -98,6 +106,14 @@ class ItemPage:
     def _questions(self, task: str) -> list[tuple[Criterion, dict[str, Part]]]:
         """Each criterion with its fields."""
         return [(asked, asked.kind.fields(name, texts)) for asked, name, texts in self._asked(task)]
+
+    def _marks(self, form: dict[str, str], task: str) -> str:
+        """The errors that a judge marked and confirmed to be all; "" if there is no valid answer."""
+        marking, (_, shown) = self._study.marking, self._study.shown(task)
+        if marking is None or form.get("marks-done") != "yes":
+            return ""
+        answer = form.get(MARKS, "")
+        return "" if marks.fault(answer, shown.texts, marking.categories) else answer
 
 
 def _draft(study: str, judge: str, task: str, revision: int) -> str:

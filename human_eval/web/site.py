@@ -29,7 +29,7 @@ BODY_LIMIT = 64 * 1024  # bytes of a form
 FIELD_LIMIT = 100
 ENGLISH = Interface()
 BODY_SECONDS = 15.0
-STATIC = ("style.css", "item.js", "icon.svg")
+STATIC = ("style.css", "item.js", "marks.js", "icon.svg")
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,13 @@ def build(
         Path | None,
         typer.Option(help="YAML or JSON list of questions about the judge: {id, question, choices, screen_out}."),
     ] = None,
+    marking: Annotated[
+        str | None,
+        typer.Option(
+            help="Judges mark errors: 'standard' categories, or a YAML or JSON list of {id, label, help, whole}. "
+            "Without --criteria they do nothing else."
+        ),
+    ] = None,
     training: Annotated[
         Path | None,
         typer.Option(help="YAML or JSON {pass_mark, attempts, tasks}: practice tasks with known answers, for the app."),
@@ -103,14 +110,15 @@ def build(
 
     key = key or out / "key.json"
     check_destinations(out, key)
-    asked = _criteria(answers, criteria)
+    asked = _criteria(answers, criteria, marking)
     aligned = read_aligned(outputs)
     aligned = normalised(aligned) if normalise else aligned
     texts = texts_at_once(aligned.systems, asked)
-    wording = _wording(title, instructions, asked, texts, consent, about, language, training)
+    wording = _wording(title, instructions, asked, texts, consent, about, language, training, marking)
     if language != "en" and (instructions is None or criteria is None):
         typer.echo("Warning: the standard instructions and criteria are English; give --instructions and --criteria")
-    ties = all(criterion.kind.can_tie(2) for criterion in asked)
+    # Careful judges may miss an error in one of two equal texts.
+    ties = bool(asked) and all(criterion.kind.can_tie(2) for criterion in asked)
     equal = (StudyDesign.identical if ties else 0) if identical is None else identical
     checks = equal, _shuffled(shuffled, StudyDesign.shuffled if ties else MIXED_ALONE, aligned), swapped
     design = StudyDesign(_items(items, aligned), baseline, judges, booklet, *checks, spare)
@@ -143,15 +151,17 @@ def _shuffled(given: int | None, usual: int, aligned: AlignedOutputs) -> int:
     return 0
 
 
-def _criteria(answers: str, path: Path | None) -> tuple[Criterion, ...]:
-    """The criteria of a file, or the standard ones, for a kind of answers. Raises StudyError."""
+def _criteria(answers: str, path: Path | None, marking: str | None) -> tuple[Criterion, ...]:
+    """The criteria of a file, or the standard ones, for a kind of answers; none if errors are marked instead."""
     from human_eval.answers import KINDS
     from human_eval.criteria import read_criteria, standard
     from human_eval.study import StudyError
 
     if answers not in KINDS:
         raise StudyError(f"--answers {answers}: expected one of {', '.join(KINDS)}")
-    return standard(answers, 2).criteria if path is None else read_criteria(path, answers)
+    if path is None:
+        return () if marking else standard(answers, 2).criteria
+    return read_criteria(path, answers)
 
 
 def _wording(
@@ -163,16 +173,23 @@ def _wording(
     about: Path | None,
     language: str,
     training: Path | None,
+    marking: str | None,
 ) -> StudyWording:
-    from human_eval.criteria import StudyWording, standard
+    from human_eval.criteria import MARKING_INSTRUCTIONS, MARKING_TITLE, StudyWording, read_marking, standard
     from human_eval.criteria import instructions as usual
     from human_eval.enrolment import read_consent, read_questions
     from human_eval.interface import read_interface, untranslated
     from human_eval.study import Enrolment, StudyError
     from human_eval.training import read_training
 
-    given: dict[str, Any] = {"criteria": criteria, "instructions": usual(criteria, texts)}
-    given["title"] = standard(criteria[0].answers, texts).title if title is None else title
+    given: dict[str, Any] = {"criteria": criteria}
+    if marking is not None:
+        given |= {"marking": read_marking(marking), "title": MARKING_TITLE, "instructions": MARKING_INSTRUCTIONS}
+    else:
+        given["title"] = standard(criteria[0].answers, texts).title
+        given["instructions"] = usual(criteria, texts)
+    if title is not None:
+        given["title"] = title
     if instructions is not None:
         try:
             given["instructions"] = instructions.read_text(encoding="utf-8-sig").strip()
@@ -220,6 +237,7 @@ def _checks(study: Study, key: StudyKey) -> str:
     """What the checks of a booklet do to judges who read and to judges who do not."""
     from collections import Counter
 
+    from human_eval.answers import KINDS, PAIR
     from human_eval.design.checks import KEPT, error_rates, most_failures
     from human_eval.formatting import counted
     from human_eval.study import TASK_KINDS
@@ -229,12 +247,14 @@ def _checks(study: Study, key: StudyKey) -> str:
     number = sum(counts.values())
     if number < 2:
         return f"{counted(number, 'check')} per booklet: no judge is excluded, however careless; add checks"
-    rates = error_rates(counts, [criterion.kind for criterion in study.criteria], study.most_texts)
+    # Which summary has fewer errors is an answer, too.
+    kinds = [criterion.kind for criterion in study.criteria] or [KINDS[PAIR]]
+    rates = error_rates(counts, kinds, study.most_texts)
     text = (
         f"{counted(number, 'check')} per booklet; who fails more than {most_failures(number)} is excluded. Kept: "
         f"{rates.random:.1%} of those who click at random, {rates.none:.0%} of those who always answer no difference, "
         f"{rates.left:.0%} of those who always answer left. Excluded: {rates.careful:.1%} of careful judges, who err "
         f"in 5% of checks, {rates.hasty:.1%} of those who err in 10%"
     )
-    lax = max(rates.random, rates.none, rates.left) > KEPT
+    lax = max(rates.random, rates.none, rates.left if study.criteria else 0.0) > KEPT
     return f"Warning: {text}; add checks with --identical and --shuffled" if lax else text

@@ -50,6 +50,10 @@ def export(
     if to != "prolific" and link is not None:
         raise StudyError(f"--link {link}: only --to prolific takes a link; leave out --link")
     blind = read_study(study)
+    if blind.marking and to != "prolific":
+        raise StudyError(
+            f"--to {to}: judges mark errors in the text, which only the app can; use `rlsum human-eval serve`"
+        )
     if blind.training and to != "prolific":
         raise StudyError(
             f"--to {to}: the study has a training round, which only the app can hold: a file shows the known answers, "

@@ -62,6 +62,21 @@ def test_wording_comes_from_options(rlsum, files, tmp_path):
     assert read_key(tmp_path / "secret" / "key.json").study == made.id
 
 
+def test_marking_errors_is_built_with_checks_and_is_for_the_app(rlsum, files, tmp_path):
+    where = [*files[:2], "-o", tmp_path / "study", "--items", 5]
+    code, out, _ = rlsum("human-eval", "build", *where, "--marking", "standard")
+    assert code == 0
+    assert "6 checks per booklet; who fails more than 1 is excluded. Kept: 1.8% of those who click at random" in out
+    assert "Warning: " not in out
+    made = read_study(tmp_path / "study")
+    assert (made.criteria, made.title, made.asked) == ((), "Mark the errors", ("errors",))
+    for way in ("offline", "csv", "mturk"):
+        code, _, err = rlsum("human-eval", "export", tmp_path / "study", "--to", way, "-o", tmp_path / way)
+        assert code != 0
+        assert "rlsum human-eval serve" in err
+        assert not (tmp_path / way).exists()
+
+
 def test_without_a_seed_two_studies_differ(rlsum, files, tmp_path):
     for name in ("one", "two"):
         assert rlsum("human-eval", "build", *files, "-o", tmp_path / name, "--items", 5)[0] == 0

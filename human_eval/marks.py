@@ -1,0 +1,113 @@
+"""Errors that judges mark in a summary: categories, and marks as characters of the text that was shown.
+
+An answer is a text: ``A:12-20:wrong-entity B:omitted``, the marks in order, or ``none``. The letter is that of the
+summary; the numbers are the first character and the one after the last, counted as Unicode code points from 0. A mark
+without numbers is about the whole summary.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+NO_MARKS = "none"
+LETTERS = "ABCDE"  # of the summaries of a task, in the order shown
+MOST = 200  # marks of an answer
+_MARK = re.compile(r"([A-E]):(?:(\d{1,7})-(\d{1,7}):)?([a-z][a-z0-9-]*)")
+_WORD = re.compile(r"\S+")
+
+
+@dataclass(frozen=True)
+class Category:
+    """A kind of error. ``whole``: it is about the whole summary, not about some words of it."""
+
+    id: str
+    label: str
+    help: str = ""
+    whole: bool = False
+
+
+# After FRANK (Pagnoni et al. 2021) and MQM (Lommel et al. 2014).
+CATEGORIES = (
+    Category("hallucinated", "Not in the article", "The article does not say this."),
+    Category("wrong-entity", "Wrong person, place or thing", "Another name, number or date than in the article."),
+    Category("wrong-relation", "Wrong relation", "The right names, but not what they did or how they relate."),
+    Category("ungrammatical", "Not good English", "Broken grammar, unfinished or repeated words."),
+    Category("omitted", "Something important is missing", "About the whole summary.", whole=True),
+)
+
+
+@dataclass(frozen=True, order=True)
+class Mark:
+    """An error in summary ``place`` (0..), from character ``start`` to before ``end``; both 0 for the whole summary."""
+
+    place: int
+    start: int
+    end: int
+    category: str
+
+    def __str__(self) -> str:
+        where = f"{self.start}-{self.end}:" if self.end else ""
+        return f"{LETTERS[self.place]}:{where}{self.category}"
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word of a text, from character ``start`` to before ``end``; ``before``: what separates it from the last one."""
+
+    before: str
+    text: str
+    start: int
+    end: int
+
+
+def words(text: str) -> list[Word]:
+    """The words of a text, which spaces separate."""
+    found: list[Word] = []
+    for match in _WORD.finditer(text):
+        last = found[-1].end if found else 0
+        found.append(Word(text[last : match.start()], match[0], match.start(), match.end()))
+    return found
+
+
+def written(marks: Iterable[Mark]) -> str:
+    """The answer that has these marks, each once and in order."""
+    return " ".join(map(str, sorted(set(marks)))) or NO_MARKS
+
+
+def parsed(answer: str) -> list[Mark]:
+    """The marks of an answer. Raises ValueError for a text that is no answer."""
+    if answer == NO_MARKS:
+        return []
+    marks = []
+    for part in answer.split(" "):
+        match = _MARK.fullmatch(part)
+        if match is None:
+            raise ValueError(f"{part[:40]!r} is no mark")
+        letter, start, end, category = match.groups()
+        marks.append(Mark(LETTERS.index(letter), int(start or 0), int(end or 0), category))
+    return marks
+
+
+def fault(answer: object, texts: Sequence[str], categories: Sequence[Category]) -> str:
+    """What is wrong with an answer about ``texts``; "" if nothing is."""
+    try:
+        marks = parsed(answer if isinstance(answer, str) else "")
+    except ValueError as error:
+        return f"{error}; expected {NO_MARKS}, or marks such as A:0-8:{categories[0].id}"
+    if len(marks) > MOST:
+        return f"more than {MOST} marks"
+    if written(marks) != answer:
+        return "marks are not in order, or repeated"
+    whole = {category.id: category.whole for category in categories}
+    for mark in marks:
+        if mark.category not in whole:
+            return f"unknown category {mark.category!r}, expected {', '.join(whole)}"
+        if mark.place >= len(texts):
+            return f"{mark} is in none of the {len(texts)} summaries"
+        if whole[mark.category] != (mark.end == 0):
+            return f"{mark}: {mark.category} is about {'the whole summary' if whole[mark.category] else 'some words'}"
+        if mark.end and not mark.start < mark.end <= len(texts[mark.place]):
+            return f"{mark} is not within its summary of {len(texts[mark.place])} characters"
+    return ""

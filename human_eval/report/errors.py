@@ -1,0 +1,135 @@
+"""Marked errors in sentences, tables and rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from human_eval.formatting import versus
+from human_eval.statistics.analysis import Analysis
+from human_eval.statistics.errors import ALL, ErrorDifference, Errors, Estimate
+from rlsum.pages.table import DASH, UNDEFINED, Cell, Table, p_text, p_words
+
+UNIT = "errors per 100 words"
+
+
+def error_findings(analysis: Analysis) -> Iterator[str]:
+    """Which system has fewer errors, one sentence a pair."""
+    for row in analysis.errors.differences if analysis.errors else ():
+        if row.category == ALL:
+            yield f"errors: {_difference(row, analysis.settings.alpha)}"
+
+
+def error_tables(analysis: Analysis) -> list[Table]:
+    """Rates, differences and agreement; empty without marked errors."""
+    found = analysis.errors
+    return [_rates(found), _differences(found, analysis.settings.alpha), _agreement(found)] if found else []
+
+
+def error_rows(analysis: Analysis) -> Iterator[Sequence[Any]]:
+    """A row for each rate and each difference."""
+    fields = ("value", "low", "high", "p", "items", "judges", "reason")
+    yield ("what", "first_system", "second_system", "category", *fields, "p_holm")
+    if analysis.errors is None:
+        return
+    for rate in analysis.errors.rates:
+        for what, each in ((UNIT, rate.rate), ("share of summaries with any", rate.share)):
+            yield what, rate.system, None, rate.category, *asdict(each).values(), None
+    for row in analysis.errors.differences:
+        yield f"difference in {UNIT}", *row.pair, row.category, *asdict(row.difference).values(), row.p_holm
+
+
+def error_data(analysis: Analysis) -> dict[str, Any] | None:
+    """For results.json."""
+    return asdict(analysis.errors) if analysis.errors else None
+
+
+def _difference(row: ErrorDifference, alpha: float) -> str:
+    first, second = row.pair
+    found = row.difference
+    if math.isnan(found.value):
+        return f"no result for {first} and {second} ({found.reason})"
+    more, fewer = (second, first) if found.value > 0 else (first, second)
+    size = f"{abs(found.value):.2f} {UNIT}"
+    if math.isnan(row.p_holm):
+        return f"{fewer} has {size} fewer than {more}; untested: {found.reason}"
+    low, high = sorted((abs(found.low), abs(found.high))) if found.low * found.high > 0 else (found.low, found.high)
+    test = f"{p_words(row.p_holm)} after Holm, {found.items} items, {found.judges} judges, both random"
+    if row.p_holm > alpha:
+        return (
+            f"no difference between {first} and {second} is detected ({second} has {found.value:+.2f} {UNIT}; {test})"
+        )
+    return f"{fewer} has {size} fewer than {more} ({low:.2f} to {high:.2f}; {test})"
+
+
+def _rates(found: Errors) -> Table:
+    systems = list(dict.fromkeys(row.system for row in found.rates))
+    by_name = {(row.category, row.system): row for row in found.rates}
+    header = ("error", *(f"{system}: {what}" for system in systems for what in ("per 100 words", "% of summaries")))
+    rows = tuple(
+        (
+            Cell(category),
+            *(
+                cell
+                for system in systems
+                for cell in (
+                    _cell(by_name[category, system].rate, 1),
+                    _cell(by_name[category, system].share, 100, most=100),
+                )
+            ),
+        )
+        for category in dict.fromkeys(row.category for row in found.rates)
+    )
+    reasons = dict.fromkeys(
+        f"No interval: {each.reason}." for row in found.rates for each in (row.rate,) if each.reason
+    )
+    note = "Means over summaries with equal weight for items; 95% intervals take items and judges as random."
+    return Table("Errors that judges marked", header, rows, (note, *reasons))
+
+
+def _differences(found: Errors, alpha: float) -> Table:
+    rows = tuple(
+        (
+            Cell(row.category),
+            Cell(versus(row.pair)),
+            _cell(row.difference, 1, sign="+", mark=row.p_holm <= alpha),
+            Cell(UNDEFINED if math.isnan(row.p_holm) else p_text(row.p_holm)),
+        )
+        for row in found.differences
+    )
+    note = (
+        "Of the two summaries that a judge saw together; items and judges as random. Holm's correction over pairs for "
+        "all errors, and over pairs and categories for the others, which are exploratory. Bold: detected."
+    )
+    header = ("error", "first / second", "per 100 words, second minus first", "p (Holm)")
+    return Table("Which system has more errors?", header, rows, (note,))
+
+
+def _agreement(found: Errors) -> Table:
+    rows = tuple(
+        (
+            Cell(name),
+            Cell(
+                UNDEFINED if math.isnan(each.value) else f"{each.value:.2f}", each.reason or _span(each.low, each.high)
+            ),
+            Cell(f"{each.n:,}"),
+        )
+        for name, each in found.agreement.items()
+    )
+    note = "F1 of marked characters, over pairs of judges (n: summaries); Krippendorff's alpha of words (n: words)."
+    return Table("Do the judges mark the same words?", ("", "agreement", "n"), rows, (note,))
+
+
+def _cell(found: Estimate, scale: float, sign: str = "", mark: bool = False, most: float = math.inf) -> Cell:
+    if math.isnan(found.value):
+        return Cell(UNDEFINED)
+    span = "" if math.isnan(found.low) else _span(scale * found.low, min(most, scale * found.high))
+    return Cell(f"{scale * found.value:{sign}.2f}", span, mark)
+
+
+def _span(low: float, high: float) -> str:
+    return (
+        "no interval" if math.isnan(low) else f"{low:.2f}{DASH}{high:.2f}" if low >= 0 else f"{low:.2f} to {high:.2f}"
+    )

@@ -1,0 +1,127 @@
+"""Marking errors in a real browser: keyboard alone on a desk, touch on a phone, the server stopped on the way."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+from judges import Judge, served
+from ports import free_port
+from served import make_key, make_study
+
+from human_eval.collection.collect import collect
+from human_eval.collection.database import read_database
+from human_eval.collection.returns import read_returned
+from human_eval.criteria import MARKING
+from human_eval.files import write_study
+from human_eval.statistics.analysis import AnalysisSettings, analyse
+from human_eval.statistics.errors import ALL
+from human_eval.statistics.unblind import unblind
+
+WRONG = "The \U0001f600 storm took three roofs."  # a code point that JavaScript counts as two characters
+GOOD = "A storm took one roof."
+STORM = ["Tab", "ArrowRight", "Shift+ArrowRight", "1"]  # the emoji and "storm", as hallucinated
+
+
+@pytest.fixture
+def study(tmp_path):
+    made = make_study(texts=[(WRONG, GOOD)] * 3, marking=MARKING, criteria=())
+    write_study(tmp_path, made)
+    return made
+
+
+def by_keys(page, wrong_first):
+    """Mark two words of the wrong summary and something missing, by keyboard alone."""
+    page.focus("#article-text")
+    for key in [*([] if wrong_first else ["Tab"]), *STORM, "5"]:
+        page.keyboard.press(key)
+    assert page.locator(".word.marked").count() == 2
+    assert page.locator(".marks li").count() == 2
+    page.keyboard.press("0")  # all marked; now the button has the focus
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+
+
+def by_touch(page, wrong_first):
+    """Mark three words of the wrong summary with a finger."""
+    words = page.locator(f"[data-place='{0 if wrong_first else 1}'] .word")
+    words.nth(3).tap()
+    words.nth(5).tap()
+    page.tap("[data-category=wrong-entity]")
+    assert page.locator(".word.marked").count() == 3
+    page.tap("label:has([name=marks-done])")
+    with page.expect_navigation():
+        page.tap("form#answers button[type=submit]")
+
+
+@pytest.mark.slow
+def test_a_study_of_marks_on_a_desk_and_a_phone_outlives_every_kind_of_stop(study, tmp_path, browser):
+    port = free_port()
+    desk = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
+    phone = browser.new_context(viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True).new_page()
+    judges = []
+    for stop in ("SIGTERM", "SIGKILL", None):
+        with served(tmp_path, port) as server:
+            for page, name in ((desk, "judge-1"), (phone, "judge-2")):
+                judges.append(Judge(page, server.judges[name], None))
+                judges[-1].begin()
+            if stop == "SIGKILL":
+                assert desk.locator(".word.marked").count() == 1  # half an answer outlives the server
+                desk.focus(".word.marked")
+                desk.keyboard.press("Delete")
+            by_keys(desk, wrong_first=True)
+            by_touch(phone, wrong_first=False)
+            assert phone.evaluate("document.documentElement.scrollWidth") <= 390
+            if stop == "SIGTERM":
+                desk.focus(".word")
+                desk.keyboard.press("3")
+                assert server.stop(signal.SIGTERM) == 0
+            elif stop:
+                server.kill()
+    assert "Thank you" in desk.inner_text("h1")
+    assert "Thank you" in phone.inner_text("h1")
+    assert [judge.errors for judge in judges] == [[]] * 6
+    found = collect(study, read_returned(tmp_path / "judging.sqlite", study))
+    assert (sorted(row.task for row in found.responses), found.rejects) == (sorted(study.by_id), ())
+    answers = {row.judge: row.answers["errors"] for row in found.responses}
+    assert answers == {"judge-1": "A:omitted A:4-11:hallucinated", "judge-2": "B:12-29:wrong-entity"}
+    assert (WRONG[4:11], WRONG[12:29]) == ("\U0001f600 storm", "took three roofs.")
+    analysis = analyse(unblind(study, make_key(study), found.responses), AnalysisSettings(resamples=50))
+    rates = {(row.system, row.category): row.rate.value for row in analysis.errors.rates}
+    assert rates["alpha-system", ALL] == pytest.approx(100 * 1.5 / 6)
+    assert rates["beta-system", ALL] == 0
+    for page in (desk, phone):
+        page.context.close()
+
+
+@pytest.mark.slow
+def test_marks_by_mouse_are_changed_removed_and_shown_again(study, tmp_path, browser):
+    page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
+    with served(tmp_path, free_port()) as server:
+        judge = Judge(page, server.judges["judge-1"], None)
+        judge.begin()
+        page.click("form#answers button[type=submit]")  # not yet: the browser asks to confirm
+        assert page.url.endswith("/item")
+        words = page.locator("[data-place='0'] .word")
+        words.nth(0).click()
+        words.nth(2).click()
+        page.click("[data-category=hallucinated]")
+        words.nth(4).click()
+        page.click("[data-category=ungrammatical]")
+        page.locator(".marks button").first.click()  # removes the first
+        page.click("text=I have marked all errors")
+        with page.expect_navigation():
+            page.click("form#answers button[type=submit]")
+        with page.expect_navigation():
+            page.keyboard.press("u")
+        assert page.title().startswith("Change comparison 1")
+        assert page.locator(".word.marked").all_inner_texts() == ["three"]
+        assert page.is_checked("[name=marks-done]")
+        page.locator(".marks button").click()
+        with page.expect_navigation():
+            page.click("form#answers button[type=submit]")
+        server.stop()
+    (found,) = read_database(tmp_path / "judging.sqlite", study)
+    assert found.answers == {"errors": "none"}
+    assert judge.errors == []
+    page.context.close()
