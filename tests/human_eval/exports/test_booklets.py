@@ -4,6 +4,7 @@ import json
 from urllib.parse import urlsplit
 
 import pytest
+from graded import answer_of, built, seen_keys
 from studies import HOSTILE, hostile_study, study
 
 from human_eval.collection.collect import collect
@@ -293,3 +294,36 @@ def test_a_sheet_that_nobody_filled_in_is_said_row_by_row(tmp_path):
     found = collect(blind, read_returned(tmp_path / "back.csv", blind))
     assert {reject.reason for reject in found.rejects} == {"not filled in"}
     assert len(found.rejects) == len(blind.booklets[0])
+
+
+@pytest.mark.parametrize("name", ["likert-5", "ranking", "best-worst", "strength"])
+def test_graded_answers_by_keys_alone_come_back_as_judgments(opened, tmp_path, name):
+    blind, _, worth = built(name)
+    tab = opened(page(blind, 0), viewport={"width": 360, "height": 740})
+    tab.get_by_label("Your name").focus()
+    tab.keyboard.type("Ann")
+    tab.keyboard.press("Enter")
+    choose, wanted = seen_keys(name, worth), []
+    for task in blind.booklets[0]:
+        assert tab.locator(".summary:visible .text").count() == len(task.texts)
+        for _ in blind.criteria:
+            for key in choose(task.texts):
+                tab.keyboard.press(key)
+        wanted.append({asked.id: answer_of(name, worth.seen(task.texts)) for asked in blind.criteria})
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 360
+        tab.keyboard.press("Enter")
+    found = collect(blind, read_returned(saved(tab, tmp_path), blind))
+    assert found.rejects == ()
+    assert [response.answers for response in found.responses] == wanted
+
+
+def test_offline_the_newer_of_best_and_worst_counts(opened):
+    blind, _, _ = built("best-worst")
+    tab = opened(page(blind, 0))
+    begin(tab)
+    tab.keyboard.press("1")
+    tab.keyboard.press("1")
+    fieldset = tab.locator("fieldset").first
+    chosen = fieldset.locator("input:checked")
+    assert chosen.count() == 1
+    assert chosen.get_attribute("name").endswith("_worst")

@@ -1,0 +1,113 @@
+"""A real browser: whole studies of Likert scales, rankings, strengths and best-worst, on a desk and on a phone."""
+
+import signal
+
+import pytest
+from graded import built, seen_keys
+from judges import Judge, served
+from ports import free_port
+
+from human_eval.collection.collect import collect
+from human_eval.collection.returns import read_returned
+from human_eval.files import write_key, write_study
+from human_eval.statistics.analysis import AnalysisSettings, analyse
+from human_eval.statistics.unblind import unblind
+
+SMALL = (
+    "all => all.filter((e) => e.checkVisibility()).map((e) => e.getBoundingClientRect())"
+    ".filter((r) => r.height < 44 || r.width < 44).length"
+)
+
+
+class GradedJudge(Judge):
+    """A judge who gives each part of a question the option that ``seen_keys`` names, by its key or by touch."""
+
+    def by_keyboard(self):
+        given = [part.locator("input:checked").count() for part in self.page.locator(".part").all()]
+        for key in self._keys()[sum(given) :]:  # the page goes on at the first open part
+            self.page.keyboard.press(key)
+        self._saved(lambda: self.page.keyboard.press("Enter"))
+
+    def by_touch(self):
+        for part, key in zip(self.page.locator(".part").all(), self._keys(), strict=True):
+            part.locator(f"label:has(input[data-keys^='{key}'])").tap()
+        self._saved(lambda: self.page.tap("form#answers button[type=submit]"))
+
+    def begin_to_answer(self):
+        self.page.keyboard.press(self._keys()[0])
+
+    def _keys(self):
+        texts = self.page.locator(".summary .text").all_inner_texts()
+        questions = self.page.locator(".question").count()
+        return [key for _ in range(questions) for key in self.choose(texts)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["likert-5", "ranking", "strength-bad", "best-worst"])
+def test_a_graded_study_outlives_every_kind_of_stop(tmp_path, browser, name):
+    """One judge uses keys alone, one a finger; every answer that was acknowledged is in the analysis."""
+    folder, port = tmp_path / "study", free_port()
+    folder.mkdir()
+    study, key, worth = built(name)
+    write_study(folder, study)
+    write_key(folder / "key.json", key)
+    desk = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
+    phone = browser.new_context(viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True).new_page()
+    judges, width = [], "document.documentElement.scrollWidth"
+    for stop in ("SIGTERM", "SIGKILL", None):
+        with served(folder, port) as server:
+            links = [server.judges["judge-1"], server.judges["judge-2"]]
+            if judges:
+                for judge, link in zip(judges, links, strict=True):
+                    judge.page.goto(link)
+            else:
+                pages = zip((desk, phone), links, strict=True)
+                judges = [GradedJudge(page, link, seen_keys(name, worth)) for page, link in pages]
+            desk.keyboard.press("Tab")
+            with desk.expect_navigation():
+                desk.keyboard.press("Enter")
+            judges[1].begin()
+            assert (phone.evaluate(width), desk.evaluate(width)) == (390, 1280)
+            assert phone.eval_on_selector_all("label:has(input[type=radio])", SMALL) == 0
+            while judges[0].on_item() or judges[1].on_item():
+                if judges[0].on_item():
+                    judges[0].by_keyboard()
+                if judges[1].on_item():
+                    judges[1].by_touch()
+                if stop:
+                    break
+            if stop:
+                judges[0].begin_to_answer()  # which the browser keeps
+                server.stop(signal.SIGTERM) if stop == "SIGTERM" else server.kill()
+    assert "Thank you" in desk.inner_text("h1")
+    assert "Thank you" in phone.inner_text("h1")
+    assert judges[0].errors == judges[1].errors == []
+    found = collect(study, read_returned(folder / "judging.sqlite", study))
+    assert (sorted(row.task for row in found.responses), found.rejects) == (sorted(study.by_id), ())
+    votes = unblind(study, key, found.responses)
+    assert not any(check.failed for check in votes.checks)
+    for outcome in analyse(votes, AnalysisSettings(resamples=100)).outcomes:
+        first, second = (worth.of[system] for system in outcome.pair)
+        assert (outcome.half.share > 0.5) == (second > first)
+    for page in (desk, phone):
+        page.context.close()
+
+
+def test_the_newer_of_best_and_worst_counts_and_the_server_refuses_both(app_of):
+    from served import token_of
+
+    study, _, _ = built("best-worst")
+    app = app_of(study)
+    judge = app.visit("judge", "anna")
+    start = judge.get("/")
+    page = judge.post("/start", data={"token": token_of(start)})
+    fields = {f"answer-{number}_{part}": "A" for number in range(len(study.criteria)) for part in ("best", "worst")}
+    refused = judge.post("/item", data={**fields, "token": token_of(page)})
+    assert refused.status_code == 422
+    assert "Best and worst must differ." in refused.text
+    right = fields | {name: "B" for name in fields if name.endswith("worst")}
+    assert judge.post("/item", data={**right, "token": token_of(refused)}).status_code == 200
+    (kept,) = app.store.responses()
+    assert set(kept.answers.values()) == {"A B"}
+    again = judge.get("/last")
+    assert again.text.count(" checked") == 1 + 2 * len(study.criteria)  # and the switch of the keys
