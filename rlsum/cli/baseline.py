@@ -48,7 +48,10 @@ def baseline(
     key = (getattr(reward, "metric", None), language)  # measure_baseline refuses other rewards
     if not overwrite and any((other.metric, other.language) == key for other in known):
         raise UserError(f"--out {out}: already has a baseline of {key[0]} for {language}; add --overwrite")
-    measured = measure_baseline(reward, read_texts(texts), pairs, seed, language)
+    lines = read_texts(texts)
+    if len(set(lines)) < 2:
+        raise UserError(f"--texts {texts}: {len(set(lines))} different texts; a baseline needs two, one a line")
+    measured = measure_baseline(reward, lines, pairs, seed, language)
     add_baseline(out, measured)
     values = ", ".join(f"{direction} {value:.6f}" for direction, value in measured.values.items())
     typer.echo(f"{out}: {values}  ({pairs:,} pairs, {language})")

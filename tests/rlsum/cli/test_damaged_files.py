@@ -28,7 +28,7 @@ JUDGMENT = {**RECORD, "scores": SCORES}
 EXAMPLE = {"text": "a b c d e", "score": 1}
 CORPUS = {"id": "1", "article": "a b", "highlights": "a", "reference": "a", "text": "b"}
 COMMAND = get_command(app)  # made once: it takes longer than most of what it runs
-CHEAP = "length(high=9)"
+CHEAP, WMS = "length(high=9)", "wms(vectors={}/v.txt)"
 
 
 def numbered(row: dict) -> list[bytes]:
@@ -44,6 +44,11 @@ class Reading:
     command: Callable[[Path, Path], list[object]]  # (FILE, folder for what is written) -> arguments
     strict: bool = True
     ending: str = ".jsonl"
+    file: str = ""  # the file's name where the command has its own for it
+
+    @property
+    def named(self) -> str:
+        return self.file or f"bad{self.ending}"
 
 
 def judged_study(folder: Path) -> Path:
@@ -51,21 +56,40 @@ def judged_study(folder: Path) -> Path:
     study = folder.parent / "study"
     if not study.exists():
         write_outputs(folder.parent / "study.jsonl", outputs(6, 2))
-        build = [
-            "human-eval",
-            "build",
-            folder.parent / "study.jsonl",
-            "-o",
-            study,
-            "--items",
-            4,
-            "--booklet",
-            4,
-            "--seed",
-            1,
-        ]
+        size = ["--items", 4, "--booklet", 4, "--seed", 1]
+        build = ["human-eval", "build", folder.parent / "study.jsonl", "-o", study, *size]
         assert CliRunner().invoke(COMMAND, [*map(str, build)]).exit_code == 0
     return study
+
+
+def study_with(file: Path, name: str, folder: Path) -> Path:
+    """A copy of the study where ``file`` is the one called ``name``."""
+    copy = shutil.copytree(judged_study(folder), folder.parent / "copy", dirs_exist_ok=True)
+    (copy / "judging.sqlite").unlink(missing_ok=True)
+    shutil.copy(file, copy / name)
+    return copy
+
+
+def tiny_run(folder: Path) -> Path:
+    """A run with a tiny model, made once, beside ``folder``."""
+    import tiny
+
+    from rlsum.training import checkpoint
+
+    run = folder.parent / "run"
+    if not run.exists():
+        model = tiny.copier()
+        checkpoint.create(run / "best", tiny.config(run, model={"dropout": 0.0}, decoding={"max_length": 3}), model, {})
+        checkpoint.save_weights(run / "best", model, {})
+    return run
+
+
+def tiny_metric(folder: Path) -> str:
+    """A contextual metric whose encoder is made once, beside ``folder``."""
+    from encoders import save_tiny
+
+    encoder = folder.parent / "encoder"
+    return f"sbert(encoder={encoder if encoder.exists() else save_tiny(encoder)})"
 
 
 READERS = {
@@ -82,6 +106,27 @@ READERS = {
     "correlate": Reading(
         numbered(JUDGMENT),
         lambda f, to: ["correlate", f, "--no-cache", "--metrics", CHEAP, "-o", to / "r", "--resamples", 5],
+    ),
+    "explain": Reading(
+        numbered(RECORD),
+        lambda f, to: ["explain", f, "--id", 2, "--metrics", WMS.format(to.parent), "-o", to / "p.json"],
+    ),
+    "generate": Reading(
+        numbered(CORPUS), lambda f, to: ["generate", tiny_run(to), f, "-o", to / "o.jsonl", "--limit", 2], strict=False
+    ),
+    "fit-metric": Reading(
+        numbered(JUDGMENT), lambda f, to: ["fit-metric", f, "--metric", tiny_metric(to), "-o", to / "metric"]
+    ),
+    "human-eval export, items": Reading(
+        [json.dumps({"item": f"item-{n}", "article": "a b"}).encode() for n in range(ROWS)],
+        lambda f, to: ["human-eval", "export", study_with(f, "items.jsonl", to), "--to", "csv", "-o", to / "sheets"],
+        file="items.jsonl",
+    ),
+    "human-eval export, tasks": Reading(
+        numbered({"task": "t", "item": "i", "id": "1"}),
+        lambda f, to: ["human-eval", "export", study_with(f, "tasks.jsonl", to), "--to", "csv", "-o", to / "sheets"],
+        strict=False,
+        file="tasks.jsonl",
     ),
     "data inspect": Reading(numbered(CORPUS), lambda f, to: ["data", "inspect", f], strict=False),
     "data outputs": Reading(
@@ -108,6 +153,27 @@ TEXTS = {
         [b"a b"] * ROWS,
         lambda f, to: ["score", "--candidates", f, "--references", f, "-o", to / "o.jsonl", "--metrics", CHEAP],
         ending=".txt",
+    ),
+    "baseline": Reading(
+        [b"cat dog", b"dog cat", b"cat"],
+        lambda f, to: ["baseline", tiny_metric(to), "--texts", f, "-o", to / "b.json", "--pairs", 2],
+        ending=".txt",
+    ),
+    "explain, vectors": Reading(
+        [b"cat 1 2", b"dog 2 1"],
+        lambda f, to: ["explain", "cat dog", "dog cat", "--metrics", f"wms(vectors={f})", "-o", to / "p.json"],
+        ending=".txt",
+    ),
+    "human-eval export": Reading(
+        [b'{"format": 1, "study": "s",', b'"title": "a b"}'],
+        lambda f, to: ["human-eval", "export", study_with(f, "study.json", to), "--to", "csv", "-o", to / "sheets"],
+        file="study.json",
+    ),
+    # The key is of another study: the app never begins to serve.
+    "human-eval serve": Reading(
+        [b'{"study": "s", "seed": 1,', b'"tasks": {"a b": {}}}'],
+        lambda f, to: ["human-eval", "serve", judged_study(to), "--key", f, "--database", to / "d.sqlite"],
+        ending=".json",
     ),
     "train": Reading([b"run: x", b"data: {}"], lambda f, to: ["train", f], ending=".yaml"),
     "human-eval build, criteria": Reading(
@@ -195,6 +261,7 @@ KINDS = (
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("damaged")
     (folder / "good.jsonl").write_bytes(b"\n".join(numbered(RECORD)))
+    (folder / "v.txt").write_bytes(b"a 1 2\nb 2 1\nc 1 1\n")
     write_outputs(folder / "systems.jsonl", outputs(6, 2))
     return folder
 
@@ -224,7 +291,8 @@ def run(reading: Reading, folder: Path, content: bytes) -> str:
 def test_a_broken_line_is_named(folder, name, line, row):
     lines = READERS[name].lines
     message = run(READERS[name], folder, b"\n".join([*lines[: row - 1], line, *lines[row:]]))
-    assert f"bad.jsonl:{row}" in message or f"bad.jsonl, line {row}" in message
+    file = READERS[name].named
+    assert f"{file}:{row}" in message or f"{file}, line {row}" in message
     assert "\n" not in message.strip()
 
 
@@ -236,5 +304,5 @@ def test_a_damaged_file_ends_in_one_line_or_is_read(folder, name, kind, place):
     message = run(reading, folder, damaged_bytes(b"\n".join(reading.lines) + b"\n", kind, place))
     # Other damage may lie within a text, or between lines: then a command may refuse what the rows say, not the file.
     broken = kind in ("empty", "blank", "high", "utf-16") or "zip" in kind
-    assert not message or not broken or f"bad{reading.ending}" in message
+    assert not message or not broken or reading.named in message
     assert "Traceback" not in message
