@@ -1,7 +1,7 @@
 """The resampling of Deutsch, Dror and Roth (2021), draw by draw: BOOT- and PERM-inputs, -systems and -both.
 
 For comparison with their paper and their package: `rlsum correlate` prints the intervals and tests of `population`,
-because those of this file hold their level only where inputs alone are random (docs/results/calibration.md).
+because those of this file hold their level only where inputs alone are random (docs/results/population.md).
 """
 
 from __future__ import annotations
