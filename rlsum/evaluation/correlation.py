@@ -16,7 +16,7 @@ from scipy.stats import kendalltau
 from scipy.stats import t as student
 
 from rlsum.evaluation.coefficients import COEFFICIENTS
-from rlsum.evaluation.population import FEWEST, Random, check_random, population_interval
+from rlsum.evaluation.population import Random, check_random, population_interval, why_not_given
 from rlsum.evaluation.ranking import soft_pairwise_accuracy, tie_calibrated_accuracy
 from rlsum.evaluation.rows import Floats, Ids, Ints, Rows, constant, judged_rows
 from rlsum.evaluation.statistics import row_blocks
@@ -164,9 +164,9 @@ def _over_inputs(
     rows: Rows, statistic: Statistic, level: Level, value: float, confidence: float, resamples: int, seed: int
 ) -> tuple[float, float, str]:
     """The interval of new inputs for these systems: by percentiles, with few inputs by the spread of Fisher's z."""
-    drawn, inputs, systems = engine(rows, statistic, level), len(np.unique(rows.unit)), len(np.unique(rows.system))
-    if level == "system" and statistic in ("spearman", "kendall") and systems < FEWEST and resamples:
-        return np.nan, np.nan, f"no interval: {systems} systems have few orders; intervals of ranks need {FEWEST}"
+    drawn, inputs = engine(rows, statistic, level), len(np.unique(rows.unit))
+    if resamples and inputs > 1 and (reason := why_not_given(statistic, level, inputs)):
+        return np.nan, np.nan, f"no interval: {reason}"
     if statistic not in COEFFICIENTS or inputs >= MANY or inputs < 2 or not resamples:
         return interval(drawn, rows.unit, rows.units, confidence, resamples, seed)
     values = bootstrap_values(drawn, rows.units, resamples, seed)

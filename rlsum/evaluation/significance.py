@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike
 
 from rlsum.evaluation.correlation import needed, why_undefined
 from rlsum.evaluation.permutation import p_values, swapped_differences
-from rlsum.evaluation.population import MEANING, Random, jackknife_p, system_means, why_not
+from rlsum.evaluation.population import MEANING, Random, clustered_p, system_means, why_not
 from rlsum.evaluation.rows import Ids, Rows, constant, paired_rows
 from rlsum.evaluation.statistics import RESAMPLES, holm
 from rlsum.evaluation.weighted import Level, Statistic, check
 from rlsum.evaluation.williams import correlations, far_from_normal, williams_test
 
-Test = Literal["williams", "permutation", "clustered permutation", "jackknife"]
+Test = Literal["williams", "permutation", "clustered permutation", "clustered t"]
 TestOption = Literal["auto", "williams", "permutation", "clustered permutation"]
 
 REPEATED = "inputs repeat, so rows are not independent and the test rejects too often"
@@ -70,8 +70,8 @@ def compare_all_metrics(
     All scores are higher = better, NaN = undefined. ``test="auto"`` chooses by `default_test`. Permutation p-values are
     ``(c + 1) / (R + 1)``, seeded; if ``resamples`` covers all swaps of the units, all are tried and p is exact.
     ``random`` systems or both: the difference among systems to come, by Williams' test or a permutation of their means
-    (level system) or by a jackknife (`rlsum.evaluation.population`). Raises ValueError for unknown options and for a
-    test that the level or the population does not have.
+    (level system) or by a clustered t test (`rlsum.evaluation.population`). Raises ValueError for unknown options and
+    for a test that the level or the population does not have.
     """
     check(statistic, level)
     needed(level, inputs, systems, random)
@@ -152,26 +152,25 @@ def default_test(first: Rows, second: Rows, statistic: Statistic, level: Level) 
 def _population_test(statistic: Statistic, level: Level, random: Random) -> tuple[Test, str]:
     """The test over systems to come at a level, and its words."""
     if level != "system":
-        return "jackknife", f"a t test with systems and inputs left out; for {MEANING[random]}"
+        return "clustered t", f"a t test clustered by systems and by inputs; for {MEANING[random]}"
     if statistic == "pearson":
         return "williams", f"systems are the independent units; for {MEANING[random]}"
-    return "permutation", f"whole systems are swapped; for {MEANING[random]}"
+    return "clustered permutation", f"whole systems are swapped; for {MEANING[random]}"
 
 
 def _over_systems(
     result: MetricTest, first: Rows, second: Rows, random: Random, resamples: int, seed: int
 ) -> MetricTest:
     systems = len(np.unique(first.system))
-    if reason := why_not(result.statistic, result.level, systems, len(np.unique(first.unit))):
+    if reason := why_not(result.statistic, result.level, systems, len(np.unique(first.unit)), random, test=True):
         return replace(result, units=systems, reason=f"no test: {reason}")
     if result.level == "system":
-        means = system_means(first), system_means(second)
-        rows = replace(result, level="pooled")  # of the means, a row is a system
-        williams = result.test == "williams"
-        found = _by_williams(rows, *means) if williams else _by_permutation(rows, *means, resamples, seed)
-        return replace(found, level="system")
-    difference, p, p_greater = jackknife_p(first, second, result.statistic, result.level, random)
-    reason = "no test: undefined without one of the systems or inputs" if np.isnan(p) else ""
+        means = system_means(first), system_means(second)  # each system is one row, and one unit
+        if result.test != "williams":
+            return _by_permutation(result, *means, resamples, seed)
+        return replace(_by_williams(replace(result, level="pooled"), *means), level="system")
+    difference, p, p_greater = clustered_p(first, second, result.statistic, result.level)
+    reason = "no test: the spread over systems and inputs is undefined" if np.isnan(p) else ""
     return replace(result, difference=difference, p=p, p_greater=p_greater, units=systems, reason=reason)
 
 

@@ -6,7 +6,7 @@ draws (bootstrap), zeros and ones that choose between two metrics (permutation),
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Literal, get_args
 
 import numpy as np
@@ -15,7 +15,7 @@ from scipy.stats import kendalltau
 
 from rlsum.evaluation import ranking
 from rlsum.evaluation.coefficients import COEFFICIENTS, Coefficient
-from rlsum.evaluation.rows import Floats, Rows
+from rlsum.evaluation.rows import Floats, Ints, Rows
 from rlsum.evaluation.statistics import row_blocks
 
 Engine = Callable[[Floats], Floats]
@@ -57,13 +57,18 @@ def check(statistic: str, level: str) -> None:
 def by_unit(rows: Rows, coefficient: Coefficient) -> Floats:
     """The coefficient within each unit (units,); NaN if undefined."""
     values = np.full(rows.units, np.nan)
+    for units, members in matrices(rows):
+        values[units] = coefficient(rows.human[members], rows.metric[members])
+    return values
+
+
+def matrices(rows: Rows) -> Iterator[tuple[Ints, Ints]]:
+    """Units (u,) with equally many rows, more than one, and these rows (u, size)."""
     order = np.argsort(rows.unit, kind="stable")
     units, starts, sizes = np.unique(rows.unit[order], return_index=True, return_counts=True)
-    for size in set(sizes[sizes > 1].tolist()):  # units of one size form a matrix
+    for size in set(sizes[sizes > 1].tolist()):
         equal = sizes == size
-        members = order[starts[equal][:, None] + np.arange(size)]
-        values[units[equal]] = coefficient(rows.human[members], rows.metric[members])
-    return values
+        yield units[equal], order[starts[equal][:, None] + np.arange(size)]
 
 
 def _in_blocks(value: Engine, width: int) -> Engine:

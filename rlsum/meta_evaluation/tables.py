@@ -47,7 +47,7 @@ def _intervals(evaluation: MetaEvaluation) -> list[str]:
         whose = "" if len(names) == 1 else f" of {', '.join(statistics)}"
         how = f"bootstrap over inputs, {choices.resamples:,} resamples, seed {choices.seed}"
         if random != "inputs":
-            how = "Fisher's z" if choices.level == "system" else "jackknife"
+            how = "over systems" if choices.level == "system" else "clustered by systems and by inputs"
         lines.append(f"Beneath each value{whose}: its 95% interval for {MEANING[random]} ({how}).")
     return lines
 

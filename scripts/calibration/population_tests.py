@@ -1,39 +1,41 @@
 """Calibrate intervals and tests of metrics where inputs, systems or both are random, on data with a known answer.
 
-    OMP_NUM_THREADS=1 python scripts/calibration/population_tests.py
+    OMP_NUM_THREADS=1 python -m scripts.calibration.population_tests
 
 A text's score is the sum of its system's quality, its article's difficulty and their interaction, for people and for
 two metrics that are equally good in the population. Prints Markdown tables of misses: the share of 95% intervals
-without the population's value, and of tests that call the metrics different at 5%. Both should be 5%. With inputs
-random the population is that of the same systems, else systems are new, on as many inputs.
+without the population's value, and of tests that call the metrics different at 5%. Both should be 5%. The population's
+value is that of as many new systems and inputs; with inputs random, that of the same systems on as many new inputs.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from scipy.stats import rankdata
+from scipy.stats import norm, rankdata
+from scipy.stats import t as student
 
 from rlsum.evaluation.coefficients import COEFFICIENTS, pearson
 from rlsum.evaluation.correlation import correlate
-from rlsum.evaluation.population import Random, fisher, jackknife_p, population_interval, why_not
+from rlsum.evaluation.influence import influence
+from rlsum.evaluation.population import Random, deviations, two_way, why_not, why_not_given
 from rlsum.evaluation.resampling import bootstrap, permutation
 from rlsum.evaluation.rows import Floats, paired_rows
 from rlsum.evaluation.weighted import Level, Statistic
 from rlsum.evaluation.williams import williams
 
-SYSTEMS, INPUTS = (4, 8, 16, 24), (10, 30, 100, 300)
 LEVELS: tuple[Level, ...] = ("system", "input", "pooled")
 STATISTICS: tuple[Statistic, ...] = ("pearson", "spearman", "kendall")
 ALPHA = 0.05
-LARGE = 2_500  # texts of one data set; beyond, levels that compare texts are not simulated
-TESTED, SWAPS = 1_000, 199  # data sets of a cell at level system that are tested, and swaps of each
+TESTED, SWAPS = 1_500, 299  # data sets of a cell at level system whose ranks are tested, and swaps of each
+RANKED = 800  # texts of one data set; beyond, the bootstrap of pooled ranks is not simulated
+BLOCK = 400_000  # texts at once
 
 
 @dataclass(frozen=True)
@@ -69,18 +71,18 @@ WORLDS = (
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--draws", type=int, default=300, help="data sets of a cell at levels input and pooled")
-    parser.add_argument("--fast", type=int, default=4_000, help="and at level system")
-    parser.add_argument("--worlds", type=int, default=len(WORLDS), help="how many of the worlds")
-    parser.add_argument("--tables", default="system,texts,inputs,paper", help="which tables")
-    parser.add_argument("--levels", nargs="+", choices=LEVELS[1:], default=LEVELS[1:], help="of the table texts")
+    parser.add_argument("--fast", type=int, default=10_000, help="data sets of a cell at level system")
+    parser.add_argument("--texts", type=int, default=150_000, help="inputs of all data sets of a cell, other levels")
+    parser.add_argument("--draws", type=int, default=400, help="data sets of a cell with systems as given")
+    parser.add_argument("--paper", type=int, default=60, help="data sets of a cell by the papers' resampling")
+    parser.add_argument("--tables", default="system,texts,given,paper", help="which tables")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     tables: dict[str, Callable[[], Iterator[str]]] = {
-        "system": lambda: system_table(options.fast, options.seed, options.worlds),
-        "texts": lambda: texts_table(options.draws, options.seed, options.worlds, options.levels),
-        "inputs": lambda: inputs_table(options.draws, options.seed),
-        "paper": lambda: paper_table(options.draws, options.seed),
+        "system": lambda: system_table(options.fast, options.seed),
+        "texts": lambda: texts_table(options.texts, options.seed),
+        "given": lambda: given_table(options.draws, options.seed),
+        "paper": lambda: paper_table(options.paper, options.seed),
     }
     for name in options.tables.split(","):
         for line in tables[name]():
@@ -93,110 +95,142 @@ def shown(misses: float) -> str:
     return "-" if np.isnan(misses) else f"{100 * misses:.1f}"
 
 
-def system_table(draws: int, seed: int, worlds: int) -> Iterator[str]:
-    """Level system, systems or both random: Fisher's z, and the permutation of system means."""
-    yield "| world | systems | inputs | " + " | ".join(f"{name}: interval | test" for name in STATISTICS) + " |"
+def line(*cells: object) -> str:
+    return f"| {' | '.join(shown(cell) if isinstance(cell, float) else str(cell) for cell in cells)} |"
+
+
+def system_table(draws: int, seed: int) -> Iterator[str]:
+    """Level system, systems or both random."""
+    yield line("world", "systems", "inputs", *(f"{name}: interval | test" for name in STATISTICS))
     yield "|---" * (3 + 2 * len(STATISTICS)) + "|"
-    for world in WORLDS[:worlds]:
-        for systems in SYSTEMS:
-            for inputs in INPUTS:
-                generator = np.random.default_rng([seed, systems, inputs])
-                # The mean over articles: their difficulty shifts all systems alike, the interaction shrinks.
-                small = World("", (*world.shares[:1], 0.0, world.shares[2] / inputs), world.agreement, world.between)
-                scores = small.draw(draws, systems, 1, generator)[..., 0]
-                truth = small.draw(1, 200_000, 1, generator)[:, 0, :, 0]
-                cells = [s for name in STATISTICS for s in _system_cell(name, scores, truth, systems, generator)]
-                yield f"| {world.name} | {systems} | {inputs} | " + " | ".join(map(shown, cells)) + " |"
+    for world, systems, inputs in itertools.product(WORLDS, (4, 8, 12, 16, 24), (10, 100)):
+        generator = np.random.default_rng([seed, systems, inputs])
+        # The mean over articles: their difficulty shifts all systems alike, the interaction shrinks.
+        small = World("", _shrunk(world, inputs), world.agreement, world.between)
+        scores = small.draw(draws, systems, 1, generator)[..., 0]
+        r = _population(small, "input", "pearson")
+        cells = [share for name in STATISTICS for share in _system_cell(name, scores, r, generator)]
+        yield line(world.name, systems, inputs, *cells)
 
 
-def _system_cell(
-    statistic: Statistic, scores: Floats, truth: Floats, systems: int, generator: Generator
-) -> tuple[float, float]:
-    if why_not(statistic, "system", systems, 1):
-        return float("nan"), float("nan")
-    coefficient = COEFFICIENTS[statistic]
-    # Kendall's tau of a normal population is 2 / pi asin r; of Spearman's rho the large sample is exact enough.
-    r = float(COEFFICIENTS["pearson" if statistic == "kendall" else statistic](truth[0], truth[1]))
-    value = 2 / np.pi * np.arcsin(r) if statistic == "kendall" else r
-    low, high = fisher(coefficient(scores[0], scores[1]), systems, statistic, 1 - ALPHA)
-    missed, p = (value < low) | (value > high), _test_of_systems(statistic, scores[:, :TESTED], generator)
-    return float(np.mean(missed)), float(np.mean(p <= ALPHA + 1e-12))
+def _system_cell(statistic: Statistic, scores: Floats, r: float, generator: Generator) -> tuple[float, float]:
+    """Misses of intervals and of tests on scores (3, draws, systems) of normal populations that correlate by r."""
+    missed, rejected, systems = np.nan, np.nan, scores.shape[2]
+    if not why_not(statistic, "system", systems, 1):
+        value = COEFFICIENTS[statistic](scores[0], scores[1])
+        off = deviations(value, np.array(_expected(statistic, r, systems)), systems, statistic)
+        missed = float(np.mean(np.abs(off) > norm.ppf(1 - ALPHA / 2)))
+    if not why_not(statistic, "system", systems, 1, test=True):
+        p = _williams_p(scores) if statistic == "pearson" else _permuted_p(statistic, scores[:, :TESTED], generator)
+        rejected = float(np.mean(p <= ALPHA + 1e-12))
+    return missed, rejected
 
 
-def _test_of_systems(statistic: Statistic, scores: Floats, generator: Generator) -> Floats:
-    """p (draws,) of the test between metrics on scores (3, draws, systems), made as for one data set."""
+def _expected(statistic: Statistic, r: float, systems: int) -> float:
+    """The expected coefficient of so many systems of a normal population; Pearson's is taken as r."""
+    if statistic == "spearman":  # Moran 1948
+        return float(6 / np.pi / (systems + 1) * (np.arcsin(r) + (systems - 2) * np.arcsin(r / 2)))
+    return float(2 / np.pi * np.arcsin(r)) if statistic == "kendall" else r
+
+
+def _williams_p(scores: Floats) -> Floats:
     human, a, b = scores
-    if statistic == "pearson":
-        _, above = williams(pearson(human, a), pearson(human, b), pearson(a, b), human.shape[1])
-        return 2 * np.minimum(above, 1 - above)
-    people, one, other = (rankdata(scores, axis=1) for scores in (human, a, b))
-    coefficient = COEFFICIENTS["pearson" if statistic == "spearman" else statistic]
-    observed = np.abs(coefficient(people, one) - coefficient(people, other))
+    _, above = williams(pearson(human, a), pearson(human, b), pearson(a, b), human.shape[1])
+    return 2 * np.minimum(above, 1 - above)
+
+
+def _permuted_p(statistic: Statistic, scores: Floats, generator: Generator) -> Floats:
+    """p (draws,) of the permutation of whole systems; each data set has swaps of its own."""
+    human, a, b = (scores - scores.mean(2, keepdims=True)) / scores.std(2, keepdims=True)
+    coefficient = _ranked if statistic == "spearman" else _concordance
+    people = rankdata(human, axis=1) if statistic == "spearman" else human
+    observed = np.abs(coefficient(people, a) - coefficient(people, b))
     extreme = np.ones(len(human))
-    for swap in generator.integers(0, 2, (SWAPS, 1, human.shape[1])) == 1:
-        swapped = np.where(swap, other, one), np.where(swap, one, other)
-        extreme += np.abs(coefficient(people, swapped[0]) - coefficient(people, swapped[1])) >= observed - 1e-9
+    for _ in range(SWAPS):
+        swap = generator.integers(0, 2, a.shape, dtype=np.int8) == 1
+        one, other = np.where(swap, b, a), np.where(swap, a, b)
+        extreme += np.abs(coefficient(people, one) - coefficient(people, other)) >= observed - 1e-9
     return extreme / (SWAPS + 1)
 
 
-def texts_table(draws: int, seed: int, worlds: int, levels: Sequence[Level]) -> Iterator[str]:
-    """Levels input and pooled, both random: the jackknife over systems and inputs."""
-    yield "| world | level | coefficient | systems | inputs | interval | test |"
-    yield "|---" * 7 + "|"
-    for world, level, statistic, systems, inputs in itertools.product(
-        WORLDS[:worlds], levels, STATISTICS, SYSTEMS, INPUTS
-    ):
-        if systems * inputs <= (LARGE if statistic == "pearson" else LARGE // 3):
-            cells = _texts_cell(world, level, statistic, systems, inputs, draws, seed)
-            where = world.name, level, statistic, str(systems), str(inputs)
-            yield f"| {' | '.join((*where, *map(shown, cells)))} |"
+def _ranked(ranks: Floats, metric: Floats) -> Floats:
+    """Spearman's rho without ties, but for a factor."""
+    return (ranks * np.argsort(np.argsort(metric, axis=1), axis=1)).sum(1)
 
 
-def _texts_cell(
-    world: World, level: Level, statistic: Statistic, systems: int, inputs: int, draws: int, seed: int
-) -> tuple[float, float]:
-    if why_not(statistic, level, systems, inputs):
-        return float("nan"), float("nan")
-    generator = np.random.default_rng([seed, systems, inputs])
-    truth, named = _population(world, level, statistic), _names(systems, inputs)
-    missed, rejected = [], []
-    for human, a, b in np.moveaxis(world.draw(draws, systems, inputs, generator).reshape(3, draws, -1), 1, 0):
-        pair = paired_rows(human, a, b, **named)
-        low, high, _ = population_interval(pair[0], statistic, level, "both", 1 - ALPHA)
-        missed.append(not low <= truth <= high)
-        rejected.append(jackknife_p(*pair, statistic, level, "both")[1] <= ALPHA)
-    return float(np.mean(missed)), float(np.mean(rejected))
+def _concordance(human: Floats, metric: Floats) -> Floats:
+    """Kendall's tau without ties, but for a factor."""
+    one, other = np.triu_indices(human.shape[1], 1)
+    return ((human[:, one] > human[:, other]) == (metric[:, one] > metric[:, other])).sum(1)
 
 
-def inputs_table(draws: int, seed: int) -> Iterator[str]:
-    """New inputs for given systems: intervals of the bootstrap; ``draws`` sets of systems."""
-    yield "| level | systems | inputs | " + " | ".join(STATISTICS[:2]) + " |"
-    yield "|---" * 5 + "|"
-    for level, systems, inputs in itertools.product(LEVELS, (4, 16), INPUTS[:3]):
-        cells = [_inputs_cell(level, statistic, systems, inputs, draws, seed) for statistic in STATISTICS[:2]]
-        yield f"| {level} | {systems} | {inputs} | " + " | ".join(map(shown, cells)) + " |"
+def texts_table(texts: int, seed: int) -> Iterator[str]:
+    """Levels input and pooled, both random: influences clustered by systems and by inputs."""
+    yield line("world", "level", "coefficient", "systems", "inputs", "data sets", "interval", "test")
+    yield "|---" * 8 + "|"
+    kinds: list[tuple[Level, Statistic]]
+    kinds = [("pooled", "pearson"), ("pooled", "spearman"), ("input", "spearman"), ("input", "kendall")]
+    for (level, statistic), world, systems, inputs in itertools.product(kinds, WORLDS, (24,), (100, 300)):
+        generator, draws = np.random.default_rng([seed, systems, inputs]), texts // inputs
+        sizes = [len(part) for part in np.array_split(np.arange(draws), max(1, draws * systems * inputs // BLOCK))]
+        found = [_estimates(world.draw(size, systems, inputs, generator), level, statistic) for size in sizes]
+        first, error, second, error_of_difference = np.concatenate(found, axis=1)
+        most = student.ppf(1 - ALPHA / 2, systems - 1)
+        off = np.abs(np.arctanh(first) - np.arctanh(first.mean())) * (1 - first**2)
+        missed, rejected = (off > most * error).mean(), (np.abs(first - second) > most * error_of_difference).mean()
+        yield line(world.name, level, statistic, systems, inputs, draws, float(missed), float(rejected))
 
 
-def _inputs_cell(level: Level, statistic: Statistic, systems: int, inputs: int, draws: int, seed: int) -> float:
+def _estimates(scores: Floats, level: Level, statistic: Statistic) -> Floats:
+    """Values of the first metric, their standard errors, values of the second, standard errors of the difference."""
+    human, a, b = scores
+    (first, change), (second, other) = (_influences(human, metric, level, statistic) for metric in (a, b))
+    return np.stack([first, _error(change), second, _error(change - other)])
+
+
+def _influences(human: Floats, metric: Floats, level: Level, statistic: Statistic) -> tuple[Floats, Floats]:
+    """The coefficient (draws,) of scores (draws, systems, inputs) and the influence of each text."""
+    if level == "pooled":
+        value, change = influence(human.reshape(len(human), -1), metric.reshape(len(human), -1), statistic)
+        return value, change.reshape(human.shape)
+    values, change = influence(human.swapaxes(1, 2), metric.swapaxes(1, 2), statistic)
+    return values.mean(1), change.swapaxes(1, 2) + (values - values.mean(1, keepdims=True))[:, None]
+
+
+def _error(change: Floats) -> Floats:
+    _, systems, inputs = change.shape
+    sums = (change.sum(2) ** 2).sum(1), (change.sum(1) ** 2).sum(1), (change**2).sum((1, 2))
+    return np.sqrt(np.maximum(two_way(*sums, systems, inputs), 0)) / (systems * inputs)
+
+
+def given_table(draws: int, seed: int) -> Iterator[str]:
+    """New inputs for given systems: intervals of `correlate`, of as many data sets for each of ten sets of systems."""
+    yield line("level", "systems", "inputs", *STATISTICS)
+    yield "|---" * (3 + len(STATISTICS)) + "|"
+    for level, systems, inputs in itertools.product(LEVELS, (4, 16), (10, 30, 100, 300)):
+        cells = [_given_cell(level, statistic, systems, inputs, draws, seed) for statistic in STATISTICS]
+        yield line(level, systems, inputs, *cells)
+
+
+def _given_cell(level: Level, statistic: Statistic, systems: int, inputs: int, draws: int, seed: int) -> float:
     """Misses of the value that these systems have on average over new inputs, as many as here."""
-    generator, world, coefficient = np.random.default_rng([seed, systems, inputs]), WORLDS[0], COEFFICIENTS[statistic]
-    missed = []
-    for row in range(draws):
+    large = level == "pooled" and statistic != "pearson" and systems * inputs > RANKED
+    if large or why_not_given(statistic, level, inputs):
+        return float("nan")
+    generator, world, missed = np.random.default_rng([seed, systems, inputs]), WORLDS[0], []
+    for _ in range(10):
         given = World("", (world.shares[0], 0, 0), world.agreement).parts(((1, systems, 1),) * 3, generator)
-        shapes = (1,), (200, 1, inputs), (200, systems, inputs)
-        new = given + World("", (0, *world.shares[1:]), world.agreement).parts(shapes, generator)
-        human, metric = new[0], new[1]
-        if level == "system":
-            values = coefficient(human.mean(2), metric.mean(2))
-        elif level == "input":
-            values = coefficient(human.swapaxes(1, 2), metric.swapaxes(1, 2)).mean(1)
-        else:
-            values = coefficient(human.reshape(200, -1), metric.reshape(200, -1))
-        found = correlate(
-            human[0].ravel(), metric[0].ravel(), statistic=statistic, level=level, resamples=400, seed=row,
-            **_names(systems, inputs),
-        )  # fmt: skip
-        missed.append(np.nan if np.isnan(found.low) else not found.low <= values[1:].mean() <= found.high)
+        shapes = (1, 1, 1), (draws // 10, 1, inputs), (draws // 10, systems, inputs)
+        human, metric, _ = given + World("", (0, *world.shares[1:]), world.agreement).parts(shapes, generator)
+        found = [
+            correlate(
+                x.ravel(), z.ravel(), statistic=statistic, level=level, resamples=400, seed=row,
+                **_names(systems, inputs),
+            )
+            for row, (x, z) in enumerate(zip(human, metric, strict=True))
+        ]  # fmt: skip
+        truth = np.mean([each.value for each in found])
+        missed += [not each.low <= truth <= each.high for each in found]
     return float(np.mean(missed))
 
 

@@ -76,7 +76,7 @@ def test_constant_inputs_are_counted_and_not_averaged_as_zero():
 
 
 def test_long_data_give_the_same_kendall(monkeypatch):
-    human, metric, inputs, _ = some_rows()
+    human, metric, inputs, _ = some_rows(inputs=30)
     usual = correlate(human, metric, statistic="kendall", inputs=inputs, resamples=50)
     monkeypatch.setattr(weighted, "LONG", 3)
     again = correlate(human, metric, statistic="kendall", inputs=inputs, resamples=50)
@@ -147,7 +147,7 @@ def test_intervals_hold_the_value_and_are_the_same_every_time(statistic, level):
     human, metric, inputs, systems = some_rows(inputs=40)
     found = correlate(human, metric, statistic=statistic, level=level, inputs=inputs, systems=systems, resamples=300)
     if level == "system" and statistic in ("spearman", "kendall"):
-        assert "no interval: 5 systems" in found.reason
+        assert "few orders" in found.reason
         return
     assert found.low <= found.value <= found.high
     assert found.reason == ""
@@ -193,9 +193,9 @@ def test_one_input_has_no_interval():
 
 
 def test_a_system_that_is_often_not_drawn_leaves_no_interval():
-    human, metric = np.arange(12.0), np.arange(12.0)
+    human, metric = np.arange(40.0), np.arange(40.0)
     found = correlate(
-        human, metric, statistic="pearson", level="system", inputs=list(range(12)), systems=["a"] * 11 + ["b"]
+        human, metric, statistic="pearson", level="system", inputs=list(range(40)), systems=["a"] * 39 + ["b"]
     )
     assert found.value == 1
     assert "undefined in" in found.reason
