@@ -153,12 +153,14 @@ def _shuffled(given: int | None, usual: int, aligned: AlignedOutputs) -> int:
 
 def _criteria(answers: str, path: Path | None, marking: str | None) -> tuple[Criterion, ...]:
     """The criteria of a file, or the standard ones, for a kind of answers; none if errors are marked instead."""
-    from human_eval.answers import KINDS
+    from human_eval.answers import KINDS, PAIR
     from human_eval.criteria import read_criteria, standard
     from human_eval.study import StudyError
 
     if answers not in KINDS:
         raise StudyError(f"--answers {answers}: expected one of {', '.join(KINDS)}")
+    if path is None and marking and answers != PAIR:
+        raise StudyError(f"--answers {answers}: with --marking there are no questions; give them with --criteria")
     if path is None:
         return () if marking else standard(answers, 2).criteria
     return read_criteria(path, answers)
