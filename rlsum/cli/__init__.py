@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 
-from rewards.errors import missing_package
 from rlsum.names import FIX, foreign
 
 
@@ -22,6 +21,8 @@ def main() -> None:
         print(f"rlsum: {error}", file=sys.stderr)
         sys.exit(2)
     except ModuleNotFoundError as error:
+        from rewards.errors import missing_package  # not before it is known that this package is ours
+
         reason = missing_package(error)
         if reason is None:
             raise

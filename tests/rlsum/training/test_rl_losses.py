@@ -261,16 +261,16 @@ def test_samples_are_drawn_once_for_several_updates_and_for_each_batch():
     first, second = tiny.batch(tiny.PAIRS[:2]), tiny.batch(tiny.PAIRS[2:])
 
     class Counting:
-        """A step whose rollouts are numbers."""
+        """A step whose rollouts are numbered."""
 
         gamma, made = staticmethod(lambda number: 1.0), -1
 
         def rollouts(self, number, batches):
             self.made += 1
-            return [self.made]
+            return [Rollout(None, None, self.made)]
 
         def __call__(self, number, model, batch, rollout):
-            return rollout
+            return rollout.rewards
 
     shared = BufferedStep(Counting(), 2)
     asked = [(0, first), (0, second), (1, first), (1, second), (2, first), (3, first)]
