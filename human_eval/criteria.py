@@ -77,7 +77,7 @@ RESERVED = (
 
 
 def instructions(criteria: Sequence[Criterion], texts: int = 2) -> str:
-    """What judges are told to do with a number of summaries."""
+    """What judges are asked to do with this many summaries."""
     asks = " ".join(dict.fromkeys(criterion.kind.asks for criterion in criteria))
     number = ("two", "three", "four", "five")[texts - 2]
     return (

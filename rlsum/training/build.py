@@ -161,8 +161,8 @@ def _describe(config: Config, model: Model, facts: Mapping[str, Any]) -> None:
 def with_divisor(config: Config, references: Sequence[Sequence[int]]) -> Config:
     """The configuration with a number as the divisor of the constant normalisation: the references' mean tokens.
 
-    A sample then weighs about as much as under the other normalisations, so that they share their learning rate. At
-    most the tokens that a sample may have. ``references`` are the targets (T) of the training articles.
+    A sample as long as a reference then weighs as much as under the other normalisations. At most the tokens that a
+    sample may have. ``references`` are the targets (T) of the training articles.
     """
     objective = config.objective
     if objective.kind != "mixed" or objective.normalisation != "constant" or objective.divisor is not None:
