@@ -95,9 +95,11 @@ def load(name: str, **options: Any) -> Reward:
 
     Options and the existence of files are checked at once. Models and vectors load at the first call or signature.
     ``name`` is one of ``names()`` or ``module:attribute``: a class or function that builds a reward, a reward, or a
-    plain function whose first parameter is ``candidates`` (see ``Plain``). Raises RewardError.
+    plain function whose first parameter is ``candidates`` (see ``Plain``). It may carry options, as on the command
+    line: ``load("rouge-l(stemmer=false)")``. Raises RewardError.
     """
-    return from_spec(with_parts(name, options))
+    written = as_spec(name) if "(" in name else Spec(name, {})
+    return from_spec(with_parts(written.name, {**written.options, **options}))
 
 
 def from_spec(spec: str | Mapping[str, Any] | Spec) -> Reward:

@@ -35,6 +35,7 @@ from rlsum.training.checkpoint import Progress
 from rlsum.training.interruption import Interruption, StoppedValidation
 from rlsum.training.monitor import Monitor, peak_memory
 from rlsum.training.parallel import sharding
+from rlsum.training.parallel.launch import slow_precision
 from rlsum.training.parallel.log_averaging import Part, TrainingLog
 from rlsum.training.parallel.processes import Processes, lost_process_as_error
 from rlsum.training.steps import BufferedStep, Step
@@ -114,6 +115,8 @@ class Trainer:
         advice = f"resume the run with as many processes: rlsum train --resume {self.run}"
         monitored = Monitor(self.run, self.accelerator, self.progress.step, steps)
         with self.held, lost_process_as_error(advice), monitored as monitor, self.interruption:
+            if warning := slow_precision(self.accelerator):
+                monitor.say(f"{self.config.run} warning: {warning}")
             try:
                 self._train(monitor, steps)
             except StoppedValidation:

@@ -113,6 +113,8 @@ def test_the_three_ways_of_writing_agree(vectors_file: Path) -> None:
     mapping = rewards.from_spec({"name": "sms", "vectors": str(vectors_file), "normalize": "unit"})
     python = rewards.load("sms", vectors=str(vectors_file), normalize="unit")
     assert text.signature == mapping.signature == python.signature
+    mixed = rewards.load(f"sms(vectors={vectors_file})", normalize="unit")
+    assert mixed.signature == rewards.load(f"sms(vectors={vectors_file}, normalize=unit)").signature == text.signature
 
 
 def test_labels_are_names_unless_shared() -> None:

@@ -10,7 +10,7 @@ from accelerate import Accelerator, InitProcessGroupKwargs
 from accelerate.tracking import LOGGER_TYPE_TO_CLASS
 from accelerate.utils import DistributedType
 from pydantic import TypeAdapter
-from torch import distributed
+from torch import cpu, distributed
 from torch.distributed.fsdp import MixedPrecisionPolicy
 
 from rlsum.config import Config, ConfigError, Training
@@ -50,6 +50,16 @@ def accelerator(training: Training, run: Path) -> Accelerator:
     for name in {*training.trackers} - {str(found) for found in result.log_with}:
         raise ConfigError(f"training.tracker={name}: not installed; install it, or use tensorboard or null")
     return result
+
+
+def slow_precision(accelerator: Accelerator) -> str | None:
+    """A sentence where half precision was measured to be slower than float32: on processors without AMX."""
+    if accelerator.mixed_precision == "no" or accelerator.device.type != "cpu" or cpu._is_amx_tile_supported():
+        return None
+    precision = accelerator.mixed_precision
+    return (
+        f"training.mixed_precision={precision} is slower than float32 on a processor without AMX, as this one; use no"
+    )
 
 
 def check_sharding(accelerator: Accelerator, training: Training) -> None:

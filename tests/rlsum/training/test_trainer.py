@@ -283,15 +283,17 @@ def test_the_same_seed_gives_the_same_run_and_another_another(tmp_path):
     assert runs[0] == runs[1] != runs[2]
 
 
-def test_bf16_trains(tmp_path):
+def test_bf16_trains(tmp_path, monkeypatch, capsys):
     from accelerate.state import AcceleratorState
 
+    monkeypatch.setattr("torch.cpu._is_amx_tile_supported", lambda: False)
     AcceleratorState._reset_state(reset_partial_state=True)
     try:
         trainer = tiny.trainer(tiny.config(tmp_path / "r", "mixed", mixed_precision="bf16", steps=3, log_every=1))
         trainer.fit()
     finally:
         AcceleratorState._reset_state(reset_partial_state=True)
+    assert "mixed_precision=bf16 is slower than float32" in capsys.readouterr().err
     rows = [row for row in log_of(tmp_path / "r") if row["kind"] == "train"]
     assert len(rows) == 3
     assert all(math.isfinite(row["loss"]) for row in rows)

@@ -51,3 +51,18 @@ def test_a_spread_model_returns_what_it_computes():
     launch.check_sharding(built, Training(steps=1))
     launch.leave_precision_to_autocast(built)
     assert built.state.fsdp_plugin.mixed_precision_policy == MixedPrecisionPolicy()
+
+
+@pytest.mark.parametrize(
+    ("precision", "device", "amx", "warned"),
+    [
+        ("bf16", "cpu", False, True),
+        ("bf16", "cpu", True, False),
+        ("bf16", "cuda", False, False),
+        ("no", "cpu", False, False),
+    ],
+)
+def test_half_precision_on_a_processor_without_amx_is_warned_of(precision, device, amx, warned, monkeypatch):
+    monkeypatch.setattr(launch.cpu, "_is_amx_tile_supported", lambda: amx)
+    built = SimpleNamespace(mixed_precision=precision, device=SimpleNamespace(type=device))
+    assert (launch.slow_precision(built) is not None) == warned
