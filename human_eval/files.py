@@ -185,6 +185,7 @@ def _training(row: Any, where: str) -> Training:
             each["right"],
             {criterion: tuple(right) for criterion, right in each["answers"].items()},
             each["explanation"],
+            tuple(each.get("more", ())),
         )
         for each in rows
     )

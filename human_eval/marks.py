@@ -8,7 +8,7 @@ without numbers is about the whole summary.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 NO_MARKS = "none"
@@ -88,6 +88,32 @@ def parsed(answer: str) -> list[Mark]:
         letter, start, end, category = match.groups()
         marks.append(Mark(LETTERS.index(letter), int(start or 0), int(end or 0), category))
     return marks
+
+
+def agree(one: str, other: str) -> bool:
+    """Whether each mark of either answer meets one of the other: of the same kind and summary, with a common word."""
+    first, second = parsed(one), parsed(other)
+    return all(any(_meet(mark, known) for known in second) for mark in first) and all(
+        any(_meet(mark, known) for known in first) for mark in second
+    )
+
+
+def _meet(one: Mark, other: Mark) -> bool:
+    same = (one.place, one.category) == (other.place, other.category)
+    return same and (not one.end or max(one.start, other.start) < min(one.end, other.end))
+
+
+def described(
+    answer: str, texts: Sequence[str], categories: Sequence[Category], translated: Callable[[str], str]
+) -> str:
+    """An answer as judges read it: each kind of error with its words."""
+    labels = {category.id: translated(category.label) for category in categories}
+    errors = [
+        f"{LETTERS[mark.place]}: {labels[mark.category]}"
+        + (f" “{texts[mark.place][mark.start : mark.end]}”" if mark.end else "")
+        for mark in parsed(answer)
+    ]
+    return ", ".join(errors) or translated("no errors")
 
 
 def fault(answer: object, texts: Sequence[str], categories: Sequence[Category]) -> str:

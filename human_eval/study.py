@@ -110,7 +110,8 @@ class Marking:
 class PracticeTask:
     """A task of a training round. ``answers``: criterion -> the answers that are right, of one criterion or more.
 
-    ``explanation``: why, for judges to read after they have answered; may be empty.
+    `ERRORS` is a criterion of studies in which errors are marked. ``explanation``: why, for judges to read after they
+    have answered; may be empty. ``more``: the third summary and on.
     """
 
     article: str
@@ -118,6 +119,7 @@ class PracticeTask:
     right: str
     answers: Mapping[str, tuple[str, ...]]
     explanation: str = ""
+    more: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -161,6 +163,12 @@ class Study:
         """What a complete response answers: the criteria, and errors if they are marked."""
         return (*(criterion.id for criterion in self.criteria), *((ERRORS,) if self.marking else ()))
 
+    @property
+    def questions(self) -> dict[str, str]:
+        """What is asked -> the question."""
+        marking = {ERRORS: self.marking.question} if self.marking else {}
+        return {criterion.id: criterion.question for criterion in self.criteria} | marking
+
     @cached_property
     def booklets(self) -> tuple[tuple[Task, ...], ...]:
         """The tasks of each booklet, in the order in which they are shown."""
@@ -189,7 +197,7 @@ class Study:
         """The article and the task of an id, which may be one of the training."""
         if self.training and task in self.training.by_id:
             practice = self.training.by_id[task]
-            return practice.article, Task(task, task, -1, -1, practice.left, practice.right)
+            return practice.article, Task(task, task, -1, -1, practice.left, practice.right, practice.more)
         return self.articles[self.by_id[task].item], self.by_id[task]
 
 

@@ -10,6 +10,8 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from human_eval.collection.practice import PracticeAnswer
+from human_eval.marks import described
+from human_eval.study import ERRORS, Task
 from human_eval.training import marks
 from human_eval.web.access import Visitor
 from human_eval.web.item import ItemForm, ItemPage
@@ -90,12 +92,27 @@ class PracticePages:
             "number": list(self._tasks()).index(last.task) + 1,
             "total": len(self._tasks()),
             "last": last,
-            "right": right,
-            "known": practice.answers,
+            "rows": [
+                {
+                    "question": question,
+                    "right": right[name],
+                    "given": self._answer(name, last.answers[name], task),
+                    "known": [self._answer(name, answer, task) for answer in practice.answers[name]],
+                }
+                for name, question in self._study.questions.items()
+                if name in right
+            ],
             "explanation": practice.explanation,
             "article": article,
             "summaries": self._items.summaries(task),
         }
+
+    def _answer(self, name: str, answer: str, task: Task) -> str:
+        """An answer to a criterion, or the errors that it marks, as judges read it."""
+        if self._study.marking and name == ERRORS:
+            return described(answer, task.texts, self._study.marking.categories, self._words)
+        kind = next(criterion.kind for criterion in self._study.criteria if criterion.id == name)
+        return kind.words(answer, len(task.texts), self._words)
 
     async def _task(self, visitor: Visitor, task: str, attempt: int, form: ItemForm | None = None) -> Response:
         await run_in_threadpool(self._site.store.show, visitor.name, task, attempt)

@@ -10,7 +10,7 @@ from served import ASKED, TRAINING, make_study
 from studies import aligned
 
 from human_eval.collection.responses import Response, fault
-from human_eval.criteria import DEFAULT, StudyWording
+from human_eval.criteria import DEFAULT, MARKING, StudyWording, standard
 from human_eval.design.build import StudyDesign, build
 from human_eval.files import read_study, write_study
 from human_eval.study import PracticeTask, StudyError
@@ -49,6 +49,59 @@ def test_a_file_is_read_with_its_defaults(tmp_path):
 def test_what_is_wrong_with_a_file_is_named(tmp_path, change, told):
     with pytest.raises(StudyError, match=told):
         read_training(written(tmp_path, {"tasks": [TASK], **change}), ASKED)
+
+
+MARKED = {"article": "a", "left": "No roof, no roof.", "right": "Three people died.", "answers": {}}
+
+
+def test_errors_of_a_practice_task_are_found_in_its_words(tmp_path):
+    errors = [{"summary": "B", "words": "people died", "kind": "hallucinated"}, {"summary": "A", "kind": "omitted"}]
+    file = written(tmp_path, {"tasks": [{**MARKED, "answers": {"errors": errors}}]})
+    (task,) = read_training(file, (), MARKING).tasks
+    assert task.answers == {"errors": ("A:omitted B:6-17:hallucinated",)}
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        ({"summary": "B", "words": "nobody", "kind": "hallucinated"}, "'nobody' is 0 times"),
+        ({"summary": "A", "words": "roof", "kind": "hallucinated"}, "2 times in summary A"),
+        ({"summary": "C", "words": "a", "kind": "hallucinated"}, "expected one of AB"),
+        ({"summary": "B", "words": "died", "kind": "lie"}, "unknown category 'lie'"),
+        ({"summary": "B", "kind": "hallucinated"}, "is about some words"),
+        ("none", "errors must be a list"),
+    ],
+)
+def test_what_is_wrong_with_known_errors_is_named(tmp_path, error, told):
+    given = error if isinstance(error, str) else [error]
+    with pytest.raises(StudyError, match=told):
+        read_training(written(tmp_path, {"tasks": [{**MARKED, "answers": {"errors": given}}]}), (), MARKING)
+
+
+def test_a_practice_task_has_as_many_summaries_as_its_answers_take(tmp_path):
+    asked = standard("best-worst", 3).criteria
+    task = {**TASK, "answers": {"overall": "A B"}}
+    with pytest.raises(StudyError, match="2 summaries; non-redundancy takes 3 to 5"):
+        read_training(written(tmp_path, {"tasks": [task]}), asked)
+    (read,) = read_training(written(tmp_path, {"tasks": [{**task, "more": ["d"]}]}), asked).tasks
+    study = make_study(training=replace(TRAINING, tasks=(read,)))
+    assert study.shown("practice-1")[1].texts == ("b", "c", "d")
+    write_study(tmp_path, study)
+    assert read_study(tmp_path) == study
+
+
+def test_marked_errors_are_right_if_they_share_words_and_kind():
+    task = PracticeTask("", "", "", {"errors": ("A:omitted B:6-17:hallucinated",)})
+    for given, right in {
+        "A:omitted B:0-12:hallucinated": True,
+        "A:omitted B:6-12:hallucinated B:13-17:hallucinated": True,
+        "A:omitted B:6-17:wrong-entity": False,
+        "B:6-17:hallucinated": False,
+        "A:omitted B:0-5:hallucinated": False,
+        "A:0-2:hallucinated A:omitted B:6-17:hallucinated": False,
+        "none": False,
+    }.items():
+        assert marks(task, {"errors": given}) == {"errors": right}, given
 
 
 def test_right_answers_are_marked():

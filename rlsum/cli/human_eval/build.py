@@ -201,7 +201,7 @@ def _wording(
     questions = () if about is None else read_questions(about)
     given["enrolment"] = Enrolment("" if consent is None else read_consent(consent), questions)
     if training is not None:
-        given["training"] = read_training(training, criteria)
+        given["training"] = read_training(training, criteria, given.get("marking"))
     given["interface"] = interface = read_interface(language)
     if lacking := untranslated(interface):
         typer.echo(f"Warning: {len(lacking)} texts of judges' pages stay English, such as {lacking[0]!r}")

@@ -18,12 +18,14 @@ from human_eval.collection.practice import (
     write_practice,
 )
 from human_eval.collection.responses import write_responses
+from human_eval.criteria import MARKING, standard
 from human_eval.files import write_key, write_study
 from human_eval.interface import read_interface
 from human_eval.report.findings import material
 from human_eval.report.warnings import warnings
 from human_eval.statistics.analysis import AnalysisSettings, analyse
 from human_eval.statistics.unblind import read_votes
+from human_eval.study import PracticeTask, Training
 
 RIGHT = [("left", "left"), ("none", "none")]  # focus is not known in the first task
 WRONG = [("left", "right"), ("none", "right")]  # 1 of 3
@@ -176,3 +178,32 @@ def test_the_card_says_who_trained_and_the_analysis_has_judgments_alone(app, tmp
     assert len(analysis.votes.rows) == 3 * 2
     assert any("2 judges trained, 1 passed, 1 failed" in line for line in material(analysis))
     assert not any("did not pass" in line for line in warnings(analysis))
+
+
+def test_marked_errors_are_practised_and_told_in_words(app_of):
+    errors = {"errors": ("B:0-3:hallucinated",)}
+    tasks = (PracticeTask("The article.", "It is good.", "bad bad", errors),)
+    app = app_of(make_study(training=Training(tasks, 1.0, 2), marking=MARKING, criteria=()))
+    browser = app.visit("judge", "anna")
+    page = begin(browser)
+    wrong = {"token": token_of(page), "marks": "A:omitted", "marks-done": "yes"}
+    told = browser.post("/practice", data=wrong).text
+    assert "0 of 1 answers are right" in told
+    assert "Your answer: A: Something important is missing." in told
+    assert "Right: B: Not in the article “bad”." in told
+    page = browser.get("/practice/again")
+    right = {"token": token_of(page), "marks": "B:0-7:hallucinated", "marks-done": "yes"}
+    assert "All of your answers are right" in browser.post("/practice", data=right).text
+
+
+def test_best_and_worst_are_practised(app_of):
+    task = PracticeTask("The article.", "Good.", "bad bad", {"overall": ("A B",)}, more=("Fair.",))
+    asked = standard("best-worst", 3).criteria[-1:]
+    app = app_of(make_study(training=Training((task,)), criteria=asked))
+    page = begin(app.visit("judge", "anna"))
+    assert "Fair." in page.text
+    browser = app.visit("judge", "anna")
+    given = {"token": token_of(page), "answer-0_best": "C", "answer-0_worst": "B"}
+    told = browser.post("/practice", data=given).text
+    assert "Your answer: Best C, Worst B." in told
+    assert "Right: Best A, Worst B." in told
