@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from human_eval.answers import KINDS, PAIR, Rating
 from human_eval.marks import CATEGORIES, Category
+from human_eval.parsing import read_list
 from human_eval.study import ERRORS, Criterion, Enrolment, Interface, Marking, StudyError, Training
 
 TITLE = "Which summary is better?"
@@ -59,7 +58,6 @@ RATED = (
 )
 MOST_CATEGORIES = 9  # one digit key each
 NOTHING_ASKED = Enrolment()
-ID = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 RESERVED = (
     ERRORS,
     "study",
@@ -114,21 +112,14 @@ def read_criteria(path: str | Path, answers: str = PAIR) -> tuple[Criterion, ...
 
     ``answers``: of criteria that name no kind.
     """
-    import yaml
-
-    path = Path(path)
-    try:
-        rows = yaml.safe_load(path.read_text(encoding="utf-8-sig"))  # JSON is YAML
-    except OSError as error:
-        raise StudyError(f"{path}: cannot be read ({error.strerror}); give a YAML or JSON file of criteria") from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise StudyError(f"{path}: neither YAML nor JSON ({' '.join(str(error).split())[:200]})") from error
-    if not isinstance(rows, list) or not rows:
-        raise StudyError(f"{path}: expected a list of criteria, each with id, question and optionally help")
-    criteria = tuple(_criterion(row, answers, f"{path}: criterion {number}") for number, row in enumerate(rows, 1))
-    twice = sorted({c.id for c in criteria if [other.id for other in criteria].count(c.id) > 1})
-    if twice:
-        raise StudyError(f"{path}: duplicate id {', '.join(twice)}; give each criterion a different id")
+    criteria = read_list(Criterion, "--criteria", Path(path), "criterion", {"answers": answers})
+    for asked in criteria:
+        if asked.answers not in KINDS:
+            raise StudyError(
+                f"--criteria {path}: {asked.id}: unknown answers {asked.answers!r}; expected one of {', '.join(KINDS)}"
+            )
+        if asked.id in RESERVED:
+            raise StudyError(f"--criteria {path}: invalid id {asked.id!r}; use none of {', '.join(RESERVED)}")
     return criteria
 
 
@@ -137,54 +128,9 @@ def read_marking(name: str) -> Marking:
 
     ``help`` and ``whole`` are optional. Raises StudyError.
     """
-    import yaml
-
     if name == "standard":
         return MARKING
-    where = f"--marking {name}"
-    try:
-        rows = yaml.safe_load(Path(name).read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise StudyError(f"{where}: neither 'standard' nor a file that can be read ({error.strerror})") from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise StudyError(f"{where}: neither YAML nor JSON ({' '.join(str(error).split())[:200]})") from error
-    if not isinstance(rows, list) or not 1 <= len(rows) <= MOST_CATEGORIES:
-        raise StudyError(f"{where}: expected a list of 1 to {MOST_CATEGORIES} categories, each with id and label")
-    categories = tuple(_category(row, f"{where}: category {number}") for number, row in enumerate(rows, 1))
-    ids = [category.id for category in categories]
-    if twice := sorted({each for each in ids if ids.count(each) > 1}):
-        raise StudyError(f"{where}: duplicate id {', '.join(twice)}; give each category a different id")
+    categories = read_list(Category, "--marking", Path(name), "category")
+    if len(categories) > MOST_CATEGORIES:
+        raise StudyError(f"--marking {name}: expected at most {MOST_CATEGORIES} categories, one digit key each")
     return Marking(MARKING.question, categories)
-
-
-def _category(row: Any, where: str) -> Category:
-    if not isinstance(row, dict) or not all(isinstance(row.get(name), str) and row[name] for name in ("id", "label")):
-        raise StudyError(f"{where}: expected an object with the texts id and label, and possibly help and whole")
-    if unknown := [str(name) for name in row if name not in ("id", "label", "help", "whole")]:
-        raise StudyError(f"{where}: unknown field {unknown[0]!r}; a category has id, label, help and whole")
-    if not ID.fullmatch(row["id"]):
-        raise StudyError(f"{where}: invalid id {row['id'][:40]!r}; use lower-case letters, digits and hyphens")
-    if not isinstance(row.get("help", ""), str) or not isinstance(row.get("whole", False), bool):
-        raise StudyError(f"{where}: help must be text, and whole true or false")
-    return Category(row["id"], row["label"].strip(), row.get("help", "").strip(), row.get("whole", False))
-
-
-def _criterion(row: Any, answers: str, where: str) -> Criterion:
-    if not isinstance(row, dict):
-        raise StudyError(f"{where}: expected an object with id, question and optionally help")
-    unknown = [str(name) for name in row if name not in ("id", "question", "help", "answers")]
-    if unknown:
-        raise StudyError(f"{where}: unknown field {unknown[0]!r}; a criterion has id, question, help and answers")
-    if row.get("answers", answers) not in KINDS:
-        raise StudyError(f"{where}: unknown answers {row['answers']!r}; expected one of {', '.join(KINDS)}")
-    for name in ("id", "question"):
-        if not isinstance(row.get(name), str) or not row[name].strip():
-            raise StudyError(f"{where}: {name} must be non-empty text")
-    if not isinstance(row.get("help", ""), str):
-        raise StudyError(f"{where}: help must be text")
-    if not ID.fullmatch(row["id"]) or row["id"] in RESERVED:
-        raise StudyError(
-            f"{where}: invalid id {row['id'][:40]!r}; use lower-case letters, digits and hyphens, such as "
-            f"non-redundancy, and none of {', '.join(RESERVED)}"
-        )
-    return Criterion(row["id"], row["question"].strip(), row.get("help", "").strip(), row.get("answers", answers))

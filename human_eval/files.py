@@ -13,35 +13,44 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from human_eval.answers import KINDS, LEFT, NONE, PAIR, RIGHT
 from human_eval.formatting import counted
-from human_eval.marks import Category
-from human_eval.study import (
-    TASK_KINDS,
-    AboutJudge,
-    Criterion,
-    Enrolment,
-    EqualTexts,
-    Interface,
-    Marking,
-    PracticeTask,
-    Study,
-    StudyError,
-    StudyKey,
-    Task,
-    TaskKey,
-    Training,
-)
+from human_eval.parsing import parse
+from human_eval.study import Criterion, Enrolment, Interface, Marking, Study, StudyError, StudyKey, Task, Training
 from rlsum.readers import BOM, NotJson, json_value, jsonl
 
 FORMAT = 1
 STUDY, ITEMS, TASKS, KEY = "study.json", "items.jsonl", "tasks.jsonl", "key.json"
 
-_TYPE_NAMES = {str: "text", int: "a whole number", float: "a number", list: "a list", dict: "an object"}
+
+@dataclass(frozen=True)
+class _Head:
+    """study.json."""
+
+    format: int
+    study: str
+    title: str
+    instructions: str
+    criteria: tuple[Criterion, ...]
+    judges_per_item: int
+    booklets: int
+    tasks: int
+    enrolment: Enrolment = field(default_factory=Enrolment)
+    interface: Interface = field(default_factory=Interface)
+    marking: Marking | None = None
+    training: Training | None = None
+
+
+@dataclass(frozen=True)
+class _Item:
+    """A line of items.jsonl."""
+
+    item: str
+    article: str
 
 
 def check_destinations(folder: str | Path, key: str | Path) -> None:
@@ -122,93 +131,49 @@ def read_study(folder: str | Path) -> Study:
     """Read the public files, never the key. Raises StudyError naming the first fault."""
     folder = Path(folder)
     path = folder / STUDY
-    head = read_object(path, "give the folder that `rlsum human-eval build` made")
-    if head.get("format") != FORMAT:
-        raise StudyError(f"{path}: format {head.get('format')!r} is not {FORMAT}; build the study again")
-    types = {"study": str, "title": str, "instructions": str, "criteria": list, "judges_per_item": int}
-    checked(head, types | {"booklets": int, "tasks": int}, str(path))
-    texts = {"id": str, "question": str, "help": str}
-    rows = [checked(row, texts, f"{path}: criterion {number}") for number, row in enumerate(head["criteria"], 1)]
-    criteria = tuple(Criterion(row["id"], row["question"], row["help"], row.get("answers", PAIR)) for row in rows)
-    if strange := [criterion.answers for criterion in criteria if criterion.answers not in KINDS]:
+    row = read_object(path, "give the folder that `rlsum human-eval build` made")
+    if row.get("format") != FORMAT:
+        raise StudyError(f"{path}: format {row.get('format')!r} is not {FORMAT}; build the study again")
+    head = parse(_Head, row, str(path))
+    if strange := [criterion.answers for criterion in head.criteria if criterion.answers not in KINDS]:
         raise StudyError(f"{path}: unknown answers {strange[0]!r}; a later version of rlsum wrote it")
     articles: dict[str, str] = {}
-    for where, row in _lines(folder / ITEMS, {"item": str, "article": str}):
-        if row["item"] in articles:
-            raise StudyError(f"{where}: duplicate item {row['item']}; build the study again")
-        articles[row["item"]] = row["article"]
+    for where, row in _lines(folder / ITEMS):
+        item = parse(_Item, row, where)
+        if item.item in articles:
+            raise StudyError(f"{where}: duplicate item {item.item}; build the study again")
+        articles[item.item] = item.article
     tasks = []
-    types = {"task": str, "item": str, "booklet": int, "position": int, "left": str, "right": str}
-    for where, row in _lines(folder / TASKS, types):
-        more = tuple(checked({"more": [], **row}, {"more": list}, where)["more"])
-        place = row["booklet"], row["position"]
-        tasks.append(Task(row["task"], row["item"], *place, row["left"], row["right"], more))
-        if tasks[-1].item not in articles:
-            raise StudyError(f"{where}: item {tasks[-1].item} is not in {ITEMS}; build the study again")
-    wording = head["study"], head["title"], head["instructions"]
-    enrolment = _enrolment(head.get("enrolment", {"consent": "", "questions": []}), str(path))
-    shown = checked(head.get("interface", asdict(Interface())), {"language": str, "texts": dict}, f"{path}: interface")
-    interface = Interface(shown["language"], shown["texts"])
-    study = Study(*wording, criteria, head["judges_per_item"], articles, tuple(tasks), enrolment, interface)
-    if head.get("marking"):
-        study = replace(study, marking=_marking(head["marking"], str(path)))
-    if head.get("training"):
-        study = replace(study, training=_training(head["training"], str(path)))
-    _check_complete(study, head["booklets"], head["tasks"], folder)
-    return study
-
-
-def _enrolment(row: Any, where: str) -> Enrolment:
-    checked(row, {"consent": str, "questions": list}, f"{where}: enrolment")
-    types = {"id": str, "question": str, "choices": list, "screen_out": list}
-    asked = [checked(each, types, f"{where}: question {number}") for number, each in enumerate(row["questions"], 1)]
-    questions = (AboutJudge(q["id"], q["question"], tuple(q["choices"]), tuple(q["screen_out"])) for q in asked)
-    return Enrolment(row["consent"], tuple(questions))
-
-
-def _marking(row: Any, where: str) -> Marking:
-    checked(row, {"question": str, "categories": list}, f"{where}: marking")
-    types = {"id": str, "label": str, "help": str}
-    rows = [checked(each, types, f"{where}: category {number}") for number, each in enumerate(row["categories"], 1)]
-    kinds = (Category(each["id"], each["label"], each["help"], each.get("whole") is True) for each in rows)
-    return Marking(row["question"], tuple(kinds))
-
-
-def _training(row: Any, where: str) -> Training:
-    checked(row, {"tasks": list, "pass_mark": float, "attempts": int}, f"{where}: training")
-    types = {"article": str, "left": str, "right": str, "answers": dict, "explanation": str}
-    rows = [checked(each, types, f"{where}: practice task {number}") for number, each in enumerate(row["tasks"], 1)]
-    tasks = (
-        PracticeTask(
-            each["article"],
-            each["left"],
-            each["right"],
-            {criterion: tuple(right) for criterion, right in each["answers"].items()},
-            each["explanation"],
-            tuple(each.get("more", ())),
-        )
-        for each in rows
+    for where, row in _lines(folder / TASKS):
+        task = parse(Task, {"id": row.pop("task", None), **row}, where)
+        if task.item not in articles:
+            raise StudyError(f"{where}: item {task.item} is not in {ITEMS}; build the study again")
+        tasks.append(task)
+    study = Study(
+        head.study,
+        head.title,
+        head.instructions,
+        head.criteria,
+        head.judges_per_item,
+        articles,
+        tuple(tasks),
+        head.enrolment,
+        head.interface,
+        head.training,
+        head.marking,
     )
-    return Training(tuple(tasks), row["pass_mark"], row["attempts"])
+    _check_complete(study, head.booklets, head.tasks, folder)
+    return study
 
 
 def read_key(path: str | Path) -> StudyKey:
     """Read a key from its file, or from the folder of a study that contains it. Raises StudyError."""
     path = Path(path) / KEY if Path(path).is_dir() else Path(path)
-    row = read_object(path, "give the key file that `rlsum human-eval build` wrote")
-    checked(row, {"study": str, "seed": int, "systems": list, "items": dict, "tasks": dict, "ties": list}, str(path))
-    tasks = {}
-    for task, fields in row["tasks"].items():
-        where = f"{path}: task {task}"
-        checked(fields, {"pair": list, "left": str, "right": str, "kind": str}, where)
-        kind, expected = fields["kind"], fields.get("expected")
-        if kind not in TASK_KINDS or expected not in (None, LEFT, RIGHT, NONE):
-            raise StudyError(f"{where}: unknown kind or expected answer; build the study again")
-        sides, more = (fields["left"], fields["right"]), tuple(fields.get("more", ()))
-        tasks[task] = TaskKey(_systems(fields, where), *sides, kind, fields.get("repeats"), expected, more)
-    rows = [checked(tie, {"item": str, "pair": list}, f"{path}: tie {n}") for n, tie in enumerate(row["ties"], 1)]
-    ties = tuple(EqualTexts(tie["item"], _pair(tie, f"{path}: tie of {tie['item']}")) for tie in rows)
-    return StudyKey(row["study"], row["seed"], tuple(row["systems"]), row.get("baseline"), row["items"], tasks, ties)
+    key = parse(StudyKey, read_object(path, "give the key file that `rlsum human-eval build` wrote"), str(path))
+    for name, task in key.tasks.items():
+        if len(task.pair) < 2 or task.expected not in (None, LEFT, RIGHT, NONE):
+            raise StudyError(f"{path}: task {name}: less than two systems, or an unknown answer; build the study again")
+    return key
 
 
 def check_key(key: StudyKey, study: Study, where: str) -> None:
@@ -229,18 +194,6 @@ def read_object(path: Path, fix: str) -> dict[str, Any]:
         raise StudyError(f"{path}: {error}; {fix}") from error
     if not isinstance(row, dict):
         raise StudyError(f"{path}: not a JSON object; {fix}")
-    return row
-
-
-def checked(row: Any, types: Mapping[str, type], where: str) -> dict[str, Any]:
-    """``row`` if it is an object with fields of these types. Raises StudyError beginning with ``where``."""
-    if not isinstance(row, dict):
-        raise StudyError(f"{where}: not an object")
-    for name, type_ in types.items():
-        if name not in row:
-            raise StudyError(f"{where}: no {name!r}; expected {', '.join(types)}")
-        if not isinstance(row[name], type_) or isinstance(row[name], bool):
-            raise StudyError(f"{where}: {name} must be {_TYPE_NAMES[type_]}, not {json.dumps(row[name])[:40]}")
     return row
 
 
@@ -283,25 +236,12 @@ def _check_complete(study: Study, booklets: int, tasks: int, folder: Path) -> No
         raise StudyError(f"{folder / STUDY}: criteria must not be empty, and their ids must differ; build it again")
 
 
-def _lines(path: Path, types: Mapping[str, type]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The location of each line and its fields, with those of ``types``."""
+def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The location of each line and its fields."""
     for line in jsonl(path):
         if line.problem:
             raise StudyError(f"{line.where}: {line.problem}; build the study again")
-        yield line.where, checked(line.fields, types, line.where)
-
-
-def _pair(row: Mapping[str, Any], where: str) -> tuple[str, str]:
-    systems = _systems(row, where)
-    if len(systems) != 2:
-        raise StudyError(f"{where}: pair must be two systems; build the study again")
-    return systems[0], systems[1]
-
-
-def _systems(row: Mapping[str, Any], where: str) -> tuple[str, ...]:
-    if len(row["pair"]) < 2 or not all(isinstance(system, str) for system in row["pair"]):
-        raise StudyError(f"{where}: pair must be two systems; build the study again")
-    return tuple(row["pair"])
+        yield line.where, line.fields
 
 
 def criterion_row(criterion: Criterion) -> dict[str, str]:

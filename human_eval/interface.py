@@ -6,7 +6,7 @@ import re
 from importlib import resources
 from pathlib import Path
 
-from human_eval.files import checked
+from human_eval.parsing import parse, read_yaml
 from human_eval.study import Interface, StudyError
 
 _NAMES = re.compile(r"\{\w+\}")
@@ -23,28 +23,20 @@ def read_interface(language: str) -> Interface:
 
     Texts that a file lacks stay English. Raises StudyError.
     """
-    import yaml
-
     if language == "en":
         return Interface()
-    if language in bundled():
-        content = (resources.files("human_eval") / "languages" / f"{language}.yaml").read_text(encoding="utf-8")
-    else:
-        try:
-            content = Path(language).read_text(encoding="utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            known = ", ".join(["en", *bundled()])
-            raise StudyError(f"--language {language}: neither {known} nor a file that can be read") from error
-    try:
-        row = checked(yaml.safe_load(content), {"language": str, "texts": dict}, f"--language {language}")
-    except yaml.YAMLError as error:
-        raise StudyError(f"--language {language}: not YAML ({' '.join(str(error).split())[:200]})") from error
-    for english, text in row["texts"].items():
-        if not isinstance(english, str) or not isinstance(text, str):
-            raise StudyError(f"--language {language}: {english!r} must be a text with its translation; quote both")
+    known = language in bundled()
+    path = Path(str(resources.files("human_eval"))) / "languages" / f"{language}.yaml" if known else Path(language)
+    if not path.is_file():
+        raise StudyError(f"--language {language}: neither {', '.join(['en', *bundled()])} nor a file")
+    row = read_yaml("--language", path)
+    if not isinstance(row, dict) or not row.keys() >= {"language", "texts"}:
+        raise StudyError(f"--language {language}: expected a mapping with language and texts")
+    interface = parse(Interface, row, f"--language {language}")
+    for english, text in interface.texts.items():
         if sorted(_NAMES.findall(english)) != sorted(_NAMES.findall(text)):
             raise StudyError(f"--language {language}: {english!r} and its translation need the same names in braces")
-    return Interface(row["language"], row["texts"])
+    return interface
 
 
 def untranslated(interface: Interface) -> list[str]:

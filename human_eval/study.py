@@ -121,6 +121,11 @@ class PracticeTask:
     explanation: str = ""
     more: tuple[str, ...] = ()
 
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All summaries, as they are shown."""
+        return (self.left, self.right, *self.more)
+
 
 @dataclass(frozen=True)
 class Training:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from human_eval.answers import AnswerKind
-from human_eval.files import checked
 from human_eval.marks import LETTERS, Mark, agree, fault, written
+from human_eval.parsing import parse, read_yaml
 from human_eval.study import ERRORS, Criterion, Marking, PracticeTask, StudyError, Training
 
 
@@ -20,50 +20,34 @@ def read_training(path: Path, criteria: Sequence[Criterion], marking: Marking | 
     answer or a list of those that are right, and for ``errors`` a list of {summary, words, kind}; ``more``, a list of
     further summaries, and the explanation are optional.
     """
-    import yaml
-
-    where = f"--training {path}"
-    try:
-        row = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise StudyError(f"{where}: cannot be read ({error.strerror}); give a YAML or JSON file") from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise StudyError(f"{where}: neither YAML nor JSON ({' '.join(str(error).split())[:200]})") from error
-    checked(row, {"tasks": list}, where)
-    unknown = [str(name) for name in row if name not in ("pass_mark", "attempts", "tasks")]
-    if unknown:
-        raise StudyError(f"{where}: unknown field {unknown[0]!r}; a training has pass_mark, attempts and tasks")
-    mark, attempts = row.get("pass_mark", Training.pass_mark), row.get("attempts", Training.attempts)
-    if not isinstance(mark, int | float) or isinstance(mark, bool) or not 0 < mark <= 1:
-        raise StudyError(f"{where}: pass_mark {mark!r}: expected the share of right answers, above 0 and at most 1")
-    if not isinstance(attempts, int) or isinstance(attempts, bool) or attempts < 1:
-        raise StudyError(f"{where}: attempts {attempts!r}: expected a whole number, 1 or more")
-    if not row["tasks"]:
+    where, row = f"--training {path}", read_yaml("--training", path)
+    tasks = row.get("tasks") if isinstance(row, dict) else None
+    if not isinstance(tasks, list) or not tasks:
         raise StudyError(f"{where}: no tasks; give one or more with known answers")
-    tasks = (_task(each, criteria, marking, f"{where}: task {number}") for number, each in enumerate(row["tasks"], 1))
-    return Training(tuple(tasks), float(mark), attempts)
+    training = parse(Training, {**row, "tasks": []}, where)
+    if not 0 < training.pass_mark <= 1:
+        raise StudyError(f"{where}: pass_mark {training.pass_mark}: expected the share of right answers, up to 1")
+    if training.attempts < 1:
+        raise StudyError(f"{where}: attempts {training.attempts}: expected a whole number, 1 or more")
+    practice = (_task(each, criteria, marking, f"{where}: task {number}") for number, each in enumerate(tasks, 1))
+    return replace(training, tasks=tuple(practice))
 
 
 def _task(row: Any, criteria: Sequence[Criterion], marking: Marking | None, where: str) -> PracticeTask:
-    checked(row, {"article": str, "left": str, "right": str, "answers": dict}, where)
-    checked({"more": [], **row}, {"more": list}, where)
-    known = [field.name for field in fields(PracticeTask)]
-    if unknown := [str(name) for name in row if name not in known]:
-        raise StudyError(f"{where}: unknown field {unknown[0]!r}; a task has {', '.join(known)}")
+    given = row.get("answers") if isinstance(row, dict) else None
+    task = parse(PracticeTask, {**row, "answers": {}} if isinstance(row, dict) else row, where)
     kinds = {criterion.id: criterion.kind for criterion in criteria}
-    texts = (row["left"], row["right"], *map(str, row.get("more", ())))
     for name, kind in kinds.items():
-        if not kind.texts[0] <= len(texts) <= kind.texts[1]:
+        if not kind.texts[0] <= len(task.texts) <= kind.texts[1]:
             few, most = kind.texts
-            raise StudyError(f"{where}: {len(texts)} summaries; {name} takes {few} to {most}, the others under `more`")
-    given = row["answers"].items()
-    answers = {name: _right(name, right, texts, kinds, marking, f"{where}: answers") for name, right in given}
-    if not answers:
+            count = f"{len(task.texts)} summaries"
+            raise StudyError(f"{where}: {count}; {name} takes {few} to {most}, the others under `more`")
+    if not isinstance(given, dict) or not given:
         raise StudyError(f"{where}: answers: none is known; give the right answer to one criterion or more")
-    explanation = row.get("explanation") or ""
-    if not isinstance(explanation, str):
-        raise StudyError(f"{where}: explanation must be text; quote it")
-    return PracticeTask(row["article"], row["left"], row["right"], answers, explanation.strip(), texts[2:])
+    answers = {
+        name: _right(name, right, task.texts, kinds, marking, f"{where}: answers") for name, right in given.items()
+    }
+    return replace(task, answers=answers, explanation=task.explanation.strip())
 
 
 def _right(
@@ -87,19 +71,31 @@ def _right(
     return tuple(right)
 
 
+@dataclass(frozen=True)
+class _KnownError:
+    """An error in the file: the letter of the ``summary``, its ``words`` there, "" for the whole, and its ``kind``."""
+
+    summary: str
+    kind: str
+    words: str = ""
+
+
 def _errors(given: Any, texts: Sequence[str], marking: Marking, where: str) -> str:
     """The answer that marks the errors of a file: an empty list, or {summary: B, words, kind} for each."""
+    if not isinstance(given, list):
+        raise StudyError(f"{where}: errors must be a list")
     found = []
-    for row in checked({"errors": given}, {"errors": list}, where)["errors"]:
-        checked(row, {"summary": str, "kind": str}, f"{where}: errors")
-        place, words = LETTERS[: len(texts)].find(row["summary"]), row.get("words", "")
-        if place < 0 or len(row["summary"]) != 1:
-            raise StudyError(f"{where}: errors: summary {row['summary']!r}: expected one of {LETTERS[: len(texts)]}")
-        if words and texts[place].count(words) != 1:
-            count = texts[place].count(words)
-            raise StudyError(f"{where}: errors: {words!r} is {count} times in summary {row['summary']}; expected once")
-        start = texts[place].find(words) if words else 0
-        found.append(Mark(place, start, start + len(words), row["kind"]))
+    for error in (parse(_KnownError, row, f"{where}: errors") for row in given):
+        place = LETTERS[: len(texts)].find(error.summary)
+        if place < 0 or len(error.summary) != 1:
+            raise StudyError(f"{where}: errors: summary {error.summary!r}: expected one of {LETTERS[: len(texts)]}")
+        count = texts[place].count(error.words) if error.words else 1
+        if count != 1:
+            raise StudyError(
+                f"{where}: errors: {error.words!r} is {count} times in summary {error.summary}; expected once"
+            )
+        start = texts[place].find(error.words)
+        found.append(Mark(place, start, start + len(error.words), error.kind))
     answer = written(found)
     if wrong := fault(answer, texts, marking.categories):
         raise StudyError(f"{where}: errors: {wrong}")

@@ -18,7 +18,7 @@ from typing import Literal
 
 from human_eval.collection.database import Database, check_study, connect_to_read, usable
 from human_eval.collection.responses import read_rows
-from human_eval.files import checked
+from human_eval.parsing import parse
 from human_eval.study import Study, StudyError, Training
 from human_eval.training import marks
 from rlsum.files import write_atomically
@@ -139,15 +139,15 @@ def write_practice(path: Path, study: Study, answers: Iterable[PracticeAnswer]) 
 def read_practice(path: Path, study: Study) -> list[PracticeAnswer]:
     """Read what `write_practice` wrote. Raises StudyError naming the first invalid line."""
     fix = "make the file with `rlsum human-eval collect`"
-    types = {"study": str, "judge": str, "attempt": int, "task": str, "answers": dict, "right": int, "known": int}
     rows = []
     for where, row, problem in read_rows(path):
         if problem:
             raise StudyError(f"{where}: {problem}; {fix}")
-        checked(row, types | {"seconds": float, "submitted": str}, where)
-        if row["study"] != study.id or study.training is None or row["task"] not in study.training.by_id:
+        known = {name: value for name, value in row.items() if name != "study"}
+        answer = parse(PracticeAnswer, known, where)
+        if row.get("study") != study.id or study.training is None or answer.task not in study.training.by_id:
             raise StudyError(f"{where}: of another study or training; {fix}")
-        rows.append(PracticeAnswer(**{name: value for name, value in row.items() if name != "study"}))
+        rows.append(answer)
     return rows
 
 

@@ -10,20 +10,19 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from human_eval import marks
-from human_eval.files import checked
 from human_eval.formatting import is_unicode
+from human_eval.parsing import parse
 from human_eval.study import ERRORS, Study, StudyError
 from rlsum.files import write_atomically
 from rlsum.readers import jsonl
 
 Origin = Literal["app", "mturk", "offline", "csv"]
-ORIGINS: tuple[Origin, ...] = get_args(Origin)
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)  # no study is older
 FAST_CLOCKS = timedelta(days=1)  # of judges, and time zones that are missing in their files
 
@@ -80,12 +79,11 @@ def read_rows(path: str | Path) -> Iterator[tuple[str, dict[str, Any], str]]:
 
 def response_of(row: Mapping[str, Any]) -> Response | str:
     """The response in a JSON object, yet to be checked by `fault`, or what is wrong with the object."""
+    given = {field.name: row[field.name] for field in fields(Response) if row.get(field.name) is not None}
     try:
-        checked(row, {"study": str, "task": str, "judge": str, "answers": dict}, "not a judgment")
+        return parse(Response, given, "not a judgment")
     except StudyError as error:
         return str(error)
-    optional = row.get("comment") or "", row.get("seconds"), row.get("submitted"), row.get("origin", "app")
-    return Response(row["study"], row["task"], row["judge"], row["answers"], *optional)
 
 
 def fault(response: Response, study: Study) -> str:
@@ -96,16 +94,12 @@ def fault(response: Response, study: Study) -> str:
         return f"unknown task: {response.task[:40]!r}"
     if not response.judge.strip():
         return "no judge"
-    if not isinstance(response.comment, str):
-        return "comment must be text"
     if not is_unicode(response.judge + response.comment):
         return "judge or comment is not valid Unicode"
-    if response.origin not in ORIGINS:
-        return f"unknown origin: {str(response.origin)[:40]!r}, expected {', '.join(ORIGINS)}"
     if study.training and response.origin != "app":
         return "not from the app: without the training round, which the app alone can hold"
-    if response.seconds is not None and not _is_duration(response.seconds):
-        return f"seconds must be a number, 0 or more: {json.dumps(response.seconds)[:40]}"
+    if response.seconds is not None and not 0 <= response.seconds < math.inf:
+        return f"seconds must be a number, 0 or more: {response.seconds}"
     if response.submitted is not None and not _is_time(response.submitted):
         return f"submitted must be an ISO time with its zone: {str(response.submitted)[:40]!r}"
     if response.submitted is not None and not _is_past(response.submitted):
@@ -131,13 +125,6 @@ def answers_in(fields: Mapping[str, str], study: Study, task: str) -> dict[str, 
     texts = len(study.by_id[task].texts) if task in study.by_id else 2
     answers = {criterion.id: criterion.kind.answer(fields, criterion.id, texts) for criterion in study.criteria}
     return {name: answer for name, answer in answers.items() if answer}
-
-
-def _is_duration(value: Any) -> bool:
-    try:
-        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value >= 0
-    except OverflowError:  # an integer of hundreds of digits
-        return False
 
 
 def _is_past(time: str) -> bool:

@@ -31,7 +31,7 @@ def test_questions_are_read_with_their_choices(tmp_path):
         ("- 3", "not an object"),
         ("- {id: a}", "no 'question'"),
         ("- {id: A b, question: x}", "invalid id"),
-        ("- {id: a, question: x, choices: [yes]}", "quote yes, no and numbers"),
+        ("- {id: a, question: x, choices: [yes]}", "choices: 1 must be text, not true; quote it"),
         ("- {id: a, question: x, choices: [b], screen_out: [c]}", "none of the choices"),
         ("- {id: a, question: x, help: y}", "unknown field 'help'"),
         ("- {id: a, question: x}\n- {id: a, question: y}", "duplicate id a"),

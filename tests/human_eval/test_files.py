@@ -105,7 +105,7 @@ def test_a_study_that_was_changed_is_refused_with_its_line(folder, name, change,
         ({"format": 2}, "format 2 is not 1"),
         ({"criteria": []}, "criteria must not be empty"),
         ({"criteria": [{"id": "x", "question": "q", "help": ""}] * 2}, "ids must differ"),
-        ({"criteria": ["x"]}, "criterion 1: not an object"),
+        ({"criteria": ["x"]}, "criteria: 1: not an object"),
         ({"title": 3}, "title must be text"),
         ({"booklets": 5}, "not hold the 5 complete booklets"),
     ],
@@ -120,9 +120,15 @@ def test_a_head_that_was_changed_is_refused(folder, change, told):
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"tasks": {"t1": {"pair": ["a", "b"], "left": "a", "right": "b", "kind": "other"}}}, "unknown kind"),
-        ({"tasks": {"t1": {"pair": ["a"], "left": "a", "right": "b", "kind": "pair"}}}, "pair must be two"),
-        ({"tasks": {"t1": 3}}, "task t1: not an object"),
+        (
+            {"tasks": {"t1": {"pair": ["a", "b"], "left": "a", "right": "b", "kind": "other"}}},
+            "t1: kind must be 'pair'",
+        ),
+        (
+            {"tasks": {"t1": {"pair": ["a"], "left": "a", "right": "b", "kind": "pair"}}},
+            "less than two systems",
+        ),
+        ({"tasks": {"t1": 3}}, "tasks: t1: not an object"),
         ({"ties": [{"pair": ["a", "b"]}]}, "no 'item'"),
         ({"systems": "a, b"}, "systems must be a list"),
     ],

@@ -42,9 +42,9 @@ def test_texts_of_a_file_lay_over_english(tmp_path):
     ("content", "told"),
     [
         (None, "neither en, de"),
-        ("[", "not YAML"),
-        ("language: fr", "no 'texts'"),
-        ("language: fr\ntexts: {Begin: 3}", "must be a text"),
+        ("[", "neither YAML nor JSON"),
+        ("language: fr", "expected a mapping with language and texts"),
+        ("language: fr\ntexts: {Begin: 3}", "must be text"),
         ('language: fr\ntexts: {"Continue with comparison {n}": "Continuer"}', "same names in braces"),
     ],
 )

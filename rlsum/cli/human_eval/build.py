@@ -181,7 +181,8 @@ def _wording(
     from human_eval.criteria import instructions as usual
     from human_eval.enrolment import read_consent, read_questions
     from human_eval.interface import read_interface, untranslated
-    from human_eval.study import Enrolment, StudyError
+    from human_eval.parsing import read_text
+    from human_eval.study import Enrolment
     from human_eval.training import read_training
 
     given: dict[str, Any] = {"criteria": criteria}
@@ -193,11 +194,7 @@ def _wording(
     if title is not None:
         given["title"] = title
     if instructions is not None:
-        try:
-            given["instructions"] = instructions.read_text(encoding="utf-8-sig").strip()
-        except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", error)
-            raise StudyError(f"--instructions {instructions}: cannot be read ({reason}); give a text file") from error
+        given["instructions"] = read_text("--instructions", instructions)
     questions = () if about is None else read_questions(about)
     given["enrolment"] = Enrolment("" if consent is None else read_consent(consent), questions)
     if training is not None:
