@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from rewards import Description, Reward, describe
 from rewards import from_spec as load
-from rlsum.generation.job import Generated, Generating
+from rlsum.generation.job import Generated
+from rlsum.generation.options import Generating
 
 if TYPE_CHECKING:
     from rlsum.compare.config import Comparison

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from rlsum.cli.options import bars
+from rlsum.cli.options import arguments, bars
 
 
 def generate(
@@ -112,35 +112,9 @@ def generate(
 
     accelerate launch --num_processes 4 -m rlsum generate runs/cnndm/mle test.jsonl -o out.jsonl
     """
+    options = locals()
     from rlsum import api
 
-    how = api.Generating(
-        beam=beam,
-        max_length=max_length,
-        min_length=min_length,
-        length_penalty=length_penalty,
-        block_ngrams=block_ngrams,
-        method=method,
-        best_of=best_of,
-        by=by,
-        mbr=mbr,
-        samples=samples,
-        temperature=temperature,
-        top_k=top_k,
-        top_p=top_p,
-        seed=seed,
-        prefix=prefix,
-        line_break=line_break,
-        max_source=max_source,
-        global_attention=global_attention,
-        split=split,
-        id_column=id_column,
-        source_column=source_column,
-        reference_column=reference_column,
-        limit=limit,
-        system=system,
-        batch_size=batch_size,
-        device=device,
-    )
+    how = arguments(api.Generating, options)
     with bars() as advance:
         api.generate(checkpoint, corpus, out, how, overwrite=overwrite, say=typer.echo, advance=advance)

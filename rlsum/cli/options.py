@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import fields
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from rlsum.api import Advance
     from rlsum.config_reference import Key
 
+Made = TypeVar("Made")
+
 JUDGMENTS = "Judgments: JSONL, hf://owner/name, or NAME:PATH for public data."
 
 Metrics = Annotated[
@@ -27,6 +30,11 @@ LongSignatures = Annotated[
     bool, typer.Option("--long-signatures", help="Write out the names of the signatures' fields.")
 ]
 HumanScore = Annotated[str, typer.Option("--score", help="The human score to use.")]
+
+
+def arguments(kind: type[Made], options: Mapping[str, Any]) -> Made:
+    """A dataclass from a command's options, its ``locals()``, by the names of the fields."""
+    return kind(**{field.name: options[field.name] for field in fields(kind)})  # type: ignore[arg-type]
 
 
 def chosen(option: str, written: str, known: tuple[str, ...]) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
@@ -81,46 +80,6 @@ class SummaryTask:
             name = self.choice.reward.name
             print(f"{identity}: no sample has a score by {name} ({reason}); the first is taken", file=sys.stderr)
         return chosen
-
-
-def decoding_of(
-    trained: Decoding,
-    beam: int | None = None,
-    max_length: int | None = None,
-    min_length: int | None = None,
-    length_penalty: float | None = None,
-    block_ngrams: int | None = None,
-    sampled: bool = False,
-    temperature: float | None = None,
-    top_k: int | None = None,
-    top_p: float | None = None,
-) -> Decoding:
-    """Beam search (greedy if the beam is 1), or one sample an article if ``sampled``.
-
-    The options are those given, by default those of ``trained``. Raises UserError if the lengths exclude each other, if
-    a number is out of range, or for an option of the other method.
-    """
-    searching = {"beam": beam, "length_penalty": length_penalty}
-    drawing = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
-    for name, value in (searching if sampled else drawing).items():
-        if value is not None:
-            other, method = ("sampling", "beam") if sampled else ("beam search", "sample")
-            raise UserError(f"--{name.replace('_', '-')} {value}: not with {other}; use --method {method}")
-    given = {**searching, **drawing, "max_length": max_length, "min_length": min_length, "block_ngrams": block_ngrams}
-    if length_penalty is not None and not math.isfinite(length_penalty):
-        raise UserError(f"--length-penalty {length_penalty}: must be a finite number; 1 is usual")
-    if temperature is not None and not 0 < temperature < math.inf:
-        raise UserError(f"--temperature {temperature}: must be a finite number above 0; 1 is the model's distribution")
-    if top_p is not None and not 0 < top_p <= 1:
-        raise UserError(f"--top-p {top_p}: must be above 0 and at most 1, which keeps all tokens")
-    options = {**asdict(trained), **{name: value for name, value in given.items() if value is not None}}
-    if options["min_length"] >= options["max_length"]:
-        raise UserError(
-            f"--min-length {options['min_length']}: must be smaller than the maximum of {options['max_length']}; "
-            "raise --max-length"
-        )
-    decoding = replace(trained, **options)
-    return replace(decoding, method="sample", samples=1) if sampled else decoding.searching()
 
 
 def check_device(name: str | None) -> str:

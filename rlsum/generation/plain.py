@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from rlsum.config import Config, DataConfig, Training
 from rlsum.errors import UserError
+from rlsum.generation.options import Generating
 from rlsum.models.decoding import Decoding
 from rlsum.models.pretrained import loading
 from rlsum.models.sizes import Seq2SeqConfig
@@ -33,38 +34,33 @@ UNSUPPORTED = {  # settings of a generation config that are not followed, with t
 }
 
 
-def configuration(
-    name: str,
-    prefix: str | None = None,
-    line_break: str | None = None,
-    max_source: int | None = None,
-    global_attention: Literal["none", "first"] | None = None,
-) -> tuple[Config, list[str]]:
+def configuration(name: str, how: Generating) -> tuple[Config, list[str]]:
     """A run's configuration for a folder that ``save_pretrained`` wrote, or for a name on the hub; reads no weights.
 
     Options that are not given come from ``task_specific_params`` for summarization (such as T5's prefix), else from the
     generation config, else from rlsum's defaults. Also returns the settings that are not followed, as ``key=value``.
 
-    Raises CheckpointError for anything else, UserError if ``max_source`` exceeds the model's positions.
+    Raises CheckpointError for anything else, UserError if ``how.max_source`` exceeds the model's positions.
     """
     sizes, tokenizer, settings = _read(name)
+    global_attention, line_break = how.global_attention, how.line_break
     if faults := loading.attention_faults(sizes, global_attention or "none"):
         raise UserError(faults[0].replace("model.global_attention=", "--global-attention "))
     if global_attention is None:  # on the first token in summaries of LED: Beltagy et al. 2020
         global_attention = "none" if loading.attention_faults(sizes, "first") else "first"
     if line_break is None:
         line_break = "<n>" if "<n>" in tokenizer.get_vocab() else " "
-    limit = _most_source(sizes, tokenizer)
+    max_source = how.max_source or _most_source(sizes, tokenizer)
     section = Seq2SeqConfig(
         pretrained=name,
-        prefix=settings.get("prefix", "") if prefix is None else prefix,
+        prefix=settings.get("prefix", "") if how.prefix is None else how.prefix,
         line_break=line_break,
         global_attention=global_attention,
     )
-    _check_positions(sizes, "--max-source", "source", max_source or limit)
+    _check_positions(sizes, "--max-source", "source", max_source)
     config = Config(
         run=name,
-        data=DataConfig(train="-", valid="-", max_source=max_source or limit),  # no corpus to train on
+        data=DataConfig(train="-", valid="-", max_source=max_source),  # no corpus to train on
         training=Training(steps=1),
         model=section,
         decoding=decoding(settings, loading.positions(sizes, "target")),

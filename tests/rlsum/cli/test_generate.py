@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from rlsum.cli.app import app
 from rlsum.errors import UserError
 from rlsum.generation import outputs as generation
-from rlsum.generation.outputs import decoding_of
+from rlsum.generation.options import Generating, decoding_of
 from rlsum.models.decoding import Decoding
 from rlsum.records import read_outputs
 from rlsum.training import checkpoint
@@ -49,26 +49,26 @@ def generate(*arguments):
 
 
 def test_what_is_not_given_is_the_runs_and_the_search_a_beam():
-    assert decoding_of(TRAINED) == Decoding("beam", 3, 7, 2, 0.5, 2)
-    assert decoding_of(TRAINED, beam=1, min_length=0, block_ngrams=0) == Decoding("greedy", 1, 7, 0, 0.5, 0)
-    assert decoding_of(Decoding()) == Decoding("beam", 5)
+    assert decoding_of(TRAINED, Generating()) == Decoding("beam", 3, 7, 2, 0.5, 2)
+    assert decoding_of(TRAINED, Generating(beam=1, min_length=0, block_ngrams=0)) == Decoding("greedy", 1, 7, 0, 0.5, 0)
+    assert decoding_of(Decoding(), Generating()) == Decoding("beam", 5)
     with pytest.raises(UserError, match="--min-length 2: must be smaller than the maximum of 2"):
-        decoding_of(TRAINED, max_length=2)
+        decoding_of(TRAINED, Generating(max_length=2))
     with pytest.raises(UserError, match="--length-penalty nan: must be"):
-        decoding_of(TRAINED, length_penalty=float("nan"))
+        decoding_of(TRAINED, Generating(length_penalty=float("nan")))
 
 
 def test_samples_have_their_own_options_and_the_runs_limits():
     trained = Decoding(max_length=7, min_length=2, block_ngrams=2, samples=4, temperature=0.7, top_k=9)
     expected = Decoding("sample", max_length=7, min_length=2, block_ngrams=2, temperature=0.7, top_k=3, top_p=0.9)
-    assert decoding_of(trained, sampled=True, top_k=3, top_p=0.9) == expected
+    assert decoding_of(trained, Generating(top_k=3, top_p=0.9), sampled=True) == expected
     with pytest.raises(UserError, match="--top-k 3: not with beam search"):
-        decoding_of(trained, top_k=3)
+        decoding_of(trained, Generating(top_k=3))
     with pytest.raises(UserError, match="--beam 2: not with sampling"):
-        decoding_of(trained, sampled=True, beam=2)
+        decoding_of(trained, Generating(beam=2), sampled=True)
     for option, value in (("temperature", 0.0), ("temperature", float("inf")), ("top_p", 0.0), ("top_p", 1.5)):
         with pytest.raises(UserError, match=f"--{option.replace('_', '-')} {value}: must be"):
-            decoding_of(trained, sampled=True, **{option: value})
+            decoding_of(trained, Generating(**{option: value}), sampled=True)
 
 
 def test_samples_are_a_function_of_the_seed(run_folder, tmp_path):

@@ -13,6 +13,7 @@ from rlsum.cli.app import app
 from rlsum.errors import UserError
 from rlsum.generation import outputs as generation
 from rlsum.generation import plain
+from rlsum.generation.options import Generating
 from rlsum.models.decoding import Decoding
 from rlsum.records import read_outputs
 
@@ -150,7 +151,9 @@ def test_settings_of_older_models_stand_in_their_sizes(tmp_path, articles):
 
 def test_a_stopped_job_does_not_go_on_with_another_attention(tmp_path):
     folder = str(saved(tmp_path / "mine", "led"))
-    configs = [plain.configuration(folder, global_attention=tokens)[0] for tokens in ("none", "first", "first")]
+    configs = [
+        plain.configuration(folder, Generating(global_attention=tokens))[0] for tokens in ("none", "first", "first")
+    ]
     rows = tiny.rows(tiny.NEWS)
     tasks = [generation.SummaryTask(plain.load(config), rows, config.decoding, "s", 1).key() for config in configs]
     assert tasks[0] != tasks[1] == tasks[2]
@@ -158,9 +161,9 @@ def test_a_stopped_job_does_not_go_on_with_another_attention(tmp_path):
 
 def test_pegasus_has_its_lines(tmp_path, articles):
     folder = saved(tmp_path / "mine", "pegasus", **SETTINGS)
-    config, _ = plain.configuration(str(folder))
+    config, _ = plain.configuration(str(folder), Generating())
     assert (config.model.line_break, config.data.max_source) == ("<n>", 64)
-    config, _ = plain.configuration(str(folder), line_break=" ", max_source=20)
+    config, _ = plain.configuration(str(folder), Generating(line_break=" ", max_source=20))
     assert (config.model.line_break, config.data.max_source) == (" ", 20)
 
 

@@ -13,6 +13,7 @@ from transformers import AutoModelForSeq2SeqLM
 
 from rlsum.errors import UserError
 from rlsum.generation import plain
+from rlsum.generation.options import Generating
 from rlsum.models.pretrained import loading
 from rlsum.training.start import seq2seq
 
@@ -94,7 +95,7 @@ def test_two_networks_in_one_have_the_positions_of_each(tmp_path):
     sizes = loading.load_config(str(folder))
     sizes.decoder.max_position_embeddings = 32
     assert [loading.positions(sizes, side) for side in ("source", "target")] == [64, 32]
-    assert plain.configuration(str(folder))[0].data.max_source == 64
+    assert plain.configuration(str(folder), Generating())[0].data.max_source == 64
 
 
 def test_positions_that_begin_behind_padding_are_fewer(tmp_path):
@@ -118,7 +119,7 @@ def test_a_token_that_the_network_has_no_place_for_is_named_where_a_text_has_it(
     known = len(tokenizer)
     tokenizer.add_tokens(["Quercus"])
     tokenizer.save_pretrained(copied)
-    config = plain.configuration(str(copied))[0]
+    config = plain.configuration(str(copied), Generating())[0]
     model = seq2seq.built(config, config.model, str(copied))
     model.read(tiny.rows(tiny.NEWS), 64, 20)
     for pair in (("the Quercus", "the mill"), ("the mill", "the Quercus")):
