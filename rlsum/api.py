@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from rlsum.explain.explained import Explained
     from rlsum.judgments.collection import Judgments
     from rlsum.meta_evaluation.baselines import Unit
-    from rlsum.meta_evaluation.evaluation import MetaEvaluation
     from rlsum.meta_evaluation.grouped import Average
+    from rlsum.meta_evaluation.report import MetaEvaluation
     from rlsum.records import Output
     from rlsum.scoring.evaluation import Evaluation
     from rlsum.scoring.pairs import Pairs
@@ -175,6 +175,7 @@ def correlate(
     from rlsum.judgments.registry import load as loaded
     from rlsum.meta_evaluation.cache import default_folder, scores_file
     from rlsum.meta_evaluation.evaluation import Choices, check_choices, meta_evaluate
+    from rlsum.meta_evaluation.report import MetaEvaluation
     from rlsum.meta_evaluation.scores import scored, short_labels
 
     choices = Choices(level, average, test, resamples, seed, random)
@@ -191,7 +192,7 @@ def correlate(
 
     named = {short: scorers[label] for label, short in short_labels(scorers).items()}
     table = scored(data, named, score=score, length=length, cache=file, progress=count)
-    return meta_evaluate(table, statistics, choices)
+    return MetaEvaluation(**vars(meta_evaluate(table, statistics, choices)))
 
 
 def train(

@@ -1,9 +1,9 @@
-"""Imports at module level never form a circle, also under TYPE_CHECKING: between modules, and between packages."""
+"""Imports never form a circle, also inside functions and under TYPE_CHECKING: between modules, and between packages."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -20,24 +20,15 @@ def modules(root: Path, products=PRODUCTS) -> dict[str, Path]:
     return {".".join(names[:-1] if names[-1] == "__init__" else names): path for names, path in parts}
 
 
-def statements(node: ast.AST) -> Iterator[ast.stmt]:
-    """Import statements that run when the module is imported or type-checked: not those inside functions."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.Import | ast.ImportFrom):
-            yield child
-        elif not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            yield from statements(child)
-
-
 def imports(files: Mapping[str, Path]) -> dict[str, set[str]]:
     """Module -> the modules of ours that it imports."""
     graph: dict[str, set[str]] = {}
     for module, path in files.items():
         names = []
-        for statement in statements(ast.parse(path.read_text(encoding="utf-8"))):
+        for statement in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(statement, ast.Import):
                 names += [alias.name for alias in statement.names]
-            else:
+            elif isinstance(statement, ast.ImportFrom):
                 base = ".".join(module.split(".")[: -statement.level]) if statement.level else ""
                 source = ".".join(part for part in (base, statement.module) if part)
                 members = [f"{source}.{alias.name}" for alias in statement.names]
@@ -80,7 +71,7 @@ def test_no_packages_import_each_other(depth):
 @pytest.mark.parametrize(
     "statement",
     ["from rlsum.a.one import f", "from rlsum.a import one", "import rlsum.a.one", "from ..a.one import f",
-     "if TYPE_CHECKING:\n    from rlsum.a.one import f"],
+     "if TYPE_CHECKING:\n    from rlsum.a.one import f", "def g():\n    from rlsum.a.one import f"],
 )  # fmt: skip
 def test_a_circle_would_be_noticed(tmp_path, statement):
     for package, content in {"a": "from rlsum.b import two", "b": statement}.items():
@@ -91,10 +82,3 @@ def test_a_circle_would_be_noticed(tmp_path, statement):
     graph = imports(modules(tmp_path))
     assert set(circle(graph)) == {"rlsum.a.one", "rlsum.b.two"}
     assert set(circle(rooms(graph, 2))) == {"rlsum.a", "rlsum.b"}
-
-
-def test_imports_inside_functions_do_not_count(tmp_path):
-    (tmp_path / "rlsum").mkdir()
-    (tmp_path / "rlsum" / "one.py").write_text("import rlsum.two")
-    (tmp_path / "rlsum" / "two.py").write_text("def f():\n    import rlsum.one")
-    assert circle(imports(modules(tmp_path))) == []

@@ -10,7 +10,7 @@ from importlib import resources
 from human_eval.answers import LETTERS
 from human_eval.formatting import csv_text
 from human_eval.study import Study
-from rlsum.pages.page import render
+from rlsum.pages.templates import render
 
 FORMAT = 1  # of the JSON file that a page saves
 FIRST, LAST = ("task", "judge"), ("comment", "study", "article")

@@ -10,7 +10,7 @@ from human_eval.answers import LETTERS
 from human_eval.exports.booklets import TEXTS
 from human_eval.formatting import csv_text, spread
 from human_eval.study import Study, StudyError
-from rlsum.pages.page import render
+from rlsum.pages.templates import render
 
 MTURK_COLUMNS = ("study", "task", "article")
 PROLIFIC_FIELDS = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")  # Prolific replaces these by the participant's values

@@ -100,37 +100,6 @@ def compare_all_metrics(
     return with_holm(tests)
 
 
-def compare_metrics(
-    human: ArrayLike,
-    a: ArrayLike,
-    b: ArrayLike,
-    *,
-    names: tuple[str, str] = ("a", "b"),
-    statistic: Statistic = "spearman",
-    level: Level = "pooled",
-    inputs: Ids | None = None,
-    systems: Ids | None = None,
-    random: Random = "inputs",
-    test: TestOption = "auto",
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-) -> MetricTest:
-    """`compare_all_metrics` on one pair of metrics (n,), without Holm's correction."""
-    (result,) = compare_all_metrics(
-        human,
-        {"a": a, "b": b},
-        statistic=statistic,
-        level=level,
-        inputs=inputs,
-        systems=systems,
-        random=random,
-        test=test,
-        resamples=resamples,
-        seed=seed,
-    )
-    return replace(result, a=names[0], b=names[1], p_holm=float("nan"))
-
-
 def with_holm(tests: Sequence[MetricTest]) -> list[MetricTest]:
     """The tests with ``p_holm`` for all of them as one family."""
     return [replace(test, p_holm=float(p)) for test, p in zip(tests, holm([test.p for test in tests]), strict=True)]

@@ -11,7 +11,7 @@ from rewards.explain import Explanation
 from rlsum.explain import layout
 from rlsum.explain.layout import BAR, CELL, FONT, LINE, Band, FlowLayout, Node, cosine_text, short
 from rlsum.pages import fonts
-from rlsum.pages.page import render
+from rlsum.pages.templates import render
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

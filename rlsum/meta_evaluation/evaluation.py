@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,10 +18,6 @@ from rlsum.evaluation.significance import MetricTest, compare_all_metrics
 from rlsum.evaluation.weighted import Level, Statistic, check
 from rlsum.meta_evaluation.grouped import Choices, GroupedCorrelation, compare_within, correlate_within
 from rlsum.meta_evaluation.scores import ScoreTable
-from rlsum.pages.blocks import Block
-from rlsum.pages.shown import Shown, frame
-
-__all__ = ["Choices", "MetaEvaluation", "Result", "check_choices", "evaluate", "level_of", "meta_evaluate", "swaps"]
 
 STATISTICS: tuple[Statistic, ...] = ("spearman", "pearson", "kendall")
 CEILINGS = ("pearson", "spearman", "kendall")  # statistics of one judge against the others
@@ -46,8 +41,8 @@ class Result:
     random: Random = "inputs"
 
 
-@dataclass(frozen=True, repr=False)
-class MetaEvaluation(Shown):
+@dataclass(frozen=True)
+class Results:
     """All statistics of a table. ``alpha``: Krippendorff's, interval scale; None without single judges' scores."""
 
     table: ScoreTable
@@ -55,29 +50,10 @@ class MetaEvaluation(Shown):
     results: tuple[Result, ...]
     alpha: Agreement | None = None
 
-    def blocks(self, long_signatures: bool = False) -> list[Block]:
-        """Tables, findings, warnings and signatures."""
-        from rlsum.meta_evaluation.report import summary  # which imports this module
-
-        return summary(self, long_signatures)
-
-    def to_frame(self) -> Any:
-        """A correlation a row: metrics, lengths and judges, each group and the whole."""
-        from rlsum.meta_evaluation.results import correlation_rows
-
-        header, *rows = correlation_rows(self)
-        return frame(header, rows)
-
-    def save(self, folder: str | Path) -> list[Path]:
-        """Write the report into ``folder`` as HTML, Markdown, LaTeX, CSV, JSON and pictures; returns the paths."""
-        from rlsum.meta_evaluation.report import write_report
-
-        return write_report(self, Path(folder))
-
 
 def meta_evaluate(
     table: ScoreTable, statistics: Sequence[Statistic] = STATISTICS, choices: Choices | None = None
-) -> MetaEvaluation:
+) -> Results:
     """All ``statistics`` of the columns; spa is always at level system. Raises ValueError for unknown options."""
     choices = choices or Choices()
     for statistic in statistics:
@@ -87,7 +63,7 @@ def meta_evaluate(
         alpha = krippendorff_alpha(
             table.judges.scores, inputs=table.inputs, resamples=choices.resamples, seed=choices.seed
         )
-    return MetaEvaluation(table, choices, tuple(evaluate(table, name, choices) for name in statistics), alpha)
+    return Results(table, choices, tuple(evaluate(table, name, choices) for name in statistics), alpha)
 
 
 def check_choices(choices: Choices, statistics: Sequence[Statistic]) -> None:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from rlsum.evaluation.significance import MetricTest
-from rlsum.meta_evaluation.evaluation import MetaEvaluation, Result
+from rlsum.meta_evaluation.evaluation import Result, Results
 from rlsum.meta_evaluation.grouped import AVERAGES, GroupedCorrelation
 
 ALPHA = 0.05
@@ -32,12 +32,12 @@ def verdict(test: MetricTest) -> str:
     return f"{test.a if test.difference > 0 else test.b} is closer"
 
 
-def findings(evaluation: MetaEvaluation) -> list[str]:
+def findings(evaluation: Results) -> list[str]:
     """Sentences on each statistic: the best metric, length alone, the judges' ceiling, undetected differences."""
     return [sentence for result in evaluation.results for sentence in _result(evaluation, result)]
 
 
-def material(evaluation: MetaEvaluation) -> list[str]:
+def material(evaluation: Results) -> list[str]:
     """Counts of what was evaluated, left out or undefined, with reasons."""
     table = evaluation.table
     inputs, systems, groups = len(set(table.inputs)), len(set(table.systems)), len(set(table.groups))
@@ -54,7 +54,7 @@ def material(evaluation: MetaEvaluation) -> list[str]:
     return lines
 
 
-def warnings(evaluation: MetaEvaluation) -> list[str]:
+def warnings(evaluation: Results) -> list[str]:
     """Doubts about tests and intervals, with how often they apply, and the reason of every undefined value."""
     lines = []
     for result in evaluation.results:
@@ -84,7 +84,7 @@ def _inputs_left_out(name: str, label: str, grouped: GroupedCorrelation) -> list
     return [f"{name} of {label}: of {over:,} inputs; {left_out:,} left out ({why})."] if left_out else []
 
 
-def _result(evaluation: MetaEvaluation, result: Result) -> list[str]:
+def _result(evaluation: Results, result: Result) -> list[str]:
     table, name = evaluation.table, f"{result.statistic} ({result.level})"
     values = {label: grouped.average.value for label, grouped in result.correlations.items()}
     metrics = {label: values[label] for label in table.metrics if not math.isnan(values[label])}

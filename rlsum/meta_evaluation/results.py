@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from rlsum.meta_evaluation.evaluation import MetaEvaluation
+from rlsum.meta_evaluation.evaluation import Results
 from rlsum.meta_evaluation.findings import findings, verdict, warnings
 from rlsum.records import finite
 
 
-def to_json(evaluation: MetaEvaluation) -> str:
+def to_json(evaluation: Results) -> str:
     """Everything but the scores of single texts; what is undefined is null."""
     table = evaluation.table
     data = {
@@ -49,7 +49,7 @@ def to_json(evaluation: MetaEvaluation) -> str:
     return json.dumps(finite(data), indent=2, ensure_ascii=False, allow_nan=False)
 
 
-def correlation_rows(evaluation: MetaEvaluation) -> Iterator[Sequence[Any]]:
+def correlation_rows(evaluation: Results) -> Iterator[Sequence[Any]]:
     """A correlation a line: metrics, lengths and judges, each group and the whole."""
     fields = ("value", "low", "high", "n", "coverage", "over", "left_out", "epsilon", "reason")
     whole = "" if evaluation.choices.average is None else f"average of {evaluation.choices.average}"
@@ -66,7 +66,7 @@ def correlation_rows(evaluation: MetaEvaluation) -> Iterator[Sequence[Any]]:
         yield "judges", "agreement", "krippendorff alpha (interval)", "pooled", "", *_values(evaluation.alpha, fields)
 
 
-def significance_rows(evaluation: MetaEvaluation) -> Iterator[Sequence[Any]]:
+def significance_rows(evaluation: Results) -> Iterator[Sequence[Any]]:
     """A test of two metrics a line."""
     fields = ("a", "b", "test", "statistic", "level", "difference", "p", "p_greater", "p_holm", "n", "units", "reason")
     yield (*fields, "verdict", "why", "warnings")
@@ -75,7 +75,7 @@ def significance_rows(evaluation: MetaEvaluation) -> Iterator[Sequence[Any]]:
             yield *_values(test, fields), verdict(test), test.why, "; ".join(test.warnings)
 
 
-def score_rows(evaluation: MetaEvaluation) -> Iterator[Sequence[Any]]:
+def score_rows(evaluation: Results) -> Iterator[Sequence[Any]]:
     """A judged text a line, without the text."""
     table = evaluation.table
     yield ("group", "id", "system", f"human: {table.score}", *table.columns)

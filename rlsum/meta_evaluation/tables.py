@@ -9,7 +9,7 @@ from rlsum.evaluation.agreement import Agreement
 from rlsum.evaluation.correlation import Correlation
 from rlsum.evaluation.population import MEANING, Random
 from rlsum.evaluation.significance import MetricTest
-from rlsum.meta_evaluation.evaluation import MetaEvaluation, Result
+from rlsum.meta_evaluation.evaluation import Result, Results
 from rlsum.meta_evaluation.findings import ALPHA, number, verdict
 from rlsum.pages.table import DASH, UNDEFINED, Cell, Table, p_text
 
@@ -17,7 +17,7 @@ CEILING, AGREEMENT = "judges: one against the others", "judges: Krippendorff's a
 COVERAGE = "Coverage: the share of the judged texts for which the metric is defined."
 
 
-def correlation_table(evaluation: MetaEvaluation) -> Table:
+def correlation_table(evaluation: Results) -> Table:
     """Metrics by statistics, best first by the first statistic; then lengths; then agreement of the judges."""
     table, results, choices = evaluation.table, evaluation.results, evaluation.choices
     metrics = sorted(table.metrics, key=_falling(results[0]))
@@ -37,7 +37,7 @@ def correlation_table(evaluation: MetaEvaluation) -> Table:
     return Table(f"Agreement with people: {table.score}", header, tuple(rows), tuple(notes))
 
 
-def _intervals(evaluation: MetaEvaluation) -> list[str]:
+def _intervals(evaluation: Results) -> list[str]:
     """Of each population: how its intervals were made, and what they are for."""
     names: dict[Random, list[str]] = {}
     for result in evaluation.results:
@@ -104,7 +104,7 @@ def _methods(result: Result) -> list[str]:
     return list(dict.fromkeys(f"Two-tailed; {test.test}: {test.why}." for test in result.tests))
 
 
-def _judge_rows(evaluation: MetaEvaluation) -> list[tuple[Cell, ...]]:
+def _judge_rows(evaluation: Results) -> list[tuple[Cell, ...]]:
     alpha = evaluation.alpha
     ceilings = [result.ceiling for result in evaluation.results]
     known = next((ceiling for ceiling in ceilings if ceiling is not None), alpha)
@@ -116,7 +116,7 @@ def _judge_rows(evaluation: MetaEvaluation) -> list[tuple[Cell, ...]]:
     ]
 
 
-def _thresholds(evaluation: MetaEvaluation) -> list[str]:
+def _thresholds(evaluation: Results) -> list[str]:
     return [
         f"{result.statistic}: differences of {label} up to {grouped.average.epsilon:.3g} count as ties."
         for result in evaluation.results

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from rlsum.pages.blocks import Block
-from rlsum.pages.page import fragment
+from rlsum.pages.blocks import LEGEND, Block
 from rlsum.pages.table import Table
+from rlsum.pages.templates import fragment
 from rlsum.pages.terminal import as_text
 
 
@@ -27,7 +27,7 @@ class Shown:
         return as_text(self.blocks())
 
     def _repr_html_(self) -> str | None:
-        return fragment(self.blocks())
+        return fragment(self.blocks(), LEGEND)
 
 
 def frame(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Any:

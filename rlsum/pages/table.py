@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rlsum.evaluation.statistics import Interval
+from rlsum.pages.templates import fragment
 
 SCALE = 100  # factor of scores, which most metrics give in [0, 1]; files and JSON hold raw scores
 DASH = "\N{EN DASH}"
@@ -40,9 +41,7 @@ class Table:
         return pandas.DataFrame(rows, columns=list(self.header)).set_index(self.header[0])
 
     def _repr_html_(self) -> str | None:
-        from rlsum.pages.page import fragment  # which imports this module
-
-        return fragment([self])
+        return fragment([self], {})
 
 
 def text_table(caption: str, header: Sequence[str], rows: Iterable[Iterable[str]], notes: Iterable[str] = ()) -> Table:

@@ -21,11 +21,11 @@ from numpy.random import Generator
 from scipy.stats import norm, rankdata
 from scipy.stats import t as student
 
+from calibration.resampling import bootstrap, permutation
 from rlsum.evaluation.coefficients import COEFFICIENTS, pearson
 from rlsum.evaluation.correlation import correlate
 from rlsum.evaluation.influence import influence
 from rlsum.evaluation.population import Random, deviations, two_way, why_not, why_not_given
-from rlsum.evaluation.resampling import bootstrap, permutation
 from rlsum.evaluation.rows import Floats, paired_rows
 from rlsum.evaluation.weighted import Level, Statistic
 from rlsum.evaluation.williams import williams

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -40,13 +41,10 @@ def booklets(
     blind = read_study(study)
     reserved = booklet_numbers("--reserve", reserve, blind) if reserve else []
     released = booklet_numbers("--release", release, blind) if release else []
-    store = ResponseStore(database_path(database, study), blind)
-    try:
+    with closing(ResponseStore(database_path(database, study), blind)) as store:
         store.release(released)
         store.reserve(reserved)
         _show(store, blind)
-    finally:
-        store.close()
 
 
 def _show(store: ResponseStore, study: Study) -> None:

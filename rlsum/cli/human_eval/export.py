@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -67,10 +68,6 @@ def export(
     else:
         numbers = booklet_numbers("--booklets", booklets, blind) if booklets else list(range(len(blind.booklets)))
         files = {"offline": offline, "csv": sheets, "mturk": mturk}[to](blind, numbers)
-        store = ResponseStore(database_path(database, study), blind)
-        try:
-            with store.reserving(numbers):
-                write_files(out, files)
-        finally:
-            store.close()
+        with closing(ResponseStore(database_path(database, study), blind)) as store, store.reserving(numbers):
+            write_files(out, files)
     typer.echo(f"{out}: {', '.join(files) if len(files) < 3 else f'{len(files)} files, {min(files)} to {max(files)}'}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -55,15 +56,12 @@ def judges(
     path = database_path(database, study)
     if not path.exists():
         raise UserError(f"{path}: does not exist; nobody has judged yet")
-    store = ResponseStore(path, blind)
-    try:
+    with closing(ResponseStore(path, blind)) as store:
         for name in checked_names("--ban", ban) if ban else []:
             store.people.bar(name, "banned")
         for name in checked_names("--admit", admit) if admit else []:
             store.people.admit(name)
         rows = _rows(store, blind)
-    finally:
-        store.close()
     table = Table(*SHOWN)
     for row in rows:
         table.add_row(*(escape(str(row[name])) for name in SHOWN))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -135,9 +136,8 @@ def links(
     blind = read_study(study)
     names = _names(judges, blind)
     address = server.origins(host, port, public_url)[0]
-    store = ResponseStore(database_path(database, study), blind)
-    _print(server.make_links(store, address, names, days), blind)
-    store.close()
+    with closing(ResponseStore(database_path(database, study), blind)) as store:
+        _print(server.make_links(store, address, names, days), blind)
 
 
 def revoke(
@@ -172,13 +172,12 @@ def revoke(
     path = database_path(database, study)
     if not path.exists():
         raise UserError(f"{path}: does not exist; there are no links to revoke")
-    store = ResponseStore(path, blind)
     visitors = [("judge", name) for name in names] + [("everyone", "")] * everyone + [("admin", "")] * admin
-    for role, name in visitors:
-        store.revoke(role, name)
-    if every_link:
-        store.rotate_secret()
-    store.close()
+    with closing(ResponseStore(path, blind)) as store:
+        for role, name in visitors:
+            store.revoke(role, name)
+        if every_link:
+            store.rotate_secret()
     typer.echo(
         "all links" if every_link else f"links of {', '.join(name or role for role, name in visitors)}", nl=False
     )

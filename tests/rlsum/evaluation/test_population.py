@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from metric_pairs import compare_metrics
 from scipy.stats import pearsonr
 
 from rlsum.evaluation.correlation import correlate
 from rlsum.evaluation.population import chosen_random, system_interval
-from rlsum.evaluation.significance import compare_metrics
 
 STATISTICS = ["pearson", "spearman", "kendall"]
 

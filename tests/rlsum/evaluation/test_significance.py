@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from metric_pairs import compare_metrics
 from scipy.stats import pearsonr, rankdata, spearmanr
 
 from rlsum.evaluation.permutation import p_values, swapped_differences
 from rlsum.evaluation.rows import paired_rows
-from rlsum.evaluation.significance import compare_all_metrics, compare_metrics
+from rlsum.evaluation.significance import compare_all_metrics
 from rlsum.evaluation.statistics import holm
 from rlsum.evaluation.williams import williams, williams_test
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from calibration.resampling import bootstrap, permutation
 
-from rlsum.evaluation.resampling import bootstrap, permutation
 from rlsum.evaluation.rows import judged_rows, paired_rows
 
 
