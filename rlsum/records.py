@@ -128,22 +128,23 @@ def finite(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def read_outputs(path: str | Path) -> list[Output]:
+def read_outputs(path: str | Path, *, references: bool = True) -> list[Output]:
     """Read an outputs file: JSONL, CSV or TSV, gzip or not, or parquet.
 
-    A row needs a candidate and references, or one reference. Without an id it has the number of its row, so that files
-    of one order line up; without a system the name of the file; without a source none.
+    A row needs a candidate and, unless ``references`` is false, references or one reference. Without an id it has the
+    number of its row, so that files of one order line up; without a system the name of the file; without a source none.
 
     Raises RecordError for the first bad line: an evaluation that silently drops outputs compares different items.
     """
     name = Path(path).name.split(".")[0]
-    outputs = [_output(read, number, name) for number, read in enumerate(records(Path(path)), 1)]
+    needed = ("candidate", "references") if references else ("candidate",)
+    outputs = [_output(read, number, name, needed) for number, read in enumerate(records(Path(path)), 1)]
     if not outputs:
         raise RecordError(f"{path}: no records; expected rows with {', '.join(OUTPUT_FIELDS)}")
     return outputs
 
 
-def _output(read: Read, number: int, name: str) -> Output:
+def _output(read: Read, number: int, name: str, needed: Sequence[str]) -> Output:
     if read.problem:
         raise RecordError(f"{read.where}: {read.problem}; expected one JSON object a line, or a table with a header")
     row = {"id": number, "source": "", "system": name, **read.fields}
@@ -151,12 +152,13 @@ def _output(read: Read, number: int, name: str) -> Output:
         row["references"] = [row["reference"]]
     if isinstance(row.get("references"), str):  # a table has one text in a field
         row["references"] = [row["references"]]
-    missing = [field for field in ("candidate", "references") if field not in row]
+    missing = [field for field in needed if field not in row]
     if missing:
         raise RecordError(
-            f"{read.where}: missing {', '.join(missing)}; a record needs candidate and references (or reference), and "
-            "may have id, source and system"
+            f"{read.where}: missing {', '.join(missing)}; a record needs {' and '.join(needed)}, and may have id, "
+            "source, references (or reference) and system: rename columns, or convert with `rlsum data outputs`"
         )
+    row.setdefault("references", [])
     texts = {name: row[name] for name in ("source", "candidate", "system")}
     wrong = [name for name, value in texts.items() if not isinstance(value, str)]
     references, scores = row["references"], row.get("scores") or {}

@@ -26,7 +26,8 @@ class AlignedOutputs:
 
 def read_aligned(paths: Iterable[str | Path]) -> AlignedOutputs:
     """Read and align outputs files of one or more systems each. Raises StudyError or RecordError."""
-    return align([(f"{path}, id {output.id}", output) for path in paths for output in read_outputs(path)])
+    outputs = ((path, output) for path in paths for output in read_outputs(path, references=False))
+    return align([(f"{path}, id {output.id}", output) for path, output in outputs])
 
 
 def align(outputs: Sequence[tuple[str, Output]]) -> AlignedOutputs:
@@ -44,7 +45,8 @@ def align(outputs: Sequence[tuple[str, Output]]) -> AlignedOutputs:
         rows = by_system.setdefault(output.system, {})
         if output.id in rows:
             raise StudyError(
-                f"{where}: a second output of {output.system}, the first in {rows[output.id][0]}; keep one"
+                f"{where}: a second output of {output.system}, the first in {rows[output.id][0]}; keep one, or "
+                "name two systems apart"
             )
         rows[output.id] = (where, output)
     systems = tuple(sorted(by_system))

@@ -59,6 +59,8 @@ training:
   validate_every: {rewarded_every}
 """
 
+UNICODE = "(tokenizer=unicode, stemmer=false)"  # of ROUGE, for languages other than English
+
 
 def init(
     data: Annotated[Path, typer.Argument(help="A file of articles and summaries, or a folder with train and valid.")],
@@ -99,8 +101,10 @@ def init(
     typer.echo(
         f"{paths[0]} and {paths[1]}: read them, then\n"
         f"  rlsum train {paths[0]}\n  rlsum train {paths[1]} --init runs/{name}\n"
-        f"  rlsum generate runs/{name}-rewarded {test} -o outputs/{name}-rewarded.jsonl    # and runs/{name}\n"
+        f"  rlsum generate runs/{name} {test} -o outputs/{name}.jsonl\n"
+        f"  rlsum generate runs/{name}-rewarded {test} -o outputs/{name}-rewarded.jsonl\n"
         f"  rlsum evaluate outputs/{name}.jsonl outputs/{name}-rewarded.jsonl"
+        + ("" if found.english else f' --metrics "rouge-1{UNICODE}, rouge-2{UNICODE}, rouge-lsum{UNICODE}"')
     )
 
 
@@ -125,7 +129,7 @@ def _values(data: Path, name: str, files: dict[str, Path], found: Look) -> dict[
     """What the templates leave open."""
     epochs = 10
     steps = min(20_000, max(200, found.rows * epochs // 16))
-    spec = "" if found.english else "(tokenizer=unicode, stemmer=false)"
+    spec = "" if found.english else UNICODE
     others = [column for column in found.columns if column not in (found.source, found.reference)]
     (source_50, source_95), (target_50, target_95) = found.sources, found.references
     return {

@@ -83,7 +83,9 @@ def outputs(
     path: Annotated[Path, typer.Argument(help="JSONL, CSV or parquet with a column of a system's outputs.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Records file to write.")],
     candidate: Annotated[str, typer.Option(help="Column of the system's summaries, a sentence a line.")],
-    reference: Annotated[str, typer.Option(help="Column of the reference summaries.")] = "reference",
+    reference: Annotated[
+        str, typer.Option(help="Column of the reference summaries; '' if there are none.")
+    ] = "reference",
     source: Annotated[str | None, typer.Option(help="Column of the articles, if the file has them.")] = None,
     articles: Annotated[Path | None, typer.Option(help="File of articles, joined by id.")] = None,
     article_column: Annotated[str, typer.Option(help="Column of the articles in --articles.")] = "article",
@@ -103,13 +105,15 @@ def outputs(
         raise CorpusError(f"--source {source} and --articles {articles}: leave one of them out")
     check_free("-o", out, overwrite)
     by_id = read_articles(articles, article_column, id_column) if articles is not None else None
-    columns = OutputColumns(candidate, reference, source, id_column)
+    columns = OutputColumns(candidate, reference or None, source, id_column)
     count = write_outputs(out, convert(path, columns, system or candidate, by_id))
     typer.echo(f"{out}: {count} records of {system or candidate}")
     if source is None and articles is None:
         typer.echo(
             "Without articles (--source or --articles), metrics and properties that need them cannot be computed."
         )
+    if not reference:
+        typer.echo("Without references, only people and rewards that need none can judge them.")
 
 
 def _rows_table(corpus: Corpus, title: str) -> Table:

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from rlsum.cli.options import STANDARD, LongSignatures, Metrics, bars
+from rlsum.files import check_folder
 from rlsum.pages.terminal import show
 
 
@@ -18,6 +19,10 @@ def evaluate(
     baseline: Annotated[
         str | None, typer.Option(metavar="SYSTEM", help="System to compare the others with (default: the first).")
     ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FOLDER", help="Write HTML, Markdown, LaTeX, CSV, JSON, PNG.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the files of FOLDER.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with raw scores (not x 100).")] = False,
     resamples: Annotated[int, typer.Option(min=1, help="Resamples of each interval and each test.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same intervals and p-values.")] = 0,
@@ -38,16 +43,24 @@ def evaluate(
 
     rlsum evaluate mle.jsonl rl.jsonl --metrics 'rouge-l,sms(vectors=vectors.txt.gz, normalize=unit)'
 
-    rlsum evaluate all.jsonl --baseline lead-3 --json > scores.json
+    rlsum evaluate all.jsonl --baseline lead-3 -o report
     """
     from rlsum import api
     from rlsum.scoring.evaluation import to_json
 
+    if out is not None:
+        from rlsum.scoring.report import FILES
+
+        check_folder("-o", out, FILES, overwrite)
     with bars() as advance:
         evaluation = api.evaluate(
             files, metrics=metrics, baseline=baseline, resamples=resamples, seed=seed, advance=advance
         )
+    if out is not None:
+        evaluation.save(out)
     if as_json:
         typer.echo(to_json(evaluation))
-    else:
-        show(evaluation.blocks(long_signatures), Console())
+        return
+    show(evaluation.blocks(long_signatures), Console())
+    if out is not None:
+        typer.echo(f"{out}: report.html, and the same as Markdown, LaTeX, CSV, JSON and PNG")

@@ -13,10 +13,10 @@ from rlsum.records import Output
 
 @dataclass(frozen=True)
 class OutputColumns:
-    """Columns of the file: the system's text, the reference (a text or a list of texts), the article if present."""
+    """Columns of the file: the system's text; if present, the reference (a text or a list of texts) and the article."""
 
     candidate: str
-    reference: str
+    reference: str | None
     source: str | None = None
     id: str = "id"
 
@@ -40,11 +40,14 @@ def convert(
     """
     for read in read_file(_existing(path)):
         identity = str(_field(read, columns.id))
-        value = _field(read, columns.reference)
-        texts = value if isinstance(value, list) else [value]
-        references = tuple(_text(text, read, columns.reference) for text in texts)
+        references = _references(read, columns.reference) if columns.reference else ()
         candidate = _text(_field(read, columns.candidate), read, columns.candidate)
         yield Output(identity, _source(read, identity, columns, articles), references, candidate, system)
+
+
+def _references(read: Read, column: str) -> tuple[str, ...]:
+    value = _field(read, column)
+    return tuple(_text(text, read, column) for text in (value if isinstance(value, list) else [value]))
 
 
 def _source(read: Read, identity: str, columns: OutputColumns, articles: Mapping[str, str] | None) -> str:

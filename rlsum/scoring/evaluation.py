@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 from rewards.base import Reward
@@ -44,6 +45,12 @@ class Evaluation(Shown):
         """A row a system and metric: raw mean, its interval and the number of texts with a score."""
         rows = ((system, name, *mean) for system, row in self.metrics.items() for name, mean in row.items())
         return frame(("system", "metric", "mean", "low", "high", "n"), rows)
+
+    def save(self, folder: str | Path) -> list[Path]:
+        """Write the report into ``folder`` as HTML, Markdown, LaTeX, CSV, JSON and PNG; returns the paths."""
+        from rlsum.scoring.report import write_report
+
+        return write_report(self, Path(folder))
 
 
 def evaluate(

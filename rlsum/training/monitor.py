@@ -7,13 +7,14 @@ import math
 import resource
 import sys
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 import torch
 from accelerate import Accelerator
+from accelerate.tracking import GeneralTracker
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -55,6 +56,8 @@ class Monitor:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._bar.stop()
+        self._tell_trackers(lambda tracker: tracker.finish())
+        self.accelerator.trackers = []  # ended
         self.accelerator.end_training()
 
     def forget_after(self, step: int) -> None:
@@ -108,7 +111,18 @@ class Monitor:
     def _write(self, step: int, kind: str, values: Mapping[str, float]) -> None:
         known = defined(values)
         self._append(METRICS, {"step": step, "kind": kind, **known})
-        self.accelerator.log({f"{kind}/{name}": v for name, v in known.items() if v is not None}, step=step)
+        tracked = {f"{kind}/{name}": v for name, v in known.items() if v is not None}
+        self._tell_trackers(lambda tracker: tracker.log(tracked, step=step))
+
+    def _tell_trackers(self, call: Callable[[GeneralTracker], object]) -> None:
+        """Call each tracker. One that fails, as when its server is gone, is left out from there on, with a warning."""
+        for tracker in [*self.accelerator.trackers] if self.active else ():
+            try:
+                call(tracker)
+            except Exception as error:  # of any kind
+                self.accelerator.trackers.remove(tracker)
+                reason = str(error).strip().partition("\n")[0] or type(error).__name__
+                self.say(f"{self.run.name} warning: {tracker.name} failed and logs no more ({reason})")
 
     def _append(self, name: str, row: dict[str, Any]) -> None:
         if self.active:

@@ -67,5 +67,14 @@ def test_what_cannot_be_aligned_is_refused(change, told):
 def test_a_broken_line_is_named(tmp_path):
     path = tmp_path / "broken.jsonl"
     path.write_text(json.dumps({"id": "1", "source": "s"}) + "\n")
-    with pytest.raises(RecordError, match=r"broken.jsonl:1: missing candidate, references"):
+    with pytest.raises(RecordError, match=r"broken.jsonl:1: missing candidate;"):
         read_aligned([path])
+
+
+def test_tables_without_references_are_read(tmp_path):
+    for system in "ab":
+        (tmp_path / f"{system}.csv").write_text(f"id;source;candidate\n1;Ein Bär.;Text {system}\n")
+    assert read_aligned([tmp_path / "a.csv", tmp_path / "b.csv"]).candidates == {"1": {"a": "Text a", "b": "Text b"}}
+    (tmp_path / "b.csv").write_text("id;source;summary\n1;Ein Bär.;Text b\n")
+    with pytest.raises(RecordError, match=r"b.csv:2: missing candidate; .*rename columns, or .*rlsum data outputs"):
+        read_aligned([tmp_path / "a.csv", tmp_path / "b.csv"])

@@ -145,6 +145,14 @@ def test_an_empty_output_is_kept_and_the_system_named(tmp_path):
     assert "Without articles" in result.output
 
 
+def test_outputs_without_references_are_converted_if_told_so(tmp_path):
+    systems, out = write(tmp_path / "s.jsonl", SYSTEMS), tmp_path / "o.jsonl"
+    assert (
+        "Without references" in run("outputs", systems, "--candidate", "fine", "--reference", "", "-o", str(out)).output
+    )
+    assert [output.references for output in read_outputs(out)] == [(), ()]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

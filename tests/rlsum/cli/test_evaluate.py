@@ -59,6 +59,24 @@ def test_json_holds_raw_scores_and_null_for_undefined(rlsum, files):
     assert list(data["signatures"]) == ["rouge-1", "rouge-l"]
 
 
+def test_a_folder_gets_the_report_in_every_form(rlsum, files):
+    command = ("evaluate", files / "good.jsonl", files / "poor.jsonl", "--resamples", 50, "-o", files / "report")
+    code, printed, _ = rlsum(*command)
+    assert code == 0
+    assert "report.html" in printed
+    page = (files / "report" / "report.html").read_text()
+    assert "Against good [1]" in page
+    assert "rouge-lsum|direction:f1|stemmer:yes" in page
+    assert (files / "report" / "differences.png").read_bytes().startswith(b"\x89PNG")
+    scores = (files / "report" / "scores.csv").read_text().splitlines()
+    assert "good [1],rouge-1,1.0,1.0,1.0,3" in scores
+    assert "poor,invented-names,,,,0" in scores
+    assert len((files / "report" / "differences.csv").read_text().splitlines()) == 1 + 3
+    code, _, told = rlsum(*command)
+    assert (code, "add --overwrite" in told) == (2, True)
+    assert rlsum(*command, "--overwrite")[0] == 0
+
+
 def test_systems_that_wrote_the_same_are_named(rlsum, files):
     write_outputs(files / "same.jsonl", system("same", ARTICLES))
     printed = rlsum("evaluate", files / "good.jsonl", files / "poor.jsonl", files / "same.jsonl")[1]

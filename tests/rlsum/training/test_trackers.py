@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import re
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import tiny
 from accelerate.tracking import LOGGER_TYPE_TO_CLASS, GeneralTracker
 
 from rlsum.config import Config, ConfigError, DataConfig, Training
@@ -68,3 +72,81 @@ def test_one_that_is_not_installed_is_named(tmp_path):
     training = replace(Training(steps=1), tracker=("tensorboard", "comet_ml"))
     with pytest.raises(ConfigError, match="comet_ml: not installed"):
         launch.accelerator(training, tmp_path)
+
+
+class Broken(Kept):
+    """A tracker whose server is gone after the first line."""
+
+    calls = 0
+
+    def log(self, values: dict, step: int | None = None) -> None:
+        self.calls += 1
+        if self.calls > 1:
+            raise ConnectionError("refused\nby the server")
+
+    def finish(self) -> None:
+        raise AssertionError("left out already")
+
+
+def test_one_that_fails_is_left_out_and_the_run_goes_on(tmp_path, capsys):
+    trainer = tiny.trainer(tiny.config(tmp_path / "r", steps=3, log_every=1))
+    broken = Broken("rlsum")
+    trainer.accelerator.trackers = [broken]
+    assert trainer.fit().step == 3
+    assert broken.calls == 2
+    assert capsys.readouterr().err.count("r warning: wandb failed and logs no more (refused)") == 1
+
+
+def read_tensorboard(run: Path) -> float:
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    events = EventAccumulator(str(run / "tensorboard"))
+    events.Reload()
+    return events.Scalars("train/loss")[-1].value
+
+
+def read_mlflow(run: Path) -> float:
+    import mlflow
+
+    (kept,) = mlflow.search_runs(search_all_experiments=True, output_format="list")
+    assert (kept.info.run_name, kept.info.status) == (run.name, "FINISHED")
+    assert kept.data.params["training.steps"] == "3"
+    return kept.data.metrics["train/loss"]
+
+
+def read_trackio(run: Path) -> float:
+    from trackio.sqlite_storage import SQLiteStorage
+
+    assert SQLiteStorage.get_runs("rlsum") == [run.name]
+    losses = [row["train/loss"] for row in SQLiteStorage.get_logs("rlsum", run.name) if "train/loss" in row]
+    return losses[-1]
+
+
+def read_wandb(run: Path) -> float:
+    (file,) = run.glob("wandb/offline-run-*/*.wandb")
+    until, found = time.monotonic() + 60, []
+    while not found and time.monotonic() < until:  # written by another process
+        time.sleep(0.1)
+        found = re.findall(rb"(?s)train/loss\x82\x01.([\d.]+)", file.read_bytes())  # keys and values in JSON
+    return float(found[-1])
+
+
+@pytest.mark.parametrize("read", [read_tensorboard, read_mlflow, read_trackio, read_wandb])
+def test_each_keeps_what_the_run_logs(read, tmp_path, monkeypatch):
+    """The real ones, without a network, where they are installed."""
+    name = read.__name__.removeprefix("read_")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/mlflow.db")
+    monkeypatch.setenv("TRACKIO_DIR", str(tmp_path / "trackio"))  # read as it is imported
+    pytest.importorskip(name)
+    trainer = tiny.trainer(tiny.config(tmp_path / "mine", steps=3, log_every=1))
+    accelerator = launch.accelerator(replace(trainer.config.training, tracker=(name,)), trainer.run)
+    trainer.accelerator.log_with, trainer.accelerator.project_configuration = (
+        accelerator.log_with,
+        accelerator.project_configuration,
+    )
+    launch.start_trackers(trainer.config, trainer.accelerator, 0)
+    trainer.fit()
+    logged = [json.loads(line) for line in (trainer.run / "metrics.jsonl").read_text().splitlines()]
+    assert read(trainer.run) == pytest.approx([row["loss"] for row in logged if row["kind"] == "train"][-1])
