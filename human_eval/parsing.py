@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
-from functools import cache
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import yaml
-from pydantic import TypeAdapter, ValidationError
 
 from human_eval.study import StudyError
+from rlsum import parsing
 from rlsum.yaml_files import parse as parse_yaml
 
 
@@ -26,16 +24,6 @@ Parsed = TypeVar("Parsed")
 Named = TypeVar("Named", bound=_Named)
 
 ID = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
-
-# Kinds of pydantic's faults -> what is expected.
-EXPECTED = {
-    "string_type": "text",
-    "int_type": "a whole number",
-    "float_type": "a number",
-    "bool_type": "true or false",
-    "tuple_type": "a list",
-    "dict_type": "an object",
-}
 
 
 def read_text(option: str, path: Path, form: str = "text file") -> str:
@@ -85,35 +73,5 @@ def read_list(
 
 
 def parse(kind: type[Parsed], row: object, where: str) -> Parsed:
-    """A dataclass from an object of JSON or YAML. Raises StudyError, beginning with ``where``.
-
-    Types are strict: 1 is no text, "1" and true are no numbers. Unknown fields of nested objects are ignored.
-    """
-    if not isinstance(row, dict):
-        raise StudyError(f"{where}: not an object")
-    known = [field.name for field in fields(kind)]  # type: ignore[arg-type]
-    if unknown := [str(name) for name in row if name not in known]:
-        raise StudyError(f"{where}: unknown field {unknown[0]!r}; expected {', '.join(known)}")
-    try:
-        parsed: Parsed = _adapter(kind).validate_json(json.dumps(row, default=str), strict=True)  # type: ignore[arg-type]
-    except ValidationError as error:
-        raise StudyError(f"{where}: {_fault(error.errors()[0])}") from error
-    return parsed
-
-
-@cache
-def _adapter(kind: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
-
-
-def _fault(fault: Any) -> str:
-    """The first fault that pydantic found, in words."""
-    *places, name = (str(place + 1 if isinstance(place, int) else place) for place in fault["loc"])
-    inside = "".join(f"{place}: " for place in places)
-    if fault["type"] == "missing":
-        return f"{inside}no {name!r}"
-    if fault["type"] == "dataclass_type":
-        return f"{inside}{name}: not an object"
-    expected = EXPECTED.get(fault["type"], fault["msg"].removeprefix("Input should be "))
-    quote = "; quote it" if expected == "text" and isinstance(fault["input"], bool | int | float) else ""
-    return f"{inside}{name} must be {expected}, not {json.dumps(fault['input'])[:40]}{quote}"
+    """A dataclass from an object of JSON or YAML, as `rlsum.parsing.parse` has it. Raises StudyError."""
+    return parsing.parse(kind, row, where, StudyError)

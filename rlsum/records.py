@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from rewards.scoring import Inputs, ReadsColumns, columns_read
 from rlsum.errors import RecordError
 from rlsum.files import replacing
+from rlsum.parsing import parse
 from rlsum.readers import Read, records
 
 OUTPUT_FIELDS = ("id", "source", "references", "candidate", "system")
@@ -159,15 +160,7 @@ def _output(read: Read, number: int, name: str, needed: Sequence[str]) -> Output
             "source, references (or reference) and system: rename columns, or convert with `rlsum data outputs`"
         )
     row.setdefault("references", [])
-    texts = {name: row[name] for name in ("source", "candidate", "system")}
-    wrong = [name for name, value in texts.items() if not isinstance(value, str)]
-    references, scores = row["references"], row.get("scores") or {}
-    if not isinstance(references, list) or not all(isinstance(text, str) for text in references):
-        wrong.append("references")
-    if wrong:
-        raise RecordError(f"{read.where}: {', '.join(wrong)} must be text (references: a list of texts)")
-    if not isinstance(row["id"], str | int):
-        raise RecordError(f"{read.where}: id must be text or a number, not {json.dumps(row['id'])[:40]}")
-    if not isinstance(scores, dict) or not all(isinstance(value, int | float | None) for value in scores.values()):
-        raise RecordError(f"{read.where}: scores must be an object of numbers by metric name, null where undefined")
-    return Output(id=str(row["id"]), references=tuple(references), scores=scores, columns=other_fields(row), **texts)
+    given = {field: row[field] for field in OUTPUT_FIELDS} | {"scores": row.get("scores") or {}}
+    if isinstance(row["id"], int):
+        given["id"] = str(row["id"])
+    return replace(parse(Output, given, read.where, RecordError), columns=other_fields(row))

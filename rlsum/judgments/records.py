@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import gzip
 import json
-import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from rewards.options import nearest
+from pydantic import FiniteFloat
+
+from rlsum import parsing
 from rlsum.errors import RecordError
 from rlsum.files import replacing
 from rlsum.readers import Read, jsonl
@@ -23,7 +24,6 @@ from rlsum.readers import Read, jsonl
 NEEDED = ("id", "system", "candidate", "references")
 OPTIONAL = ("source", "group", "scores", "raw_scores", "judges")
 FIELDS = (*NEEDED, *OPTIONAL)
-LARGEST = sys.float_info.max
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ class Judgment:
     references: tuple[str, ...]
     source: str = ""
     group: str = ""
-    scores: Mapping[str, float | None] = field(default_factory=dict)
-    raw_scores: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
+    scores: Mapping[str, FiniteFloat | None] = field(default_factory=dict)
+    raw_scores: Mapping[str, tuple[FiniteFloat | None, ...]] = field(default_factory=dict)
     judges: tuple[str, ...] = ()
     columns: Mapping[str, Any] = field(default_factory=dict)
 
@@ -96,73 +96,20 @@ def write_jsonl(path: str | Path, judgments: Iterable[Judgment]) -> int:
 
 def parse(row: Read, columns: Collection[str] = ()) -> Judgment:
     """The judgment of one row, with those of ``columns`` that it has. Raises RecordError with row, field and fix."""
-    where, given = row.where, row.fields
+    where = row.where
     if row.problem:
         raise RecordError(f"{where}: {row.problem}; one JSON object per line is expected")
-    for name in given:
-        if name not in FIELDS and name not in columns:
-            raise RecordError(f"{where}: unknown field {name!r}{nearest(name, FIELDS)}; a judgment has {_listed()}")
-    if missing := [name for name in NEEDED if name not in given]:
-        raise RecordError(f"{where}: missing {', '.join(missing)}; a judgment has {_listed()}")
-    judgment = Judgment(
-        id=_id(given["id"], f"{where}: id"),
-        system=_text(given["system"], f"{where}: system"),
-        candidate=_text(given["candidate"], f"{where}: candidate"),
-        references=_list(given["references"], _text, f"{where}: references"),
-        source=_text(given.get("source", ""), f"{where}: source"),
-        group=_text(given.get("group", ""), f"{where}: group"),
-        scores={name: _number(value, f"{where}: scores.{name}") for name, value in _named(row, "scores")},
-        raw_scores={
-            name: _list(values, _number, f"{where}: raw_scores.{name}") for name, values in _named(row, "raw_scores")
-        },
-        judges=_list(given.get("judges", []), _text, f"{where}: judges"),
-        columns={name: given[name] for name in columns if name in given and name not in FIELDS},
-    )
+    further = {name: row.fields[name] for name in columns if name in row.fields and name not in FIELDS}
+    given = {name: value for name, value in row.fields.items() if name not in further}
+    if isinstance(given.get("id"), int) and not isinstance(given["id"], bool):
+        given["id"] = str(given["id"])
+    judgment = parsing.parse(Judgment, given, where, RecordError)
+    if not judgment.id:
+        raise RecordError(f"{where}: id is empty")
     for name, values in judgment.raw_scores.items():
         if judgment.judges and len(values) != len(judgment.judges):
             counts = f"{len(values)} scores of {len(judgment.judges)} judges"
             raise RecordError(f"{where}: raw_scores.{name}: {counts}; give one per judge, null if missing")
-    return judgment
-
-
-def _listed() -> str:
-    return f"{', '.join(NEEDED)}, and may have {', '.join(OPTIONAL)}"
-
-
-def _named(row: Read, field_name: str) -> list[tuple[str, Any]]:
-    named = row.fields.get(field_name, {})
-    if not isinstance(named, dict):
-        raise RecordError(f'{row.where}: {field_name} must be an object of scores by name, as {{"overall": 0.5}}')
-    if "" in named:
-        raise RecordError(f"{row.where}: {field_name} has a score with an empty name")
-    return list(named.items())
-
-
-def _list(value: Any, element: Callable[[Any, str], Any], label: str) -> tuple[Any, ...]:
-    if not isinstance(value, list):
-        raise RecordError(f"{label} must be a list, not {_shown(value)}")
-    return tuple(element(item, f"{label}, number {number}") for number, item in enumerate(value, 1))
-
-
-def _number(value: Any, label: str) -> float | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST:
-        raise RecordError(f"{label}: {_shown(value)} is not a number; give a finite number, or null if it is missing")
-    return float(value)
-
-
-def _text(value: Any, label: str) -> str:
-    if not isinstance(value, str):
-        raise RecordError(f"{label} must be text, not {_shown(value)}")
-    return value
-
-
-def _id(value: Any, label: str) -> str:
-    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
-        raise RecordError(f"{label} must be text or an integer, not {_shown(value)}")
-    return str(value)
-
-
-def _shown(value: Any) -> str:
-    return json.dumps(value)[:40]
+    if "" in (*judgment.scores, *judgment.raw_scores):
+        raise RecordError(f"{where}: a score has an empty name")
+    return replace(judgment, columns=further)

@@ -67,8 +67,8 @@ def test_damaged_gzip_is_told(tmp_path):
         (b"[" * 100_000, ":1: JSON of more than 100 levels"),
         (b'{"id": ' + b"1" * 5000 + b"}", ":1: not JSON"),
         (line(scores=[1, 2]), ":1: scores must be an object"),
-        (line(scores={"sms": "high"}), ":1: scores must be an object"),
-        (line(id=None), ":1: id must be text or a number, not null"),
+        (line(scores={"sms": "high"}), ":1: scores: sms must be a number"),
+        (line(id=None), ":1: id must be text, not null"),
         (
             json.dumps({"id": 1, "source": "", "references": "r", "candidate": None, "system": "s"}).encode(),
             ":1: candidate must be text",

@@ -127,7 +127,7 @@ def test_a_folder_as_the_hub_has_it_and_its_splits(tmp_path):
 
 def test_rows_of_a_dataset_are_checked_too(tmp_path):
     datasets.Dataset.from_list([ROW, {**ROW, "id": None}]).save_to_disk(tmp_path / "saved")
-    with pytest.raises(RecordError, match="saved, row 2: missing id"):
+    with pytest.raises(RecordError, match="saved, row 2: no 'id'"):
         load(f"hf:{tmp_path / 'saved'}")
 
 

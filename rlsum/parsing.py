@@ -1,0 +1,61 @@
+"""Objects of JSON and YAML -> dataclasses. A fault names the place in the file and the value."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from functools import cache
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from rewards.options import nearest
+from rlsum.errors import UserError
+
+Parsed = TypeVar("Parsed")
+
+# Kinds of pydantic's faults -> what is expected.
+EXPECTED = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "tuple_type": "a list",
+    "dict_type": "an object",
+}
+
+
+def parse(kind: type[Parsed], row: object, where: str, error: type[UserError]) -> Parsed:
+    """A dataclass from an object. Raises ``error``, whose message begins with ``where``.
+
+    Types are strict: 1 is no text, "1" and true are no numbers. Unknown fields of nested objects are ignored.
+    """
+    if not isinstance(row, dict):
+        raise error(f"{where}: not an object")
+    known = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    if unknown := [str(name) for name in row if name not in known]:
+        hint = nearest(unknown[0], known)
+        raise error(f"{where}: unknown field {unknown[0]!r}{hint}; expected {', '.join(known)}")
+    try:
+        parsed: Parsed = _adapter(kind).validate_json(json.dumps(row, default=str), strict=True)  # type: ignore[arg-type]
+    except ValidationError as invalid:
+        raise error(f"{where}: {_fault(invalid.errors()[0])}") from invalid
+    return parsed
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def _fault(fault: Any) -> str:
+    """The first fault that pydantic found, in words."""
+    *places, name = (str(place + 1 if isinstance(place, int) else place) for place in fault["loc"])
+    inside = "".join(f"{place}: " for place in places)
+    if fault["type"] == "missing":
+        return f"{inside}no {name!r}"
+    if fault["type"] == "dataclass_type":
+        return f"{inside}{name}: not an object"
+    expected = EXPECTED.get(fault["type"], fault["msg"].removeprefix("Input should be "))
+    quote = "; quote it" if expected == "text" and isinstance(fault["input"], bool | int | float) else ""
+    return f"{inside}{name} must be {expected}, not {json.dumps(fault['input'])[:40]}{quote}"
