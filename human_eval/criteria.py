@@ -104,6 +104,8 @@ def standard(answers: str, texts: int) -> StudyWording:
     """The standard wording of a kind of answers (`KINDS`) to a number of summaries."""
     rated = isinstance(KINDS[answers], Rating)
     criteria = tuple(replace(asked, answers=answers) for asked in (RATED if rated else DEFAULT))
+    if texts > 2:
+        criteria = tuple(replace(asked, help=asked.help.replace("Which of the two", "Which")) for asked in criteria)
     return StudyWording(RATED_TITLE if rated else TITLE, instructions(criteria, texts), criteria)
 
 

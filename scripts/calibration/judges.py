@@ -13,7 +13,6 @@ How often a useless metric is said to make an interval narrower.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
 from itertools import product
 
 import numpy as np
@@ -35,7 +34,12 @@ DESIGNS = (
     (30, 3, 3), (100, 3, 3), (30, 5, 5), (100, 5, 5), (60, 1, 5), (60, 1, 10), (60, 2, 10), (60, 3, 6), (100, 3, 9),
     (30, 10, 10), (100, 3, 15), (200, 2, 30), (200, 3, 30),
 )  # fmt: skip
-UNEVEN = ((60, 3, 10), (100, 2, 8))  # items, judges per item, people; who do as much as they like
+UNEVEN = (
+    (60, 3, 10),
+    (100, 2, 8),
+    (60, 1, 10),
+    (100, 3, 20),
+)  # items, judges per item, people; who do as much as they like
 
 
 def main() -> None:
@@ -45,6 +49,7 @@ def main() -> None:
     parser.add_argument("--studies", type=int, default=400, help="whole studies analysed for the other tables")
     parser.add_argument("--correlations", type=float, nargs="+", default=[0.0, 0.3, 0.5])
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--design", default="", metavar="TEXT", help="false alarms alone, of designs so named: uneven")
     options = parser.parse_args()
     head = [
         "items x judges an item, people",
@@ -52,7 +57,9 @@ def main() -> None:
     ]
     for correlation in options.correlations:
         print(f"\nFalse alarms in %, 20% ties, correlation {correlation:g}, {options.draws:,} studies\n")
-        print_table(head, (false_alarms(*row, correlation, options) for row in designs(options.seed)))
+        print_table(head, (false_alarms(*row, correlation, options) for row in designs(options)))
+    if options.design:
+        return
     print(f"\nJudges who toss coins, {options.studies:,} studies\n")
     sizes = [(items, judges) for items in (30, 100) for judges in (3, 5)]
     head = ["items x judges", "a judge's accuracy", "the same, ties of the others dropped", "length said to be better"]
@@ -63,15 +70,17 @@ def main() -> None:
     print_table(["metrics", "the narrowest interval", "ours"], (helped(count, options) for count in (1, 4, 12)))
 
 
-def designs(seed: int) -> Iterable[tuple[str, np.ndarray]]:
+def designs(options: argparse.Namespace) -> list[tuple[str, np.ndarray]]:
     """Name and assignment (items, judges) of each design."""
-    for items, judges, people in DESIGNS:
-        yield f"{items} x {judges}, {people}", dealt(items, judges, people // judges)
-    generator = np.random.default_rng(seed)
+    found = [
+        (f"{items} x {judges}, {people}", dealt(items, judges, people // judges)) for items, judges, people in DESIGNS
+    ]
+    generator = np.random.default_rng(options.seed)
     for items, judges, people in UNEVEN:
         loads = np.arange(1, people + 1) / sum(range(people + 1))
         assigned = [generator.choice(people, judges, replace=False, p=loads) for _ in range(items)]
-        yield f"{items} x {judges}, {people} uneven", np.array(assigned)
+        found.append((f"{items} x {judges}, {people} uneven", np.array(assigned)))
+    return [(name, assigned) for name, assigned in found if options.design in name]
 
 
 def false_alarms(name: str, assigned: np.ndarray, correlation: float, options: argparse.Namespace) -> list[str]:

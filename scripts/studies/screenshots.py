@@ -1,6 +1,7 @@
-"""Draw the pictures of the judging app in the documentation, from a study on simulated stories.
+"""Draw the pictures of the judging app in the documentation, from studies on simulated stories, and of a verdict card.
 
-python scripts/studies/screenshots.py --out docs/pictures
+python scripts/reproduce.py zhang2023 zhang2023_pairwise.json.gz -o zhang2023
+python scripts/studies/screenshots.py --card zhang2023/verdict.html --out docs/pictures
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import random
 import re
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "support"))
@@ -18,43 +20,77 @@ from judges import Judge, browser, served
 from PIL import Image
 from ports import free_port
 
-from human_eval.criteria import StudyWording
+from human_eval.criteria import MARKING, MARKING_INSTRUCTIONS, MARKING_TITLE, StudyWording, standard
 from human_eval.design.build import StudyDesign, build
 from human_eval.design.outputs import align
 from human_eval.files import write_key, write_study
+from human_eval.study import PracticeTask, Training
 from rlsum.records import Output
 from rlsum.simulation.stories import stories
 
 CARELESS = 1  # a judge whose failed checks show
 DESK, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
+LINES = {
+    "model-1": None,
+    "model-2": slice(4),
+    "model-3": slice(-3, None),
+    "model-4": slice(2, 6),
+}  # None: the reference
+RATED = standard("likert-5", 4)
+ARTICLE = (
+    "A storm that swept the coast on Sunday night took the roofs of three houses in Norhaven and left 400 homes "
+    "without power. Nobody was hurt, mayor Lena Brandt said. The ferry to Skarholm will not run before Wednesday, "
+    "because waves damaged the quay. Schools open as usual. It was the strongest storm since 1998, with gusts of 131 "
+    "kilometres an hour, the weather service said."
+)
+RIGHT = "A storm took the roofs of three houses in Norhaven. Nobody was hurt. The ferry will not run before Wednesday."
+WRONG = "Three people were hurt in a storm in Norhaven, mayor Lena Holm said. The ferry ferry does not run."
+MARKS = (("Not in the article", 0, 3), ("Wrong person", 11, 11), ("Not good English", 14, 15))  # first and last word
+PAIR = PracticeTask(ARTICLE, RIGHT, WRONG, {"overall": ("left",), "focus": ("left", "none")}, "Nobody was hurt.")
+ERRORS = PracticeTask(ARTICLE, RIGHT, WRONG, {"errors": ("B:0-22:hallucinated",)})
+KINDS = {  # picture -> wording and systems
+    "likert": (replace(RATED, criteria=RATED.criteria[2:]), 3),
+    "ranking": (replace(standard("ranking", 4), criteria=standard("ranking", 4).criteria[3:]), 4),
+    "best-worst": (replace(standard("best-worst", 4), criteria=standard("best-worst", 4).criteria[3:]), 4),
+    "marks": (StudyWording(MARKING_TITLE, MARKING_INSTRUCTIONS, (), training=Training((ERRORS,)), marking=MARKING), 2),
+    "training": (StudyWording(training=Training((PAIR,))), 2),
+}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="folder of the pictures")
+    parser.add_argument("--card", type=Path, metavar="VERDICT.html", help="also draw this card of `analyse`")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
 
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        systems = write(folder)
-        with served(folder, free_port(), "--key", folder / "key.json") as server, browser() as chrome:
+    with tempfile.TemporaryDirectory() as name, browser() as chrome:
+        folder = Path(name) / "pairs"
+        systems = write(folder, StudyWording(title="News summaries"), 2, StudyDesign(items=12, judges=4, booklet=12))
+        with served(folder, free_port(), "--key", folder / "key.json") as server:
             for number, link in enumerate(list(server.judges.values())[:-1]):
                 work(chrome, link, systems, number)
             draw(chrome, list(server.judges.values())[-1], server.admin, options.out)
+        for kind, (wording, count) in KINDS.items():
+            folder = Path(name) / kind
+            write(folder, wording, count, StudyDesign(items=6, judges=2, booklet=6, identical=0, shuffled=0))
+            with served(folder, free_port()) as server:
+                draw_kind(chrome, kind, list(server.judges.values()), options.out)
+        if options.card:
+            page = opened(chrome, {"width": 1180, "height": 1700}, options.card.absolute().as_uri())
+            take(page, options.out, "verdict")
 
 
-def write(folder: Path) -> dict[str, str]:
-    """A study of 12 stories and 4 judges. Returns which system wrote what."""
+def write(folder: Path, wording: StudyWording, count: int, design: StudyDesign) -> dict[str, str]:
+    """A study of stories and the first ``count`` systems. Returns which system wrote what."""
     outputs = []
-    for story in stories(11, "test", 12):
+    for story in stories(11, "test", design.items):
         source, reference = readable(story.article), readable(story.highlights)
-        lead = readable(story.article[:4])
-        outputs.append(("first.jsonl", Output(story.id, source, (reference,), reference, "model-1")))
-        outputs.append(("second.jsonl", Output(story.id, source, (reference,), lead, "model-2")))
-    study, key = build(
-        align(outputs), StudyDesign(items=12, judges=4, booklet=12), StudyWording(title="News summaries"), seed=2
-    )
+        for system, lines in list(LINES.items())[:count]:
+            text = reference if lines is None else readable(story.article[lines])
+            outputs.append((system, Output(story.id, source, (reference,), text, system)))
+    study, key = build(align(outputs), design, wording, seed=2)
+    folder.mkdir()
     write_study(folder, study)
     write_key(folder / "key.json", key)
     return {output.candidate: output.system for _, output in outputs}
@@ -88,57 +124,85 @@ def work(chrome, link: str, systems: dict[str, str], number: int) -> None:
     page.close()
 
 
+def opened(chrome, size: dict[str, int], address: str, dark: bool = False):
+    """A page in a window of a size; narrow ones are phones."""
+    phone = size["width"] < 700
+    scheme = "dark" if dark else "light"
+    page = chrome.new_context(viewport=size, color_scheme=scheme, is_mobile=phone, has_touch=phone).new_page()
+    page.goto(address)
+    return page
+
+
+def take(page, out: Path, name: str, whole: bool = False) -> None:
+    """A picture of a page, of few colours, as it is: a third of the size."""
+    page.wait_for_timeout(400)  # until colours have changed
+    path = out / f"human-eval-{name}.png"
+    Image.open(io.BytesIO(page.screenshot(full_page=whole))).convert("RGB").quantize(128).save(path, optimize=True)
+    print(path)
+
+
 def draw(chrome, link: str, admin: str, out: Path) -> None:
     """Every page once: desk, phone, dark."""
 
-    def opened(size: dict[str, int], address: str, dark: bool = False, phone: bool = False):
-        scheme = "dark" if dark else "light"
-        context = chrome.new_context(viewport=size, color_scheme=scheme, is_mobile=phone, has_touch=phone)
-        page = context.new_page()
-        page.goto(address)
-        return page
-
-    def take(page, name: str, whole: bool = False) -> None:
-        page.wait_for_timeout(400)  # until colours have changed
-        path = out / f"human-eval-{name}.png"
-        # Of few colours, as a page is: a third of the size.
-        Image.open(io.BytesIO(page.screenshot(full_page=whole))).convert("RGB").quantize(128).save(path, optimize=True)
-        print(path)
-
-    page = opened(DESK, link)
-    take(page, "start", whole=True)
+    page = opened(chrome, DESK, link)
+    take(page, out, "start", whole=True)
     judge = Judge(page, link, lambda left, right: ["left", "none", "right", "left"])
     judge.begin()
     for _ in range(3):
         judge.by_keyboard()
     page.keyboard.press("1")
     page.keyboard.press("0")
-    take(page, "item")
+    take(page, out, "item")
     page.keyboard.press("/")
     page.keyboard.type("the")
     page.keyboard.press("Enter")
-    take(page, "search")
+    take(page, out, "search")
     page.keyboard.press("Escape")
     page.keyboard.press("?")
-    take(page, "keys")
-    dark = opened(DESK, link, dark=True)
+    take(page, out, "keys")
+    dark = opened(chrome, DESK, link, dark=True)
     Judge(dark, link, None).begin()
     dark.keyboard.press("1")
     dark.keyboard.press("0")
-    take(dark, "dark")
-    phone = opened(PHONE, link, phone=True)
+    take(dark, out, "dark")
+    phone = opened(chrome, PHONE, link)
     Judge(phone, link, None).begin()
     phone.tap("label:has(input[name=answer-0][value=left])")
     phone.evaluate("scrollTo(0, 0)")
-    take(phone, "phone", whole=True)
-    phone_dark = opened(PHONE, link, dark=True, phone=True)
+    take(phone, out, "phone", whole=True)
+    phone_dark = opened(chrome, PHONE, link, dark=True)
     Judge(phone_dark, link, None).begin()
-    take(phone_dark, "phone-dark")
-    desk = opened({"width": 1280, "height": 1000}, admin)
-    take(desk, "admin", whole=True)
+    take(phone_dark, out, "phone-dark")
+    desk = opened(chrome, {"width": 1280, "height": 1000}, admin)
+    take(desk, out, "admin", whole=True)
     desk.click("button[value=closed]")
     desk.wait_for_load_state()
-    take(desk, "admin-closed", whole=True)
+    take(desk, out, "admin-closed", whole=True)
+
+
+def draw_kind(chrome, kind: str, links: list[str], out: Path) -> None:
+    """A task of a kind of answers, half answered, on a desk and on a phone; of a training its feedback."""
+    for size, ending, link in zip((DESK, PHONE), ("", "-phone"), links, strict=True):
+        page = opened(chrome, size, link)
+        Judge(page, link, None).begin()
+        if kind == "training":
+            for number, side in enumerate(("left", "right", "left", "right")):
+                page.check(f"[name=answer-{number}][value={side}]", force=True)
+            with page.expect_navigation():
+                page.click("form#answers button[type=submit]")
+        elif kind == "marks":
+            words = page.locator("[data-place='1'] .word")
+            for error, first, last in MARKS:
+                words.nth(first).click()
+                words.nth(last).click()
+                page.click(f".kinds button:has-text('{error}')")
+        else:
+            choices = iter((1, 3, 0, 2))
+            for part in page.locator(".part").all()[:3]:
+                part.locator("label").nth(next(choices)).click()
+        page.evaluate("scrollTo(0, 0)")
+        take(page, out, f"{kind}{ending}", whole=size is PHONE)
+        page.context.close()
 
 
 if __name__ == "__main__":

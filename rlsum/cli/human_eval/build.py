@@ -103,6 +103,7 @@ def build(
     """
     import secrets  # the seed unblinds a study, so it must be unpredictable
 
+    from human_eval.criteria import standard
     from human_eval.design.build import StudyDesign, build, texts_at_once
     from human_eval.design.giveaways import normalised
     from human_eval.design.outputs import read_aligned
@@ -114,6 +115,7 @@ def build(
     aligned = read_aligned(outputs)
     aligned = normalised(aligned) if normalise else aligned
     texts = texts_at_once(aligned.systems, asked)
+    asked = standard(answers, texts).criteria if asked and criteria is None else asked
     wording = _wording(title, instructions, asked, texts, consent, about, language, training, marking)
     if language != "en" and (instructions is None or criteria is None):
         typer.echo("Warning: the standard instructions and criteria are English; give --instructions and --criteria")
@@ -206,7 +208,9 @@ def _wording(
 
 
 def _report(aligned: AlignedOutputs, study: Study, key: StudyKey, out: Path, key_path: Path) -> None:
+    from human_eval.answers import LETTERS
     from human_eval.design.blinding import naming_note, naming_tasks
+    from human_eval.design.build import pairs_of
     from human_eval.design.giveaways import NORMALISED, giveaways
     from human_eval.files import TASKS
     from human_eval.formatting import counted, spread
@@ -215,6 +219,10 @@ def _report(aligned: AlignedOutputs, study: Study, key: StudyKey, out: Path, key
         typer.echo(f"{system}: {counted(count, 'output')} left out: another system lacks the article")
     if key.ties:
         typer.echo(f"Not judged, counted as no difference: {counted(len(key.ties), 'pair')} of identical outputs")
+    if study.most_texts == 2 and len(key.systems) > len(LETTERS) and any(c.kind.texts[1] > 2 for c in study.criteria):
+        number = len(pairs_of(key.systems, key.baseline))
+        at_once = f"{len(key.systems)} systems, more than {len(LETTERS)}, which is the most at once"
+        typer.echo(f"{at_once}: a task shows two, and an article has {counted(number, 'pair')}; see --baseline")
     if naming := naming_tasks(study, key.systems):
         typer.echo(f"Warning: {naming_note(naming)}; see {out / TASKS}")
     for giveaway in giveaways(aligned):
