@@ -77,7 +77,7 @@ def main() -> None:
             with served(folder, free_port()) as server:
                 draw_kind(chrome, kind, list(server.judges.values()), options.out)
         if options.card:
-            page = opened(chrome, {"width": 1180, "height": 1700}, options.card.absolute().as_uri())
+            page = opened(chrome, {"width": 1240, "height": 1760}, options.card.absolute().as_uri())
             take(page, options.out, "verdict")
 
 
