@@ -21,7 +21,7 @@ from human_eval.answers import KINDS, LEFT, NONE, PAIR, RIGHT
 from human_eval.formatting import counted
 from human_eval.parsing import parse
 from human_eval.study import Criterion, Enrolment, Interface, Marking, Study, StudyError, StudyKey, Task, Training
-from rlsum.readers import BOM, NotJson, json_value, jsonl
+from rlsum.readers import json_file, jsonl
 
 FORMAT = 1
 STUDY, ITEMS, TASKS, KEY = "study.json", "items.jsonl", "tasks.jsonl", "key.json"
@@ -186,12 +186,7 @@ def check_key(key: StudyKey, study: Study, where: str) -> None:
 
 def read_object(path: Path, fix: str) -> dict[str, Any]:
     """The object in a JSON file. Raises StudyError whose message ends in ``fix``."""
-    try:
-        row = json_value(path.read_bytes().removeprefix(BOM))
-    except OSError as error:
-        raise StudyError(f"{path}: cannot be read ({error.strerror}); {fix}") from error
-    except NotJson as error:
-        raise StudyError(f"{path}: {error}; {fix}") from error
+    row = json_file(path, fix, StudyError)
     if not isinstance(row, dict):
         raise StudyError(f"{path}: not a JSON object; {fix}")
     return row

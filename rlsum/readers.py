@@ -14,7 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, cast
 
-from rlsum.errors import RecordError
+from rlsum.errors import RecordError, UserError
 
 BOM = b"\xef\xbb\xbf"
 NOT_UTF8 = "not UTF-8"
@@ -124,6 +124,16 @@ def json_value(text: str | bytes, finite: bool = False) -> Any:
         except UnicodeEncodeError as error:
             raise NotJson(f"{NOT_UTF8} (half a surrogate pair)") from error
     return value
+
+
+def json_file(path: Path, fix: str, error: type[UserError] = RecordError) -> Any:
+    """The value in a JSON file. Raises ``error``, whose message ends in ``fix``."""
+    try:
+        return json_value(path.read_bytes().removeprefix(BOM))
+    except OSError as failed:
+        raise error(f"{path}: cannot be read ({failed.strerror}); {fix}") from failed
+    except NotJson as failed:
+        raise error(f"{path}: {failed}; {fix}") from failed
 
 
 def _finite(digits: str) -> float:

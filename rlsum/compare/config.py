@@ -172,7 +172,9 @@ class Comparison:
             faults.append("simulate: writes train, valid and test; leave out test, data.train and data.valid")
         for key, section in {"cell": self.cell, "start": self.start}.items():
             if isinstance(section, dict):
-                faults += [f"{key}.{name}: set by the comparison; leave it out" for name in SET if _has(section, name)]
+                faults += [
+                    f"{key}.{name}: set by the comparison; leave it out" for name in SET if _holder(section, name)
+                ]
         if faults:
             raise ValueError("; ".join(faults))
 
@@ -215,7 +217,8 @@ def load(path: Path, overrides: Sequence[str] = ()) -> Comparison:
             beside = locate(path).resolve().parent / base
             given = read(beside if beside.exists() else Path(base))
             for name in SET:
-                _drop(given, name)
+                if holder := _holder(given, name):
+                    del holder[name.rpartition(".")[2]]
             values[key] = merge(given, section)
     return check(_filled(values, str(values.get("folder"))), str(path))
 
@@ -258,17 +261,9 @@ def _filled(value: Any, folder: str) -> Any:
     return value.replace("{folder}", folder) if isinstance(value, str) else value
 
 
-def _has(values: Mapping[str, Any], key: str) -> bool:
+def _holder(values: Any, key: str) -> dict[str, Any] | None:
+    """The section that has the key ``section.name``; None if it is not set."""
     *sections, last = key.split(".")
     for section in sections:
-        inner = values.get(section)
-        values = inner if isinstance(inner, Mapping) else {}
-    return last in values
-
-
-def _drop(values: dict[str, Any], key: str) -> None:
-    *sections, last = key.split(".")
-    for section in sections:
-        inner = values.get(section)
-        values = inner if isinstance(inner, dict) else {}
-    values.pop(last, None)
+        values = values.get(section) if isinstance(values, dict) else None
+    return values if isinstance(values, dict) and last in values else None

@@ -6,7 +6,6 @@ the highest.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from rlsum.errors import RecordError
 from rlsum.pages.curves import Curve, Panel, picture
 from rlsum.pages.pictures import COLOURS, Picture
+from rlsum.readers import jsonl
 from rlsum.scoring.properties import PROPERTIES
 
 Row = Mapping[str, Any]
@@ -31,19 +31,11 @@ def read_metrics(run: str | Path) -> list[dict[str, Any]]:
 
     An incomplete last line, which a killed run leaves, is ignored. Raises RecordError for any other broken line.
     """
-    path = Path(run) / "metrics.jsonl"
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise RecordError(f"{path}: cannot be read ({error.strerror}); give the folder of a training run") from error
-    rows = []
-    for number, line in enumerate(lines, 1):
-        try:
-            rows.append(json.loads(line))
-        except json.JSONDecodeError as error:
-            if number < len(lines):
-                raise RecordError(f"{path}:{number}: not JSON ({error.msg})") from error
-    return rows
+    reads = list(jsonl(Path(run) / "metrics.jsonl"))
+    for read in reads[:-1]:
+        if read.problem:
+            raise RecordError(f"{read.where}: {read.problem}")
+    return [read.fields for read in reads if not read.problem]
 
 
 def series(rows: Sequence[Row], kind: str, key: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -17,7 +17,7 @@ from rlsum.compare import tables
 from rlsum.compare.analyses.chain import chain, chain_blocks
 from rlsum.compare.analyses.designs import power_blocks, to_values
 from rlsum.compare.analyses.overoptimization import equal_length_table, frontiers, overoptimization_blocks
-from rlsum.compare.cells import NONE, START, Cell, commands_of
+from rlsum.compare.cells import START, Cell, commands_of
 from rlsum.compare.folder import METRICS, Folder
 from rlsum.compare.plots import draw_runs, read_metrics
 from rlsum.compare.reading import section_for_reading
@@ -172,14 +172,13 @@ def for_people(folder: Folder, cells: Sequence[Cell], results: Results) -> list[
     """The command that starts a study of the best system and its control, wherever both have outputs."""
     reward = next(iter(results.metrics), "")
     top = best(results, reward) if reward else None
-    other = next((name for name in (NONE, START) if name in results.systems), None)
-    if top is None or other is None or top.best in ("", other):
+    if top is None or results.base is None or top.best in ("", results.base.name):
         return []
-    seed = results.seeds[0]
-    chosen = {cell.system: cell for cell in cells if cell.system in (top.best, other) and cell.seed in (seed, None)}
-    files = [str(folder.outputs(chosen[name])[results.method]) for name in (top.best, other) if name in chosen]
+    both, seed = (top.best, results.base.name), results.seeds[0]
+    chosen = {cell.system: cell for cell in cells if cell.system in both and cell.seed in (seed, None)}
+    files = [str(folder.outputs(chosen[name])[results.method]) for name in both if name in chosen]
     command = ["human-eval", "build", *files, "-o", str(folder.path / "study"), "--items", "30"]
-    names = " and ".join(results.systems[name].title for name in (top.best, other))
+    names = " and ".join(results.systems[name].title for name in both)
     return [
         Paragraph(f"A blind study of {names}, the best by {reward} and its control, begins with:"),
         Bullets([f"rlsum {shlex.join(command)}"], "code"),

@@ -79,6 +79,11 @@ class Results:
         """The rows that were trained on a reward."""
         return [system for system in self.systems.values() if system.kind == "reward"]
 
+    @property
+    def base(self) -> System | None:
+        """What a training is measured against: continued likelihood, else the start."""
+        return self.systems.get(NONE) or self.systems.get(START)
+
 
 def gather(folder: Folder, cells: Sequence[Cell], method: str) -> Results:
     """The results of all cells that are done, with differences from start, control and the chosen system."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import json
 import os
 import shlex
 import signal
@@ -23,7 +22,8 @@ import yaml
 
 from rlsum import workers
 from rlsum.compare.cells import Cell, generate_command, train_command
-from rlsum.compare.folder import METRICS, STATE, Folder
+from rlsum.compare.folder import STATE, Folder
+from rlsum.compare.plots import read_metrics
 from rlsum.compare.scoring import score_file, up_to_date
 from rlsum.errors import UserError
 from rlsum.files import write_atomically
@@ -162,8 +162,7 @@ class Work:
     def _mean_advantage(self, cell: Cell) -> float:
         """The mean advantage in the log of the training that a constant control belongs to."""
         run = next(Path(str(other.model)) for other in self.every if other.name == cell.after[-1])
-        rows = map(json.loads, (run / METRICS).read_text(encoding="utf-8").splitlines())
-        means = [row["advantage_mean"] for row in rows if row.get("advantage_mean") is not None]
+        means = [row["advantage_mean"] for row in read_metrics(run) if row.get("advantage_mean") is not None]
         if not means:
             raise CellFailed(f"{run}: its log has no advantage_mean; a constant control needs kind=mixed")
         return float(np.mean(means))

@@ -13,7 +13,7 @@ import numpy as np
 
 from rewards.text.chunks import tokens
 from rewards.text.sentences import stop_words
-from rlsum.data.sources import SPLIT_NAMES
+from rlsum.data.sources import SPLIT_NAMES, split_files
 from rlsum.readers import READERS, CorpusError, Read, read_file
 
 LOOKED_AT = 1000  # rows
@@ -42,10 +42,8 @@ def splits_of(folder: Path) -> dict[str, Path]:
     """The files of train, valid and test in a folder. Raises CorpusError without the first two."""
     found = {}
     for names in SPLIT_NAMES:
-        files = (folder / f"{name}{suffix}{end}" for name in names for suffix in READERS for end in ("", ".gz"))
-        file = next((file for file in files if file.is_file()), None)
-        if file is not None:
-            found[names[0]] = file
+        if files := split_files(folder, names):
+            found[names[0]] = files[0]
     if not {"train", "valid"} <= found.keys():
         raise CorpusError(f"{folder}: needs a train and a valid file ({', '.join(READERS)}); or give one file to split")
     return found

@@ -81,13 +81,13 @@ def _files(path: Path, split: str) -> list[Path]:
         file_format(path)
         return [path]
     names = _synonyms(split)
-    if files := _split_files(path, names):
+    if files := split_files(path, names):
         if len(files) > 1:
             raise CorpusError(
                 f"path={str(path)!r}: {files[0].name} or {files[1].name} for split {split!r}? Give its path"
             )
         return files
-    if others := _split_files(path, tuple(chain(*SPLIT_NAMES))):
+    if others := split_files(path, tuple(chain(*SPLIT_NAMES))):
         raise CorpusError(f"path={str(path)!r}: no split {split!r}; there are {', '.join(f.name for f in others)}")
     for folder in (*(path / name for name in names), path):
         if stories := sorted(chain(folder.glob("*.story"), folder.glob("*.story.gz"))):
@@ -107,7 +107,8 @@ def _line_files(folder: Path, split: str) -> list[Path]:
     return files if all(file.is_file() and file.name.endswith(formats) for file in files) else []
 
 
-def _split_files(folder: Path, names: tuple[str, ...]) -> list[Path]:
+def split_files(folder: Path, names: tuple[str, ...]) -> list[Path]:
+    """The files in a folder that one of ``names`` and a suffix that we read make."""
     files = (folder / f"{name}{suffix}{end}" for name in names for suffix in READERS for end in ("", ".gz"))
     return [file for file in files if file.is_file()]
 

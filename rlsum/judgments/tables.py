@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from rlsum.errors import RecordError
-from rlsum.readers import DAMAGED, NotJson, json_value
+from rlsum.readers import DAMAGED, NotJson, json_value, jsonl
 
 MISSING = ("", "NA", "NaN", "nan")
 
@@ -143,15 +143,10 @@ def _content(path: Path) -> bytes:
 
 def read_json_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """(file:line, object) for each line of a JSONL file. Raises RecordError for a line that is not a JSON object."""
-    for number, line in enumerate(read_lines(path), 1):
-        if line.strip():
-            try:
-                row = json_value(line)
-            except NotJson as error:
-                raise RecordError(f"{path}:{number}: {error}; one object per line is expected") from error
-            if not isinstance(row, dict):
-                raise RecordError(f"{path}:{number}: a {type(row).__name__}, not an object")
-            yield f"{path}:{number}", row
+    for row in jsonl(path):
+        if row.problem:
+            raise RecordError(f"{row.where}: {row.problem}; one object per line is expected")
+        yield row.where, row.fields
 
 
 def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

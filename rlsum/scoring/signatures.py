@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rlsum.errors import UserError
 from rlsum.files import write_atomically
-from rlsum.readers import json_value
+from rlsum.readers import json_file
 
 
 def signatures_path(path: Path) -> Path:
@@ -22,10 +22,7 @@ def read(path: Path) -> dict[str, str]:
     if not recorded.exists():
         return {}
     fix = "repair it, or remove it to treat the signatures as unknown"
-    try:
-        signatures = json_value(recorded.read_bytes())
-    except (OSError, ValueError) as error:
-        raise UserError(f"{recorded}: cannot be read ({error}); {fix}") from error
+    signatures = json_file(recorded, fix, UserError)
     if not isinstance(signatures, dict) or not all(isinstance(value, str) for value in signatures.values()):
         raise UserError(f"{recorded}: not an object of metrics and signatures; {fix}")
     return signatures

@@ -144,14 +144,6 @@ def read_config(folder: Path) -> Config:
     return configs.load(folder / CONFIG)
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """The content of a JSON file of a run or checkpoint. Raises CheckpointError."""
-    try:
-        return json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise CheckpointError(f"{path}: cannot be read ({error}); give the folder of a complete run") from error
-
-
 def read_weights(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Weights by name, and the ``about`` of ``save_weights``."""
     return _read(folder / WEIGHTS, "about")

@@ -18,6 +18,7 @@ import torch
 from rewards.specs import as_spec
 from rlsum.config import Config, RewardSpec
 from rlsum.data.corpus import Corpus
+from rlsum.readers import json_file
 from rlsum.training import checkpoint
 from rlsum.training.parallel.processes import Processes
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import datasets
 
 ENVIRONMENT = "environment.json"
+INCOMPLETE = "give the folder of a complete run"
 LEARNING = ("torch", "transformers", "tokenizers", "peft", "datasets", "accelerate")
 PACKAGES = ("rlsum", *LEARNING, "pot", "spacy", "nltk", "numpy")
 
@@ -81,7 +83,7 @@ def digest(rows: datasets.Dataset) -> str:
 
 def check_objective(run: Path, config: Config) -> None:
     """Raise CheckpointError if a rewarded run began when its configuration meant another training."""
-    then = checkpoint.read_json(run / ENVIRONMENT).get("objective", 1)
+    then = json_file(run / ENVIRONMENT, INCOMPLETE, checkpoint.CheckpointError).get("objective", 1)
     if config.objective.rewarded and then != OBJECTIVE:
         raise checkpoint.CheckpointError(
             f"--resume {run}: it began with objective version {then}, this is version {OBJECTIVE}, in which "
@@ -92,7 +94,7 @@ def check_objective(run: Path, config: Config) -> None:
 
 def as_begun(run: Path, config: Config) -> Config:
     """The configuration with each reward as its name was meant when the run began. Raises CheckpointError."""
-    if checkpoint.read_json(run / ENVIRONMENT).get("rewards", 1) == REWARDS:
+    if json_file(run / ENVIRONMENT, INCOMPLETE, checkpoint.CheckpointError).get("rewards", 1) == REWARDS:
         return config
     objective, training = config.objective, config.training
     reward = None if objective.reward is None else unstemmed(objective.reward)
@@ -119,9 +121,9 @@ def unstemmed(spec: RewardSpec) -> str:
 
 def check_unchanged(run: Path, signatures: Mapping[str, str], facts: Mapping[str, Any]) -> None:
     """Raise CheckpointError if a run's rewards or facts differ from those it started with."""
-    recorded = checkpoint.read_json(run / ENVIRONMENT)
+    recorded = json_file(run / ENVIRONMENT, INCOMPLETE, checkpoint.CheckpointError)
     stored = {name: recorded.get(name, fact) for name, fact in facts.items()}  # older runs did not record all
-    then = _by_name(checkpoint.read_json(run / "best" / checkpoint.REWARDS), stored)
+    then = _by_name(json_file(run / "best" / checkpoint.REWARDS, INCOMPLETE, checkpoint.CheckpointError), stored)
     now = _by_name(signatures, facts)
     changed = [
         f"  {name}: {then.get(name)} then, {now.get(name)} now"

@@ -7,7 +7,6 @@ their names; a system of the second is one of the study if their names or titles
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from rlsum.errors import UserError
 from rlsum.pages.blocks import Block, Bullets
 from rlsum.pages.pictures import COLOURS, Picture, drawn, short_name
 from rlsum.pages.table import SCALE, UNDEFINED, Cell, Table
+from rlsum.readers import json_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -61,16 +61,6 @@ class Link:
     agreement: Estimate = Estimate()
     effect: Estimate = Estimate()
     preference: Estimate = Estimate()
-
-
-def read_json(path: Path, fix: str) -> Any:
-    """The value in a JSON file. Raises ChainError, which ends in ``fix``."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ChainError(f"{path}: cannot be read ({error.strerror}); {fix}") from error
-    except ValueError as error:
-        raise ChainError(f"{path}: not JSON ({error}); {fix}") from error
 
 
 def chain(correlation: Path | None, comparison: Any, study: Path | None) -> list[Link]:
@@ -145,7 +135,7 @@ class _Trained:
 def _agreements(path: Path) -> dict[str, Estimate]:
     """Metric and "|" + signature -> its first statistic of the whole data."""
     fix = "give report.json of `rlsum correlate -o`, or what it prints with --json"
-    data = read_json(path, fix)
+    data = json_file(path, fix, ChainError)
     try:
         result = data["results"][0]
         found = {}
@@ -187,7 +177,7 @@ def _rewards(data: Any) -> list[_Trained]:
 def _preferences(path: Path) -> dict[tuple[str, str], Estimate]:
     """(system, other) -> share of choices for the system by the primary criterion, or the last (overall)."""
     fix = "give results.json of `rlsum human-eval analyse`"
-    data = read_json(path, fix)
+    data = json_file(path, fix, ChainError)
     try:
         criterion = data["settings"]["primary"] or data["criteria"][-1]
         found = {}

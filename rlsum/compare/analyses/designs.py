@@ -8,8 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from rlsum.compare.analyses.chain import read_json
-from rlsum.compare.cells import NONE, START
 from rlsum.compare.results import Results
 from rlsum.errors import UserError
 from rlsum.evaluation.trained.hierarchical import Components, mean_difference, paired_table
@@ -25,6 +23,7 @@ from rlsum.evaluation.trained.power import (
 )
 from rlsum.pages.blocks import Block, Paragraph
 from rlsum.pages.table import SCALE, Cell, Table
+from rlsum.readers import json_file
 
 GAIN = 0.01  # a point
 PLANNED = (2, 3, 5, 8, 10)  # seeds in the table of a plan
@@ -115,7 +114,7 @@ def read_variances(path: Path) -> dict[str, Variances]:
     Raises DesignError for another file, or one without variances.
     """
     fix = "give report/results.json of a comparison with two seeds or more"
-    data = read_json(path, fix)
+    data = json_file(path, fix, DesignError)
     try:
         found = {name: Variances(**values) for name, values in data[0]["variances"].items()}
     except (KeyError, IndexError, TypeError, ValueError) as error:
@@ -145,7 +144,7 @@ def _smallest(gain: float, of: Variances) -> str:
 
 def _components(results: Results, metric: str) -> Iterator[Components]:
     """Of each trained system's differences from the control, with two seeds or more."""
-    base = next((results.systems[name] for name in (NONE, START) if name in results.systems), None)
+    base = results.base
     if base is None or metric not in base.metrics:
         return
     for system in results.trained:

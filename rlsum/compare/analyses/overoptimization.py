@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from rlsum.compare.cells import NONE, START
+from rlsum.compare.cells import START
 from rlsum.compare.config import Choosing
 from rlsum.compare.plots import Row
 from rlsum.compare.results import Results, System
@@ -210,7 +210,7 @@ def equal_length_table(results: Results) -> Table | None:
 
     None without either, without lengths, or without trained systems.
     """
-    base = next((results.systems[name] for name in (NONE, START) if name in results.systems), None)
+    base = results.base
     if base is None or LENGTH not in base.properties or not results.trained:
         return None
     scales = {name: (float(SCALE), 2, name) for name in results.metrics}

@@ -47,7 +47,7 @@ def test_metrics_of_a_killed_run_are_read_to_the_last_whole_line(tmp_path):
 
 
 def test_other_broken_lines_and_missing_files_are_errors(tmp_path):
-    with pytest.raises(RecordError, match="folder of a training run"):
+    with pytest.raises(RecordError, match="cannot be read"):
         read_metrics(tmp_path)
     (tmp_path / "metrics.jsonl").write_text('{"step"\n{"step": 1}\n')
     with pytest.raises(RecordError, match=r"metrics\.jsonl:1: not JSON"):

@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pytest
 
-from rlsum.compare.analyses.chain import ChainError
 from rlsum.compare.analyses.designs import (
     DesignError,
     enough,
@@ -79,7 +78,7 @@ def test_variances_are_read_back(tmp_path):
     path.write_text("{}")
     with pytest.raises(DesignError, match="two seeds"):
         read_variances(path)
-    with pytest.raises(ChainError, match="cannot be read"):
+    with pytest.raises(DesignError, match="cannot be read"):
         read_variances(tmp_path / "absent.json")
 
 
