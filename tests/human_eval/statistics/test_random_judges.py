@@ -99,6 +99,14 @@ def test_the_test_keeps_its_level(items, judges, booklets, spread):
     assert 0.033 <= found <= 0.067
 
 
+@pytest.mark.parametrize(("items", "judges", "people"), [(60, 1, 10), (100, 2, 8)])
+def test_the_test_keeps_its_level_where_judges_do_as_much_as_they_like(items, judges, people):
+    generator, loads = np.random.default_rng(0), np.arange(1, people + 1) / sum(range(people + 1))
+    assigned = np.array([generator.choice(people, judges, replace=False, p=loads) for _ in range(items)])
+    found = rejections_alike(Assumptions(0.5, 0.2, 0.3, 0.1), assigned, draws=3_000)
+    assert 0.037 <= found <= 0.063
+
+
 def test_more_people_detect_more_if_they_differ():
     few, many = (rejections_alike(Assumptions(0.62, 0, 0.2, 0.15), dealt(60, 3, n), draws=1_000) for n in (2, 10))
     assert many > few + 0.1

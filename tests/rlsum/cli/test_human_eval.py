@@ -77,6 +77,17 @@ def test_marking_errors_is_built_with_checks_and_is_for_the_app(rlsum, files, tm
         assert not (tmp_path / way).exists()
 
 
+def test_more_systems_than_are_shown_at_once_are_compared_in_pairs_and_it_is_said(rlsum, tmp_path):
+    rows = [replace(row, system=f"system-{row.system}-{copy}") for copy in "ab" for row in outputs(6, 3)]
+    rows = [replace(row, candidate=f"{row.candidate} {row.system[-1]}") for row in rows]
+    write_outputs(tmp_path / "all.jsonl", rows)
+    where = [tmp_path / "all.jsonl", "-o", tmp_path / "study", "--items", 2, "--answers", "ranking"]
+    code, out, _ = rlsum("human-eval", "build", *where)
+    assert code == 0
+    assert "6 systems, more than 5, which is the most at once: a task shows two, and an article has 15 pairs" in out
+    assert read_study(tmp_path / "study").most_texts == 2
+
+
 def test_without_a_seed_two_studies_differ(rlsum, files, tmp_path):
     for name in ("one", "two"):
         assert rlsum("human-eval", "build", *files, "-o", tmp_path / name, "--items", 5)[0] == 0
