@@ -21,6 +21,7 @@ from human_eval.study import Pair
 from rlsum.evaluation.correlation import LEVEL, bootstrap_values, percentiles
 
 RESAMPLES = 1_000
+Strengths = Callable[[Floats], Floats]  # weights of the items (b, items) -> strengths (b, systems), NaN without a fit
 TOLERANCE = 1e-6  # sum of changes of strengths at convergence
 
 
@@ -56,90 +57,26 @@ class SystemRanking:
 def ranked(
     votes: Sequence[Vote],
     systems: Sequence[str],
-    points: float,
+    points: float = 0.0,
     *,
     same: Sequence[tuple[Pair, str]] = (),
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> SystemRanking:
-    """`scheffe` of graded answers, which have ``points``, else `bradley_terry`."""
-    if points:
-        return scheffe(votes, systems, points, same=same, resamples=resamples, seed=seed)
-    return bradley_terry(votes, systems, same=same, resamples=resamples, seed=seed)
+    """Strengths of ``systems`` from votes on one criterion: `scheffe` of graded answers, which have ``points``, else
+    `bradley_terry`.
 
-
-def scheffe(
-    votes: Sequence[Vote],
-    systems: Sequence[str],
-    points: float,
-    *,
-    same: Sequence[tuple[Pair, str]] = (),
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-) -> SystemRanking:
-    """Main effects of ``systems`` from graded votes on one criterion, in points (Scheffe 1952).
-
-    The preference for j over i is ``s_j - s_i`` but for chance; the s with mean 0 are fitted by least squares. Each
-    item counts once for each pair, as the mean of its votes, and the bootstrap resamples items. ``same``: unjudged
-    ties. The ranking is empty, with a reason, if no chain of comparisons joins all systems.
+    Each item counts once for each pair, as the mean of its votes, and the bootstrap resamples items. ``same``: unjudged
+    ties. The ranking is empty, with a reason, if no chain of comparisons joins all systems, or the model has no fit.
     """
     wins = item_wins(votes, systems, same)
-    compared = wins + wins.swapaxes(1, 2)
-    if reason := _apart(compared.sum(0), systems):
+    if reason := _apart(wins.sum(0), systems) or ("" if points else _refused(wins.sum(0), systems)):
         return SystemRanking(reason=reason, points=points)
-    ahead = points * (wins - wins.swapaxes(1, 2)).sum(2)  # of each system on each item
-
-    def effects(weights: Floats) -> Floats:
-        counts = np.tensordot(weights, compared, axes=1)
-        laplacian = counts.sum(2)[..., None] * np.eye(len(systems)) - counts
-        connected = np.linalg.matrix_rank(laplacian) == len(systems) - 1
-        fitted = (np.linalg.pinv(laplacian) @ (weights @ ahead)[..., None])[..., 0]
-        return np.where(connected[:, None], fitted, np.nan)
-
-    fitted = effects(np.ones((1, len(wins))))[0]
-    return _with_intervals(fitted, effects, len(wins), systems, points, resamples, seed)
-
-
-def bradley_terry(
-    votes: Sequence[Vote],
-    systems: Sequence[str],
-    *,
-    same: Sequence[tuple[Pair, str]] = (),
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-) -> SystemRanking:
-    """Maximum likelihood strengths of ``systems`` from votes on one criterion (Bradley and Terry 1952).
-
-    ``P(i beats j) = 1 / (1 + exp(s_j - s_i))``; a tie is half a win for each. Each item counts once for each pair, as
-    the mean of its votes, and the bootstrap resamples items. ``same``: unjudged ties. The ranking is empty, with a
-    reason, if no chain of comparisons joins all systems, or if some never lost to the rest (infinite strengths).
-    """
-    wins = item_wins(votes, systems, same)
-    total = wins.sum(0)
-    if reason := _refused(total, systems):
-        return SystemRanking(reason=reason)
-    fitted = strengths(total)
-
-    def value(weights: Floats) -> Floats:
-        return np.stack([_or_nan(drawn, fitted) for drawn in np.tensordot(weights, wins, axes=1)])
-
-    return _with_intervals(fitted, value, len(wins), systems, 0.0, resamples, seed)
-
-
-def _with_intervals(
-    fitted: Floats,
-    value: Callable[[Floats], Floats],
-    items: int,
-    systems: Sequence[str],
-    points: float,
-    resamples: int,
-    seed: int,
-) -> SystemRanking:
-    """The ranking of ``fitted`` strengths with intervals of ``value``, the strengths under weights of the items."""
-    if items < 2:
+    fitted, value = scheffe(wins, points) if points else bradley_terry(wins)
+    if len(wins) < 2:
         drawn, reason = np.full((1, len(systems)), np.nan), "no interval: one item"
     else:
-        drawn, reason = bootstrap_values(value, items, resamples, seed), ""
+        drawn = bootstrap_values(value, len(wins), resamples, seed)
     ranks = np.where(np.isnan(drawn), np.nan, rankdata(-drawn, axis=1))
     rows = []
     for index in np.argsort(-fitted, kind="stable"):
@@ -150,6 +87,38 @@ def _with_intervals(
         share = np.nan if points else share
         rows.append(Strength(systems[index], float(fitted[index]), low, high, share, best, worst))
     return SystemRanking(tuple(rows), reason, points)
+
+
+def scheffe(wins: Floats, points: float) -> tuple[Floats, Strengths]:
+    """Main effects (systems,) in points from graded votes as `item_wins`, and under other weights (Scheffe 1952).
+
+    The preference for j over i is ``s_j - s_i`` but for chance; the s with mean 0 are fitted by least squares.
+    """
+    compared = wins + wins.swapaxes(1, 2)
+    ahead = points * (wins - wins.swapaxes(1, 2)).sum(2)  # of each system on each item
+    systems = wins.shape[1]
+
+    def effects(weights: Floats) -> Floats:
+        counts = np.tensordot(weights, compared, axes=1)
+        laplacian = counts.sum(2)[..., None] * np.eye(systems) - counts
+        connected = np.linalg.matrix_rank(laplacian) == systems - 1
+        fitted = (np.linalg.pinv(laplacian) @ (weights @ ahead)[..., None])[..., 0]
+        return np.where(connected[:, None], fitted, np.nan)
+
+    return effects(np.ones((1, len(wins))))[0], effects
+
+
+def bradley_terry(wins: Floats) -> tuple[Floats, Strengths]:
+    """Maximum likelihood strengths (systems,) from `item_wins`, and under other weights (Bradley and Terry 1952).
+
+    ``P(i beats j) = 1 / (1 + exp(s_j - s_i))``; a tie is half a win for each.
+    """
+    fitted = strengths(wins.sum(0))
+
+    def value(weights: Floats) -> Floats:
+        return np.stack([_or_nan(drawn, fitted) for drawn in np.tensordot(weights, wins, axes=1)])
+
+    return fitted, value
 
 
 def item_wins(votes: Sequence[Vote], systems: Sequence[str], same: Sequence[tuple[Pair, str]] = ()) -> Floats:
@@ -201,8 +170,6 @@ def _apart(wins: Floats, systems: Sequence[str]) -> str:
 
 def _refused(wins: Floats, systems: Sequence[str]) -> str:
     """Why strengths do not exist; "" if they do."""
-    if reason := _apart(wins, systems):
-        return reason
     count, label = _components(wins, "strong")
     if count > 1:
         # the component that no other system ever beat

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
 from starlette.responses import Response
 
 from human_eval import marks
@@ -16,7 +18,7 @@ from human_eval.answers import LETTERS, Part
 from human_eval.collection.responses import Response as Judgment
 from human_eval.study import ERRORS, Criterion, Task
 from human_eval.web.access import FORM_LIFE, ShownForm, Visitor
-from human_eval.web.site import Site, page
+from human_eval.web.site import Site, fields, page
 
 COMMENT_LIMIT = 5_000  # characters
 MARKS = "marks"  # the field of marked errors
@@ -30,6 +32,17 @@ class ItemForm:
     comment: str = ""
     problem: str = ""
     status: int = 200
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A form of a task that ``visitor`` sent; ``revision``: of the response, or the attempt of a practice."""
+
+    visitor: Visitor
+    task: str
+    revision: int
+    entered: ItemForm
+    at: float
 
 
 class ItemPage:
@@ -97,6 +110,18 @@ class ItemPage:
         elif self._site.access.now() - shown.at > FORM_LIFE:
             wrong, status = self._words("This page was open for long. Please check your answers and save again."), 409
         return ItemForm(chosen, comment, wrong, status if wrong else 200)
+
+    async def sent(self, request: Request, form: str) -> Sent:
+        """The form that a judge sent. Raises NoAccess unless ``form`` was shown to this judge."""
+        visitor, given = self._site.visitor(request, "judge"), await fields(request)
+        shown = self._site.access.shown(visitor, form, given.get("token", ""))
+        task, revision = shown.subject[0], int(shown.subject[1])
+        return Sent(visitor, task, revision, self.entered(given, shown, task), shown.at)
+
+    async def seconds(self, sent: Sent) -> float:
+        """The seconds since the form was shown first; the clock may have been set back."""
+        first = await run_in_threadpool(self._site.store.show, sent.visitor.name, sent.task, sent.revision)
+        return max(0.0, self._site.access.now() - min(first, sent.at))
 
     def _asked(self, task: str) -> list[tuple[Criterion, str, int]]:
         """Each criterion, the name of its fields, which does not name it, and the number of summaries."""

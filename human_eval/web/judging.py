@@ -165,17 +165,12 @@ class Judging:
 
     async def submit(self, request: Request) -> Response:
         """Record a response. The redirect confirms that it is on disk."""
-        visitor = self._site.visitor(request, "judge")
-        form = await fields(request)
-        shown = self._site.access.shown(visitor, "item", form.get("token", ""))
-        task, revision = shown.subject[0], int(shown.subject[1])
-        entered = self._items.entered(form, shown, task)
+        sent = await self._items.sent(request, "item")
+        visitor, task, entered = sent.visitor, sent.task, sent.entered
         if entered.problem:
-            return self._item(visitor, await self._progress(visitor), task, revision, entered)
-        first = await run_in_threadpool(self._store.show, visitor.name, task, revision)
-        seconds = max(0.0, self._site.access.now() - min(first, shown.at))  # the clock may have been set back
-        answers = self._items.answers(entered, task)
-        record = (visitor.name, task, revision, answers, entered.comment, seconds)
+            return self._item(visitor, await self._progress(visitor), task, sent.revision, entered)
+        answers, seconds = self._items.answers(entered, task), await self._items.seconds(sent)
+        record = (visitor.name, task, sent.revision, answers, entered.comment, seconds)
         try:
             await run_in_threadpool(self._store.record, *record)
         except Conflict as error:

@@ -15,7 +15,7 @@ from human_eval.study import ERRORS, Task
 from human_eval.training import marks
 from human_eval.web.access import Visitor
 from human_eval.web.item import ItemForm, ItemPage
-from human_eval.web.site import Site, fields, page
+from human_eval.web.site import Site, page
 
 
 class PracticePages:
@@ -60,19 +60,13 @@ class PracticePages:
 
     async def submit(self, request: Request) -> Response:
         """Record the answers to a practice task and show which are right."""
-        visitor = self._site.visitor(request, "judge")
-        form = await fields(request)
-        shown = self._site.access.shown(visitor, "practice", form.get("token", ""))
-        task, attempt = shown.subject[0], int(shown.subject[1])
-        entered = self._items.entered(form, shown, task)
-        if entered.problem:
-            return await self._task(visitor, task, attempt, entered)
-        if not self._may(visitor):
+        sent = await self._items.sent(request, "practice")
+        if sent.entered.problem:
+            return await self._task(sent.visitor, sent.task, sent.revision, sent.entered)
+        if not self._may(sent.visitor):
             return RedirectResponse("/", 303)
-        first = await run_in_threadpool(self._site.store.show, visitor.name, task, attempt)
-        seconds = max(0.0, self._site.access.now() - min(first, shown.at))
-        answers = self._items.answers(entered, task)
-        await run_in_threadpool(self._practice.record, visitor.name, attempt, task, answers, seconds)
+        answers, seconds = self._items.answers(sent.entered, sent.task), await self._items.seconds(sent)
+        await run_in_threadpool(self._practice.record, sent.visitor.name, sent.revision, sent.task, answers, seconds)
         return RedirectResponse("/practice/feedback", 303)
 
     async def feedback(self, request: Request) -> Response:

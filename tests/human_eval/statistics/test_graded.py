@@ -18,7 +18,7 @@ from human_eval.report.tables import all_tables, scores_table
 from human_eval.statistics.analysis import AnalysisSettings, analyse
 from human_eval.statistics.preference import preference
 from human_eval.statistics.random_judges import random_judges
-from human_eval.statistics.ranking import scheffe
+from human_eval.statistics.ranking import ranked
 from human_eval.statistics.scores import both_bad, system_scores
 from human_eval.statistics.unblind import unblind
 from human_eval.statistics.votes import Score
@@ -177,7 +177,7 @@ def test_scheffes_effects_are_least_squares():
     rows, pairs = [], [("a", "b"), ("a", "c"), ("b", "c")]
     for number, pair in enumerate(pairs[: 2 + 1]):
         rows += votes_of(np.sign(graded(7 + number, 2, seed=number)), pair=pair)
-    found = scheffe(rows, list("abc"), 4.0, resamples=100)
+    found = ranked(rows, list("abc"), 4.0, resamples=100)
     design, seen = [], []
     for pair in pairs:
         for item in sorted({row.item for row in rows if row.pair == pair}):
@@ -186,7 +186,7 @@ def test_scheffes_effects_are_least_squares():
     oracle = np.linalg.lstsq(np.array(design, dtype=float), np.array(seen), rcond=None)[0]
     assert {row.system: row.strength for row in found.systems} == pytest.approx(dict(zip("abc", oracle, strict=True)))
     assert all(row.low <= row.strength <= row.high for row in found.systems)
-    assert scheffe(votes_of([[1.0]]) + votes_of([[1.0]], pair=("c", "d")), list("abcd"), 4.0).reason.startswith(
+    assert ranked(votes_of([[1.0]]) + votes_of([[1.0]], pair=("c", "d")), list("abcd"), 4.0).reason.startswith(
         "no chain"
     )
 

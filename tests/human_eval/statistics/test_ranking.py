@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from votes import votes_of
 
-from human_eval.statistics.ranking import bradley_terry, item_wins, strengths
+from human_eval.statistics.ranking import item_wins, ranked, strengths
 
 SYSTEMS = ("a", "b", "c")
 
@@ -17,7 +17,7 @@ def three(ab, ac, bc):
 
 def test_two_systems_are_the_log_odds_of_their_shares():
     votes = votes_of([[1], [1], [1], [-1]])
-    found = bradley_terry(votes, ("a", "b"), resamples=200)
+    found = ranked(votes, ("a", "b"), resamples=200)
     assert [row.system for row in found.systems] == ["b", "a"]
     assert found.systems[0].strength - found.systems[1].strength == pytest.approx(np.log(3))
     assert found.systems[0].share == pytest.approx(0.75)
@@ -45,7 +45,7 @@ def test_planted_strengths_are_found_within_their_intervals():
         np.where(generator.random(400) < 1 / (1 + np.exp(planted[i] - planted[j])), 1, -1)
         for i, j in ((0, 1), (0, 2), (1, 2))
     ]
-    found = bradley_terry(three(*parts), SYSTEMS, resamples=200)
+    found = ranked(three(*parts), SYSTEMS, resamples=200)
     assert [row.system for row in found.systems] == ["c", "b", "a"]
     for row, truth in zip(found.systems, planted[::-1], strict=True):
         assert row.low < truth < row.high
@@ -55,22 +55,22 @@ def test_planted_strengths_are_found_within_their_intervals():
 def test_turning_every_vote_turns_the_strengths():
     generator = np.random.default_rng(1)
     parts = [generator.integers(-1, 2, 30) for _ in range(3)]
-    found = {row.system: row.strength for row in bradley_terry(three(*parts), SYSTEMS, resamples=1).systems}
-    turned = bradley_terry(three(*(-part for part in parts)), SYSTEMS, resamples=1).systems
+    found = {row.system: row.strength for row in ranked(three(*parts), SYSTEMS, resamples=1).systems}
+    turned = ranked(three(*(-part for part in parts)), SYSTEMS, resamples=1).systems
     assert {row.system: -row.strength for row in turned} == pytest.approx(found, abs=1e-6)
 
 
 def test_what_cannot_be_ranked_is_refused_in_words():
     votes = votes_of([[1], [-1]])
-    assert "no chain of comparisons joins" in bradley_terry(votes, SYSTEMS).reason
-    assert "b never lost to the rest" in bradley_terry(votes_of([[1], [1]]), ("a", "b")).reason
-    assert bradley_terry([], ("a", "b")).reason == "no comparisons of two systems"
-    assert bradley_terry(votes, ("a", "b"), resamples=50).systems
+    assert "no chain of comparisons joins" in ranked(votes, SYSTEMS).reason
+    assert "b never lost to the rest" in ranked(votes_of([[1], [1]]), ("a", "b")).reason
+    assert ranked([], ("a", "b")).reason == "no comparisons of two systems"
+    assert ranked(votes, ("a", "b"), resamples=50).systems
 
 
 def test_an_interval_that_most_resamples_deny_is_left_out():
     votes = votes_of([[1], [1], [-1]])
-    found = bradley_terry(votes, ("a", "b"), resamples=200)
+    found = ranked(votes, ("a", "b"), resamples=200)
     assert found.systems
     assert np.isnan(found.systems[0].low)
     assert "undefined in" in found.reason
