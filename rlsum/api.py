@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from rlsum.meta_evaluation.grouped import Average
     from rlsum.meta_evaluation.report import MetaEvaluation
     from rlsum.records import Output
-    from rlsum.scoring.evaluation import Evaluation
     from rlsum.scoring.pairs import Pairs
+    from rlsum.scoring.report import Evaluation
     from rlsum.scoring.scored import Scored
     from rlsum.training.run import Run
 
@@ -115,6 +115,7 @@ def evaluate(
     from rlsum.scoring.comparison import Resampling
     from rlsum.scoring.evaluation import evaluate as evaluated
     from rlsum.scoring.outputs import check_columns, load_available, outputs_of, read_systems, score_system
+    from rlsum.scoring.report import Evaluation
 
     scorers, missing = load_available(metrics)
     if isinstance(outputs, Mapping):
@@ -129,7 +130,8 @@ def evaluate(
     for number, (system, members) in enumerate(systems.items()):
         advance("systems", number, len(systems))
         scores[system] = score_system(system, members, scorers, {})
-    return evaluated(systems, scores, compared_with, Resampling(resamples=resamples, seed=seed), scorers, missing)
+    resampling = Resampling(resamples=resamples, seed=seed)
+    return Evaluation(**vars(evaluated(systems, scores, compared_with, resampling, scorers, missing)))
 
 
 def explain(candidate: str, reference: str, metrics: Specs) -> Explained:

@@ -6,14 +6,11 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from pathlib import Path
-from typing import Any
 
 from rewards.base import Reward
 from rewards.scoring import headings, short_signature
 from rlsum.evaluation.statistics import Interval
 from rlsum.pages.blocks import Block, Bullets
-from rlsum.pages.shown import Shown, frame
 from rlsum.records import Output, finite
 from rlsum.scoring.comparison import Comparison, Resampling, compare_all, intervals
 from rlsum.scoring.outputs import SystemScores
@@ -22,8 +19,8 @@ from rlsum.scoring.tables import difference_table, metric_table, property_table
 Means = Mapping[str, Mapping[str, Interval]]  # system -> metric or property -> mean with interval
 
 
-@dataclass(frozen=True, repr=False)
-class Evaluation(Shown):
+@dataclass(frozen=True)
+class Evaluated:
     """Systems with their outputs, in one order throughout; all others are compared with ``compared_with``."""
 
     outputs: Mapping[str, Sequence[Output]]
@@ -37,21 +34,6 @@ class Evaluation(Shown):
     corpus: Mapping[str, Mapping[str, float]]
     missing: Mapping[str, str]
 
-    def blocks(self, long_signatures: bool = False) -> list[Block]:
-        """Tables of scores, properties and differences, then the signatures."""
-        return report(self, long_signatures)
-
-    def to_frame(self) -> Any:
-        """A row a system and metric: raw mean, its interval and the number of texts with a score."""
-        rows = ((system, name, *mean) for system, row in self.metrics.items() for name, mean in row.items())
-        return frame(("system", "metric", "mean", "low", "high", "n"), rows)
-
-    def save(self, folder: str | Path) -> list[Path]:
-        """Write the report into ``folder`` as HTML, Markdown, LaTeX, CSV, JSON and PNG; returns the paths."""
-        from rlsum.scoring.report import write_report
-
-        return write_report(self, Path(folder))
-
 
 def evaluate(
     outputs: Mapping[str, Sequence[Output]],
@@ -60,13 +42,13 @@ def evaluate(
     resampling: Resampling,
     rewards: Mapping[str, Reward],
     missing: Mapping[str, str] | None = None,
-) -> Evaluation:
+) -> Evaluated:
     """Means of every system, and its differences from ``compared_with`` on every metric of ``rewards``.
 
     ``missing`` maps metric -> why it cannot be computed.
     """
     missing = {**(missing or {}), **{name: reason for each in scores.values() for name, reason in each.missing.items()}}
-    return Evaluation(
+    return Evaluated(
         outputs,
         {system: intervals(each.metrics, resampling) for system, each in scores.items()},
         {system: intervals(each.properties, resampling) for system, each in scores.items()},
@@ -80,7 +62,7 @@ def evaluate(
     )
 
 
-def report(evaluation: Evaluation, long_signatures: bool = False) -> list[Block]:
+def report(evaluation: Evaluated, long_signatures: bool = False) -> list[Block]:
     """Tables of scores, properties and differences, then the signatures, by default their short forms."""
     sizes = ", ".join(f"{system} {len(outputs):,}" for system, outputs in evaluation.outputs.items())
     articles = f"Articles: {sizes}; {evaluation.resampling.note}."
@@ -103,7 +85,7 @@ def report(evaluation: Evaluation, long_signatures: bool = False) -> list[Block]
     return [*tables, Bullets(signatures if long_signatures else [short_signature(text) for text in signatures], "code")]
 
 
-def to_json(evaluation: Evaluation) -> str:
+def to_json(evaluation: Evaluated) -> str:
     """Raw scores, not times 100; what is undefined is null."""
     data = {
         "resampling": asdict(evaluation.resampling),
@@ -124,7 +106,7 @@ def to_json(evaluation: Evaluation) -> str:
     return json.dumps(finite(data), indent=2, ensure_ascii=False, allow_nan=False)
 
 
-def _identical(evaluation: Evaluation) -> list[str]:
+def _identical(evaluation: Evaluated) -> list[str]:
     """Systems that wrote the same texts: two names of one model, such as a run whose best weights are its start."""
     texts = {system: {each.id: each.candidate for each in outputs} for system, outputs in evaluation.outputs.items()}
     return [
@@ -135,7 +117,7 @@ def _identical(evaluation: Evaluation) -> list[str]:
     ]
 
 
-def _undefined(evaluation: Evaluation) -> list[str]:
+def _undefined(evaluation: Evaluated) -> list[str]:
     sizes = {system: len(outputs) for system, outputs in evaluation.outputs.items()}
     return [
         f"{system}: {name} is defined for {interval.n:,} of {sizes[system]:,} articles; the others are left out "
@@ -156,7 +138,7 @@ def _unpaired(comparisons: Sequence[Comparison]) -> list[str]:
     return list(dict.fromkeys(lines))
 
 
-def _other_references(evaluation: Evaluation) -> list[str]:
+def _other_references(evaluation: Evaluated) -> list[str]:
     """Scores against other references are not comparable, which the reader may not know of the files."""
     known = {output.id: output.references for output in evaluation.outputs[evaluation.compared_with]}
     counts = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,14 +14,34 @@ from rlsum.pages.latex import to_latex
 from rlsum.pages.markdown import to_markdown
 from rlsum.pages.page import to_html, write
 from rlsum.pages.pictures import COLOURS, Mode, Picture, drawn, short_name
+from rlsum.pages.shown import Shown, frame
 from rlsum.scoring.comparison import Comparison
-from rlsum.scoring.evaluation import Evaluation, to_json
+from rlsum.scoring.evaluation import Evaluated, to_json
+from rlsum.scoring.evaluation import report as summary
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SCORES, DIFFERENCES = "scores.csv", "differences.csv"
 FILES = ("report.html", "report.md", "report.tex", "report.json", SCORES, DIFFERENCES)
+
+
+@dataclass(frozen=True, repr=False)
+class Evaluation(Evaluated, Shown):
+    """Systems evaluated, with their report."""
+
+    def blocks(self, long_signatures: bool = False) -> list[Block]:
+        """Tables of scores, properties and differences, then the signatures."""
+        return summary(self, long_signatures)
+
+    def to_frame(self) -> Any:
+        """A row a system and metric: raw mean, its interval and the number of texts with a score."""
+        rows = ((system, name, *mean) for system, row in self.metrics.items() for name, mean in row.items())
+        return frame(("system", "metric", "mean", "low", "high", "n"), rows)
+
+    def save(self, folder: str | Path) -> list[Path]:
+        """Write the report into ``folder`` as HTML, Markdown, LaTeX, CSV, JSON and PNG; returns the paths."""
+        return write_report(self, Path(folder))
 
 
 def report(evaluation: Evaluation) -> list[Block]:
