@@ -2,13 +2,14 @@
 # make test   install what is missing, then run the checks and the tests
 # make check  style, types, import contracts
 # make format rewrite to the house style
+# make tour   a wheel built and tried in an empty folder, and the tutorials typed as printed
 # make docs   the documentation as a site, in build/site
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test slow check format docs
+.PHONY: demo test slow tour check format docs
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -23,6 +24,9 @@ test: check
 
 slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow
+
+tour: $(STAMP)
+	$(BIN)/python -m pytest -m slow tests/test_distribution.py tests/test_tutorials.py
 
 check: $(STAMP)
 	$(BIN)/ruff check .

@@ -6,6 +6,7 @@ The environment of the trial has the libraries of this one, but rlsum only from 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+README = ROOT / "README.md"
 BUILD = "import sys; from setuptools import build_meta as b; print(b.{kind}(sys.argv[1]))"
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "runs", "shared", "build", "*.egg-info", ".*_cache", ".hypothesis")
 
@@ -96,11 +98,12 @@ def test_the_first_minutes_work_in_an_empty_folder(python, tmp_path):
     where = run(python, "-c", "import rlsum, rewards; print(rlsum.__file__, rewards.__file__)", cwd=tmp_path).stdout
     assert where.count(str(python.parent.parent)) == 2
     assert rlsum("--version").startswith("rlsum ")
-    score = "import rewards; print(rewards.load('rouge-l')(['the jury agreed'], [['the jury agreed in two hours']]))"
-    assert run(python, "-c", score, cwd=tmp_path).stdout.startswith("[0.6")
+    code, printed = re.search(r"```python\n(.*?)```\n\n```\n(.*?)```", README.read_text(), re.DOTALL).groups()
+    assert run(python, "-c", code, cwd=tmp_path).stdout.split("stems:")[0] == printed.split("stems:")[0]
     assert "demo/sms" in rlsum("configs")
     rlsum("data", "simulate", "stories", "--train", "40", "--valid", "6", "--test", "6", "--no-vectors")
     rlsum("init", "stories", "--name", "mine")
     rlsum("train", "mine.yaml", "training.steps=2", "training.validate_decoded=2")
     rlsum("generate", "runs/mine", "stories/test.jsonl", "-o", "out.jsonl", "--beam", "2")
-    assert "rouge-lsum F1" in rlsum("evaluate", "out.jsonl")
+    assert "rouge-lsum F1" in rlsum("evaluate", "out.jsonl", "-o", "report")
+    assert (tmp_path / "report" / "report.html").is_file()
