@@ -1,9 +1,9 @@
 """Correlation of a metric with people at one of three levels, with an interval clustered by input.
 
 Pooled: over all rows. Input: within each input over its systems, then the mean over inputs where it is defined. System:
-over the systems' means. Percentile bootstrap intervals draw whole inputs with all their rows, because rows of one input
-share its difficulty and its reference and are not independent. With ``random`` systems the interval is for systems to
-come (`rlsum.evaluation.population`).
+over the systems' means. Intervals are clustered by input, because rows of one input share its difficulty and its
+reference and are not independent; with ``random`` systems they are for systems to come (`rlsum.evaluation.population`).
+Those of acc-t and spa are percentiles of a bootstrap that draws whole inputs.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import kendalltau
-from scipy.stats import t as student
 
 from rlsum.evaluation.coefficients import COEFFICIENTS
-from rlsum.evaluation.population import Random, check_random, population_interval, why_not_given
+from rlsum.evaluation.population import Random, check_random, population_interval
 from rlsum.evaluation.ranking import soft_pairwise_accuracy, tie_calibrated_accuracy
 from rlsum.evaluation.rows import Floats, Ids, Ints, Rows, constant, judged_rows
 from rlsum.evaluation.statistics import row_blocks
@@ -24,7 +23,6 @@ from rlsum.evaluation.weighted import LONG, Engine, Level, Statistic, by_unit, c
 
 LEVEL = 0.95
 RESAMPLES = 2_000
-MANY = 100  # inputs from which percentiles of the bootstrap hold their level
 ENOUGH = 0.95  # share of resamples in which a statistic must be defined for an interval
 
 
@@ -69,9 +67,9 @@ def correlate(
     """Correlate ``metric`` (n,) with ``human`` (n,), both higher = better, NaN = undefined.
 
     ``inputs`` and ``systems`` (n,) name the input and the system of each row; without ``inputs`` each row is its own
-    input. ``resamples=0`` omits the interval. Kendall is tau-b. Level input needs ``inputs``, level system ``systems``,
-    random systems both. Raises ValueError for unknown options, missing names, vectors of unequal length, infinite
-    scores.
+    input. ``resamples=0`` omits the interval; otherwise only acc-t and spa use it. Kendall is tau-b. Level input needs
+    ``inputs``, level system ``systems``, random systems both. Raises ValueError for unknown options, missing names,
+    vectors of unequal length, infinite scores.
     """
     check(statistic, level)
     needed(level, inputs, systems, random)
@@ -86,10 +84,13 @@ def correlate(
     value, epsilon = _value(rows, statistic, level)
     if np.isnan(value):
         return replace(result, reason=_why_flat(rows, statistic, level))
-    if random == "inputs" or not resamples:
-        low, high, reason = _over_inputs(rows, statistic, level, value, confidence, resamples, seed)
-    else:
+    low, high, reason = nan, nan, ""
+    if statistic in COEFFICIENTS and resamples:
         low, high, reason = population_interval(rows, statistic, level, random, confidence)
+    elif random != "inputs":
+        reason = f"no interval: {statistic} has none over new systems; use random=inputs"
+    elif resamples:
+        low, high, reason = interval(engine(rows, statistic, level), rows.unit, rows.units, confidence, resamples, seed)
     return replace(result, value=value, epsilon=epsilon, low=low, high=high, reason=reason)
 
 
@@ -158,24 +159,6 @@ def interval(
     if len(np.unique(unit)) < 2:
         return float("nan"), float("nan"), "no interval: all rows belong to one input"
     return percentiles(bootstrap_values(statistic, units, resamples, seed), confidence)
-
-
-def _over_inputs(
-    rows: Rows, statistic: Statistic, level: Level, value: float, confidence: float, resamples: int, seed: int
-) -> tuple[float, float, str]:
-    """The interval of new inputs for these systems: by percentiles, with few inputs by the spread of Fisher's z."""
-    drawn, inputs = engine(rows, statistic, level), len(np.unique(rows.unit))
-    if resamples and inputs > 1 and (reason := why_not_given(statistic, level, inputs)):
-        return np.nan, np.nan, f"no interval: {reason}"
-    if statistic not in COEFFICIENTS or inputs >= MANY or inputs < 2 or not resamples:
-        return interval(drawn, rows.unit, rows.units, confidence, resamples, seed)
-    values = bootstrap_values(drawn, rows.units, resamples, seed)
-    low, high, reason = percentiles(values, confidence)
-    if reason or abs(value) >= 1:
-        return low, high, reason
-    z = np.arctanh(np.clip(values[~np.isnan(values)], -1 + 1e-6, 1 - 1e-6))
-    width = student.ppf((1 + confidence) / 2, inputs - 1) * z.std(ddof=1)
-    return float(np.tanh(np.arctanh(value) - width)), float(np.tanh(np.arctanh(value) + width)), ""
 
 
 def _counts(rows: Rows, statistic: Statistic, level: Level) -> tuple[int, int]:

@@ -38,7 +38,7 @@ def swapped_differences(
     """
     nan, none = float("nan"), np.empty(0)
     if level == "input":
-        first, second = _defined_in_both(first, second, statistic)
+        first, second = defined_in_both(first, second, statistic)
     taken = np.unique(first.unit)
     if not len(taken):
         return Swapped(nan, none, 0, "no input has both metrics defined with scores that vary")
@@ -67,7 +67,7 @@ def p_values(difference: float, swaps: Floats) -> tuple[float, float]:
     return (extreme + 1) / total, (greater + 1) / total
 
 
-def _defined_in_both(first: Rows, second: Rows, statistic: Statistic) -> tuple[Rows, Rows]:
+def defined_in_both(first: Rows, second: Rows, statistic: Statistic) -> tuple[Rows, Rows]:
     """The rows of the inputs where the statistic is defined for both metrics."""
     if statistic == "acc-t":
         return first, second

@@ -18,7 +18,7 @@ from scipy.stats import t as student
 from rlsum.evaluation.coefficients import COEFFICIENTS
 from rlsum.evaluation.influence import row_influence
 from rlsum.evaluation.rows import Floats, Rows
-from rlsum.evaluation.weighted import Level, Statistic
+from rlsum.evaluation.weighted import Level, Statistic, by_unit
 
 Random = Literal["inputs", "systems", "both"]
 MEANING: dict[Random, str] = {
@@ -29,32 +29,41 @@ MEANING: dict[Random, str] = {
 
 
 class Fewest(NamedTuple):
-    """How many systems an interval and a test over new systems need, and how many inputs; 0: none is given."""
+    """How many systems and inputs an interval and a test need; 0 systems: none is given."""
 
     interval: int
     test: int
     inputs: int = 1
+    test_inputs: int = 1
 
 
-# What is printed over new systems. What is not here holds its level nowhere, or was not simulated.
-FEWEST: dict[tuple[str, str], Fewest] = {
+# What is printed. What is not here holds its level nowhere, or was not simulated.
+GIVEN: dict[tuple[str, str], Fewest] = {
+    ("pearson", "system"): Fewest(16, 4, 30, 100),
+    ("pearson", "input"): Fewest(4, 4, 10, 10),
+    ("spearman", "input"): Fewest(4, 4, 10, 10),
+    ("kendall", "input"): Fewest(4, 4, 10, 10),
+    ("pearson", "pooled"): Fewest(1, 1, 30, 30),
+    ("spearman", "pooled"): Fewest(1, 1, 30, 30),
+    ("kendall", "pooled"): Fewest(1, 1, 30, 30),
+}
+NEW: dict[tuple[str, str], Fewest] = {
     ("pearson", "system"): Fewest(8, 8),
     ("spearman", "system"): Fewest(16, 16),
     ("kendall", "system"): Fewest(12, 16),
-    ("pearson", "pooled"): Fewest(24, 24, 100),
-    ("spearman", "pooled"): Fewest(24, 0, 100),
-    ("spearman", "input"): Fewest(24, 0, 100),
-    ("kendall", "input"): Fewest(24, 0, 100),
+    ("pearson", "input"): Fewest(0, 24, 30, 30),
+    ("pearson", "pooled"): Fewest(0, 24, 30, 30),
+    ("spearman", "pooled"): Fewest(24, 0, 100, 100),
+    ("spearman", "input"): Fewest(24, 0, 100, 100),
+    ("kendall", "input"): Fewest(24, 0, 100, 100),
 }
-FEW = 3  # the power that makes the variance over few clusters larger; chosen by simulation
-FEWEST_GIVEN = 30  # inputs for an interval over new inputs of given systems
 
 
 def chosen_random(statistic: Statistic, level: Level, inputs: Sequence[Any], systems: Sequence[Any]) -> Random:
     """What is random unless the user says: both where systems share inputs and are enough for an interval."""
     count = len(set(systems))
     crossed = count < len(systems) > len(set(inputs))
-    return "both" if crossed and not why_not(statistic, level, count, len(set(inputs))) else "inputs"
+    return "both" if crossed and not why_not(statistic, level, count, len(set(inputs)), "both") else "inputs"
 
 
 def check_random(random: str) -> None:
@@ -63,30 +72,21 @@ def check_random(random: str) -> None:
         raise ValueError(f"random={random!r} is unknown; use one of {', '.join(get_args(Random))}")
 
 
-def why_not(
-    statistic: Statistic, level: Level, systems: int, inputs: int, random: Random = "both", test: bool = False
-) -> str:
-    """Why no interval or test over systems is given of so many systems and inputs; "" if one is."""
-    fewest = FEWEST.get((statistic, level), Fewest(0, 0))
-    needed, other = (fewest.test if test else fewest.interval), "use random=inputs"
+def why_not(statistic: Statistic, level: Level, systems: int, inputs: int, random: Random, test: bool = False) -> str:
+    """Why no interval or test is given of so many systems and inputs; "" if one is."""
+    fewest = (GIVEN if random == "inputs" else NEW).get((statistic, level), Fewest(0, 0))
+    needed, over = (fewest.test, fewest.test_inputs) if test else (fewest.interval, fewest.inputs)
+    of_whom = "for these systems" if random == "inputs" else "over new systems"
+    other = "" if random == "inputs" else "; use random=inputs"
     if not needed:
-        return f"no method for {statistic} at level {level} over new systems is known to hold its level; {other}"
+        return f"no method for {statistic} at level {level} {of_whom} is known to hold its level{other}"
     if level != "system" and random == "systems":
         return f"no method at level {level} over new systems on these inputs is known to hold its level; use both"
     if systems < needed:
-        return f"{systems} systems; fewer than {needed} say too little about new ones; {other}"
-    if inputs < fewest.inputs:
-        return f"{inputs} inputs; with fewer than {fewest.inputs} no method holds its level; {other}"
+        return f"{systems} systems; with fewer than {needed} no method {of_whom} holds its level{other}"
+    if inputs < over:
+        return f"{inputs} inputs; with fewer than {over} no method {of_whom} holds its level{other}"
     return ""
-
-
-def why_not_given(statistic: Statistic, level: Level, inputs: int) -> str:
-    """Why no interval over so many new inputs is given for these systems; "" if one is."""
-    if statistic not in COEFFICIENTS:
-        return ""
-    if level == "system" and statistic != "pearson":
-        return "the few orders of given systems leave no interval of ranks that holds its level"
-    return "" if inputs >= FEWEST_GIVEN else f"{inputs} inputs; with fewer than {FEWEST_GIVEN} none holds its level"
 
 
 def _fisher(values: Floats) -> Floats:
@@ -134,23 +134,63 @@ def system_means(rows: Rows) -> Rows:
     return Rows(human, metric, each, len(each), each, len(each), len(each))
 
 
-def spread(rows: Rows, changes: Floats) -> tuple[float, int]:
-    """Standard error of a statistic to which each row makes a change (n,), systems and inputs random; its degrees.
+class Spread(NamedTuple):
+    """A value or a difference with its standard error, NaN where it is not positive, and degrees of freedom."""
 
-    The variance over systems plus that over inputs, less that of their cells, which the two count twice (Cameron,
-    Gelbach and Miller 2011), each larger by its few clusters. NaN where that is not positive.
+    value: float
+    error: float
+    degrees: int
+
+
+def power(statistic: str, level: Level, random: Random) -> int:
+    """The power of c / (c - 1) by which the variance over c clusters is larger; chosen by simulation."""
+    return 3 if random != "inputs" or (statistic, level) == ("pearson", "pooled") else 1
+
+
+def spread(rows: Rows, value: float, changes: Floats, random: Random, power: int) -> Spread:
+    """The spread of a value to which each row makes a change (n,), with inputs, systems or both random.
+
+    The variance over both is that over systems plus that over inputs, less that of their cells, which the two count
+    twice (Cameron, Gelbach and Miller 2011).
     """
-    cell = rows.system * rows.units + rows.unit
-    systems, inputs, cells = (
-        np.bincount(np.unique(ids, return_inverse=True)[1], changes) for ids in (rows.system, rows.unit, cell)
+    variance, degrees = 0.0, len(rows)
+    for name, ids in (("inputs", rows.unit), ("systems", rows.system)):
+        if random in (name, "both"):
+            sums = np.bincount(np.unique(ids, return_inverse=True)[1], changes)
+            variance += larger(len(sums), power) * float(sums @ sums)
+            degrees = min(degrees, len(sums) - 1)
+    if random == "both":
+        cells = np.bincount(np.unique(rows.system * rows.units + rows.unit, return_inverse=True)[1], changes)
+        variance -= float(cells @ cells)
+    return Spread(value, float(np.sqrt(variance)) if variance > 0 and degrees else np.nan, degrees)
+
+
+def larger(clusters: int, power: int) -> float:
+    """The factor of the variance over so many clusters."""
+    return (clusters / (clusters - 1)) ** power if clusters > 1 else np.nan
+
+
+def estimate(rows: Rows, statistic: Statistic, level: Level, random: Random) -> Spread:
+    """A coefficient of rows and its spread."""
+    value, changes = row_influence(rows, statistic, level)
+    return spread(rows, value, changes, random, power(statistic, level, random))
+
+
+def estimated_difference(first: Rows, second: Rows, statistic: Statistic, level: Level, random: Random) -> Spread:
+    """The difference of two metrics' coefficients on the same rows, and its spread."""
+    (one, changes), (other, others) = (row_influence(rows, statistic, level) for rows in (first, second))
+    return spread(first, one - other, changes - others, random, power(statistic, level, random))
+
+
+def averaged(parts: Sequence[Spread], weights: Floats) -> Spread:
+    """The weighted mean of independent values; its degrees of freedom by Welch and Satterthwaite."""
+    share = weights / weights.sum()
+    variances = share**2 * np.array([part.error for part in parts]) ** 2
+    total = float(variances.sum())
+    degrees = total**2 / (variances**2 / np.array([part.degrees for part in parts])).sum() if total > 0 else 1
+    return Spread(
+        float(share @ [part.value for part in parts]), float(np.sqrt(total)) or np.nan, max(1, round(degrees))
     )
-    variance = two_way((systems**2).sum(), (inputs**2).sum(), (cells**2).sum(), len(systems), len(inputs))
-    return float(np.sqrt(variance)) if variance > 0 else np.nan, min(len(systems), len(inputs)) - 1
-
-
-def two_way(systems: Floats, inputs: Floats, cells: Floats, m: int, n: int) -> Floats:
-    """The variance of `spread` from sums of squares over m systems, n inputs and their cells (...)."""
-    return (m / (m - 1)) ** FEW * systems + (n / (n - 1)) ** FEW * inputs - cells
 
 
 class Interval(NamedTuple):
@@ -161,29 +201,41 @@ class Interval(NamedTuple):
     reason: str = ""
 
 
-def population_interval(rows: Rows, statistic: Statistic, level: Level, random: Random, confidence: float) -> Interval:
-    """The interval of a coefficient over new systems, on these inputs or on new ones."""
-    nan = float("nan")
-    if reason := why_not(statistic, level, len(np.unique(rows.system)), len(np.unique(rows.unit)), random):
-        return Interval(nan, nan, f"no interval: {reason}")
-    if level == "system":
-        means = system_means(rows)
-        value = float(COEFFICIENTS[statistic](means.human, means.metric))
-        if abs(value) > 1 - 1e-6:
-            return Interval(nan, nan, "no interval: a perfect correlation of systems has none")
-        return Interval(*system_interval(value, len(means), statistic, confidence))
-    value, changes = row_influence(rows, statistic, level)
-    error, degrees = spread(rows, changes)
+def no_interval(reason: str) -> Interval:
+    """Undefined ends, for a reason."""
+    return Interval(np.nan, np.nan, f"no interval: {reason}")
+
+
+def t_interval(found: Spread, level: Level, confidence: float) -> Interval:
+    """The t interval of a coefficient, on the scale of Fisher's z but for level system."""
+    value, error, degrees = found
     if np.isnan(error) or abs(value) > 1 - 1e-6:
-        return Interval(nan, nan, "no interval: the spread over systems and inputs is undefined")
-    width = student.ppf((1 + confidence) / 2, degrees) * error / (1 - value**2)
-    z = float(np.arctanh(value))
+        return no_interval("the values do not vary between inputs or systems")
+    width = student.ppf((1 + confidence) / 2, degrees) * error
+    if level == "system":
+        return Interval(max(value - width, -1.0), min(value + width, 1.0))
+    z, width = np.arctanh(value), width / (1 - value**2)
     return Interval(float(np.tanh(z - width)), float(np.tanh(z + width)))
 
 
-def clustered_p(first: Rows, second: Rows, statistic: Statistic, level: Level) -> tuple[float, ...]:
-    """The difference of two metrics on the same rows, and its two-tailed and one-tailed p by a clustered t test."""
-    (one, changes), (other, others) = (row_influence(rows, statistic, level) for rows in (first, second))
-    error, degrees = spread(first, changes - others)
-    t = (one - other) / error
-    return one - other, float(2 * student.sf(abs(t), degrees)), float(student.sf(t, degrees))
+def t_test(found: Spread) -> tuple[float, float]:
+    """Two-tailed p of a difference, and one-tailed that it is positive; 1 and .5 of equal metrics, NaN undefined."""
+    if abs(found.value) < 1e-12 and not found.error > 1e-12:
+        return 1.0, 0.5
+    t = found.value / found.error
+    return float(2 * student.sf(abs(t), found.degrees)), float(student.sf(t, found.degrees))
+
+
+def population_interval(rows: Rows, statistic: Statistic, level: Level, random: Random, confidence: float) -> Interval:
+    """The interval of a coefficient over new inputs, new systems or both."""
+    if level == "input":
+        rows = rows.where(~np.isnan(by_unit(rows, COEFFICIENTS[statistic]))[rows.unit])
+    if reason := why_not(statistic, level, len(np.unique(rows.system)), len(np.unique(rows.unit)), random):
+        return no_interval(reason)
+    if level == "system" and random != "inputs":
+        means = system_means(rows)
+        value = float(COEFFICIENTS[statistic](means.human, means.metric))
+        if abs(value) > 1 - 1e-6:
+            return no_interval("a perfect correlation of systems has none")
+        return Interval(*system_interval(value, len(means), statistic, confidence))
+    return t_interval(estimate(rows, statistic, level, random), level, confidence)

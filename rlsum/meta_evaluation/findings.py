@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rlsum.evaluation.significance import MetricTest
 from rlsum.meta_evaluation.evaluation import Result, Results
@@ -63,17 +63,32 @@ def warnings(evaluation: Results) -> list[str]:
             doubts = Counter(text for test in tests for text in test.warnings)
             lines += [f"{name}, {count:,} of {len(tests):,} {kind}: {text}." for text, count in doubts.items()]
         averages = {label: grouped.average for label, grouped in result.correlations.items()}
-        lines += [f"{name} of {label}: {average.reason}." for label, average in averages.items() if average.reason]
+        lines += _by_reason(f"{name} of", {label: average.reason for label, average in averages.items()})
         for label, grouped in result.correlations.items():
             lines += _inputs_left_out(name, label, grouped)
         outside = [label for label, it in averages.items() if it.value < it.low or it.value > it.high]
         lines += [f"{name} of {', '.join(outside)}: {OUTSIDE}."] if outside else []
-        lines += [f"{name}, {test.a} against {test.b}: {test.reason}." for test in result.tests if test.reason]
+        lines += _by_reason(f"{name},", {f"{test.a} against {test.b}": test.reason for test in result.tests})
         if result.ceiling is not None and result.ceiling.reason:
             lines.append(f"{name} of the judges: {result.ceiling.reason}.")
     if evaluation.alpha is not None and evaluation.alpha.reason:
         lines.append(f"Alpha of the judges: {evaluation.alpha.reason}.")
     return list(dict.fromkeys(lines))
+
+
+def _by_reason(start: str, reasons: Mapping[str, str]) -> list[str]:
+    """A sentence for each reason, with what it is the reason of."""
+    named: dict[str, list[str]] = {}
+    for name, reason in reasons.items():
+        named.setdefault(reason, []).append(name)
+    named.pop("", None)
+    return [f"{start} {_listed(names, len(reasons))}: {reason}." for reason, names in named.items()]
+
+
+def _listed(names: Sequence[str], total: int) -> str:
+    if len(names) <= FEW:
+        return ", ".join(names)
+    return f"all {total}" if len(names) == total else f"{len(names)} of {total}"
 
 
 def _inputs_left_out(name: str, label: str, grouped: GroupedCorrelation) -> list[str]:

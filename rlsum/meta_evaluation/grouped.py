@@ -9,10 +9,22 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rlsum.evaluation.coefficients import COEFFICIENTS
 from rlsum.evaluation.correlation import RESAMPLES, Correlation, bootstrap_values, correlate, percentiles
-from rlsum.evaluation.permutation import Swapped, p_values, swapped_differences
-from rlsum.evaluation.population import Random
-from rlsum.evaluation.rows import Floats, Ints, constant, judged_rows, members, paired_rows
+from rlsum.evaluation.permutation import Swapped, defined_in_both, p_values, swapped_differences
+from rlsum.evaluation.population import (
+    Interval,
+    Random,
+    Spread,
+    averaged,
+    estimate,
+    estimated_difference,
+    no_interval,
+    t_interval,
+    t_test,
+    why_not,
+)
+from rlsum.evaluation.rows import Floats, Ints, Rows, constant, judged_rows, members, paired_rows
 from rlsum.evaluation.significance import MetricTest, TestOption, with_holm
 from rlsum.evaluation.weighted import Level, Statistic, engine
 from rlsum.meta_evaluation.scores import ScoreTable
@@ -28,7 +40,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Choices:
-    """How to compute. ``average`` None pools all groups; within groups the test is always clustered by input.
+    """How to compute. ``average`` None pools all groups; within groups tests are always clustered by input.
 
     ``random``: whether inputs, systems or both are a sample, None: both where the systems are enough. Within groups
     systems are always taken as given.
@@ -54,9 +66,9 @@ class GroupedCorrelation:
 def correlate_within(
     table: ScoreTable, label: str, statistic: Statistic, level: Level, choices: Choices
 ) -> GroupedCorrelation:
-    """`correlate` within each group of rows, and the average; its interval draws the inputs of each group apart."""
+    """`correlate` within each group of rows, and the average; groups are independent samples of inputs."""
     resamples, seed = choices.resamples, choices.seed
-    correlations, draws = {}, {}
+    correlations, draws, spreads = {}, {}, {}
     for number, (group, chosen) in enumerate(members(table.groups).items()):
         scores, names = (table.human[chosen], table.scores(label)[chosen]), _names(table, chosen)
         correlations[group] = correlate(
@@ -66,12 +78,17 @@ def correlate_within(
             rows = judged_rows(*scores, **names)
             kept = np.unique(rows.unit)
             rows = replace(rows, unit=np.searchsorted(kept, rows.unit), units=len(kept))
-            draws[group] = bootstrap_values(engine(rows, statistic, level), rows.units, resamples, seed + number)
-    return _averaged(correlations, draws, len(table), choices.average)
+            if statistic in COEFFICIENTS:
+                spreads[group] = estimate(rows, statistic, level, "inputs")
+            else:
+                draws[group] = bootstrap_values(engine(rows, statistic, level), rows.units, resamples, seed + number)
+    return _averaged(correlations, draws, spreads, len(table), choices.average)
 
 
 def compare_within(table: ScoreTable, statistic: Statistic, level: Level, choices: Choices) -> list[MetricTest]:
-    """The average difference of each pair of columns, tested by swapping whole inputs within each group; with Holm."""
+    """The average difference of each pair of columns: a t test, or swaps of whole inputs for acc-t and spa; Holm."""
+    if statistic in COEFFICIENTS:
+        return with_holm([_by_t(table, a, b, statistic, level, choices) for a, b in combinations(table.columns, 2)])
     groups = list(members(table.groups).values())
     tests = []
     for a, b in combinations(table.columns, 2):
@@ -98,6 +115,42 @@ def compare_within(table: ScoreTable, statistic: Statistic, level: Level, choice
     return with_holm(tests)
 
 
+def _by_t(table: ScoreTable, a: str, b: str, statistic: Statistic, level: Level, choices: Choices) -> MetricTest:
+    """The t test of an average difference, each group with a standard error of its own."""
+    parts, weights, left_out, nan = [], [], 0, float("nan")
+    test = MetricTest(a, b, "clustered t", statistic, level, nan, nan, nan, len(table), 0, "")
+    for group, chosen in members(table.groups).items():
+        scores = table.human[chosen], table.scores(a)[chosen], table.scores(b)[chosen]
+        tested, found, reason = _difference(*paired_rows(*scores, **_names(table, chosen)), statistic, level)
+        if reason:
+            return replace(test, why="inputs are the independent units", reason=f"no test: group {group}: {reason}")
+        left_out += found is None
+        if found is not None:
+            parts.append(found)
+            weights.append(1 if choices.average == "groups" else tested)
+    why = f"inputs are the independent units, of each of {len(parts)} groups"
+    why += f" ({left_out} more are undefined)" if left_out else ""
+    if not parts:
+        return replace(test, why=why, reason="undefined in every group")
+    mean = averaged(parts, np.array(weights, dtype=np.float64))
+    p, p_greater = t_test(mean)
+    reason = "no test: the difference does not vary between inputs" if np.isnan(p) else ""
+    units = sum(part.degrees + 1 for part in parts)
+    return replace(test, why=why, difference=mean.value, p=p, p_greater=p_greater, units=units, reason=reason)
+
+
+def _difference(first: Rows, second: Rows, statistic: Statistic, level: Level) -> tuple[int, Spread | None, str]:
+    """The rows of a group and its difference, None if undefined; or why a test of so few does not hold its level."""
+    if level == "input":
+        first, second = defined_in_both(first, second, statistic)
+    if len(first) < 2 or any(constant(values) for values in (first.human, first.metric, second.metric)):
+        return len(first), None, ""
+    systems, inputs = (len(np.unique(ids)) for ids in (first.system, first.unit))
+    if reason := why_not(statistic, level, systems, inputs, "inputs", test=True):
+        return len(first), None, reason
+    return len(first), estimated_difference(first, second, statistic, level, "inputs"), ""
+
+
 def _names(table: ScoreTable, chosen: Ints) -> dict[str, Any]:
     return {
         "inputs": [table.inputs[index] for index in chosen],
@@ -106,7 +159,11 @@ def _names(table: ScoreTable, chosen: Ints) -> dict[str, Any]:
 
 
 def _averaged(
-    correlations: Mapping[str, Correlation], draws: Mapping[str, Floats], judged: int, average: Average | None
+    correlations: Mapping[str, Correlation],
+    draws: Mapping[str, Floats],
+    spreads: Mapping[str, Spread],
+    judged: int,
+    average: Average | None,
 ) -> GroupedCorrelation:
     defined = {group: found for group, found in correlations.items() if not np.isnan(found.value)}
     left_out = tuple(group for group in correlations if group not in defined)
@@ -120,11 +177,23 @@ def _averaged(
     weights = np.array([1 if average == "groups" else found.n for found in defined.values()], dtype=np.float64)
     value = float(np.average([found.value for found in defined.values()], weights=weights))
     low, high, reason = nan, nan, ""
+    if spreads:
+        low, high, reason = _interval(defined, spreads, weights)
     if draws:
         low, high, reason = percentiles(_mean(np.stack([draws[group] for group in defined]), weights), CONFIDENCE)
     if left_out:
-        reason = f"{len(left_out)} of {len(correlations)} groups left out ({reasons})"
+        left = f"{len(left_out)} of {len(correlations)} groups left out ({reasons})"
+        reason = f"{left}; {reason}" if reason else left
     return GroupedCorrelation(replace(result, value=value, low=low, high=high, reason=reason), correlations, left_out)
+
+
+def _interval(defined: Mapping[str, Correlation], spreads: Mapping[str, Spread], weights: Floats) -> Interval:
+    """The interval of the average, or why a group has none."""
+    for group, found in defined.items():
+        if np.isnan(found.low):
+            return no_interval(f"group {group}: {found.reason.removeprefix('no interval: ')}")
+    level = next(iter(defined.values())).level
+    return t_interval(averaged([spreads[group] for group in defined], weights), level, CONFIDENCE)
 
 
 def _mean(values: Floats, weights: Floats) -> Floats:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 
 from rlsum.evaluation.agreement import Agreement
+from rlsum.evaluation.coefficients import COEFFICIENTS
 from rlsum.evaluation.correlation import Correlation
 from rlsum.evaluation.population import MEANING, Random
 from rlsum.evaluation.significance import MetricTest
@@ -45,7 +46,9 @@ def _intervals(evaluation: Results) -> list[str]:
     choices, lines = evaluation.choices, []
     for random, statistics in names.items():
         whose = "" if len(names) == 1 else f" of {', '.join(statistics)}"
-        how = f"bootstrap over inputs, {choices.resamples:,} resamples, seed {choices.seed}"
+        how = "clustered by inputs"
+        if not set(statistics) <= set(COEFFICIENTS):
+            how += f"; acc-t and spa: bootstrap over inputs, {choices.resamples:,} resamples, seed {choices.seed}"
         if random != "inputs":
             how = "over systems" if choices.level == "system" else "clustered by systems and by inputs"
         lines.append(f"Beneath each value{whose}: its 95% interval for {MEANING[random]} ({how}).")

@@ -1,41 +1,48 @@
 """Calibrate intervals and tests of metrics where inputs, systems or both are random, on data with a known answer.
 
-    OMP_NUM_THREADS=1 python -m scripts.calibration.population_tests
+    OMP_NUM_THREADS=1 python -m scripts.calibration.population_tests docs/results/population.csv
 
 A text's score is the sum of its system's quality, its article's difficulty and their interaction, for people and for
-two metrics that are equally good in the population. Prints Markdown tables of misses: the share of 95% intervals
-without the population's value, and of tests that call the metrics different at 5%. Both should be 5%. The population's
-value is that of as many new systems and inputs; with inputs random, that of the same systems on as many new inputs.
+two metrics that are equally good. Every cell of the grid is one row of the file: the share of 95% intervals without
+the population's value, and of tests that call the metrics different at 5%; both should be 5%. Cells that the file has
+are not simulated again. The table of the file is printed, with a dash where rlsum prints nothing.
+
+New systems: every data set has its own, and the metrics are equally good among all. Given systems: 25 data sets share
+them; the metrics rate them differently, but are equally good on them: one metric's qualities are the other's, mirrored
+and negated, and people's are the same mirrored and negated, which leaves every coefficient as it is.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import itertools
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+import time
+from collections.abc import Iterator
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
 
 import numpy as np
 from numpy.random import Generator
 from scipy.stats import norm, rankdata
 from scipy.stats import t as student
 
-from calibration.resampling import bootstrap, permutation
 from rlsum.evaluation.coefficients import COEFFICIENTS, pearson
-from rlsum.evaluation.correlation import correlate
-from rlsum.evaluation.influence import influence
-from rlsum.evaluation.population import Random, deviations, two_way, why_not, why_not_given
-from rlsum.evaluation.rows import Floats, paired_rows
+from rlsum.evaluation.influence import influence, mean_slopes
+from rlsum.evaluation.population import Random, deviations, larger, power, why_not
+from rlsum.evaluation.rows import Floats
 from rlsum.evaluation.weighted import Level, Statistic
 from rlsum.evaluation.williams import williams
 
-LEVELS: tuple[Level, ...] = ("system", "input", "pooled")
 STATISTICS: tuple[Statistic, ...] = ("pearson", "spearman", "kendall")
+INPUTS = (10, 30, 100, 300)
 ALPHA = 0.05
-TESTED, SWAPS = 1_500, 299  # data sets of a cell at level system whose ranks are tested, and swaps of each
-RANKED = 800  # texts of one data set; beyond, the bootstrap of pooled ranks is not simulated
-BLOCK = 400_000  # texts at once
+SHARED = 25  # data sets of the same given systems
+SWAPS = 299  # of each test of systems' ranks
+TESTED = 1_500  # data sets of such a test
+FAST = 10_000  # data sets of a cell that needs only the systems' means
+BLOCK = 20_000  # texts at once, so that all pairs within an article fit in a cache
+SLOW = 4  # so many times fewer texts where each takes longer: pooled Kendall
 
 
 @dataclass(frozen=True)
@@ -47,83 +54,207 @@ class World:
     agreement: tuple[float, float, float] = (0.8, 0.5, 0.4)
     between: tuple[float, float, float] = (0.7, 0.6, 0.5)
 
-    def parts(self, shapes: tuple[tuple[int, ...], ...], generator: Generator) -> Floats:
-        """People and two metrics (3, ...): the sum of three parts, each of a shape that broadcasts with the others."""
-        whole: Floats = np.zeros(())
-        for share, r, between, shape in zip(self.shares, self.agreement, self.between, shapes, strict=True):
-            mix = np.linalg.cholesky(np.array([[1, r, r], [r, 1, between], [r, between, 1]]))
-            drawn = generator.standard_normal((*shape, 3)) @ mix.T
-            whole = whole + np.sqrt(share) * np.moveaxis(drawn, -1, 0)
-        return whole
+    def part(self, number: int, shape: tuple[int, ...], generator: Generator) -> Floats:
+        """One part of the scores of people and two metrics (3, *shape)."""
+        r, between = self.agreement[number], self.between[number]
+        mix = np.linalg.cholesky(np.array([[1, r, r], [r, 1, between], [r, between, 1]]))
+        drawn = generator.standard_normal((*shape, 3)) @ mix.T
+        return np.sqrt(self.shares[number]) * np.moveaxis(drawn, -1, 0)
 
     def draw(self, draws: int, systems: int, inputs: int, generator: Generator) -> Floats:
         """Scores (3, draws, systems, inputs) of new systems and new articles."""
         shapes = (draws, systems, 1), (draws, 1, inputs), (draws, systems, inputs)
-        return self.parts(shapes, generator)
+        parts = [self.part(number, shape, generator) for number, shape in enumerate(shapes)]
+        return parts[0] + parts[1] + parts[2]
+
+    def draw_given(self, draws: int, systems: int, inputs: int, generator: Generator) -> Floats:
+        """Scores (3, draws, systems, inputs) of the same systems, on which both metrics are equally good."""
+        human, first, _ = self.part(0, (systems,), generator)
+        human[systems // 2 :] = -human[: systems // 2][::-1]
+        given = np.stack([human, first, -first[::-1]])[:, None, :, None]
+        shapes = (draws, 1, inputs), (draws, systems, inputs)
+        parts = [self.part(number, shape, generator) for number, shape in enumerate(shapes, 1)]
+        return given + parts[0] + parts[1]
 
 
 WORLDS = (
-    World("systems differ", (0.25, 0.25, 0.5)),
-    World("systems are close", (0.05, 0.25, 0.7)),
-    World("systems differ much", (0.6, 0.1, 0.3)),
+    World("differ", (0.25, 0.25, 0.5)),
+    World("are close", (0.05, 0.25, 0.7)),
+    World("differ much", (0.6, 0.1, 0.3)),
 )
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of the grid: its size, the number of data sets, misses and false alarms as shares; NaN: not simulated."""
+
+    random: Random
+    level: Level
+    statistic: Statistic
+    world: int
+    systems: int
+    inputs: int
+    sets: int = 0
+    interval: float = float("nan")
+    test: float = float("nan")
+    tested: int = 0
+    seconds: float = float("nan")
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What names the cell."""
+        return tuple(map(str, astuple(self)[:6]))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--fast", type=int, default=10_000, help="data sets of a cell at level system")
-    parser.add_argument("--texts", type=int, default=150_000, help="inputs of all data sets of a cell, other levels")
-    parser.add_argument("--draws", type=int, default=400, help="data sets of a cell with systems as given")
-    parser.add_argument("--paper", type=int, default=60, help="data sets of a cell by the papers' resampling")
-    parser.add_argument("--tables", default="system,texts,given,paper", help="which tables")
+    parser.add_argument("file", type=Path, help="results (.csv); what is missing is simulated")
+    parser.add_argument("--sets", type=int, default=2_000, help="data sets of a cell at most")
+    parser.add_argument("--texts", type=int, default=15_000_000, help="texts of a cell at most")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--table", action="store_true", help="only print the table of the file")
     options = parser.parse_args()
-    tables: dict[str, Callable[[], Iterator[str]]] = {
-        "system": lambda: system_table(options.fast, options.seed),
-        "texts": lambda: texts_table(options.texts, options.seed),
-        "given": lambda: given_table(options.draws, options.seed),
-        "paper": lambda: paper_table(options.paper, options.seed),
-    }
-    for name in options.tables.split(","):
-        for line in tables[name]():
-            print(line, flush=True)
-        print()
+    done = read(options.file)
+    for cell in [] if options.table else sorted(grid(), key=lambda cell: (cell.inputs, cell.systems)):
+        if cell.key not in done:
+            done[cell.key] = simulated(cell, options.sets, options.texts, options.seed)
+            append(options.file, done[cell.key])
+    for line in table(done):
+        print(line)
 
 
-def shown(misses: float) -> str:
-    """A share in percent; a dash where nothing is printed."""
-    return "-" if np.isnan(misses) else f"{100 * misses:.1f}"
+def grid() -> Iterator[Cell]:
+    """All cells: at level system, new systems with the same articles are those with new ones."""
+    worlds = range(len(WORLDS))
+    for world, inputs, level, statistic in itertools.product(worlds, INPUTS, ("system", "input", "pooled"), STATISTICS):
+        for systems in (4, 8, 16, 24):
+            if level != "system" or statistic == "pearson":
+                yield Cell("inputs", level, statistic, world, systems, inputs)  # type: ignore[arg-type]
+        for systems in (8, 12, 16, 24) if level == "system" else (16, 24):
+            if level == "system" or inputs > 10:
+                yield Cell("both", level, statistic, world, systems, inputs)  # type: ignore[arg-type]
 
 
-def line(*cells: object) -> str:
-    return f"| {' | '.join(shown(cell) if isinstance(cell, float) else str(cell) for cell in cells)} |"
+def read(file: Path) -> dict[tuple[str, ...], Cell]:
+    """The cells of a file by their keys; none without a file."""
+    if not file.exists():
+        return {}
+    types = {field.name: {"int": int, "float": float}.get(str(field.type), str) for field in fields(Cell)}
+    with file.open(encoding="utf-8", newline="") as lines:
+        cells = [Cell(**{name: types[name](text) for name, text in row.items()}) for row in csv.DictReader(lines)]
+    return {cell.key: cell for cell in cells}
 
 
-def system_table(draws: int, seed: int) -> Iterator[str]:
-    """Level system, systems or both random."""
-    yield line("world", "systems", "inputs", *(f"{name}: interval | test" for name in STATISTICS))
-    yield "|---" * (3 + 2 * len(STATISTICS)) + "|"
-    for world, systems, inputs in itertools.product(WORLDS, (4, 8, 12, 16, 24), (10, 100)):
-        generator = np.random.default_rng([seed, systems, inputs])
-        # The mean over articles: their difficulty shifts all systems alike, the interaction shrinks.
-        small = World("", _shrunk(world, inputs), world.agreement, world.between)
-        scores = small.draw(draws, systems, 1, generator)[..., 0]
-        r = _population(small, "input", "pearson")
-        cells = [share for name in STATISTICS for share in _system_cell(name, scores, r, generator)]
-        yield line(world.name, systems, inputs, *cells)
+def append(file: Path, cell: Cell) -> None:
+    """Add a row to a file, with a head if it is new."""
+    new = not file.exists()
+    with file.open("a", encoding="utf-8", newline="") as lines:
+        writer = csv.writer(lines, lineterminator="\n")
+        if new:
+            writer.writerow([field.name for field in fields(Cell)])
+        writer.writerow(astuple(cell))
 
 
-def _system_cell(statistic: Statistic, scores: Floats, r: float, generator: Generator) -> tuple[float, float]:
-    """Misses of intervals and of tests on scores (3, draws, systems) of normal populations that correlate by r."""
-    missed, rejected, systems = np.nan, np.nan, scores.shape[2]
-    if not why_not(statistic, "system", systems, 1):
-        value = COEFFICIENTS[statistic](scores[0], scores[1])
-        off = deviations(value, np.array(_expected(statistic, r, systems)), systems, statistic)
-        missed = float(np.mean(np.abs(off) > norm.ppf(1 - ALPHA / 2)))
-    if not why_not(statistic, "system", systems, 1, test=True):
-        p = _williams_p(scores) if statistic == "pearson" else _permuted_p(statistic, scores[:, :TESTED], generator)
-        rejected = float(np.mean(p <= ALPHA + 1e-12))
-    return missed, rejected
+def simulated(cell: Cell, sets: int, texts: int, seed: int) -> Cell:
+    """The cell with its shares; seeded by its size, world and population."""
+    start = time.process_time()
+    generator = np.random.default_rng([seed, cell.world, cell.systems, cell.inputs, cell.random == "both"])
+    if cell.random == "both" and cell.level == "system":
+        found = _of_systems(cell, generator)
+    else:
+        slow = (cell.level, cell.statistic) == ("pooled", "kendall")
+        size = cell.systems * cell.inputs
+        sets = max(10, min(sets, texts // (SLOW if slow else 1) // size) // SHARED) * SHARED
+        found = (sets, *_of_texts(cell, sets, generator), sets)
+    size_of = (cell.random, cell.level, cell.statistic, cell.world, cell.systems, cell.inputs)
+    return Cell(*size_of, *found, round(time.process_time() - start, 2))
+
+
+def _of_texts(cell: Cell, sets: int, generator: Generator) -> tuple[float, float]:
+    """Misses of the intervals of both metrics, and false alarms of the t test."""
+    world, block = WORLDS[cell.world], max(1, BLOCK // (cell.systems * cell.inputs))
+    found: list[Floats] = []
+    given = cell.random == "inputs"
+    for size in [SHARED] * (sets // SHARED):
+        drawn = (world.draw_given if given else world.draw)(size, cell.systems, cell.inputs, generator)
+        parts = np.split(drawn, range(block, size, block), axis=1)
+        found.append(np.concatenate([estimates(part, cell) for part in parts], axis=1))
+    first, error, second, other, of_difference = np.stack(found, axis=1)  # (groups, SHARED) each
+    degrees = (cell.inputs if given else min(cell.systems, cell.inputs)) - 1
+    most = student.ppf(1 - ALPHA / 2, degrees)
+    missed = [_missed(value, most * width, cell) for value, width in ((first, error), (second, other))]
+    return float(np.mean(missed)), float(np.mean(np.abs(first - second) > most * of_difference))
+
+
+def _missed(values: Floats, widths: Floats, cell: Cell) -> float:
+    """The share of intervals (groups, SHARED) without the mean of their population, from which values deviate less."""
+    axis = 1 if cell.random == "inputs" else None
+    truth, n = values.mean(axis, keepdims=True), values.shape[1] if axis else values.size
+    off = np.abs(values - truth)
+    if cell.level != "system":
+        values = np.clip(values, -1 + 1e-9, 1 - 1e-9)
+        off = np.abs(np.arctanh(values) - np.arctanh(np.clip(truth, -1 + 1e-9, 1 - 1e-9))) * (1 - values**2)
+    return float(np.mean(off * np.sqrt(n / (n - 1)) > widths))
+
+
+def estimates(scores: Floats, cell: Cell) -> Floats:
+    """Of scores (3, draws, systems, inputs): both values with errors, and the error of the difference (5, draws)."""
+    human, *metrics = scores
+    (first, change), (second, other) = (changes(human, metric, cell) for metric in metrics)
+    errors = [_error(change, cell) for change in (change, other, change - other)]
+    return np.stack([first, errors[0], second, errors[1], errors[2]])
+
+
+def changes(human: Floats, metric: Floats, cell: Cell) -> tuple[Floats, Floats]:
+    """Values (draws,) of scores (draws, systems, inputs), and the change of each text, or of each input if given."""
+    draws, systems, inputs = human.shape
+    if cell.level == "system":
+        means = human.mean(2), metric.mean(2)
+        value, slopes = mean_slopes(np.stack(means))
+        off = np.stack([human - means[0][..., None], metric - means[1][..., None]])
+        return value, np.einsum("kds,kdsn->dn", slopes, off) / inputs
+    if cell.level == "pooled":
+        value, change = influence(human.reshape(draws, -1), metric.reshape(draws, -1), cell.statistic)
+        change = change.reshape(human.shape) / (systems * inputs)
+        return value, change.sum(1) if cell.random == "inputs" else change
+    human, metric = human.swapaxes(1, 2), metric.swapaxes(1, 2)
+    if cell.random == "inputs":
+        ranked = cell.statistic == "spearman"
+        values = pearson(_ranks(human), _ranks(metric)) if ranked else COEFFICIENTS[cell.statistic](human, metric)
+        return values.mean(1), (values - values.mean(1, keepdims=True)) / inputs
+    values, change = influence(human, metric, cell.statistic)
+    change = change / (systems * inputs) + ((values - values.mean(1, keepdims=True)) / (systems * inputs))[..., None]
+    return values.mean(1), change.swapaxes(1, 2)
+
+
+def _ranks(values: Floats) -> Floats:
+    """Ranks of few values (..., n) without ties."""
+    return (values[..., :, None] > values[..., None, :]).sum(-1, dtype=np.float64)
+
+
+def _error(change: Floats, cell: Cell) -> Floats:
+    """Standard errors of changes by inputs (draws, inputs), or by texts (draws, systems, inputs)."""
+    few = power(cell.statistic, cell.level, cell.random)
+    if cell.random == "inputs":
+        return np.sqrt(larger(cell.inputs, few) * (change**2).sum(1))
+    by_system, by_input = ((change.sum(axis) ** 2).sum(1) for axis in (2, 1))
+    variance = larger(cell.systems, few) * by_system + larger(cell.inputs, few) * by_input - (change**2).sum((1, 2))
+    return np.sqrt(np.maximum(variance, 0))
+
+
+def _of_systems(cell: Cell, generator: Generator) -> tuple[int, float, float, int]:
+    """Intervals and tests of systems' means: their articles' difficulty is the same, their interaction shrinks."""
+    world, systems, statistic = WORLDS[cell.world], cell.systems, cell.statistic
+    small = World("", (world.shares[0], 0.0, world.shares[2] / cell.inputs), world.agreement, world.between)
+    scores = small.draw(FAST, systems, 1, generator)[..., 0]
+    r = sum(share * part for share, part in zip(small.shares, small.agreement, strict=True)) / sum(small.shares)
+    value = COEFFICIENTS[statistic](scores[0], scores[1])
+    off = deviations(value, np.array(_expected(statistic, r, systems)), systems, statistic)
+    missed = float(np.mean(np.abs(off) > norm.ppf(1 - ALPHA / 2)))
+    if statistic != "pearson" and why_not(statistic, "system", systems, cell.inputs, "both", test=True):
+        return FAST, missed, float("nan"), 0
+    p = _williams_p(scores) if statistic == "pearson" else _permuted_p(statistic, scores[:, :TESTED], generator)
+    return FAST, missed, float(np.mean(p <= ALPHA + 1e-12)), len(p)
 
 
 def _expected(statistic: Statistic, r: float, systems: int) -> float:
@@ -164,121 +295,23 @@ def _concordance(human: Floats, metric: Floats) -> Floats:
     return ((human[:, one] > human[:, other]) == (metric[:, one] > metric[:, other])).sum(1)
 
 
-def texts_table(texts: int, seed: int) -> Iterator[str]:
-    """Levels input and pooled, both random: influences clustered by systems and by inputs."""
-    yield line("world", "level", "coefficient", "systems", "inputs", "data sets", "interval", "test")
-    yield "|---" * 8 + "|"
-    kinds: list[tuple[Level, Statistic]]
-    kinds = [("pooled", "pearson"), ("pooled", "spearman"), ("input", "spearman"), ("input", "kendall")]
-    for (level, statistic), world, systems, inputs in itertools.product(kinds, WORLDS, (24,), (100, 300)):
-        generator, draws = np.random.default_rng([seed, systems, inputs]), texts // inputs
-        sizes = [len(part) for part in np.array_split(np.arange(draws), max(1, draws * systems * inputs // BLOCK))]
-        found = [_estimates(world.draw(size, systems, inputs, generator), level, statistic) for size in sizes]
-        first, error, second, error_of_difference = np.concatenate(found, axis=1)
-        most = student.ppf(1 - ALPHA / 2, systems - 1)
-        off = np.abs(np.arctanh(first) - np.arctanh(first.mean())) * (1 - first**2)
-        missed, rejected = (off > most * error).mean(), (np.abs(first - second) > most * error_of_difference).mean()
-        yield line(world.name, level, statistic, systems, inputs, draws, float(missed), float(rejected))
-
-
-def _estimates(scores: Floats, level: Level, statistic: Statistic) -> Floats:
-    """Values of the first metric, their standard errors, values of the second, standard errors of the difference."""
-    human, a, b = scores
-    (first, change), (second, other) = (_influences(human, metric, level, statistic) for metric in (a, b))
-    return np.stack([first, _error(change), second, _error(change - other)])
-
-
-def _influences(human: Floats, metric: Floats, level: Level, statistic: Statistic) -> tuple[Floats, Floats]:
-    """The coefficient (draws,) of scores (draws, systems, inputs) and the influence of each text."""
-    if level == "pooled":
-        value, change = influence(human.reshape(len(human), -1), metric.reshape(len(human), -1), statistic)
-        return value, change.reshape(human.shape)
-    values, change = influence(human.swapaxes(1, 2), metric.swapaxes(1, 2), statistic)
-    return values.mean(1), change.swapaxes(1, 2) + (values - values.mean(1, keepdims=True))[:, None]
-
-
-def _error(change: Floats) -> Floats:
-    _, systems, inputs = change.shape
-    sums = (change.sum(2) ** 2).sum(1), (change.sum(1) ** 2).sum(1), (change**2).sum((1, 2))
-    return np.sqrt(np.maximum(two_way(*sums, systems, inputs), 0)) / (systems * inputs)
-
-
-def given_table(draws: int, seed: int) -> Iterator[str]:
-    """New inputs for given systems: intervals of `correlate`, of as many data sets for each of ten sets of systems."""
-    yield line("level", "systems", "inputs", *STATISTICS)
-    yield "|---" * (3 + len(STATISTICS)) + "|"
-    for level, systems, inputs in itertools.product(LEVELS, (4, 16), (10, 30, 100, 300)):
-        cells = [_given_cell(level, statistic, systems, inputs, draws, seed) for statistic in STATISTICS]
-        yield line(level, systems, inputs, *cells)
-
-
-def _given_cell(level: Level, statistic: Statistic, systems: int, inputs: int, draws: int, seed: int) -> float:
-    """Misses of the value that these systems have on average over new inputs, as many as here."""
-    large = level == "pooled" and statistic != "pearson" and systems * inputs > RANKED
-    if large or why_not_given(statistic, level, inputs):
-        return float("nan")
-    generator, world, missed = np.random.default_rng([seed, systems, inputs]), WORLDS[0], []
-    for _ in range(10):
-        given = World("", (world.shares[0], 0, 0), world.agreement).parts(((1, systems, 1),) * 3, generator)
-        shapes = (1, 1, 1), (draws // 10, 1, inputs), (draws // 10, systems, inputs)
-        human, metric, _ = given + World("", (0, *world.shares[1:]), world.agreement).parts(shapes, generator)
-        found = [
-            correlate(
-                x.ravel(), z.ravel(), statistic=statistic, level=level, resamples=400, seed=row,
-                **_names(systems, inputs),
-            )
-            for row, (x, z) in enumerate(zip(human, metric, strict=True))
-        ]  # fmt: skip
-        truth = np.mean([each.value for each in found])
-        missed += [not each.low <= truth <= each.high for each in found]
-    return float(np.mean(missed))
-
-
-def _population(world: World, level: Level, statistic: Statistic) -> float:
-    """The coefficient of infinitely many systems and articles: scores are normal, at each level."""
-    parts = range(3) if level == "pooled" else (0, 2)
-    variance = sum(world.shares[part] for part in parts)
-    r = sum(world.shares[part] * world.agreement[part] for part in parts) / variance
-    if statistic == "spearman":
-        return float(6 / np.pi * np.arcsin(r / 2))
-    return float(2 / np.pi * np.arcsin(r)) if statistic == "kendall" else r
-
-
-def _names(systems: int, inputs: int) -> dict[str, Any]:
-    system, unit = np.divmod(np.arange(systems * inputs), inputs)
-    return {"systems": system, "inputs": unit}
-
-
-def paper_table(draws: int, seed: int) -> Iterator[str]:
-    """The resampling of Deutsch et al. (2021) where systems and inputs are random: Pearson's r, 199 resamples."""
-    kinds: tuple[Random, ...] = ("inputs", "systems", "both")
-    heads = [f"{method}-{random}" for method in ("BOOT", "PERM") for random in kinds]
-    yield f"| level | systems | inputs | {' | '.join(heads)} |"
-    yield "|---" * (3 + len(heads)) + "|"
-    world = WORLDS[0]
-    for level in LEVELS:
-        for systems, inputs in ((4, 30), (8, 30), (8, 100), (24, 30)):
-            generator = np.random.default_rng([seed, systems, inputs])
-            scores = world.draw(draws, systems, inputs, generator)
-            truth = _population(World("", _shrunk(world, inputs), world.agreement), "input", "pearson")
-            truth = truth if level == "system" else _population(world, level, "pearson")
-            misses = np.zeros((draws, 6))
-            for row, (human, a, b) in enumerate(np.moveaxis(scores, 1, 0)):
-                pair = paired_rows(human.ravel(), a.ravel(), b.ravel(), **_names(systems, inputs))
-                for column, random in enumerate(kinds):
-                    low, high = np.nanquantile(
-                        bootstrap(pair[0], "pearson", level, random, 199, row), [ALPHA / 2, 1 - ALPHA / 2]
-                    )
-                    misses[row, column] = not low <= truth <= high
-                    difference, swaps = permutation(*pair, "pearson", level, random, 199, row)
-                    p = (1 + (np.abs(swaps) >= abs(difference) - 1e-9).sum()) / (1 + len(swaps))
-                    misses[row, 3 + column] = p <= ALPHA + 1e-12
-            yield f"| {level} | {systems} | {inputs} | " + " | ".join(map(shown, misses.mean(0))) + " |"
-
-
-def _shrunk(world: World, inputs: int) -> tuple[float, float, float]:
-    """The shares of a system's mean over so many inputs."""
-    return world.shares[0], 0.0, world.shares[2] / inputs
+def table(cells: dict[tuple[str, ...], Cell]) -> Iterator[str]:
+    """Rows of systems and inputs; misses of the three worlds in percent, a dash where rlsum prints nothing."""
+    heads = [f"{name}: {what}" for name in STATISTICS for what in ("interval", "test")]
+    yield f"| random | level | systems | inputs | {' | '.join(heads)} |"
+    yield "|---" * (4 + len(heads)) + "|"
+    rows: dict[tuple[Random, Level, int, int], list[Cell]] = {}
+    for cell in cells.values():
+        rows.setdefault((cell.random, cell.level, cell.systems, cell.inputs), []).append(cell)
+    for size, row in sorted(rows.items()):
+        columns = []
+        for name, test in itertools.product(STATISTICS, (False, True)):
+            of = sorted((cell for cell in row if cell.statistic == name), key=lambda cell: cell.world)
+            shares = [100 * (cell.test if test else cell.interval) for cell in of]
+            hidden = not of or why_not(name, size[1], size[2], size[3], size[0], test)
+            columns.append("-" if hidden else " ".join(f"{share:.1f}" for share in shares))
+        if any(column != "-" for column in columns):
+            yield f"| {' | '.join(map(str, (*size, *columns)))} |"
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ def test_the_table_the_report_and_the_cache(rlsum, data, tmp_path):
     assert "60 judged texts of 20 inputs by 3 systems" in printed
     assert "length (letters)" in printed
     assert "judges: one against the others" in printed
-    assert "whole inputs are swapped" in printed
+    assert "no test: 20 inputs" in printed
     assert (tmp_path / "user-cache" / "rlsum" / "scores.sqlite").is_file()
     assert (tmp_path / "report" / "report.html").is_file()
     code, _, told = rlsum(*command, "-o", tmp_path / "report")
@@ -101,7 +101,7 @@ def test_a_single_text_one_input_and_one_judge_are_undefined_with_the_reason(rls
     rows = [judged(system=f"s{n}", candidate="a " * n + "b", scores={"overall": n / 9}) for n in range(9)]
     code, printed, _ = rlsum("correlate", rows_of(tmp_path / "input.jsonl", rows), "--metrics", "rouge-1", *FAST)
     assert code == 0
-    assert "no interval: all rows belong to one input" in printed
+    assert "no interval: 1 inputs" in printed
 
 
 def test_a_strangers_hundred_systems_on_a_hundred_inputs(rlsum, tmp_path):

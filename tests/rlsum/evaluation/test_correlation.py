@@ -146,8 +146,8 @@ def test_intervals_hold_the_value_and_are_the_same_every_time(statistic, level):
         pytest.skip("spa compares systems")
     human, metric, inputs, systems = some_rows(inputs=40)
     found = correlate(human, metric, statistic=statistic, level=level, inputs=inputs, systems=systems, resamples=300)
-    if level == "system" and statistic in ("spearman", "kendall"):
-        assert "few orders" in found.reason
+    if level == "system" and statistic in CLASSIC:
+        assert found.reason.startswith("no interval")  # few systems, or ranks of given ones
         return
     assert found.low <= found.value <= found.high
     assert found.reason == ""
@@ -189,13 +189,13 @@ def test_one_input_has_no_interval():
     found = correlate([1, 2, 3], [1, 3, 2], inputs=["a", "a", "a"])
     assert found.value == 0.5
     assert np.isnan(found.low)
-    assert "one input" in found.reason
+    assert "1 inputs" in found.reason
 
 
 def test_a_system_that_is_often_not_drawn_leaves_no_interval():
     human, metric = np.arange(40.0), np.arange(40.0)
     found = correlate(
-        human, metric, statistic="pearson", level="system", inputs=list(range(40)), systems=["a"] * 39 + ["b"]
+        human, metric, statistic="acc-t", level="system", inputs=list(range(40)), systems=["a"] * 39 + ["b"]
     )
     assert found.value == 1
     assert "undefined in" in found.reason

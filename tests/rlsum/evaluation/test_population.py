@@ -3,10 +3,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from metric_pairs import compare_metrics
-from scipy.stats import pearsonr
+from scipy.stats import pearsonr, ttest_1samp, ttest_rel
 
-from rlsum.evaluation.correlation import correlate
+from rlsum.evaluation.correlation import bootstrap_values, correlate
 from rlsum.evaluation.population import chosen_random, system_interval
+from rlsum.evaluation.rows import judged_rows
+from rlsum.evaluation.weighted import engine
 
 STATISTICS = ["pearson", "spearman", "kendall"]
 
@@ -43,7 +45,7 @@ def test_intervals_of_ranks_hold_the_value_and_are_symmetric(statistic, value):
     ("statistic", "level", "tested"),
     [
         *((statistic, "system", True) for statistic in STATISTICS),
-        *(("pearson", "pooled", True), ("spearman", "pooled", False)),
+        ("spearman", "pooled", False),
         *(("kendall", "input", False), ("spearman", "input", False)),
     ],
 )
@@ -64,7 +66,7 @@ def test_new_systems_are_less_certain_than_these(statistic, level, tested):
 
 @pytest.mark.parametrize(
     ("statistic", "level", "random"),
-    [("pearson", "input", "both"), ("kendall", "pooled", "both"), ("pearson", "pooled", "systems")],
+    [("pearson", "input", "both"), ("pearson", "pooled", "both"), ("spearman", "pooled", "systems")],
 )
 def test_where_no_method_holds_its_level_there_is_the_reason(statistic, level, random):
     human, a, _, names = world(systems=24, inputs=100)
@@ -76,7 +78,7 @@ def test_where_no_method_holds_its_level_there_is_the_reason(statistic, level, r
 @pytest.mark.parametrize("level", ["pooled", "system"])
 def test_few_systems_have_no_interval_and_no_test_but_the_reason(level):
     human, a, b, names = world(systems=4)
-    found = correlate(human, a, statistic="pearson", level=level, random="both", **names)
+    found = correlate(human, a, statistic="spearman", level=level, random="both", **names)
     assert np.isnan(found.low)
     assert found.reason.startswith("no interval: 4 systems")
     test = compare_metrics(human, a, b, statistic="pearson", level=level, random="both", **names)
@@ -107,15 +109,43 @@ def test_what_is_random_unless_said():
     assert chosen_random("pearson", "pooled", range(50), range(50)) == "inputs"  # no input has two systems
 
 
-def test_given_systems_have_no_interval_of_few_inputs_or_of_system_ranks():
-    human, a, _, names = world(systems=6, inputs=10, seed=2)
+def test_given_systems_have_no_interval_and_no_test_of_few_inputs_or_of_system_ranks():
+    human, a, b, names = world(systems=6, inputs=9, seed=2)
     few = correlate(human, a, statistic="pearson", level="input", **names)
-    assert "10 inputs" in few.reason
-    human, a, _, names = world(systems=6, inputs=50, seed=2)
-    enough = correlate(human, a, statistic="pearson", level="input", **names)
-    assert enough.low < enough.value < enough.high
+    assert few.reason.startswith("no interval: 9 inputs")
+    assert compare_metrics(human, a, b, statistic="pearson", level="input", **names).reason.startswith("no test: 9")
+    human, a, b, names = world(systems=6, inputs=50, seed=2)
     ranks = correlate(human, a, statistic="kendall", level="system", **names)
-    assert "few orders" in ranks.reason
+    assert "no method for kendall" in ranks.reason
+    assert "no method for kendall" in compare_metrics(human, a, b, statistic="kendall", level="system", **names).reason
+
+
+def test_at_level_input_given_systems_have_the_t_test_of_the_inputs_coefficients():
+    human, a, b, names = world(systems=6, inputs=50, seed=2)
+    values = [[pearsonr(x, y).statistic for x, y in zip(people, scores.reshape(6, 50).T, strict=True)]
+              for people, scores in ((human.reshape(6, 50).T, a), (human.reshape(6, 50).T, b))]  # fmt: skip
+    found = compare_metrics(human, a, b, statistic="pearson", level="input", **names)
+    assert (found.test, found.p) == ("clustered t", pytest.approx(ttest_rel(*values).pvalue))
+    low, high = ttest_1samp(values[0], 0).confidence_interval(0.95)
+    one = correlate(human, a, statistic="pearson", level="input", **names)
+    assert (one.low, one.high) == pytest.approx((low, high), abs=0.02)  # Fisher's z bends it a little
+
+
+def test_inputs_without_a_value_are_no_sample():
+    human, a, _, names = world(systems=6, inputs=50, seed=2)
+    a = np.where(names["inputs"] < 42, 1.0, a)
+    found = correlate(human, a, statistic="pearson", level="input", **names)
+    assert (found.over, found.left_out) == (8, 42)
+    assert found.reason.startswith("no interval: 8 inputs")
+
+
+@pytest.mark.parametrize("level", ["input", "pooled", "system"])
+def test_intervals_over_new_inputs_are_about_the_bootstraps(level):
+    human, a, _, names = world(systems=20, inputs=200, seed=4)
+    found = correlate(human, a, statistic="pearson", level=level, **names)
+    rows = judged_rows(human, a, **names)
+    values = bootstrap_values(engine(rows, "pearson", level), 200, 2000, 0)
+    assert [found.low, found.high] == pytest.approx(np.quantile(values, [0.025, 0.975]), abs=0.012)
 
 
 def test_unknown_and_impossible_options():

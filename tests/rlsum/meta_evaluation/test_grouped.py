@@ -82,7 +82,7 @@ def test_the_test_holds_its_level_where_metrics_are_alike():
     draw = np.random.default_rng(0)
     rejected = 0
     for _ in range(200):
-        human = draw.normal(size=60)
-        metrics = {name: human + draw.normal(size=60) for name in "xy"}
-        rejected += compared(human, metrics, ["a"] * 20 + ["b"] * 40, resamples=99).p <= 0.05
+        human = draw.normal(size=120)
+        metrics = {name: human + draw.normal(size=120) for name in "xy"}
+        rejected += compared(human, metrics, ["a"] * 40 + ["b"] * 80).p <= 0.05
     assert 2 <= rejected <= 19  # 5% of 200 is 10, three deviations about 9
