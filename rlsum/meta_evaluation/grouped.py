@@ -87,7 +87,7 @@ def correlate_within(
 
 def compare_within(table: ScoreTable, statistic: Statistic, level: Level, choices: Choices) -> list[MetricTest]:
     """The average difference of each pair of columns: a t test, or swaps of whole inputs for acc-t and spa; Holm."""
-    if statistic in COEFFICIENTS:
+    if statistic in COEFFICIENTS and choices.test == "auto":
         return with_holm([_by_t(table, a, b, statistic, level, choices) for a, b in combinations(table.columns, 2)])
     groups = list(members(table.groups).values())
     tests = []

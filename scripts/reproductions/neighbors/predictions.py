@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from reproductions.neighbors.tasks import NeighborTask
 from rewards.lexical.neighbors import estimate
-from rlsum.evaluation.correlation import Correlation, bootstrap_values, correlate, percentiles
-from rlsum.evaluation.rows import numbered, paired_rows
+from rlsum.evaluation.correlation import Correlation, bootstrap_values, correlate, interval, percentiles
+from rlsum.evaluation.rows import judged_rows, numbered, paired_rows
 from rlsum.evaluation.significance import MetricTest, compare_all_metrics
 from rlsum.evaluation.weighted import engine
 
@@ -90,7 +90,11 @@ def quality(predicted: Floats, task: NeighborTask, resamples: int = RESAMPLES, s
             ("coverage", covered.astype(np.float64)),
         )
     }
-    correlation = correlate(human, predicted, inputs=inputs, resamples=resamples, seed=seed)
+    correlation = correlate(human, predicted, inputs=inputs, resamples=0)
+    if resamples and not correlation.reason:
+        rows = judged_rows(human, predicted, inputs)
+        ends = interval(engine(rows, "spearman", "pooled"), rows.unit, rows.units, LEVEL, resamples, seed)
+        correlation = replace(correlation, low=ends[0], high=ends[1], reason=ends[2])
     return Quality(correlation=correlation, n=int(covered.sum()), **means)
 
 
@@ -136,7 +140,9 @@ def contrast(
 ) -> Contrast:
     """The contrast of named predictions ``(n,)``, with bootstrap interval and permutation test clustered by input."""
     human, inputs = task.tested.scores, task.tested.inputs
-    (test,) = compare_all_metrics(human, dict((first, second)), inputs=inputs, resamples=swaps, seed=seed)
+    (test,) = compare_all_metrics(
+        human, dict((first, second)), inputs=inputs, test="clustered permutation", resamples=swaps, seed=seed
+    )
     result = Contrast(first[0], second[0], Mean(test.difference, np.nan, np.nan), test.p, test.n, test)
     if test.reason:
         return result
