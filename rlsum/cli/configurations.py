@@ -195,25 +195,25 @@ def configs(name: Annotated[str | None, typer.Argument(help="Name of a configura
 
     rlsum configs demo/sms > mine.yaml
     """
-    from rlsum import configurations
+    from rlsum import yaml_files
 
     if name is not None:
         typer.echo(_printed(name), nl=False)
         return
-    known = configurations.names()
+    known = yaml_files.names()
     width = max(map(len, known))
     for each in known:
-        typer.echo(f"{each:{width}}  {configurations.summary(each)}")
+        typer.echo(f"{each:{width}}  {yaml_files.summary(each)}")
 
 
 def _printed(name: str) -> str:
     import yaml
 
-    from rlsum import configurations, yaml_files
+    from rlsum import yaml_files
 
-    path = configurations.locate(name)
+    path = yaml_files.locate(name)
     text = path.read_text(encoding="utf-8")
     if "base" not in (yaml_files.parse(text) or {}):
         return text
     merged = yaml.safe_dump(yaml_files.read(path), sort_keys=False, allow_unicode=True, width=120)
-    return f"# {configurations.summary(name)}.\n{merged}"
+    return f"# {yaml_files.summary(name)}.\n{merged}"

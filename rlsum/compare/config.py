@@ -18,10 +18,9 @@ from pydantic.dataclasses import dataclass
 from rewards.options import nearest
 from rewards.specs import as_spec
 from rlsum.config import check_as
-from rlsum.configurations import locate
 from rlsum.errors import ConfigError
 from rlsum.objective import STRICT, RewardSpec
-from rlsum.yaml_files import merge, read
+from rlsum.yaml_files import locate, merge, read
 
 Control = Literal["none", "shuffled", "constant"]
 CONTROLS: tuple[Control, ...] = ("none", "shuffled", "constant")
