@@ -23,14 +23,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import ModuleType, SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
-from rlsum.data.batch import Batch
-from rlsum.data.vocabulary import Vocabulary
-from rlsum.models.summarizer import TargetScores, Tokens
+if TYPE_CHECKING:  # an older checkout may lack some
+    from rlsum.data.batch import Batch
+    from rlsum.data.vocabulary import Vocabulary
+    from rlsum.models.summarizer import TargetScores, Tokens
 
 Update = Callable[[], object]
 

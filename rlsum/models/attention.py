@@ -118,7 +118,7 @@ class _Workspace:
 
     def __init__(self, keys: Tensor) -> None:
         self.key_odds: Tensor | None = None
-        self.block = keys.new_empty(0).float()
+        self.block, self.one = keys.new_empty(0).float(), keys.new_ones(()).float()
         self.keys: Tensor | None = None
         self.weight = keys.new_empty(0)
         self.reads: list[tuple[Sequence[int], Tensor, Tensor]] = []  # articles, attention (R, S), d context (R, D)
@@ -217,8 +217,9 @@ class _Energies(torch.autograd.Function):
         ctx.rows, ctx.work = rows, work
         ctx.save_for_backward(query, weight, spent, spent_weight, keys)
         energies = query.new_empty(len(query), keys.shape[1])
+        by_query = odds(query) if spent is None else query
         for block in rows.blocks:
-            sigmoid = _sigmoids(block, work, keys, query, spent, spent_weight)
+            sigmoid = _sigmoids(block, work, keys, by_query, spent, spent_weight)
             energies[block.rows] = (sigmoid @ weight).flatten(0, 1)
         return rows.restored(energies)
 
@@ -229,9 +230,9 @@ class _Energies(torch.autograd.Function):
         # by query and by what was spent; all but those by spent are multiplied by the weight at the end
         factors = grad.unsqueeze(1) if spent is None else torch.stack([grad, grad * spent], 1)  # (R, 1 or 2, S)
         sums, d_weight = query.new_empty(len(query), factors.shape[1], len(weight)), torch.zeros_like(weight)
-        d_spent = torch.empty_like(grad)
+        d_spent, by_query = torch.empty_like(grad), odds(query) if spent is None else query
         for block in rows.blocks:
-            sigmoid = _sigmoids(block, ctx.work, keys, query, spent, spent_weight)
+            sigmoid = _sigmoids(block, ctx.work, keys, by_query, spent, spent_weight)
             g = block.of_rows(grad).unsqueeze(2)  # (n, k, 1, S)
             d_weight += (g @ sigmoid).sum((0, 1, 2))
             slope = sigmoid.addcmul_(sigmoid, sigmoid, value=-1)
@@ -249,7 +250,7 @@ def _sigmoids(
 ) -> Tensor:
     """Sigmoid(key + query + spent spent_weight) of a block's rows, (n, k, S, A), in the memory of ``work``.
 
-    Overflow and underflow give 0 or 1.
+    Without ``spent``, ``query`` is the odds of the queries. Overflow and underflow give 0 or 1.
     """
     own_query, own_keys = block.of_rows(query).unsqueeze(2), keys[block.articles].unsqueeze(1)
     out = work.room(*own_query.shape[:2], *keys.shape[1:])
@@ -259,8 +260,7 @@ def _sigmoids(
     # e^-(k + q) = e^-k e^-q saves an exp a step
     if work.key_odds is None:
         work.key_odds = odds(keys)
-    one = torch.ones((), dtype=out.dtype, device=out.device)
-    return torch.addcmul(one, work.key_odds[block.articles].unsqueeze(1), odds(own_query), out=out).reciprocal_()
+    return torch.addcmul(work.one, work.key_odds[block.articles].unsqueeze(1), own_query, out=out).reciprocal_()
 
 
 def odds(logits: Tensor) -> Tensor:

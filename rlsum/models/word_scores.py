@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-CHUNK = 2**20  # logits per softmax: 4 MB stay in the cache until they are overwritten
+CHUNK = 2**18  # logits per softmax: 1 MB stays in the cache of a core until it is overwritten
 LEAST = -80.0  # log of the smallest share of words whose gradient is not dropped: 1 / share stays finite
 SMALLEST = 1e-30  # odds of which the logarithm has all digits
 
