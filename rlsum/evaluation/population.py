@@ -51,7 +51,6 @@ NEW: dict[tuple[str, str], Fewest] = {
     ("pearson", "system"): Fewest(8, 8),
     ("spearman", "system"): Fewest(16, 16),
     ("kendall", "system"): Fewest(12, 16),
-    ("pearson", "input"): Fewest(0, 24, 30, 30),
     ("pearson", "pooled"): Fewest(0, 24, 30, 30),
     ("spearman", "pooled"): Fewest(24, 0, 100, 100),
     ("spearman", "input"): Fewest(24, 0, 100, 100),

@@ -152,7 +152,7 @@ def append(file: Path, cell: Cell) -> None:
         writer = csv.writer(lines, lineterminator="\n")
         if new:
             writer.writerow([field.name for field in fields(Cell)])
-        writer.writerow(astuple(cell))
+        writer.writerow([f"{value:.4g}" if isinstance(value, float) else value for value in astuple(cell)])
 
 
 def simulated(cell: Cell, sets: int, texts: int, seed: int) -> Cell:
@@ -296,22 +296,23 @@ def _concordance(human: Floats, metric: Floats) -> Floats:
 
 
 def table(cells: dict[tuple[str, ...], Cell]) -> Iterator[str]:
-    """Rows of systems and inputs; misses of the three worlds in percent, a dash where rlsum prints nothing."""
+    """Rows of systems and inputs; misses of the worlds in percent; - where rlsum prints nothing, ? not simulated."""
     heads = [f"{name}: {what}" for name in STATISTICS for what in ("interval", "test")]
-    yield f"| random | level | systems | inputs | {' | '.join(heads)} |"
-    yield "|---" * (4 + len(heads)) + "|"
+    yield f"| random | level | systems | inputs | sets | {' | '.join(heads)} |"
+    yield "|---" * (5 + len(heads)) + "|"
     rows: dict[tuple[Random, Level, int, int], list[Cell]] = {}
     for cell in cells.values():
         rows.setdefault((cell.random, cell.level, cell.systems, cell.inputs), []).append(cell)
     for size, row in sorted(rows.items()):
         columns = []
         for name, test in itertools.product(STATISTICS, (False, True)):
-            of = sorted((cell for cell in row if cell.statistic == name), key=lambda cell: cell.world)
-            shares = [100 * (cell.test if test else cell.interval) for cell in of]
+            of = {cell.world: 100 * (cell.test if test else cell.interval) for cell in row if cell.statistic == name}
             hidden = not of or why_not(name, size[1], size[2], size[3], size[0], test)
-            columns.append("-" if hidden else " ".join(f"{share:.1f}" for share in shares))
+            shares = (f"{of[world]:.1f}" if world in of else "?" for world in range(len(WORLDS)))
+            columns.append("-" if hidden else " ".join(shares))
         if any(column != "-" for column in columns):
-            yield f"| {' | '.join(map(str, (*size, *columns)))} |"
+            sets = f"{min(cell.sets for cell in row):,}"
+            yield f"| {' | '.join(map(str, (*size, sets, *columns)))} |"
 
 
 if __name__ == "__main__":

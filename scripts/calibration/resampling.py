@@ -1,18 +1,23 @@
 """The resampling of Deutsch, Dror and Roth (2021), draw by draw: BOOT- and PERM-inputs, -systems and -both.
 
 For comparison with their paper and their package: `rlsum correlate` prints the intervals and tests of `population`,
-because those of this file hold their level only where inputs alone are random (docs/results/population.md).
+because those of this file often do not hold their level (docs/results/population.md). `python -m
+scripts.calibration.resampling` prints how often.
 """
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 
+from calibration.population_tests import WORLDS
 from rlsum.evaluation.coefficients import COEFFICIENTS, Coefficient
 from rlsum.evaluation.population import Random, check_random
-from rlsum.evaluation.rows import Floats, Rows
+from rlsum.evaluation.rows import Floats, Rows, paired_rows
 from rlsum.evaluation.statistics import row_blocks
 from rlsum.evaluation.weighted import Level
 
@@ -102,3 +107,32 @@ def _complete(coefficient: Coefficient, x: Floats, y: Floats) -> Floats:
 
 def _standard(values: Floats) -> Floats:
     return (values - np.nanmean(values)) / np.nanstd(values)
+
+
+def paper_table(draws: int, seed: int) -> Iterator[str]:
+    """Misses and false alarms in percent where systems and inputs are random: Pearson's r, 199 resamples."""
+    kinds: tuple[Random, ...] = ("inputs", "systems", "both")
+    heads = [f"{method}-{random}" for method in ("BOOT", "PERM") for random in kinds]
+    yield f"| level | systems | inputs | {' | '.join(heads)} |"
+    yield "|---" * (3 + len(heads)) + "|"
+    world, levels = WORLDS[0], get_args(Level)
+    for level, (systems, inputs) in itertools.product(levels, ((4, 30), (8, 30), (8, 100), (24, 30))):
+        shrunk = (1, 0, 1 / inputs) if level == "system" else (1, level == "pooled", 1)
+        parts = [share * kept for share, kept in zip(world.shares, shrunk, strict=True)]
+        truth = sum(part * r for part, r in zip(parts, world.agreement, strict=True)) / sum(parts)
+        misses = np.zeros((draws, 6))
+        scores = world.draw(draws, systems, inputs, np.random.default_rng([seed, systems, inputs]))
+        system, unit = np.divmod(np.arange(systems * inputs), inputs)
+        for row, (human, a, b) in enumerate(np.moveaxis(scores, 1, 0)):
+            pair = paired_rows(human.ravel(), a.ravel(), b.ravel(), inputs=unit, systems=system)
+            for column, random in enumerate(kinds):
+                ends = np.nanquantile(bootstrap(pair[0], "pearson", level, random, 199, row), [0.025, 0.975])
+                misses[row, column] = not ends[0] <= truth <= ends[1]
+                difference, swaps = permutation(*pair, "pearson", level, random, 199, row)
+                misses[row, 3 + column] = (1 + (np.abs(swaps) >= abs(difference) - 1e-9).sum()) / 200 <= 0.05 + 1e-12
+        yield f"| {level} | {systems} | {inputs} | {' | '.join(f'{100 * share:.1f}' for share in misses.mean(0))} |"
+
+
+if __name__ == "__main__":
+    for line in paper_table(draws=60, seed=0):
+        print(line, flush=True)
