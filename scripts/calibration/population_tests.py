@@ -105,6 +105,10 @@ class Cell:
         """What names the cell."""
         return tuple(map(str, astuple(self)[:6]))
 
+    def printed(self, test: bool) -> bool:
+        """Whether rlsum prints an interval or a test of such data."""
+        return not why_not(self.statistic, self.level, self.systems, self.inputs, self.random, test)
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -311,7 +315,8 @@ def table(cells: dict[tuple[str, ...], Cell]) -> Iterator[str]:
             shares = (f"{of[world]:.1f}" if world in of else "?" for world in range(len(WORLDS)))
             columns.append("-" if hidden else " ".join(shares))
         if any(column != "-" for column in columns):
-            sets = f"{min(cell.sets for cell in row):,}"
+            shown = [cell for cell in row if cell.printed(False) or cell.printed(True)]
+            sets = f"{min(cell.sets for cell in shown):,}"
             yield f"| {' | '.join(map(str, (*size, sets, *columns)))} |"
 
 
