@@ -200,6 +200,9 @@ def _blind(
     for name in ("training", "marking"):
         if words[name] is None:
             del words[name]
+    for practice in words.get("training", {}).get("tasks", ()):
+        if not practice["more"]:
+            del practice["more"]  # pairs were once all that could be practised
     sizes = asdict(design)
     if not design.spare:
         del sizes["spare"]
