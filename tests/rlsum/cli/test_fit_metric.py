@@ -56,7 +56,7 @@ def test_errors_are_one_line(rlsum, data, tiny_encoder, tmp_path):
         "exact transport has no gradient; use twmd": (data, "--metric", f"moverscore(encoder={tiny_encoder})", *out),
         "rouge-l has no gradient": (data, "--metric", "rouge-l", *out),
         "did you mean 'twmd'": (data, "--metric", "twmdd", *out),
-        "broken.jsonl:1: missing system": (broken, "--metric", sbert, *out),
+        "broken.jsonl:1: no 'system'": (broken, "--metric", sbert, *out),
         "no judgment has this score": (data, "--metric", sbert, "--score", "fluency", *out),
         "exists; give another name": (data, "--metric", sbert, "-o", tmp_path),
         "learning_rate=-1.0 must be above 0": (data, "--metric", sbert, "--learning-rate", -1, *out),

@@ -94,15 +94,15 @@ def test_one_failure_refutes_and_one_doubt_leaves_open() -> None:
     assert all_of([]) == "cannot be said"
 
 
-def test_estimates_are_those_of_the_statistics_room() -> None:
+def test_estimates_are_near_those_of_the_statistics_room() -> None:
     random = np.random.default_rng(0)
     human, metric = random.normal(size=(2, 360))
     metric[4] = np.nan
     inputs = [str(place // 3) for place in range(360)]
-    found = estimate(human, metric, inputs, "pearson", 500, seed=3)
-    wanted = correlate(human, metric, statistic="pearson", inputs=inputs, resamples=500, seed=3)
+    found = estimate(human, metric, inputs, "pearson", 2000, seed=3)
+    wanted = correlate(human, metric, statistic="pearson", inputs=inputs)
     assert found.value == pytest.approx(wanted.value)
-    assert found.interval == pytest.approx((wanted.low, wanted.high))
+    assert found.interval == pytest.approx((wanted.low, wanted.high), abs=0.015)  # bootstrap, and t
     assert np.isnan(estimate(human, metric, inputs, "kendall", 0).interval).all()
 
 
