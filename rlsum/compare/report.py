@@ -120,16 +120,18 @@ def findings(results: Results, margin: float | None = None) -> Iterator[str]:
         gain = f"{last.mean * SCALE:+.2f} on {pair[0].metric} over {other} ({p_words(last.p_holm)})"
         said = {"better": "helped", "worse": "did harm", "no worse": "did no harm"}.get(word, "is not shown to help")
         yield f"Training on {results.systems[name].title} {said} by its own measure: {gain}."
+    standings: dict[str, list[str]] = {}
     for metric in results.metrics:
         top = best(results, metric)
         if top is None or not top.best:
             continue
-        title = results.systems[top.best].title
-        if top.shown:
-            yield f"By {metric}, {title} is the best."
-        else:
+        standing = f"{results.systems[top.best].title} is the best"
+        if not top.shown:
             tied = ", ".join(results.systems[name].title for name in top.tied)
-            yield f"By {metric}, {title} has the highest mean, but is not told apart from {tied}."
+            standing = f"{results.systems[top.best].title} has the highest mean, but is not told apart from {tied}"
+        standings.setdefault(standing, []).append(metric)
+    for standing, metrics in standings.items():
+        yield f"By {', '.join(metrics)}: {standing}."
     if results.failed:
         yield f"{len(results.failed)} cells have no result; their reasons are below."
 
