@@ -23,6 +23,8 @@ def read_questions(path: Path) -> tuple[AboutJudge, ...]:
     """Read a YAML or JSON list of {id, question, choices, screen_out}; the last two are optional. Raises StudyError."""
     questions = read_list(AboutJudge, "--about", path, "question")
     for question in questions:
+        if not all(choice.strip() for choice in question.choices):
+            raise StudyError(f"--about {path}: {question.id}: a choice is empty")
         if strange := [answer for answer in question.screen_out if answer not in question.choices]:
             raise StudyError(
                 f"--about {path}: {question.id}: screen_out has {strange[0]!r}, which is none of the choices"

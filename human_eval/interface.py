@@ -32,6 +32,9 @@ def read_interface(language: str) -> Interface:
     row = read_yaml("--language", path)
     if not isinstance(row, dict) or not row.keys() >= {"language", "texts"}:
         raise StudyError(f"--language {language}: expected a mapping with language and texts")
+    for english in row["texts"] if isinstance(row["texts"], dict) else ():
+        if not isinstance(english, str):  # YAML reads yes and no as booleans
+            raise StudyError(f"--language {language}: {english!r} must be a text with its translation; quote both")
     interface = parse(Interface, row, f"--language {language}")
     for english, text in interface.texts.items():
         if sorted(_NAMES.findall(english)) != sorted(_NAMES.findall(text)):

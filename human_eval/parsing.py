@@ -47,7 +47,8 @@ def read_yaml(option: str, path: Path) -> Any:
 def read_list(
     kind: type[Named], option: str, path: Path, noun: str, defaults: Mapping[str, object] | None = None
 ) -> tuple[Named, ...]:
-    """A dataclass for each object of a user's YAML or JSON list, its texts stripped; ``defaults``: of missing fields.
+    """A dataclass for each object of a user's YAML or JSON list, its texts stripped; ``defaults``: of missing fields. Null is as
+    missing.
 
     Raises StudyError for an empty list, an empty text that is required, and ids that are malformed or equal.
     """
@@ -59,7 +60,8 @@ def read_list(
     for number, row in enumerate(rows, 1):
         place = f"{where}: {noun} {number}"
         if isinstance(row, dict):
-            texts = {name: value.strip() if isinstance(value, str) else value for name, value in row.items()}
+            written = {name: value for name, value in row.items() if value is not None}
+            texts = {name: value.strip() if isinstance(value, str) else value for name, value in written.items()}
             row = {**(defaults or {}), **texts}
         parsed = parse(kind, row, place)
         if empty := [name for name in needed if not getattr(parsed, name)]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import fields
 from functools import cache
 from typing import Any, TypeVar
@@ -25,19 +26,25 @@ EXPECTED = {
 }
 
 
-def parse(kind: type[Parsed], row: object, where: str, error: type[UserError]) -> Parsed:
+def parse(
+    kind: type[Parsed], row: object, where: str, error: type[UserError], known: Sequence[str] | None = None
+) -> Parsed:
     """A dataclass from an object. Raises ``error``, whose message begins with ``where``.
 
-    Types are strict: 1 is no text, "1" and true are no numbers. Unknown fields of nested objects are ignored.
+    ``known``: the fields that an object may have, by default those of the dataclass. Types are strict: 1 is no text, "1" and true are no numbers. Unknown fields of nested objects are ignored.
     """
     if not isinstance(row, dict):
         raise error(f"{where}: not an object")
-    known = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    known = known or [field.name for field in fields(kind)]  # type: ignore[arg-type]
     if unknown := [str(name) for name in row if name not in known]:
         hint = nearest(unknown[0], known)
         raise error(f"{where}: unknown field {unknown[0]!r}{hint}; expected {', '.join(known)}")
     try:
-        parsed: Parsed = _adapter(kind).validate_json(json.dumps(row, default=str), strict=True)  # type: ignore[arg-type]
+        text = json.dumps(row, default=str)
+    except (TypeError, ValueError, RecursionError) as invalid:  # of YAML: a date as a name, an anchor within itself
+        raise error(f"{where}: not an object as JSON has them ({invalid})") from invalid
+    try:
+        parsed: Parsed = _adapter(kind).validate_json(text, strict=True)  # type: ignore[arg-type]
     except ValidationError as invalid:
         raise error(f"{where}: {_fault(invalid.errors()[0])}") from invalid
     return parsed
@@ -50,6 +57,8 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
 
 def _fault(fault: Any) -> str:
     """The first fault that pydantic found, in words."""
+    if not fault["loc"]:  # half a surrogate pair, or hundreds of levels
+        return f"not valid JSON ({fault['ctx']['error']})"
     *places, name = (str(place + 1 if isinstance(place, int) else place) for place in fault["loc"])
     inside = "".join(f"{place}: " for place in places)
     if fault["type"] == "missing":

@@ -169,6 +169,11 @@ def larger(clusters: int, power: int) -> float:
     return (clusters / (clusters - 1)) ** power if clusters > 1 else np.nan
 
 
+def valued(rows: Rows, statistic: Statistic, level: Level) -> Rows:
+    """At level input the rows of inputs with a value, which alone are a sample; else all."""
+    return rows.where(~np.isnan(by_unit(rows, COEFFICIENTS[statistic]))[rows.unit]) if level == "input" else rows
+
+
 def estimate(rows: Rows, statistic: Statistic, level: Level, random: Random) -> Spread:
     """A coefficient of rows and its spread."""
     value, changes = row_influence(rows, statistic, level)
@@ -227,8 +232,7 @@ def t_test(found: Spread) -> tuple[float, float]:
 
 def population_interval(rows: Rows, statistic: Statistic, level: Level, random: Random, confidence: float) -> Interval:
     """The interval of a coefficient over new inputs, new systems or both."""
-    if level == "input":
-        rows = rows.where(~np.isnan(by_unit(rows, COEFFICIENTS[statistic]))[rows.unit])
+    rows = valued(rows, statistic, level)
     if reason := why_not(statistic, level, len(np.unique(rows.system)), len(np.unique(rows.unit)), random):
         return no_interval(reason)
     if level == "system" and random != "inputs":

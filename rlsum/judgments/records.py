@@ -103,7 +103,7 @@ def parse(row: Read, columns: Collection[str] = ()) -> Judgment:
     given = {name: value for name, value in row.fields.items() if name not in further}
     if isinstance(given.get("id"), int) and not isinstance(given["id"], bool):
         given["id"] = str(given["id"])
-    judgment = parsing.parse(Judgment, given, where, RecordError)
+    judgment = parsing.parse(Judgment, given, where, RecordError, FIELDS)
     if not judgment.id:
         raise RecordError(f"{where}: id is empty")
     for name, values in judgment.raw_scores.items():

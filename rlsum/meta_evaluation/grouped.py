@@ -22,6 +22,7 @@ from rlsum.evaluation.population import (
     no_interval,
     t_interval,
     t_test,
+    valued,
     why_not,
 )
 from rlsum.evaluation.rows import Floats, Ints, Rows, constant, judged_rows, members, paired_rows
@@ -79,7 +80,7 @@ def correlate_within(
             kept = np.unique(rows.unit)
             rows = replace(rows, unit=np.searchsorted(kept, rows.unit), units=len(kept))
             if statistic in COEFFICIENTS:
-                spreads[group] = estimate(rows, statistic, level, "inputs")
+                spreads[group] = estimate(valued(rows, statistic, level), statistic, level, "inputs")
             else:
                 draws[group] = bootstrap_values(engine(rows, statistic, level), rows.units, resamples, seed + number)
     return _averaged(correlations, draws, spreads, len(table), choices.average)

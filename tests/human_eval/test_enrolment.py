@@ -19,7 +19,7 @@ def test_questions_are_read_with_their_choices(tmp_path):
     path = tmp_path / "about.yaml"
     path.write_text(
         "- {id: english, question: 'Is English your first language?', choices: ['yes', 'no'], screen_out: ['no']}\n"
-        "- {id: age, question: ' How old are you? '}\n"
+        "- {id: age, question: ' How old are you? ', choices: }\n"
     )
     assert read_questions(path) == ASKED.questions
 
@@ -32,6 +32,10 @@ def test_questions_are_read_with_their_choices(tmp_path):
         ("- {id: a}", "no 'question'"),
         ("- {id: A b, question: x}", "invalid id"),
         ("- {id: a, question: x, choices: [yes]}", "choices: 1 must be text, not true; quote it"),
+        ("- {id: a, question: x, choices: ['', b]}", "a choice is empty"),
+        ("- {id: a, question: x, choices: [{2020-01-01: b}]}", "question 1: not an object as JSON has them"),
+        ('- {id: a, question: "\\uD800"}', "question 1: not valid JSON"),
+        ("- &a {id: a, question: x, choices: [*a]}", "question 1: not an object as JSON has them"),
         ("- {id: a, question: x, choices: [b], screen_out: [c]}", "none of the choices"),
         ("- {id: a, question: x, help: y}", "unknown field 'help'"),
         ("- {id: a, question: x}\n- {id: a, question: y}", "duplicate id a"),

@@ -45,6 +45,7 @@ def test_texts_of_a_file_lay_over_english(tmp_path):
         ("[", "neither YAML nor JSON"),
         ("language: fr", "expected a mapping with language and texts"),
         ("language: fr\ntexts: {Begin: 3}", "must be text"),
+        ("language: fr\ntexts: {No: Non}", "False must be a text"),
         ('language: fr\ntexts: {"Continue with comparison {n}": "Continuer"}', "same names in braces"),
     ],
 )

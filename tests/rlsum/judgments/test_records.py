@@ -72,6 +72,7 @@ def test_four_fields_are_enough(tmp_path):
         ({"judges": [None]}, "judges: 1 must be text"),
         ({"id": ""}, "id is empty"),
         ({"score": 1}, "unknown field 'score'; did you mean 'scores'"),
+        ({"columns": {"topic": 3}}, "unknown field 'columns'"),
         ({"id": 1.5}, "id must be text, not 1.5"),
         ({"id": True}, "id must be text"),
     ],

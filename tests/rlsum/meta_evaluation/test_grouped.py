@@ -48,6 +48,18 @@ def test_the_interval_of_one_group_is_its_own():
     assert (found.average.low, found.average.high) == pytest.approx((found.groups["a"].low, found.groups["a"].high))
 
 
+def test_inputs_without_a_value_are_no_sample():
+    draw = np.random.default_rng(0)
+    human, metric = draw.normal(size=(2, 200))
+    metric[: 4 * 35] = 1.0  # the same for all four systems of 35 inputs
+    inputs = tuple(("g", str(number)) for number in np.repeat(np.arange(50), 4))
+    columns = {"metric": Column(metric, "metric")}
+    table = ScoreTable("data", "overall", human, inputs, tuple("abcd") * 50, ("g",) * 200, columns)
+    found = correlate_within(table, "metric", "pearson", "input", Choices(average="groups"))
+    assert (found.groups["g"].over, found.groups["g"].left_out) == (15, 35)
+    assert (found.average.low, found.average.high) == pytest.approx((found.groups["g"].low, found.groups["g"].high))
+
+
 def test_groups_without_a_value_are_named():
     human, metric, groups = two_groups()
     metric[:40] = 3.0
