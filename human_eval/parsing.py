@@ -47,8 +47,9 @@ def read_yaml(option: str, path: Path) -> Any:
 def read_list(
     kind: type[Named], option: str, path: Path, noun: str, defaults: Mapping[str, object] | None = None
 ) -> tuple[Named, ...]:
-    """A dataclass for each object of a user's YAML or JSON list, its texts stripped; ``defaults``: of missing fields. Null is as
-    missing.
+    """A dataclass for each object of a user's YAML or JSON list, its texts stripped; ``defaults``: of missing fields.
+
+    A null is a missing field.
 
     Raises StudyError for an empty list, an empty text that is required, and ids that are malformed or equal.
     """
