@@ -49,9 +49,8 @@ def read_list(
 ) -> tuple[Named, ...]:
     """A dataclass for each object of a user's YAML or JSON list, its texts stripped; ``defaults``: of missing fields.
 
-    A null is a missing field.
-
-    Raises StudyError for an empty list, an empty text that is required, and ids that are malformed or equal.
+    A null is a missing field. Raises StudyError for an empty list, an empty text that is required, and ids that are
+    malformed or equal.
     """
     where, rows = f"{option} {path}".strip(), read_yaml(option, path)
     needed = [field.name for field in fields(kind) if field.default is MISSING]  # type: ignore[arg-type]

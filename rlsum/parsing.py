@@ -31,8 +31,8 @@ def parse(
 ) -> Parsed:
     """A dataclass from an object. Raises ``error``, whose message begins with ``where``.
 
-    ``known``: the fields that an object may have, by default those of the dataclass. Types are strict: 1 is no text, "1"
-    and true are no numbers. Unknown fields of nested objects are ignored.
+    ``known``: the fields that an object may have, by default those of the dataclass. Types are strict: 1 is no text,
+    "1" and true are no numbers. Unknown fields of nested objects are ignored.
     """
     if not isinstance(row, dict):
         raise error(f"{where}: not an object")
