@@ -21,7 +21,7 @@ from rlsum.compare.cells import START, Cell, commands_of
 from rlsum.compare.folder import METRICS, Folder
 from rlsum.compare.plots import draw_runs, read_metrics
 from rlsum.compare.reading import section_for_reading
-from rlsum.compare.results import Contrast, Results, best, gather, mean_of
+from rlsum.compare.results import Contrast, Results, best, gather, mean_of, unchanged
 from rlsum.pages.blocks import (
     Block,
     Bullets,
@@ -132,8 +132,13 @@ def findings(results: Results, margin: float | None = None) -> Iterator[str]:
         standings.setdefault(standing, []).append(metric)
     for standing, metrics in standings.items():
         yield f"By {', '.join(metrics)}: {standing}."
+    for title, seeds in unchanged(results).items():
+        yield (
+            f"{title} scores like the start on every article in seed {', '.join(map(str, seeds))}: a run that never "
+            "beat its start in validation leaves the weights of the start."
+        )
     if results.failed:
-        yield f"{len(results.failed)} cells have no result; their reasons are below."
+        yield f"Cells without a result: {len(results.failed)}; their reasons are below."
 
 
 def trainings(cells: Sequence[Cell]) -> dict[str, list[list[dict[str, Any]]]]:

@@ -85,6 +85,24 @@ class Results:
         return self.systems.get(NONE) or self.systems.get(START)
 
 
+def unchanged(results: Results) -> dict[str, list[int]]:
+    """Title of a trained row -> the seeds in which it scores like the start on every article by every metric."""
+    start = results.systems.get(START)
+    found: dict[str, list[int]] = {}
+    for system in results.compared:
+        if start is None or system.kind not in ("control", "reward"):
+            continue
+        for place, seed in enumerate(results.seeds):
+            pairs = (
+                (values[place], start.metrics[name][min(place, len(start.metrics[name]) - 1)])
+                for name, values in system.metrics.items()
+                if name in start.metrics
+            )
+            if all(np.array_equal(own, before, equal_nan=True) for own, before in pairs):
+                found.setdefault(system.title, []).append(seed)
+    return found
+
+
 def gather(folder: Folder, cells: Sequence[Cell], method: str) -> Results:
     """The results of all cells that are done, with differences from start, control and the chosen system."""
     comparison = folder.comparison

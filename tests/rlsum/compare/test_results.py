@@ -4,7 +4,7 @@ import comparisons
 import numpy as np
 import pytest
 
-from rlsum.compare.results import best, compare, gather
+from rlsum.compare.results import best, compare, gather, unchanged
 
 GAINS = {"rouge-l": 0.2, "rouge-2": 0.2, "rouge-l.constant": -0.2, "oracle": 0.5}
 
@@ -71,3 +71,13 @@ def test_only_articles_that_every_file_has_are_compared(tmp_path):
 def test_a_chosen_system_is_compared_with_too(tmp_path):
     folder, cells = comparisons.finished(tmp_path, GAINS, compared_with="rouge-2")
     assert list(gather(folder, cells, "beam").against) == ["start", "none", "rouge-2"]
+
+
+def test_a_run_that_ended_as_its_start_is_named(tmp_path):
+    folder, cells = comparisons.finished(tmp_path, GAINS)
+    assert unchanged(gather(folder, cells, "beam")) == {}
+    start, trained = (
+        folder.scores(next(cell for cell in cells if cell.name == name), "beam") for name in ("start-2", "rouge-2-2")
+    )
+    trained.write_text(start.read_text())
+    assert unchanged(gather(folder, cells, "beam")) == {"rouge-2": [2]}
