@@ -75,5 +75,5 @@ def read_list(
 
 
 def parse(kind: type[Parsed], row: object, where: str) -> Parsed:
-    """A dataclass from an object of JSON or YAML, as `rlsum.parsing.parse` has it. Raises StudyError."""
+    """Make a dataclass from a JSON or YAML object, as `rlsum.parsing.parse` does. Raises StudyError."""
     return parsing.parse(kind, row, where, StudyError)
