@@ -91,7 +91,7 @@ class Training:
     batch_size        articles per batch and process
     accumulate        batches per update: less memory, the same articles and the same gradient as one large batch
     optimizer         adam, adamw, or adafactor: half the memory of Adam in training, another scale of rates
-    learning_rate     with adafactor, relative to the size of the weights
+    learning_rate     with adafactor, relative to the size of the weights: 1e-3 is usual for T5 and PEGASUS
     weight_decay      of adamw and adafactor: weights shrink by rate x decay in each update
     schedule          constant, or linear: to 0 at the end
     warmup            updates of linear rise at the start
