@@ -95,10 +95,10 @@ def correlate(
             advance=advance,
         )
     if out is not None:
-        evaluation.save(out)
+        written = evaluation.save(out)
     if as_json:
         typer.echo(to_json(evaluation))
         return
     show(evaluation.blocks(long_signatures), Console())
     if out is not None:
-        typer.echo(f"{out}: report.html, and the same as Markdown, LaTeX, CSV, JSON and PNG")
+        typer.echo(f"{out}: {', '.join(path.name for path in written)}")

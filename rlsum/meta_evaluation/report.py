@@ -80,11 +80,11 @@ def write_report(evaluation: Results, folder: Path) -> list[Path]:
         "report.tex": to_latex(summary(evaluation)) + "\n",
         "report.json": to_json(evaluation) + "\n",
     }
-    write(folder, texts, blocks)
+    written = write(folder, texts, blocks)
     for name, rows in ROWS.items():
         with (folder / name).open("w", encoding="utf-8", newline="") as file:
             csv.writer(file).writerows(rows(evaluation))
-    return [folder / name for name in FILES]
+    return [*written, *(folder / name for name in ROWS)]
 
 
 def _correlations(evaluation: Results) -> list[Table]:

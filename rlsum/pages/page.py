@@ -19,10 +19,12 @@ def to_html(blocks: Iterable[Block], sortable: bool = False) -> str:
     return render("pages/report.html", {"title": title, "blocks": listed, "legend": LEGEND, "sortable": sortable})
 
 
-def write(folder: Path, texts: Mapping[str, str], blocks: Iterable[Block]) -> None:
-    """Write the texts (file name -> text) and the pictures of the blocks, as PNG, into ``folder``; creates it."""
+def write(folder: Path, texts: Mapping[str, str], blocks: Iterable[Block]) -> list[Path]:
+    """Write texts (file name -> text) and the pictures of the blocks, as PNG, into ``folder``; returns their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8", newline="")
-    for picture in pictures_of(blocks):
-        (folder / f"{picture.name}.png").write_bytes(picture.light)
+    pictures = {f"{picture.name}.png": picture.light for picture in pictures_of(blocks)}
+    for name, image in pictures.items():
+        (folder / name).write_bytes(image)
+    return [folder / name for name in (*texts, *pictures)]

@@ -22,8 +22,8 @@ from rlsum.scoring.evaluation import report as summary
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SCORES, DIFFERENCES = "scores.csv", "differences.csv"
-FILES = ("report.html", "report.md", "report.tex", "report.json", SCORES, DIFFERENCES)
+SCORES, DIFFERENCES, PICTURE = "scores.csv", "differences.csv", "differences.png"
+FILES = ("report.html", "report.md", "report.tex", "report.json", SCORES, DIFFERENCES, PICTURE)
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,7 +40,7 @@ class Evaluation(Evaluated, Shown):
         return frame(("system", "metric", "mean", "low", "high", "n"), rows)
 
     def save(self, folder: str | Path) -> list[Path]:
-        """Write the report into ``folder`` as HTML, Markdown, LaTeX, CSV, JSON and PNG; returns the paths."""
+        """Write the report into ``folder`` as HTML, Markdown, LaTeX, CSV, JSON and, if systems are compared, PNG."""
         return write_report(self, Path(folder))
 
 
@@ -56,7 +56,7 @@ def report(evaluation: Evaluation) -> list[Block]:
 
 
 def write_report(evaluation: Evaluation, folder: Path) -> list[Path]:
-    """Write every form of the report into ``folder``; returns the paths."""
+    """Write every form of the report into ``folder``; returns the paths. One system has no picture."""
     blocks = report(evaluation)
     texts = {
         "report.html": to_html(blocks),
@@ -64,11 +64,12 @@ def write_report(evaluation: Evaluation, folder: Path) -> list[Path]:
         "report.tex": to_latex(evaluation.tables) + "\n",
         "report.json": to_json(evaluation) + "\n",
     }
-    write(folder, texts, blocks)
+    (folder / PICTURE).unlink(missing_ok=True)  # of an earlier report
+    written = write(folder, texts, blocks)
     for name, rows in ((SCORES, score_rows(evaluation)), (DIFFERENCES, difference_rows(evaluation))):
         with (folder / name).open("w", encoding="utf-8", newline="") as file:
             csv.writer(file).writerows([["" if value != value else value for value in row] for row in rows])
-    return [folder / name for name in FILES]
+    return [*written, folder / SCORES, folder / DIFFERENCES]
 
 
 def score_rows(evaluation: Evaluation) -> Iterator[Sequence[Any]]:
@@ -77,6 +78,8 @@ def score_rows(evaluation: Evaluation) -> Iterator[Sequence[Any]]:
     for system in evaluation.outputs:
         for name, mean in (*evaluation.metrics[system].items(), *evaluation.properties[system].items()):
             yield system, name, *mean
+        for name, value in evaluation.corpus.get(system, {}).items():
+            yield system, f"{name} of the corpus", value, "", "", len(evaluation.outputs[system])
 
 
 def difference_rows(evaluation: Evaluation) -> Iterator[Sequence[Any]]:

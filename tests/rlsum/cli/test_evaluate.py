@@ -77,6 +77,18 @@ def test_a_folder_gets_the_report_in_every_form(rlsum, files):
     assert rlsum(*command, "--overwrite")[0] == 0
 
 
+def test_the_folder_of_one_system_has_no_picture_not_even_an_old_one(rlsum, files):
+    folder = files / "report"
+    rlsum("evaluate", files / "good.jsonl", files / "poor.jsonl", "--resamples", 50, "-o", folder)
+    code, printed, _ = rlsum("evaluate", files / "good.jsonl", "--metrics", "bleu", "-o", folder, "--overwrite")
+    assert code == 0
+    *_, last = printed.splitlines()
+    assert sorted(last.partition(": ")[2].split(", ")) == sorted(path.name for path in folder.iterdir())
+    assert not (folder / "differences.png").exists()
+    rows = (folder / "scores.csv").read_text().splitlines()
+    assert any(row.startswith("good [1],bleu of the corpus,1.0") and row.endswith(",,,3") for row in rows)
+
+
 def test_systems_that_wrote_the_same_are_named(rlsum, files):
     write_outputs(files / "same.jsonl", system("same", ARTICLES))
     printed = rlsum("evaluate", files / "good.jsonl", files / "poor.jsonl", files / "same.jsonl")[1]
