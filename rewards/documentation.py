@@ -50,7 +50,8 @@ SHARED = {
     # BLEU Neighbors
     "examples": "judged texts: JSONL rows of text and score",
     "kernel": "the reward that measures the similarity of two texts",
-    "tau": "the lowest similarity of a neighbour",
+    "tau": "the lowest similarity of a neighbour; by default the paper's: .08 for bleu-star, .06 for ROUGE, .18 for "
+    "meteor, .10 for rescaled bertscore",
     "a": "the fewest neighbours for a score",
     "b": "the largest share of the examples that may be neighbours",
     "leave_one_out": "exclude examples with the candidate's own text",

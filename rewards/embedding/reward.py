@@ -42,7 +42,9 @@ class EmbeddingReward(ReferenceReward):
         self.rescaling = rescaling
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
-        """``(n,)`` float64. A candidate without a token gets the floor; NaN where no reference has one.
+        """``(n,)`` float64; NaN where no reference has a token. A candidate without one gets the floor.
+
+        The floor is -1; 0 for cka and moverscore(variant=v2), -3 for moverscore(variant=v1).
 
         With batch centering each run of 32 items shares its means, and with ``idf=references`` the whole call its
         weights, so a score depends on its neighbours; otherwise never. Raises RewardError as ``Reward`` says, and
