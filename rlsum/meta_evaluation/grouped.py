@@ -118,7 +118,7 @@ def compare_within(table: ScoreTable, statistic: Statistic, level: Level, choice
 
 def _by_t(table: ScoreTable, a: str, b: str, statistic: Statistic, level: Level, choices: Choices) -> MetricTest:
     """The t test of an average difference, each group with a standard error of its own."""
-    parts, weights, left_out, nan = [], [], 0, float("nan")
+    parts, weights, left_out, equal, nan = [], [], 0, 0, float("nan")
     test = MetricTest(a, b, "clustered t", statistic, level, nan, nan, nan, len(table), 0, "")
     for group, chosen in members(table.groups).items():
         scores = table.human[chosen], table.scores(a)[chosen], table.scores(b)[chosen]
@@ -127,10 +127,13 @@ def _by_t(table: ScoreTable, a: str, b: str, statistic: Statistic, level: Level,
             return replace(test, why="inputs are the independent units", reason=f"no test: group {group}: {reason}")
         left_out += found is None
         if found is not None:
-            parts.append(found)
+            same = abs(found.value) < 1e-12 and np.isnan(found.error)
+            equal += same
+            parts.append(found._replace(error=0.0) if same else found)
             weights.append(1 if choices.average == "groups" else tested)
     why = f"inputs are the independent units, of each of {len(parts)} groups"
     why += f" ({left_out} more are undefined)" if left_out else ""
+    why += f"; in {equal} of them the metrics are equal, so p is that of the others" if 0 < equal < len(parts) else ""
     if not parts:
         return replace(test, why=why, reason="undefined in every group")
     mean = averaged(parts, np.array(weights, dtype=np.float64))

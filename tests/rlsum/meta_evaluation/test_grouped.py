@@ -90,6 +90,15 @@ def test_a_better_metric_is_found_and_equal_ones_are_not():
     assert compared(human, {"x": metric, "y": np.full(120, 2.0)}, groups).reason == "undefined in every group"
 
 
+def test_metrics_that_are_equal_in_one_group_are_tested_in_the_others():
+    human, metric, groups = two_groups()
+    other = np.where(np.array(groups) == "a", metric, np.random.default_rng(1).normal(size=len(human)))
+    both = compared(human, {"x": metric, "y": other}, groups)
+    alone = compared(human[40:], {"x": metric[40:], "y": other[40:]}, groups[40:])
+    assert (both.difference, both.p) == pytest.approx((alone.difference / 2, alone.p))
+    assert "in 1 of them the metrics are equal" in both.why
+
+
 def test_the_test_holds_its_level_where_metrics_are_alike():
     draw = np.random.default_rng(0)
     rejected = 0
