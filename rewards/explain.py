@@ -72,9 +72,9 @@ def explain(reward: Reward, candidate: str, reference: str) -> Explanation:
     explained = _explainer(reward)
     reason = reward.undefined(candidate, [reference])
     if reason is not None:
-        raise RewardError(f"{reward.name}: there is nothing to show, {reason}")
+        raise RewardError(f"{reward.name}: nothing to show: {reason}")
     if reward.undefined(candidate, [candidate]) is not None:  # as a reference, it could not be scored
-        raise RewardError(f"{reward.name}: there is nothing to show, the candidate has nothing to score")
+        raise RewardError(f"{reward.name}: nothing to show: the candidate has nothing to score")
     return explained(reward, candidate, reference, float(reward([candidate], [[reference]])[0]))
 
 

@@ -48,7 +48,7 @@ def learned(
     options = {**spec.options, "encoder": path, "device": device}
     if corpus is not None:
         if options.get("centering") != "batch":
-            raise RewardError(f"learned: corpus={corpus!r} goes with a metric trained with centering=batch, not {spec}")
+            raise RewardError(f"learned: corpus={corpus!r} needs a metric trained with centering=batch, not {spec}")
         options |= {"centering": "corpus", "corpus": corpus}
     options |= {key: value for key, value in (("rescale", rescale), ("language", language)) if value is not None}
     reward = check_differentiable(from_spec(Spec(spec.name, options)))
@@ -76,7 +76,7 @@ def check_learnable(spec: Spec) -> EmbeddingReward:
     given = [option for option in NOT_LEARNABLE if spec.options.get(option) not in (None, "none")]
     if given:
         raise RewardError(
-            f"{spec.name}: {given[0]} does not go with training; leave it out (corpus and rescale are options of the "
+            f"{spec.name}: {given[0]} cannot be used in training; leave it out (corpus and rescale are options of the "
             "learned metric)"
         )
     reward = check_differentiable(from_spec(spec))

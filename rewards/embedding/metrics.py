@@ -70,7 +70,7 @@ class FamilyOptions:
     def rescaling(self, published_for: str | None = None) -> BaselineFile | None:
         """``published_for``: the encoder, for a metric that bert-score's files are made for."""
         if self.rescale is None and self.language is not None:
-            raise RewardError(f"language={self.language!r}: goes with rescale=FILE, whose baseline it chooses")
+            raise RewardError(f"language={self.language!r} chooses a baseline of rescale=FILE; give that, too")
         return None if self.rescale is None else BaselineFile(self.rescale, self.language, published_for)
 
 
@@ -139,7 +139,7 @@ def sbert(options: SelfNormalizedOptions) -> EmbeddingReward:
     Divided by self-scores it is the cosine of the two mean vectors. Sentence centering is refused: all means vanish.
     """
     if options.centering == "sentence":
-        raise RewardError("sbert: centering=sentence makes every mean vector vanish; use none, dimension or corpus")
+        raise RewardError("sbert: centering=sentence makes every mean vector 0; use none, dimension or corpus")
     return EmbeddingReward("sbert", options.space(), MeanCosine(options.normalize), options.rescaling())
 
 
@@ -165,12 +165,12 @@ def moverscore(options: MoverScoreOptions) -> EmbeddingReward:
     rescaling = options.rescaling()
     if variant == "wmd":
         if idf is not None or stopwords != "none" or n_gram != 1:
-            raise RewardError("moverscore: idf, stopwords and n_gram go with variant=v1 or v2, not variant=wmd")
+            raise RewardError("moverscore: idf, stopwords and n_gram apply to variant=v1 and v2 only; leave them out")
         return EmbeddingReward("moverscore", options.space(), Exact(), rescaling)
     if options.centering != "none" or options.corpus is not None or options.special_tokens != "official":
         raise RewardError(
-            f"moverscore: variant={variant} centres nothing and has its own tokens; use variant=wmd, or leave out "
-            "centering, corpus and special_tokens"
+            f"moverscore: centering, corpus and special_tokens do not apply to variant={variant}; leave them out, or "
+            "use variant=wmd"
         )
     if n_gram < 1 or (variant == "v2" and n_gram != 1):
         raise RewardError(f"moverscore: n_gram={n_gram}; variant=v1 takes 1 or more, variant=v2 has single tokens only")

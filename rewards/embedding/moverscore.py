@@ -69,7 +69,7 @@ class ZhaoSpace(PointSpace):
     def fit(self, texts: Sequence[str]) -> None:
         """Count the frequencies of ``idf=fitted``. Raises RewardError for another ``idf``."""
         if self.idf.option != FITTED:
-            raise RewardError(f"fit is for idf=fitted; here idf={self.idf.option}")
+            raise RewardError(f"fit needs idf=fitted, not idf={self.idf.option}")
         self.idf.fit(texts, self.source.load())
 
     def tokens(self, encoded: EncodedTexts, option: IdfOption) -> tuple[Points, tuple[str, ...]]:

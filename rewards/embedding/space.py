@@ -115,7 +115,7 @@ class Space(PointSpace):
         """Fit ``centering=corpus`` and ``idf=fitted``. Raises RewardError where there is neither, or no token."""
         if self.centering != "corpus" and self.idf.option != statistics.FITTED:
             raise RewardError(
-                f"fit is for centering=corpus and idf=fitted; here centering={self.centering} and idf={self.idf.option}"
+                f"fit needs centering=corpus or idf=fitted, not centering={self.centering} and idf={self.idf.option}"
             )
         if self.centering == "corpus":
             self.fitted = self._fit_mean(texts)

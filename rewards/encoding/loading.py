@@ -88,7 +88,7 @@ def load_apart(source: EncoderSource) -> Encoder:
     arguments = _resolved(source)
     if AutoConfig.from_pretrained(source.location).is_encoder_decoder:
         raise RewardError(
-            f"encoder {source.location!r} is half of an encoder-decoder, which is not trained here; give another"
+            f"encoder {source.location!r} belongs to an encoder-decoder, which cannot be trained here; give another"
         )
     return _read(*arguments)
 
@@ -143,7 +143,7 @@ def _read(location: str, layers: Layers, long_texts: LongTexts, device: Device) 
         )
     if not tokenizer.is_fast:
         raise RewardError(
-            f"encoder {location!r}: its tokenizer is a slow one, which cannot window long texts; give one with a "
+            f"encoder {location!r}: its tokenizer cannot split long texts into windows; give an encoder with a "
             "fast tokenizer"
         )
     digest = _digest(model, tokenizer, frozenset(report["missing_keys"]))

@@ -84,7 +84,7 @@ class BleuNeighbors(BaseReward):
         if isinstance(given.kernel, str | Mapping):
             check_spec(_kernel_spec(given.kernel, given.zero_order))
         elif given.zero_order is not None:
-            raise RewardError(f"{NAME}: zero_order={given.zero_order}: the kernel is a reward; set its own zero_order")
+            raise RewardError(f"{NAME}: zero_order={given.zero_order}: kernel is a reward; set its own zero_order")
         if (_threshold(given.kernel) if given.tau is None else given.tau) <= 0:
             raise RewardError(f"{NAME}: tau={given.tau} must be above 0")
         if given.a < 1:

@@ -58,7 +58,7 @@ class WordMoverOptions:
         for name in refused:
             value = getattr(self, name)
             if value != getattr(WordMoverOptions, name):
-                raise RewardError(f"mover: {name}={value} goes with {wanted}=; leave it out")
+                raise RewardError(f"mover: {name}={value} applies to {wanted}= only; leave it out")
 
     def mover(self, name: str, kind: ItemKind, sentence_weights: SentenceWeights = "words") -> Mover:
         """The reward; files are checked and nothing is loaded."""

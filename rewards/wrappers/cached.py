@@ -61,7 +61,7 @@ class Cached(Wrapper):
         if size < 1:
             raise RewardError(f"cached: size={size} must be at least 1")
         if file is not None and not Path(file).absolute().parent.is_dir():
-            raise RewardError(f"cached: file={file!r} its folder does not exist; make it first")
+            raise RewardError(f"cached: file={file!r} its folder does not exist; create it first")
         super().__init__(reward)
         self.file = file
         self._kept: OrderedDict[bytes, float] = OrderedDict()

@@ -223,7 +223,7 @@ class _Pool:
         if deaths[place] == 1:
             waiting.appendleft(place)
         else:
-            found[place] = _Answer(reason=f"scoring it ended the process that did, twice (exit code {code})")
+            found[place] = _Answer(reason=f"scoring it ended its worker process twice (exit code {code})")
 
     def _remove(self, worker: _Worker) -> None:
         self.workers.remove(worker)

@@ -52,9 +52,7 @@ class Length(BaseReward):
                 "length: neither low nor high is given, so every text scores 1; give high=60 for instance"
             )
         if low < 0 or self.high <= 0 or self.high < low:
-            raise RewardError(
-                f"length: low={low:g}, high={self.high:g}; 0 <= low <= high and high above 0 are expected"
-            )
+            raise RewardError(f"length: low={low:g}, high={self.high:g}: must be 0 <= low <= high, and high above 0")
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64 in [0, 1]; 0 for an empty candidate.

@@ -98,8 +98,8 @@ class Comparison:
 
     folder         of everything that the comparison writes
     test           articles that every model summarizes
-    test_limit     only so many of them, the first
-    test_split     their split, if ``test`` has splits
+    test_limit     at most this many of them, the first
+    test_split     the split of ``test``, where there are several
     simulate       write the simulated corpus, in place of data and test: {seed: 1, train: 4000, valid: 200, test: 500,
                    vectors: true}
     data           the data section of all runs
@@ -117,7 +117,7 @@ class Comparison:
     choosing       name -> {best_of: 8, by: REWARD} or {mbr: REWARD, samples: 8}, a row of summaries chosen among
                    samples of the start
     outputs        name -> file of outputs for the same articles, shown as a row
-    compared_with  a row that all others are compared with, besides start and control
+    compared_with  a further row, besides start and control, that all rows are compared with
     correlation    report.json of `rlsum correlate`, for the chain from agreement to preference
     study          results.json of `rlsum human-eval analyse`, for the chain
     margin         a loss that still counts as "no worse", of scores from 0 to 1, such as 0.01; None: no such verdict
@@ -153,20 +153,20 @@ class Comparison:
         for key in ("rewards", "variants", "decoding", "choosing", "outputs"):
             for name in getattr(self, key):
                 if not NAME.fullmatch(name):
-                    faults.append(f"{key}: {name!r} names files; use letters, digits and any of _ + -")
+                    faults.append(f"{key}: {name!r} cannot be part of a file name; use letters, digits, _ + -")
                 elif key != "decoding" and name in RESERVED:
-                    faults.append(f"{key}: {name!r} is the name of a row already; choose another")
+                    faults.append(f"{key}: {name!r} is the name of another row; choose a different one")
         rows = [*self.rewards, *self.choosing, *self.outputs]
         faults += [f"{name!r} names two rows; rename one" for name in dict.fromkeys(rows) if rows.count(name) > 1]
         for name in self.controls_of or ():
             if name not in self.rewards:
-                faults.append(f"controls_of: {name!r} is no reward{nearest(name, list(self.rewards))}")
+                faults.append(f"controls_of: {name!r} is not one of rewards{nearest(name, list(self.rewards))}")
         if not self.seeds or len(set(self.seeds)) < len(self.seeds):
-            faults.append(f"seeds={list(self.seeds)}: name one or more, each once")
+            faults.append(f"seeds={list(self.seeds)}: give one or more, all different")
         if not self.decoding:
-            faults.append("decoding: name one way at least, such as {beam: {beam: 5}}")
+            faults.append("decoding: empty; give at least one way, such as {beam: {beam: 5}}")
         if self.simulate is None and not self.test:
-            faults.append("test: missing; name the articles to summarize, or simulate a corpus")
+            faults.append("test: missing; give the file of articles to summarize, or simulate a corpus")
         if self.simulate is not None and (self.test or {"train", "valid"} & set(self.data)):
             faults.append("simulate: writes train, valid and test; leave out test, data.train and data.valid")
         for key, section in {"cell": self.cell, "start": self.start}.items():

@@ -80,7 +80,7 @@ class Folder:
     # ---- whose folder it is --------------------------------------------------------------------------------------
 
     def claim(self) -> None:
-        """Make the folder, or check that it belongs to this comparison; remember what is new.
+        """Make the folder, or check that it belongs to this comparison; record what was added.
 
         Raises FolderError for a folder of another comparison, with what differs, or one that cannot be written.
         """
@@ -98,7 +98,7 @@ class Folder:
                 now = configs.as_mapping(self.comparison)
                 if found := differences(known, now):
                     lines = "\n".join(f"  {line}" for line in found)
-                    fix = "choose another folder, or undo these"
+                    fix = "choose another folder, or undo these changes"
                     raise FolderError(f"folder={self.path}: made by another configuration\n{lines}\n{fix}")
                 for key in GROWING:
                     now[key] = known.get(key, {}) | now[key]

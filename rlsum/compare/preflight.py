@@ -56,7 +56,7 @@ def check(comparison: Comparison, cells: Sequence[Cell]) -> None:
         found.setdefault(fault, []).append(where)
     if found:
         lines = [f"  {', '.join(dict.fromkeys(names))}: {fault}" for fault, names in found.items()]
-        raise ConfigError(f"{len(found)} fault(s), and nothing has been trained\n" + "\n".join(lines))
+        raise ConfigError(f"{len(found)} fault(s); nothing has been trained\n" + "\n".join(lines))
 
 
 def missing_metrics(comparison: Comparison) -> dict[str, str]:
@@ -74,7 +74,8 @@ def _faults(comparison: Comparison, cells: Sequence[Cell]) -> Iterator[tuple[str
     """Where, and what is wrong."""
     rows = [cell.system for cell in cells]
     if comparison.compared_with is not None and comparison.compared_with not in rows:
-        yield "compared_with", f"{comparison.compared_with!r} is no row{nearest(comparison.compared_with, rows)}"
+        hint = nearest(comparison.compared_with, rows)
+        yield "compared_with", f"{comparison.compared_with!r} is not the name of a row{hint}"
     for name, spec in comparison.specs.items():
         try:
             rewards.check_spec(spec)

@@ -128,7 +128,7 @@ def findings(results: Results, margin: float | None = None) -> Iterator[str]:
         standing = f"{results.systems[top.best].title} is the best"
         if not top.shown:
             tied = ", ".join(results.systems[name].title for name in top.tied)
-            standing = f"{results.systems[top.best].title} has the highest mean, but is not told apart from {tied}"
+            standing = f"{results.systems[top.best].title} has the highest mean, but is not shown to differ from {tied}"
         standings.setdefault(standing, []).append(metric)
     for standing, metrics in standings.items():
         yield f"By {', '.join(metrics)}: {standing}."

@@ -42,7 +42,7 @@ class Contrast:
 
     @property
     def shown(self) -> bool:
-        """Whether the two are told apart."""
+        """Whether the two are shown to differ."""
         return verdict(self.difference).word in ("better", "worse")
 
 
@@ -164,7 +164,7 @@ def adjusted(family: Iterable[Contrast]) -> list[Contrast]:
 
 
 def best(results: Results, metric: str) -> Best | None:
-    """Which competing row is the best by a metric, and which it is not told apart from; None with fewer than two."""
+    """The best competing row by a metric, and those that are not shown to differ from it; None with fewer than two."""
     rows = {system.name: system.metrics[metric] for system in results.compared if metric in system.metrics}
     return best_of(rows) if len(rows) > 1 else None
 

@@ -15,11 +15,11 @@ from rlsum.evaluation.trained.verdicts import ALPHA, Word, verdict
 from rlsum.pages.table import SCALE, UNDEFINED, Cell, Table, difference_cell, interval_cell, p_text, text_table
 from rlsum.scoring.tables import property_table
 
-HOLM = f"Marked: told apart after Holm's correction for all tests of the table (p <= {ALPHA})."
+HOLM = f"Marked: different after Holm's correction for all tests of the table (p <= {ALPHA})."
 
 
 def cross_table(results: Results) -> Table:
-    """Rows trained on, columns evaluated by. The best is marked where it is told apart from every other row."""
+    """Rows trained on, columns evaluated by. The best is marked where it differs from every other row."""
     metrics = results.metrics
     absent = [name for name in results.missing if name not in metrics]
     tops = {metric: best(results, metric) for metric in metrics}
@@ -38,7 +38,7 @@ def cross_table(results: Results) -> Table:
         rows.append((*cells, *(Cell("missing") for _ in absent)))
     note = (
         "Rows are what a model was trained on, columns what it is evaluated by. Bold: the best row of its column where "
-        "it is told apart from every other; tied: not told apart from the best (Holm within the column). Outputs of "
+        "it differs from every other; tied: not shown to differ from the best (Holm within the column). Outputs of "
         "other systems do not compete."
     )
     reasons = tuple(f"{name}: {results.missing[name]}" for name in absent)
@@ -102,7 +102,7 @@ def difference_table(results: Results, other: str) -> Table:
 
 
 def gain_cell(test: Contrast | None) -> Cell:
-    """A signed difference with its interval, marked where the two are told apart."""
+    """A signed difference with its interval, marked where the two differ."""
     if test is None:
         return Cell(UNDEFINED)
     found = test.difference

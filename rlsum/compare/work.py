@@ -37,7 +37,7 @@ class CellFailed(UserError):
 
 
 class CommandStopped(UserError):
-    """A command ended through no fault of its cell: killed, or the disk is full. The next start goes on with it."""
+    """A command was killed, or the disk is full: no fault of its cell. The next start continues it."""
 
 
 @dataclass

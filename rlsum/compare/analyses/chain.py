@@ -70,7 +70,7 @@ def chain(correlation: Path | None, comparison: Any, study: Path | None) -> list
     or none is given.
     """
     if correlation is None and comparison is None and study is None:
-        raise ChainError("no file is given; give one or more of a correlation, a comparison and a study")
+        raise ChainError("no file is given; give a correlation, a comparison or a study")
     agreements = _agreements(correlation) if correlation is not None else {}
     rows = _rewards(comparison) if comparison is not None else []
     shares = _preferences(study) if study is not None else {}

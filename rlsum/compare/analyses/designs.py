@@ -65,7 +65,7 @@ def power_blocks(results: Results, gain: float = GAIN) -> list[Block]:
     header = ("metric", "SD of seeds", "of articles", "of the rest", f"power for {points}", f"shown with {TARGET:.0%}")
     note = (
         f"For one difference at 5% without correction; {next(iter(known.values())).source}, in points. Few seeds "
-        "estimate their own variance badly: an SD of 0 means that none was seen, not that there is none."
+        "estimate their own variance badly: an SD of 0 means that none was observed, not that there is none."
     )
     caption = f"What {seeds} seeds and {articles:,} articles can show"
     return [Table(caption, (*header, f"enough for {points}"), tuple(rows), (note,))]

@@ -135,7 +135,7 @@ def test_folders_that_hold_no_metric(tiny_encoder: Path, tmp_path: Path) -> None
     ("inside", "part"),
     [
         ("centering=corpus", r"train with centering=batch.*learned\(path=..., corpus=FILE\)"),
-        ("rescale=b.tsv", "rescale does not go with training"),
+        ("rescale=b.tsv", "rescale cannot be used in training"),
     ],
 )
 def test_what_would_have_to_be_fitted_anew_is_refused(tiny_encoder: Path, inside: str, part: str) -> None:
@@ -144,7 +144,7 @@ def test_what_would_have_to_be_fitted_anew_is_refused(tiny_encoder: Path, inside
 
 
 def test_idf_is_refused(tiny_encoder: Path) -> None:
-    with pytest.raises(rewards.RewardError, match="idf does not go with training"):
+    with pytest.raises(rewards.RewardError, match="idf cannot be used in training"):
         check_learnable(as_spec(f"bertscore(encoder={tiny_encoder}, idf=references)"))
     check_learnable(as_spec(f"bertscore(encoder={tiny_encoder}, idf=none)"))
 

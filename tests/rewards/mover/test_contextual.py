@@ -252,9 +252,9 @@ def test_the_signature_follows_the_encoder_and_every_option(tiny_encoder: Path) 
     [
         ({}, "vectors=FILE .* or encoder=minilm"),
         ({"vectors": "v.txt", "encoder": "minilm"}, "vectors='v.txt' or encoder='minilm', not both"),
-        ({"encoder": "minilm", "oov": "drop"}, "oov=drop goes with vectors="),
-        ({"vectors": "v.txt", "layer": 2}, "layer=2 goes with encoder="),
-        ({"vectors": "v.txt", "context": "text"}, "context=text goes with encoder="),
+        ({"encoder": "minilm", "oov": "drop"}, "oov=drop applies to vectors="),
+        ({"vectors": "v.txt", "layer": 2}, "layer=2 applies to encoder="),
+        ({"vectors": "v.txt", "context": "text"}, "context=text applies to encoder="),
         ({"encoder": "minilm", "layer": "deep"}, "layer='deep'"),
         ({"encoder": "minilm", "special_tokens": "all"}, "unknown option 'special_tokens'"),
     ],

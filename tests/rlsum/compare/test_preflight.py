@@ -52,7 +52,7 @@ def test_every_fault_of_every_cell_is_said_at_once(tmp_path):
         "training.steps",
         "reward sms: ",
         "metric roug-1: unknown reward 'roug-1'; did you mean 'rouge-1'",
-        "compared_with: 'rouge-1' is no row",
+        "compared_with: 'rouge-1' is not the name of a row",
         "launcher: no-such-program: no such program",
         "choosing.best: ",
         "no-study.json: cannot be read",
