@@ -35,7 +35,7 @@ def correlate(
     ] = None,
     random: Annotated[
         Random | None,
-        typer.Option(help="Generalise to new inputs, new systems, or both (default from 8 systems)."),
+        typer.Option(help="New inputs, new systems, or both (default: both where systems are enough, else inputs)."),
     ] = None,
     test: Annotated[Test, typer.Option(help="Test between metrics; auto chooses by the data.")] = "auto",
     length: Annotated[
@@ -57,9 +57,9 @@ def correlate(
     """Correlate metrics with human judgments: values with intervals, and tests between metrics.
 
     The tables also show the length of the candidate and, if the data have single judges' scores, how well one judge
-    predicts the others. Intervals and tests are about new systems and new inputs where there are enough systems (8, or
-    20 for texts), otherwise about new inputs for these systems. Differences are tested for each pair of metrics, with
-    Holm's correction. Scores are cached on disk.
+    predicts the others. Intervals and tests are about new systems and new inputs where there are enough systems (8 to
+    16 for their means, 24 for texts), otherwise about new inputs for these systems. Differences are tested for each
+    pair of metrics, with Holm's correction. Scores are cached on disk.
 
     **Examples**
 

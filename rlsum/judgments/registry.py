@@ -63,6 +63,9 @@ def load(data: str | Path, *, columns: Sequence[str] = (), **options: Any) -> Ju
     if not name and (name := _recognised(Path(path))):
         found = load(f"{name}:{path}", **options)
         return replace(found, notes=[f"recognised as {name}", *found.notes])
+    if not name and {".csv", ".tsv"} & {*Path(path).suffixes} and Path(path).is_file():
+        fix = f"write NAME:{path} if it is public data; convert your own to records (docs/meta_evaluation.md)"
+        raise RecordError(f"{path}: a table, not records; {fix}")
     if not name:
         if options:
             raise RecordError(f"{data}: a file of records takes no options; got {next(iter(options))!r}")

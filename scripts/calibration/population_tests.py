@@ -5,7 +5,7 @@
 A text's score is the sum of its system's quality, its article's difficulty and their interaction, for people and for
 two metrics that are equally good. Every cell of the grid is one row of the file: the share of 95% intervals without
 the population's value, and of tests that call the metrics different at 5%; both should be 5%. Cells that the file has
-are not simulated again. The table of the file is printed, with a dash where rlsum prints nothing.
+are not simulated again. A summary of what rlsum prints is printed; --table: all shares, with a dash where it does not.
 
 New systems: every data set has its own, and the metrics are equally good among all. Given systems: 25 data sets share
 them; the metrics rate them differently, but are equally good on them: one metric's qualities are the other's, mirrored
@@ -116,14 +116,14 @@ def main() -> None:
     parser.add_argument("--sets", type=int, default=2_000, help="data sets of a cell at most")
     parser.add_argument("--texts", type=int, default=15_000_000, help="texts of a cell at most")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--table", action="store_true", help="only print the table of the file")
+    parser.add_argument("--table", action="store_true", help="simulate nothing; print all shares of the file")
     options = parser.parse_args()
     done = read(options.file)
     for cell in [] if options.table else sorted(grid(), key=lambda cell: (cell.inputs, cell.systems)):
         if cell.key not in done:
             done[cell.key] = simulated(cell, options.sets, options.texts, options.seed)
             append(options.file, done[cell.key])
-    for line in table(done):
+    for line in table(done) if options.table else summary(done):
         print(line)
 
 
@@ -297,6 +297,30 @@ def _concordance(human: Floats, metric: Floats) -> Floats:
     """Kendall's tau without ties, but for a factor."""
     one, other = np.triu_indices(human.shape[1], 1)
     return ((human[:, one] > human[:, other]) == (metric[:, one] > metric[:, other])).sum(1)
+
+
+def summary(cells: dict[tuple[str, ...], Cell]) -> Iterator[str]:
+    """Of each population and level, the range of the shares that rlsum prints; then those far from 4 to 6%."""
+    yield "| random | level | what | coefficients | figures | data sets | lowest to highest |"
+    yield "|---" * 7 + "|"
+    rows: dict[tuple[Random, Level, bool], list[tuple[float, int, Cell]]] = {}
+    for cell in cells.values():
+        for test, share, sets in ((False, cell.interval, cell.sets), (True, cell.test, cell.tested)):
+            if cell.printed(test):
+                rows.setdefault((cell.random, cell.level, test), []).append((share, sets, cell))
+    for (random, level, test), row in sorted(rows.items()):
+        shares, counts, shown = zip(*row, strict=True)
+        names = ", ".join(name for name in STATISTICS if name in {cell.statistic for cell in shown})
+        sets = f"{min(counts):,}" if min(counts) == max(counts) else f"{min(counts):,} to {max(counts):,}"
+        range_of = f"{100 * min(shares):.1f} to {100 * max(shares):.1f}%"
+        what = "tests" if test else "intervals"
+        yield f"| {random} | {level} | {what} | {names} | {len(row)} | {sets} | {range_of} |"
+    figures = [(abs(share - ALPHA) - 0.01, sets, share, cell) for row in rows.values() for share, sets, cell in row]
+    off = [figure for figure in figures if figure[0] > 1e-9]
+    yield f"{len(figures)} figures, {len(figures) - len(off)} within 4 to 6%. Further from it than one standard error:"
+    for distance, sets, share, cell in off:
+        if distance > np.sqrt(ALPHA * (1 - ALPHA) / sets):
+            yield f"{' '.join(cell.key)}: {100 * share:.1f}% of {sets:,}"
 
 
 def table(cells: dict[tuple[str, ...], Cell]) -> Iterator[str]:

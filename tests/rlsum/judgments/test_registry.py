@@ -71,6 +71,12 @@ def test_what_cannot_be_loaded_is_told(answers, text, told):
         load(text.format(answers))
 
 
+def test_a_table_is_told_how_it_is_read(tmp_path):
+    (tmp_path / "mine.csv").write_text("id,system,candidate,overall\n1,a,a cat,3\n")
+    with pytest.raises(RecordError, match="a table, not records; write NAME:"):
+        load(tmp_path / "mine.csv")
+
+
 def test_a_file_with_a_colon_in_its_name_is_a_file(tmp_path, records):
     records.rename(tmp_path / "my:judgments.jsonl")
     assert len(load(tmp_path / "my:judgments.jsonl").rows) == 2
