@@ -91,10 +91,12 @@ class Layout:
         rest_variance = np.maximum(rest**2 @ self.weight - item_variance, 0.0)
         scale = self._loads / self._of_judges
         by_judges = scale * judges
+        # Unequal loads make by_judges too large, most of all if judges do not differ: the most that is taken from it.
+        least = min(0.0, self._squares / (scale * self._of_rest) - 1) * by_judges
         by_items = np.maximum(
             (1 / self.items - scale * self._of_items) * item_variance
             + (self._squares - scale * self._of_rest) * rest_variance,
-            0.0,
+            least,
         )
         variance = by_judges + by_items
         spread_out = by_judges**2 / self.judge_df + by_items**2 / max(1, self.items - 1)

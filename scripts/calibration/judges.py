@@ -3,11 +3,11 @@
     OMP_NUM_THREADS=1 PYTHONPATH=scripts python -m calibration.judges
 
 Prints Markdown tables. False alarms at a nominal 5%, for two equal systems and judges with preferences of their own, of
-four tests: the sign-flip test of items, Student's t of the judges' means, a bootstrap that resamples items and judges
+five tests: the sign-flip test of items, Student's t of the judges' means, a bootstrap that resamples items and judges
 (the pigeonhole bootstrap of Owen 2007), that of reader studies with Hillis' (2007) degrees of freedom, and the test of
-`human_eval.statistics.random_judges`. How well judges who toss
-coins predict the others, and how often length is said to be better at it. How often all simultaneous intervals hold.
-How often a useless metric is said to make an interval narrower.
+`human_eval.statistics.random_judges`, whose levels in more designs `levels` has. How well judges who toss coins predict
+the others, and how often length is said to be better at it. How often all simultaneous intervals hold. How often a
+useless metric is said to make an interval narrower.
 """
 
 from __future__ import annotations
@@ -18,48 +18,34 @@ from itertools import product
 import numpy as np
 from scipy.stats import t
 
+from calibration.levels import SPREADS, TIES, layout_of, vote_designs
 from calibration.preference import print_table
 from human_eval.planning.simulation import Assumptions, dealt, draw_judged, sign_flip_p
 from human_eval.statistics.analysis import AnalysisSettings, outcomes
 from human_eval.statistics.control_variate import control_variate
 from human_eval.statistics.metrics import JUDGE, length_lead, metric_agreements
 from human_eval.statistics.preference import item_means
-from human_eval.statistics.random_judges import Layout
 from human_eval.statistics.votes import Vote, Votes
 from rlsum.evaluation.statistics import holm
 
-SPREADS = (0.0, 0.05, 0.1, 0.2)
-# Items, judges per item, people; a multiple of the judges per item.
-DESIGNS = (
-    (30, 3, 3), (100, 3, 3), (30, 5, 5), (100, 5, 5), (60, 1, 5), (60, 1, 10), (60, 2, 10), (60, 3, 6), (100, 3, 9),
-    (30, 10, 10), (100, 3, 15), (200, 2, 30), (200, 3, 30),
-)  # fmt: skip
-UNEVEN = (
-    (60, 3, 10),
-    (100, 2, 8),
-    (60, 1, 10),
-    (100, 3, 20),
-)  # items, judges per item, people; who do as much as they like
+COMPARED = ("100 x 3, 3", "100 x 5, 5", "100 x 3, 15", "200 x 3, 30")  # items x judges of each, people
+CORRELATION = 0.3
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draws", type=int, default=4_000, help="simulated studies for each false alarm rate")
     parser.add_argument("--resampled", type=int, default=500, help="of which so many are resampled")
-    parser.add_argument("--studies", type=int, default=400, help="whole studies analysed for the other tables")
-    parser.add_argument("--correlations", type=float, nargs="+", default=[0.0, 0.3, 0.5])
+    parser.add_argument("--studies", type=int, default=200, help="whole studies analysed for the other tables")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--design", default="", metavar="TEXT", help="false alarms alone, of designs so named: uneven")
     options = parser.parse_args()
+    print(f"False alarms in %, 20% ties, correlation {CORRELATION:g}, {options.draws:,} studies\n")
     head = [
-        "items x judges an item, people",
+        "items x judges of each, people",
         *(f"sd {spread:g}: items, judges, both resampled, Hillis, ours" for spread in SPREADS),
     ]
-    for correlation in options.correlations:
-        print(f"\nFalse alarms in %, 20% ties, correlation {correlation:g}, {options.draws:,} studies\n")
-        print_table(head, (false_alarms(*row, correlation, options) for row in designs(options)))
-    if options.design:
-        return
+    rows = [row for row in vote_designs(options.seed) if row[0] in COMPARED]
+    print_table(head, (false_alarms(*row, options) for row in rows))
     print(f"\nJudges who toss coins, {options.studies:,} studies\n")
     sizes = [(items, judges) for items in (30, 100) for judges in (3, 5)]
     head = ["items x judges", "a judge's accuracy", "the same, ties of the others dropped", "length said to be better"]
@@ -70,27 +56,13 @@ def main() -> None:
     print_table(["metrics", "the narrowest interval", "ours"], (helped(count, options) for count in (1, 4, 12)))
 
 
-def designs(options: argparse.Namespace) -> list[tuple[str, np.ndarray]]:
-    """Name and assignment (items, judges) of each design."""
-    found = [
-        (f"{items} x {judges}, {people}", dealt(items, judges, people // judges)) for items, judges, people in DESIGNS
-    ]
-    generator = np.random.default_rng(options.seed)
-    for items, judges, people in UNEVEN:
-        loads = np.arange(1, people + 1) / sum(range(people + 1))
-        assigned = [generator.choice(people, judges, replace=False, p=loads) for _ in range(items)]
-        found.append((f"{items} x {judges}, {people} uneven", np.array(assigned)))
-    return [(name, assigned) for name, assigned in found if options.design in name]
-
-
-def false_alarms(name: str, assigned: np.ndarray, correlation: float, options: argparse.Namespace) -> list[str]:
-    items, judges = assigned.shape
-    layout, cells = Layout(np.repeat(np.arange(items), judges), assigned.ravel()), []
+def false_alarms(name: str, assigned: np.ndarray, options: argparse.Namespace) -> list[str]:
+    layout, cells = layout_of(assigned), []
     for spread in SPREADS:
         generator = np.random.default_rng(options.seed)
         p: list[list[np.ndarray]] = [[], [], [], [], []]
         for start in range(0, options.draws, 500):
-            votes = draw_judged(Assumptions(0.5, 0.2, correlation, spread), assigned, 500, generator)
+            votes = draw_judged(Assumptions(0.5, TIES, CORRELATION, spread), assigned, 500, generator)
             p[0].append(sign_flip_p(votes.mean(2), 999, generator))
             p[1].append(judges_t(votes, assigned))
             if start < options.resampled:

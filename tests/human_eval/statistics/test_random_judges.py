@@ -6,7 +6,7 @@ from scipy.stats import t, ttest_1samp
 
 from human_eval.planning.simulation import Assumptions, dealt, rejections_alike
 from human_eval.statistics.preference import preference
-from human_eval.statistics.random_judges import random_judges
+from human_eval.statistics.random_judges import Layout, random_judges
 
 NAN = float("nan")
 
@@ -105,6 +105,14 @@ def test_the_test_keeps_its_level_where_judges_do_as_much_as_they_like(items, ju
     assigned = np.array([generator.choice(people, judges, replace=False, p=loads) for _ in range(items)])
     found = rejections_alike(Assumptions(0.5, 0.2, 0.3, 0.1), assigned, draws=3_000)
     assert 0.037 <= found <= 0.063
+
+
+def test_judges_who_differ_in_load_alone_add_no_variance():
+    """Coin tosses, each item for one judge: the mean has the variance 1 / items, whoever judges how much."""
+    loads = np.arange(1, 11)
+    layout = Layout(np.arange(55), np.repeat(np.arange(10), loads))
+    tosses = np.random.default_rng(0).choice([-1.0, 1.0], (20_000, 55))
+    assert layout.estimates(tosses).variance.mean() * 55 == pytest.approx(1, abs=0.03)
 
 
 def test_more_people_detect_more_if_they_differ():
