@@ -116,11 +116,15 @@ class ResponseStore:
         """Lend the judge a booklet: their own, else a free one, else an unfinished one whose loan has expired.
 
         A judge gets one booklet only, because booklets share items. Returns False if there is none for this judge.
+        Raises Refused if the name of another judge differs only in case, which `collect` takes for an error.
         """
         with self._database.writing() as connection:
             now = self._now()
             if connection.execute("SELECT 1 FROM loans WHERE judge = ?", (judge,)).fetchone():
                 return True
+            namesake = "SELECT 1 FROM judges WHERE judge = ? COLLATE NOCASE AND judge <> ?"
+            if connection.execute(namesake, (judge, judge)).fetchone():
+                raise Refused("Another judge has this name. Please ask for a link with another name.")
             for table in ("judges", "barred"):  # another judge has taken over their booklet, or they do not go on
                 if connection.execute(f"SELECT 1 FROM {table} WHERE judge = ?", (judge,)).fetchone():
                     return False

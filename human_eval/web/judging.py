@@ -134,7 +134,11 @@ class Judging:
                 return RedirectResponse("/", 303)
         if self._training.is_due(visitor.name):
             return RedirectResponse("/practice", 303)
-        if not await run_in_threadpool(self._store.claim, visitor.name):
+        try:
+            lent = await run_in_threadpool(self._store.claim, visitor.name)
+        except Refused as error:
+            return message("Another judge is here", str(error), 409, interface=self._words)
+        if not lent:
             if self._store.progress(visitor.name).stage in ("lost", "barred"):
                 return RedirectResponse("/", 303)
             text = "All comparisons are assigned to judges. Thank you for coming."

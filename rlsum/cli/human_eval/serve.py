@@ -11,6 +11,7 @@ import typer
 from rlsum.cli.human_eval import Database, StudyFolder, checked_names, database_path
 
 if TYPE_CHECKING:
+    from human_eval.collection.store import ResponseStore
     from human_eval.study import Study
     from human_eval.web.server import Links
 
@@ -99,6 +100,7 @@ def serve(
         check_key(secret_key, blind, f"--key {key}")
     bound = server.bind(host, port)
     store = ResponseStore(path, blind, lease=lease * 3600)
+    _check_namesakes(judges, names, store)
     site = Site(blind, store, Access(store), addresses, secret_key, completion_url, return_url, show_verdicts, settings)
     if addresses[0].startswith("http:") and public_url is not None:
         typer.echo(
@@ -137,6 +139,7 @@ def links(
     names = _names(judges, blind)
     address = server.origins(host, port, public_url)[0]
     with closing(ResponseStore(database_path(database, study), blind)) as store:
+        _check_namesakes(judges, names, store)
         _print(server.make_links(store, address, names, days), blind)
 
 
@@ -204,6 +207,16 @@ def _names(judges: str, study: Study) -> list[str]:
             raise UserError(f"--judges {judges}: expected 1 to 10000, or names separated by commas")
         return [f"judge-{number:0{len(str(count))}}" for number in range(1, count + 1)]
     return checked_names("--judges", judges)
+
+
+def _check_namesakes(judges: str, names: list[str], store: ResponseStore) -> None:
+    """Raise UserError for a name that differs only in case from that of a judge who has begun."""
+    from rlsum.errors import UserError
+
+    known = {person.judge.casefold(): person.judge for person in store.people.all()}
+    for name in names:
+        if known.get(name.casefold(), name) != name:
+            raise UserError(f"--judges {judges}: {name} is {known[name.casefold()]} so far; write that, or another name")
 
 
 def _print(links: Links, study: Study) -> None:

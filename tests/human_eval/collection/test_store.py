@@ -37,6 +37,15 @@ def store(tmp_path, study, clock):
     opened.close()
 
 
+def test_a_name_is_for_one_judge_whatever_its_case(store):
+    """`collect` takes two such names for one person and an error, which nobody could mend in the app's database."""
+    assert store.claim("anna")
+    with pytest.raises(Refused, match="another name"):
+        store.claim("Anna")
+    assert store.claim("anna")
+    assert len(store.loans()) == 1
+
+
 def test_a_judge_goes_through_a_booklet_in_order(store):
     assert store.claim("anna")
     assert store.progress("anna").open == ("t0-0", "t0-1", "t0-2")

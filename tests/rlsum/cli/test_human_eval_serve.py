@@ -12,7 +12,7 @@ from served import make_key, make_study
 
 from human_eval.collection.database import read_database
 from human_eval.collection.store import ResponseStore
-from human_eval.files import write_key, write_study
+from human_eval.files import read_study, write_key, write_study
 from human_eval.web.access import Access, NoAccess
 from human_eval.web.server import origins
 
@@ -85,6 +85,15 @@ def test_links_are_printed_for_as_many_judges_as_booklets_and_open_what_they_say
 def test_links_of_names(rlsum, folder):
     _, said, _ = rlsum("human-eval", "links", folder, "--judges", "anna, ben", "--days", 1)
     assert [line.split()[0] for line in said.splitlines() if "/judge/" in line] == ["anna", "ben"]
+
+
+def test_a_link_is_for_no_name_that_differs_only_in_case(rlsum, folder):
+    with closing(ResponseStore(folder / "judging.sqlite", read_study(folder))) as store:
+        store.claim("Anna")
+    code, said, error = rlsum("human-eval", "links", folder, "--judges", "ben,anna")
+    assert (code, said) == (2, "")
+    assert "Anna" in error
+    assert rlsum("human-eval", "links", folder, "--judges", "ben,Anna")[0] == 0
 
 
 @pytest.mark.parametrize(
