@@ -116,7 +116,7 @@ def _agreement(study: Study, responses: Sequence[Response], key: StudyKey | None
                     pairs[pair].setdefault(response.judge, (response, first, second))
     shared = {pair: list(judged.values()) for pair, judged in pairs.items() if len(judged) > 1}
     if not shared:
-        none = Agreement(np.nan, np.nan, np.nan, 0, 0, "no two judges have made the same comparison yet")
+        none = Agreement(np.nan, np.nan, np.nan, 0, 0, "no comparison has two judges yet, excluded ones not counted")
         return {criterion.question: none for criterion in study.criteria}
     agreement = {}
     for criterion in study.criteria:

@@ -215,8 +215,9 @@ def _check_namesakes(judges: str, names: list[str], store: ResponseStore) -> Non
 
     known = {person.judge.casefold(): person.judge for person in store.people.all()}
     for name in names:
-        if known.get(name.casefold(), name) != name:
-            raise UserError(f"--judges {judges}: {name} is {known[name.casefold()]} so far; write that, or another name")
+        before = known.get(name.casefold(), name)
+        if before != name:
+            raise UserError(f"--judges {judges}: {name} is {before} in the database; write that, or another name")
 
 
 def _print(links: Links, study: Study) -> None:
