@@ -107,14 +107,17 @@ def _naive(analysis: Analysis) -> Iterable[str]:
 
 
 def _ties(analysis: Analysis) -> Iterable[str]:
+    """Verdicts of these judges that would be others without ties, each within its family of tests."""
     alpha = analysis.settings.alpha
-    for outcome in analysis.outcomes:
-        half, dropped = outcome.half.p, outcome.dropped.p
-        if not math.isnan(dropped) and (half <= alpha) != (dropped <= alpha):
-            yield (
-                f"{_name(outcome)}: the verdict depends on the treatment of ties: p is {half:.3f} with ties as half "
-                f"votes and {dropped:.3f} with ties dropped"
-            )
+    for primary in (True, False):
+        family = [row for row in analysis.outcomes if (row.criterion == analysis.settings.primary) == primary]
+        for outcome, dropped in zip(family, holm([row.dropped.p for row in family]), strict=True):
+            half = outcome.p_holm
+            if not math.isnan(dropped) and (half <= alpha) != (dropped <= alpha):
+                yield (
+                    f"{_name(outcome)}: the verdict depends on the treatment of ties: p is {half:.3f} with ties as "
+                    f"half votes and {dropped:.3f} with ties dropped, after Holm"
+                )
 
 
 def _effects(analysis: Analysis) -> Iterable[str]:

@@ -148,6 +148,13 @@ def test_sides_and_length_are_warned_of():
     assert any("the longer text got" in each for each in warnings(analyse(study_of(longer), FAST)))
 
 
+def test_ties_are_warned_of_if_they_change_the_verdict_not_if_they_change_one_of_many_p():
+    rows = votes_of([[1, 0, 0]] * 12 + [[-1, -1, -1]] * 2)
+    even = [row for n in range(9) for row in votes_of([[1, -1, 0], [-1, 1, 0]] * 7, criterion=f"other{n}")]
+    assert any("treatment of ties" in each for each in warnings(analyse(study_of(rows), FAST)))
+    assert not any("treatment of ties" in each for each in warnings(analyse(study_of(rows + even), FAST)))
+
+
 @pytest.mark.parametrize("values", [[[1]], [[1, 1, 1]], [[0, 0], [0, 0], [0, 0]], [[1], [-1], [0], [1], [1], [1]]])
 def test_one_item_one_judge_all_ties(values):
     found = analyse(study_of(votes_of(values)), FAST)

@@ -30,7 +30,7 @@ def change(admin, state):
 def test_an_empty_study_has_a_page(app):
     page = app.visit("admin").get("/admin").text
     assert "No judge has started yet" in page
-    assert "no two judges have made the same comparison yet" in page
+    assert "no comparison has two judges yet" in page
 
 
 def test_comments_are_shown(app):
