@@ -80,7 +80,6 @@ def errors(
     categories: Sequence[Category],
     pairs: Sequence[Pair],
     *,
-    level: float = LEVEL,
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Errors:
@@ -88,15 +87,13 @@ def errors(
     names = [ALL, *(category.id for category in categories)]
     systems = list(dict.fromkeys(system for pair in pairs for system in pair))
     rates = [
-        ErrorRate(system, name, *(_mean(mine, value, level) for value in (_rate(name), _any(name))))
+        ErrorRate(system, name, *(_mean(mine, value) for value in (_rate(name), _any(name))))
         for system in systems
         for name in names
         for mine in [[row for row in marked if row.system == system]]
     ]
     differences = [
-        ErrorDifference(pair, name, _difference(marked, pair, _rate(name), level), NAN)
-        for name in names
-        for pair in pairs
+        ErrorDifference(pair, name, _difference(marked, pair, _rate(name)), NAN) for name in names for pair in pairs
     ]
     adjusted: list[float] = []
     for family in (differences[: len(pairs)], differences[len(pairs) :]):
@@ -105,8 +102,8 @@ def errors(
     return Errors(tuple(rates), tested, agreement(marked, names[1:], resamples=resamples, seed=seed))
 
 
-def estimate(values: dict[tuple[str, str], list[float]], level: float = LEVEL) -> Estimate:
-    """The mean of ``values`` of (item, judge), with equal weights for items, both random."""
+def estimate(values: dict[tuple[str, str], list[float]]) -> Estimate:
+    """The mean of ``values`` of (item, judge), with equal weights for items, both random, and its 95% interval."""
     defined = {cell: float(np.mean(given)) for cell, given in values.items() if not np.isnan(given).any()}
     if not defined:
         return Estimate(NAN, NAN, NAN, NAN, 0, 0, "no summary was judged")
@@ -121,7 +118,7 @@ def estimate(values: dict[tuple[str, str], list[float]], level: float = LEVEL) -
     variance, df = float(found.variance[0]), float(found.df[0])
     if variance < 1e-24:
         return Estimate(mean, NAN, NAN, NAN if mean else 1.0, *counts, "all values are equal")
-    half = float(t.isf((1 - level) / 2, df)) * variance**0.5
+    half = float(t.isf((1 - LEVEL) / 2, df)) * variance**0.5
     return Estimate(mean, mean - half, mean + half, float(2 * t.sf(abs(mean) / variance**0.5, df)), *counts)
 
 
@@ -163,16 +160,16 @@ def _any(name: str) -> Value:
     return lambda row: float(_counted(row, name) > 0)
 
 
-def _mean(rows: Iterable[MarkedText], value: Value, level: float) -> Estimate:
+def _mean(rows: Iterable[MarkedText], value: Value) -> Estimate:
     """The mean of a rate, whose interval ends at 0 (a share's at 1, too)."""
     cells: dict[tuple[str, str], list[float]] = defaultdict(list)
     for row in rows:
         cells[row.item, row.judge].append(value(row))
-    found = estimate(cells, level)
+    found = estimate(cells)
     return replace(found, low=max(found.low, 0.0), p=NAN) if found.low == found.low else replace(found, p=NAN)
 
 
-def _difference(marked: Sequence[MarkedText], pair: Pair, value: Value, level: float) -> Estimate:
+def _difference(marked: Sequence[MarkedText], pair: Pair, value: Value) -> Estimate:
     sides: dict[tuple[str, str, str], dict[str, float]] = defaultdict(dict)
     for row in marked:
         if row.system in pair:
@@ -181,7 +178,7 @@ def _difference(marked: Sequence[MarkedText], pair: Pair, value: Value, level: f
     for (item, judge, _), by_system in sides.items():
         if len(by_system) == 2:
             cells[item, judge].append(by_system[pair[1]] - by_system[pair[0]])
-    return estimate(cells, level)
+    return estimate(cells)
 
 
 def _characters(marks: Iterable[Mark], category: str | None) -> set[int]:

@@ -6,12 +6,10 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
-from rich.console import Console
 
-from rlsum.cli.options import JUDGMENTS, HumanScore, LongSignatures, Metrics, bars, chosen
+from rlsum.cli.options import JUDGMENTS, HumanScore, LongSignatures, Metrics, OutFolder, Overwrite, bars, chosen, report
 from rlsum.errors import UserError
 from rlsum.files import check_folder
-from rlsum.pages.terminal import show
 
 Level = Literal["pooled", "input", "system"]
 Random = Literal["inputs", "systems", "both"]
@@ -41,10 +39,8 @@ def correlate(
     length: Annotated[
         str, typer.Option(help="Text lengths to compare with: letters, words, whitespace, characters.")
     ] = "letters",
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FOLDER", help="Write HTML, Markdown, LaTeX, CSV, JSON, PNG.")
-    ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the files of FOLDER.")] = False,
+    out: OutFolder = None,
+    overwrite: Overwrite = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     cache: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Cache of scores (default: ~/.cache/rlsum).")
@@ -94,11 +90,4 @@ def correlate(
             cache=None if no_cache else cache or "default",
             advance=advance,
         )
-    if out is not None:
-        written = evaluation.save(out)
-    if as_json:
-        typer.echo(to_json(evaluation))
-        return
-    show(evaluation.blocks(long_signatures), Console())
-    if out is not None:
-        typer.echo(f"{out}: {', '.join(path.name for path in written)}")
+    report(evaluation, out, to_json(evaluation) if as_json else None, long_signatures)

@@ -6,11 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from rlsum.cli.options import STANDARD, LongSignatures, Metrics, bars
+from rlsum.cli.options import STANDARD, LongSignatures, Metrics, OutFolder, Overwrite, bars, report
 from rlsum.files import check_folder
-from rlsum.pages.terminal import show
 
 
 def evaluate(
@@ -19,10 +17,8 @@ def evaluate(
     baseline: Annotated[
         str | None, typer.Option(metavar="SYSTEM", help="System to compare the others with (default: the first).")
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FOLDER", help="Write HTML, Markdown, LaTeX, CSV, JSON, PNG.")
-    ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the files of FOLDER.")] = False,
+    out: OutFolder = None,
+    overwrite: Overwrite = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with raw scores (not x 100).")] = False,
     resamples: Annotated[int, typer.Option(min=1, help="Resamples of each interval and each test.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same intervals and p-values.")] = 0,
@@ -56,11 +52,4 @@ def evaluate(
         evaluation = api.evaluate(
             files, metrics=metrics, baseline=baseline, resamples=resamples, seed=seed, advance=advance
         )
-    if out is not None:
-        written = evaluation.save(out)
-    if as_json:
-        typer.echo(to_json(evaluation))
-        return
-    show(evaluation.blocks(long_signatures), Console())
-    if out is not None:
-        typer.echo(f"{out}: {', '.join(path.name for path in written)}")
+    report(evaluation, out, to_json(evaluation) if as_json else None, long_signatures)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
@@ -18,6 +19,8 @@ from rlsum.errors import UserError
 if TYPE_CHECKING:
     from rlsum.api import Advance
     from rlsum.config_reference import Key
+    from rlsum.meta_evaluation.report import MetaEvaluation
+    from rlsum.scoring.report import Evaluation
 
 Made = TypeVar("Made")
 
@@ -30,6 +33,10 @@ LongSignatures = Annotated[
     bool, typer.Option("--long-signatures", help="Write out the names of the signatures' fields.")
 ]
 HumanScore = Annotated[str, typer.Option("--score", help="The human score to use.")]
+OutFolder = Annotated[
+    Path | None, typer.Option("--out", "-o", metavar="FOLDER", help="Write HTML, Markdown, LaTeX, CSV, JSON, PNG.")
+]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the files of FOLDER.")]
 
 
 def arguments(kind: type[Made], options: Mapping[str, Any]) -> Made:
@@ -70,6 +77,19 @@ def bars() -> Iterator[Advance]:
 def to_stderr(text: str) -> None:
     """Say something that is no result."""
     typer.echo(text, err=True)
+
+
+def report(result: MetaEvaluation | Evaluation, out: Path | None, as_json: str | None, long_signatures: bool) -> None:
+    """Save a result to ``out``, if that is given, and print it: ``as_json`` if that is given, otherwise its tables."""
+    from rlsum.pages.terminal import show
+
+    written = [] if out is None else result.save(out)
+    if as_json is not None:
+        typer.echo(as_json)
+        return
+    show(result.blocks(long_signatures), Console())
+    if out is not None:
+        typer.echo(f"{out}: {', '.join(path.name for path in written)}")
 
 
 def print_keys(title: str, keys: list[Key]) -> None:

@@ -91,11 +91,10 @@ def load_corpus(
     """
     if tokenizer not in ("whitespace", "spacy"):
         raise CorpusError(f"tokenizer={tokenizer!r}: expected 'whitespace' or 'spacy'")
-    for name, value in (("max_source", max_source), ("max_target", max_target), ("num_proc", num_proc)):
-        if value < 1:
+    counts = {"max_source": max_source, "max_target": max_target, "num_proc": num_proc, "limit": limit}
+    for name, value in counts.items():
+        if value is not None and value < 1:
             raise CorpusError(f"{name}={value}: must be at least 1")
-    if limit is not None and limit < 1:
-        raise CorpusError(f"limit={limit}: must be at least 1, or None for all rows")
 
     named = Columns(id_column, source_column, reference_column, references_optional)
     further = FurtherColumns(tuple(columns), columns_optional) if columns else None
@@ -105,19 +104,14 @@ def load_corpus(
         reasons = ", ".join(f"{count} x {reason} (first: {examples[reason]})" for reason, count in skipped.items())
         raise CorpusError(f"path={str(path)!r}, split={split!r}: no usable row: {reasons or 'it is empty'}")
     ids = list(found.select(kept)["id"])
+    options = {"tokenizer": tokenizer, "lowercase": lowercase, "max_source": max_source, "max_target": max_target}
     rows = found.select(_sample(kept, limit, seed)).map(
         _tokenise,
         batched=True,
         batch_size=200,
         num_proc=num_proc if num_proc > 1 else None,
         remove_columns=["problem", "where"],
-        fn_kwargs={
-            "tokenizer": tokenizer,
-            "lowercase": lowercase,
-            "max_source": max_source,
-            "max_target": max_target,
-            "version": _tokenizer_version(tokenizer),
-        },
+        fn_kwargs={**options, "version": _tokenizer_version(tokenizer)},
         desc="tokenising",
     )
     corpus = Corpus(rows, skipped, examples, duplicate_ids=len(ids) - len(set(ids)))

@@ -29,11 +29,11 @@ def show(blocks: Iterable[Block], console: Console) -> None:
         previous = type(block)
 
 
-def as_text(blocks: Iterable[Block], width: int = 110) -> str:
-    """What `show` prints, without colours, at most ``width`` characters wide."""
+def as_text(blocks: Iterable[Block]) -> str:
+    """What `show` prints, without colours, at most 110 characters wide."""
     from rich.console import Console
 
-    console = Console(file=io.StringIO(), width=width, color_system=None)
+    console = Console(file=io.StringIO(), width=110, color_system=None)
     with console.capture() as captured:
         show(blocks, console)
     return "\n".join(line.rstrip() for line in captured.get().splitlines())

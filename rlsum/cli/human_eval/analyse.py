@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rlsum.cli.human_eval import StudyFolder
+from rlsum.cli.options import Overwrite
 
 if TYPE_CHECKING:
     from human_eval.statistics.analysis import AnalysisSettings
@@ -45,7 +46,7 @@ def analyse(
     min_seconds: Annotated[
         float | None, typer.Option(help="Exclude judges whose median time per task is below this (default: 0, nobody).")
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the files of FOLDER.")] = False,
+    overwrite: Overwrite = False,
     resamples: Annotated[int, typer.Option(min=1, help="Resamples of intervals, sign flips of tests.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of intervals and p-values.")] = 0,
 ) -> None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from rlsum.cli.options import Overwrite
+
 if TYPE_CHECKING:
     from human_eval.planning.plan import StudyPlan
     from human_eval.planning.simulation import Assumptions
@@ -75,7 +77,7 @@ def plan(
     checks: Annotated[int, typer.Option(help="Checks for each person, as in `build`.")] = 5,
     pay: Annotated[float | None, typer.Option(help="Pay an hour, in any currency.")] = None,
     fee: Annotated[float, typer.Option(help="What a platform adds, as a share of the pay, such as 0.33.")] = 0.0,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the files of FOLDER.")] = False,
+    overwrite: Overwrite = False,
     draws: Annotated[int, typer.Option(min=100, help="Simulated studies for each number of items and judges.")] = 2_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the simulation.")] = 0,
 ) -> None:

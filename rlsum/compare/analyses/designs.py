@@ -48,19 +48,19 @@ def pooled(results: Results, metric: str) -> Variances | None:
     return Variances(seed, article, residual, f"estimated from {len(found)} {pairs} of {found[0].seeds} seeds")
 
 
-def power_blocks(results: Results, gain: float = GAIN) -> list[Block]:
-    """What this comparison could show by each metric, and the smallest design that shows ``gain`` (raw)."""
+def power_blocks(results: Results) -> list[Block]:
+    """What this comparison could show by each metric, and the smallest design that shows ``GAIN`` (raw)."""
     known = {name: of for name in results.metrics if (of := pooled(results, name)) is not None}
     if not known:
         text = "Nothing is known about the variance between seeds: that needs two seeds of a trained system at least."
         return [Paragraph(text)]
     seeds, articles = len(results.seeds), len(results.ids)
-    points = _points(gain)
+    points = _points(GAIN)
     rows = []
     for name, of in known.items():
-        needed = _smallest(gain, of)
+        needed = _smallest(GAIN, of)
         sds = (f"{SCALE * np.sqrt(variance):.2f}" for variance in (of.seed, of.article, of.residual))
-        shown = (f"{power(gain, of, seeds, articles):.0%}", f"{SCALE * detectable(of, seeds, articles):.2f}", needed)
+        shown = (f"{power(GAIN, of, seeds, articles):.0%}", f"{SCALE * detectable(of, seeds, articles):.2f}", needed)
         rows.append(tuple(map(Cell, (name, *sds, *shown))))
     header = ("metric", "SD of seeds", "of articles", "of the rest", f"power for {points}", f"shown with {TARGET:.0%}")
     note = (

@@ -129,7 +129,7 @@ def paths(runs: Mapping[str, Sequence[Sequence[Row]]], metrics: Sequence[str]) -
     return [each for each in found if each is not None]
 
 
-def flags(of: Path, metrics: Sequence[str], alpha: float = ALPHA) -> list[Flag]:
+def flags(of: Path, metrics: Sequence[str]) -> list[Flag]:
     """The metrics that fell while the reward rose, from the start or from their own highest mean on.
 
     The noise of one validation is estimated from successive differences (von Neumann et al. 1941), which a trend hardly
@@ -144,7 +144,7 @@ def flags(of: Path, metrics: Sequence[str], alpha: float = ALPHA) -> list[Flag]:
     for name in others:
         mean, noise = of.values[name].mean(axis=0), math.sqrt(2) * _noise(of.values[name])
         for since, choices in ((0, 1), (int(mean.argmax()), len(mean))):
-            bound = -float(ndtri(alpha / 2 / choices / len(others)))
+            bound = -float(ndtri(ALPHA / 2 / choices / len(others)))
             change = float(mean[-1] - mean[since])
             rise = float(reward.mean(axis=0)[-1] - reward.mean(axis=0)[since])
             if change < -bound * noise and rise > bound * math.sqrt(2) * _noise(reward):

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rlsum.evaluation.rows import Floats
-from rlsum.evaluation.statistics import LEVEL
 from rlsum.evaluation.trained.hierarchical import Difference, complete, mean_difference, paired_table
 
 SUPPORT = 0.05  # the share of summaries that must lie on each side of equal length
@@ -39,9 +38,7 @@ class EqualLength:
     reason: str = ""
 
 
-def at_equal_length(
-    a: ArrayLike, b: ArrayLike, lengths_a: ArrayLike, lengths_b: ArrayLike, level: float = LEVEL
-) -> EqualLength:
+def at_equal_length(a: ArrayLike, b: ArrayLike, lengths_a: ArrayLike, lengths_b: ArrayLike) -> EqualLength:
     """System ``a`` less ``b`` at equal length; scores and lengths in tokens as in `compare_systems`.
 
     Undefined where the lengths never differ, or where fewer than ``SUPPORT`` of the pairs lie on one side of equal
@@ -52,23 +49,23 @@ def at_equal_length(
         raise ValueError(f"scores have shape {scores.shape} and lengths {lengths.shape}; give both of the same texts")
     lengths = np.where(np.isnan(scores), np.nan, lengths)
     scores = np.where(np.isnan(lengths), np.nan, scores)
-    raw = mean_difference(scores, level)
+    raw = mean_difference(scores)
     scores, lengths = complete(scores), complete(lengths)
     if scores.size < 3:
         nan = float("nan")
-        return EqualLength(raw, mean_difference(np.full((1, 1), nan), level), nan, nan, nan, nan, "too few articles")
+        return EqualLength(raw, mean_difference(np.full((1, 1), nan)), nan, nan, nan, nan, "too few articles")
     shorter, longer = float(np.mean(lengths <= 0)), float(np.mean(lengths >= 0))
     values, slope = influence(scores, lengths)
     mean = float(lengths.mean())
     reason = ""
     if np.isnan(slope):
-        adjusted = raw if mean == 0 else mean_difference(values, level)
+        adjusted = raw if mean == 0 else mean_difference(values)
         reason = "" if mean == 0 else "the lengths differ by the same in every pair"
     elif min(shorter, longer) < SUPPORT:
-        adjusted = mean_difference(np.full(scores.shape, np.nan), level)
+        adjusted = mean_difference(np.full(scores.shape, np.nan))
         reason = f"one is longer in {max(1 - shorter, 1 - longer):.0%} of the pairs"
     else:
-        adjusted = mean_difference(values, level)
+        adjusted = mean_difference(values)
     return EqualLength(raw, adjusted, mean, slope, shorter, longer, reason)
 
 

@@ -105,17 +105,17 @@ def complete(table: Floats) -> Floats:
     return kept[:, ~np.isnan(kept).any(axis=0)]
 
 
-def compare_systems(a: ArrayLike, b: ArrayLike, level: float = LEVEL) -> Difference:
-    """System ``a`` less ``b``, scores as in `paired_table`, with the interval at ``level``."""
-    return mean_difference(paired_table(a, b), level)
+def compare_systems(a: ArrayLike, b: ArrayLike) -> Difference:
+    """System ``a`` less ``b``, scores as in `paired_table`, with a 95% interval."""
+    return mean_difference(paired_table(a, b))
 
 
-def mean_difference(table: Floats, level: float = LEVEL) -> Difference:
-    """The mean of differences (seeds, articles) with its interval at ``level`` and its test; see `complete`."""
+def mean_difference(table: Floats) -> Difference:
+    """The mean of differences (seeds, articles) with its 95% interval and its test; see `complete`."""
     differences = complete(table)
     seeds, articles = differences.shape
     found = components(differences)
-    low, high = interval(found, level)
+    low, high = interval(found)
     return Difference(float(found.mean), float(low), float(high), float(p_value(found)), seeds, articles, found)
 
 

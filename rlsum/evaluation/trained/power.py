@@ -94,26 +94,26 @@ def detectable(of: Variances, seeds: int, articles: int, target: float = TARGET,
     return high
 
 
-def fewest_seeds(gain: float, of: Variances, articles: int, target: float = TARGET) -> Design | None:
-    """The fewest seeds that show ``gain`` on ``articles`` with power ``target``; None for more than ``MOST_SEEDS``."""
+def fewest_seeds(gain: float, of: Variances, articles: int) -> Design | None:
+    """The fewest seeds that show ``gain`` on ``articles`` with power ``TARGET``; None for more than ``MOST_SEEDS``."""
     for seeds in range(2, MOST_SEEDS + 1):
         reached = power(gain, of, seeds, articles)
-        if reached >= target:
+        if reached >= TARGET:
             return Design(seeds, articles, reached)
     return None
 
 
-def smallest(gain: float, of: Variances, articles: tuple[int, ...] = GRID, target: float = TARGET) -> Design | None:
-    """The design with power ``target`` that has the fewest seeds, and of those the fewest articles.
+def smallest(gain: float, of: Variances) -> Design | None:
+    """The design with power ``TARGET`` that has the fewest seeds, and of those the fewest articles of ``GRID``.
 
     A seed is a whole training, an article is only decoded. None where not even ``MOST_SEEDS`` are enough.
     """
-    most = fewest_seeds(gain, of, max(articles), target)
+    most = fewest_seeds(gain, of, max(GRID))
     if most is None:
         return None
-    for count in sorted(articles):
+    for count in GRID:
         reached = power(gain, of, most.seeds, count)
-        if reached >= target:
+        if reached >= TARGET:
             return Design(most.seeds, count, reached)
     return most
 
