@@ -87,7 +87,7 @@ def _unquoted_no(value: object) -> object:
 class Training:
     """The training loop. Counts are in updates.
 
-    steps             updates
+    steps             number of updates
     batch_size        articles per batch and process
     accumulate        batches per update: less memory, the same articles and the same gradient as one large batch
     optimizer         adam, adamw, or adafactor: half the memory of Adam in training, another scale of rates
@@ -95,8 +95,8 @@ class Training:
     weight_decay      of adamw and adafactor: weights shrink by rate x decay in each update
     schedule          constant, or linear: to 0 at the end
     warmup            updates of linear rise at the start
-    clip              largest norm of the gradient
-    seed              of everything; 0 or above
+    clip              largest norm of the gradient; longer ones are scaled down to it
+    seed              random seed of the run, 0 or above
     validate_every    updates between validations; the state is saved with each
     choose_by         what the best checkpoint maximises: reward, likelihood, one of metrics, or another metric, which
                       validation then reports, too; none: the likelihood of mle, the reward of all other kinds
@@ -110,7 +110,7 @@ class Training:
     decode_batch      articles sampled from together, before the update; none: batch by batch
     reward_workers    processes that score samples while this one decodes the next; 0: the training process scores
     reward_seconds    time limit of a sample in a worker; a sample over it has no reward
-    mixed_precision   of the computation; fp16 needs a GPU
+    mixed_precision   precision of the computation; fp16 needs a GPU
     tracker           tensorboard, wandb, mlflow, trackio or another one that accelerate knows, a list of them, or null
     """
 

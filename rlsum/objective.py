@@ -33,7 +33,7 @@ class Objective:
     samples              samples per article; 2 or more but for mle, and mixed with self-critical or reinforce++
     normalisation        what the sum of log p over a sample is divided by in mixed: the divisor (constant), the mean
                          length of the update's samples (token), the sample's length (sequence), or 1 (sum)
-    divisor              of the constant normalisation; none: the mean tokens of the training references
+    divisor              the divisor of normalisation=constant; none: the mean tokens of the training references
     skip_zero_groups     leave articles whose samples all have advantage 0 or none out of the loss of mixed (DAPO)
     length               the log-probability of a text is the mean or the sum over its tokens: of references, and of
                          samples in all kinds but mixed
@@ -43,12 +43,12 @@ class Objective:
                          usual
     clip_high            their range above 1, where clip is the one below; none: the same (DAPO: 0.28)
     ratio                an importance ratio of each token, or one of the sequence: their geometric mean (GSPO)
-    margin               of ranking, for each rank between two candidates
+    margin               of ranking: the margin for each rank between two candidates
     sharpness            of minimum-risk: exponent of a sample's probability
     control              takes the meaning out of the rewards; constant: every sample has the same advantage; shuffled:
                          the samples of an update exchange their rewards, and so do its greedy texts
     control_advantage    the advantage of every sample with control=constant, not scaled
-    coverage_weight      of the coverage loss, for a model with coverage; gamma does not change it
+    coverage_weight      weight of the coverage loss, for a model with coverage; gamma does not change it
     coverage_on_samples  add the coverage loss of the samples to that of the references
     label_smoothing      share of each reference token that is spread evenly over all tokens, in the likelihood of a
                          pretrained model

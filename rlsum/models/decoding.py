@@ -14,13 +14,13 @@ class Decoding:
     """How validation decodes, and the defaults of `rlsum generate`.
 
     method                     of validation; `rlsum generate` has options of its own
-    beam                       width
+    beam                       beam width
     max_length                 tokens at most, the end token included
     min_length                 no end before this many tokens
     length_penalty             hypotheses are ranked by log p / length ** penalty; below 0 shorter ones rank higher
     block_ngrams               no n-gram of this size twice; 0: off
-    samples                    texts per article, of method sample
-    temperature, top_k, top_p  of method sample, as in sampling
+    samples                    with method=sample: texts per article
+    temperature, top_k, top_p  with method=sample, as in ``sampling``
     """
 
     method: Literal["greedy", "beam", "sample"] = "greedy"

@@ -36,9 +36,9 @@ class PointerGeneratorConfig:
 class LoraConfig:
     """Low-rank updates of frozen weights (Hu et al. 2021, arXiv 2106.09685).
 
-    rank     of the updates
+    rank     rank of the updates
     alpha    updates are scaled by alpha / rank
-    dropout  on their inputs
+    dropout  dropout on the inputs of the updates
     targets  names of the updated layers; none: those that peft knows for BART, T5 and mT5. For PEGASUS and LED:
              ``[q_proj, v_proj]``
     """

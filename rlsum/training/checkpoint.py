@@ -242,7 +242,9 @@ def _read(path: Path, key: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
         with safe_open(path, framework="pt") as file:
             return {name: file.get_tensor(name) for name in file.keys()}, json.loads(file.metadata()[key])  # noqa: SIM118
     except (OSError, SafetensorError, KeyError, TypeError) as error:
-        raise CheckpointError(f"{path}: not a file this version wrote ({error}); use another checkpoint") from error
+        raise CheckpointError(
+            f"{path}: not written by this version of rlsum ({error}); use another checkpoint"
+        ) from error
 
 
 def _cpu(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -122,7 +122,7 @@ class Monitor:
             except Exception as error:  # of any kind
                 self.accelerator.trackers.remove(tracker)
                 reason = str(error).strip().partition("\n")[0] or type(error).__name__
-                self.say(f"{self.run.name} warning: {tracker.name} failed and logs no more ({reason})")
+                self.say(f"{self.run.name} warning: {tracker.name} failed and will not log any more ({reason})")
 
     def _append(self, name: str, row: dict[str, Any]) -> None:
         if self.active:

@@ -300,7 +300,7 @@ class Trainer:
         reason = self.metrics[name].undefined(*inputs_of(result.outputs[:1]).item(0))
         raise TrainingError(
             f"the {what} is undefined on all {len(result.outputs)} validation articles ({reason}); "
-            "`rlsum score` shows it text by text"
+            "`rlsum score` shows the reason of each text"
         )
 
     def _measure(self) -> Validation:

@@ -23,7 +23,7 @@ def check(config: Config, origin: Origin) -> None:
     if smoothing > 0:
         raise ConfigError(
             f"objective.label_smoothing={smoothing}: a pointer-generator has a different vocabulary for each article, "
-            "so no uniform distribution to smooth with; leave it out, or train a model of kind: seq2seq"
+            "so it cannot smooth labels; leave it out, or train a model of kind: seq2seq"
         )
     if origin.checkpoint is not None:
         _fitting_sizes(origin.checkpoint, config.model)

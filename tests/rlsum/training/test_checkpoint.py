@@ -66,7 +66,7 @@ def test_a_broken_weights_file_is_a_clear_error(tmp_path, content):
     saved(tmp_path)
     path = tmp_path / checkpoint.WEIGHTS
     path.write_bytes(path.read_bytes()[:-100] if content is None else content)
-    with pytest.raises(CheckpointError, match=r"model\.safetensors: not a file this version wrote"):
+    with pytest.raises(CheckpointError, match=r"model\.safetensors: not written by this version"):
         build.load_model(checkpoint.find(tmp_path))
 
 

@@ -94,7 +94,7 @@ def test_one_that_fails_is_left_out_and_the_run_goes_on(tmp_path, capsys):
     trainer.accelerator.trackers = [broken]
     assert trainer.fit().step == 3
     assert broken.calls == 2
-    assert capsys.readouterr().err.count("r warning: wandb failed and logs no more (refused)") == 1
+    assert capsys.readouterr().err.count("r warning: wandb failed and will not log any more (refused)") == 1
 
 
 def read_tensorboard(run: Path) -> float:
