@@ -311,10 +311,10 @@ def summary(cells: dict[tuple[str, ...], Cell]) -> Iterator[str]:
     for (random, level, test), row in sorted(rows.items()):
         shares, counts, shown = zip(*row, strict=True)
         names = ", ".join(name for name in STATISTICS if name in {cell.statistic for cell in shown})
-        sets = f"{min(counts):,}" if min(counts) == max(counts) else f"{min(counts):,} to {max(counts):,}"
+        of_sets = f"{min(counts):,}" if min(counts) == max(counts) else f"{min(counts):,} to {max(counts):,}"
         range_of = f"{100 * min(shares):.1f} to {100 * max(shares):.1f}%"
         what = "tests" if test else "intervals"
-        yield f"| {random} | {level} | {what} | {names} | {len(row)} | {sets} | {range_of} |"
+        yield f"| {random} | {level} | {what} | {names} | {len(row)} | {of_sets} | {range_of} |"
     figures = [(abs(share - ALPHA) - 0.01, sets, share, cell) for row in rows.values() for share, sets, cell in row]
     off = [figure for figure in figures if figure[0] > 1e-9]
     yield f"{len(figures)} figures, {len(figures) - len(off)} within 4 to 6%. Further from it than one standard error:"
