@@ -82,7 +82,7 @@ def build(
     ] = False,
     seed: Annotated[
         int | None,
-        typer.Option(help="Seed, which must stay secret because it unblinds (default: random)."),
+        typer.Option(min=0, help="Seed, which must stay secret because it unblinds (default: random)."),
     ] = None,
     key: Annotated[
         Path | None, typer.Option(metavar="KEY.json", help="File for the secret key (default: key.json in the study).")
@@ -186,6 +186,7 @@ def _wording(
     from human_eval.parsing import read_text
     from human_eval.study import Enrolment
     from human_eval.training import read_training
+    from rlsum.errors import UserError
 
     given: dict[str, Any] = {"criteria": criteria}
     if marking is not None:
@@ -194,6 +195,8 @@ def _wording(
         given["title"] = standard(criteria[0].answers, texts).title
         given["instructions"] = usual(criteria, texts)
     if title is not None:
+        if not title.strip():
+            raise UserError(f"--title {title!r}: is empty; leave it out for the usual title")
         given["title"] = title
     if instructions is not None:
         given["instructions"] = read_text("--instructions", instructions)
@@ -217,6 +220,9 @@ def _report(aligned: AlignedOutputs, study: Study, key: StudyKey, out: Path, key
 
     for system, count in aligned.left_out.items():
         typer.echo(f"{system}: {counted(count, 'output')} left out: another system lacks the article")
+    for system in aligned.systems:
+        if empty := sum(not texts[system].strip() for texts in aligned.candidates.values()):
+            typer.echo(f"Warning: {system}: {counted(empty, 'output')} of {len(aligned.candidates)} without any text")
     if key.ties:
         typer.echo(f"Not judged, counted as no difference: {counted(len(key.ties), 'pair')} of identical outputs")
     if study.most_texts == 2 and len(key.systems) > len(LETTERS) and any(c.kind.texts[1] > 2 for c in study.criteria):

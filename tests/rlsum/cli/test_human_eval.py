@@ -121,6 +121,7 @@ def test_a_summary_that_names_a_system_is_pointed_out(rlsum, tmp_path):
         (["--items", 5, "--answers", "best-worst", "--baseline", NAMES[0], "--swapped", 1], "only pairs have sides"),
         (["--items", 5, "--answers", "ranking", "--marking", "standard"], "give them with --criteria"),
         (["--items", 5, "--title", f"Is {NAMES[0]} better?"], "names the system"),
+        (["--items", 5, "--title", " "], "--title ' ': is empty"),
     ],
 )
 def test_build_refuses_in_one_line_and_leaves_nothing(rlsum, files, tmp_path, arguments, told):
@@ -136,6 +137,14 @@ def test_build_never_replaces_a_study(rlsum, files, study):
     code, _, err = rlsum("human-eval", "build", *files, "-o", study, "--items", 5)
     assert (code, "never replaced" in err) == (2, True)
     assert (study / "tasks.jsonl").read_bytes() == before
+
+
+def test_build_warns_of_outputs_without_text(rlsum, files, tmp_path):
+    first, *rows = (row for row in outputs(12, 3) if row.system == NAMES[0])
+    write_outputs(files[0], [replace(first, candidate=" "), *rows])
+    _, said, _ = rlsum("human-eval", "build", *files[:2], "-o", tmp_path / "study")
+    assert f"Warning: {NAMES[0]}: 1 output of" in said
+    assert f"Warning: {NAMES[1]}" not in said
 
 
 def test_build_warns_of_a_system_in_lower_case_and_writes_all_alike_if_asked_to(rlsum, files, tmp_path):
