@@ -214,12 +214,12 @@ def report(study: Study, folder: Path, judges: list[Judge], down: list[float], l
     again = sum(judge.again for judge in judges)
     print(f"killed {len(down)} times, back after {told or '-'} s; {again} requests repeated")
     print(f"acknowledged {len(acknowledged)}, kept {len(kept)}, lost {len(lost)}, doubled {doubled}")
+    if lost or doubled or not all(judge.acknowledged for judge in judges):
+        raise SystemExit("judgments were lost or doubled, or a judge never got through")
     for kind, kinds in (("item", ("item",)), ("answer", ("answer",)), ("both", ("item", "answer"))):
         times = 1000 * np.array([seconds for judge in judges for each in kinds for seconds in judge.times[each]])
         median, high, most = np.percentile(times, (50, 95, 99))
         print(f"{kind}: {len(times)} answered, median {median:.1f} ms, 95% {high:.1f} ms, 99% {most:.1f} ms")
-    if lost or doubled or not all(judge.acknowledged for judge in judges):
-        raise SystemExit("judgments were lost or doubled, or a judge never got through")
 
 
 if __name__ == "__main__":
