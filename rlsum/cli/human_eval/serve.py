@@ -19,7 +19,7 @@ Judges = Annotated[
     str,
     typer.Option(help="Judges with personal links: a number, or names and commas (default: one per booklet)."),
 ]
-Days = Annotated[float, typer.Option(min=0.01, help="Days until links expire.")]
+Days = Annotated[float, typer.Option(min=0.01, max=3650, help="Days until links expire.")]
 Host = Annotated[str, typer.Option(help="Address to listen on; the default is reachable from this machine only.")]
 Port = Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")]
 PublicUrl = Annotated[

@@ -87,6 +87,13 @@ def test_links_of_names(rlsum, folder):
     assert [line.split()[0] for line in said.splitlines() if "/judge/" in line] == ["anna", "ben"]
 
 
+def test_no_link_is_valid_for_ever(rlsum, folder):
+    code, said, error = rlsum("human-eval", "links", folder, "--days", "inf")
+    assert (code, said) == (2, "")
+    assert "--days" in error
+    assert not (folder / "judging.sqlite").exists()
+
+
 def test_a_link_is_for_no_name_that_differs_only_in_case(rlsum, folder):
     with closing(ResponseStore(folder / "judging.sqlite", read_study(folder))) as store:
         store.claim("Anna")
