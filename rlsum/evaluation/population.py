@@ -82,10 +82,14 @@ def why_not(statistic: Statistic, level: Level, systems: int, inputs: int, rando
     if level != "system" and random == "systems":
         return f"no method at level {level} over new systems on these inputs is known to hold its level; use both"
     if systems < needed:
-        return f"{systems} systems; with fewer than {needed} no method {of_whom} holds its level{other}"
+        return f"{_counted(systems, 'system')}; with fewer than {needed} no method {of_whom} holds its level{other}"
     if inputs < over:
-        return f"{inputs} inputs; with fewer than {over} no method {of_whom} holds its level{other}"
+        return f"{_counted(inputs, 'input')}; with fewer than {over} no method {of_whom} holds its level{other}"
     return ""
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _fisher(values: Floats) -> Floats:

@@ -124,7 +124,7 @@ def _by_t(table: ScoreTable, a: str, b: str, statistic: Statistic, level: Level,
         scores = table.human[chosen], table.scores(a)[chosen], table.scores(b)[chosen]
         tested, found, reason = _difference(*paired_rows(*scores, **_names(table, chosen)), statistic, level)
         if reason:
-            return replace(test, why="inputs are the independent units", reason=f"no test: group {group}: {reason}")
+            return replace(test, why="inputs are the independent units", reason=f"no test: {_named(group)}: {reason}")
         left_out += found is None
         if found is not None:
             same = abs(found.value) < 1e-12 and np.isnan(found.error)
@@ -153,6 +153,10 @@ def _difference(first: Rows, second: Rows, statistic: Statistic, level: Level) -
     if reason := why_not(statistic, level, systems, inputs, "inputs", test=True):
         return len(first), None, reason
     return len(first), estimated_difference(first, second, statistic, level, "inputs"), ""
+
+
+def _named(group: str) -> str:
+    return f"group {group}" if group else "rows without a group"
 
 
 def _names(table: ScoreTable, chosen: Ints) -> dict[str, Any]:
@@ -195,7 +199,7 @@ def _interval(defined: Mapping[str, Correlation], spreads: Mapping[str, Spread],
     """The interval of the average, or why a group has none."""
     for group, found in defined.items():
         if np.isnan(found.low):
-            return no_interval(f"group {group}: {found.reason.removeprefix('no interval: ')}")
+            return no_interval(f"{_named(group)}: {found.reason.removeprefix('no interval: ')}")
     level = next(iter(defined.values())).level
     return t_interval(averaged([spreads[group] for group in defined], weights), level, CONFIDENCE)
 

@@ -99,6 +99,14 @@ def test_metrics_that_are_equal_in_one_group_are_tested_in_the_others():
     assert "in 1 of them the metrics are equal" in both.why
 
 
+def test_the_reason_names_the_group_or_that_there_is_none():
+    human, metric, _ = two_groups()
+    for group, named in (("a", "group a: 20 inputs"), ("", "rows without a group: 20 inputs")):
+        assert compared(human[:20], {"x": metric[:20], "y": -(human[:20] ** 2)}, [group] * 20).reason.startswith(
+            f"no test: {named}"
+        )
+
+
 def test_the_test_holds_its_level_where_metrics_are_alike():
     draw = np.random.default_rng(0)
     rejected = 0

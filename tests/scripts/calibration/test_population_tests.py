@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from calibration.population_tests import WORLDS, Cell, estimates, read
+from calibration.population_tests import WORLDS, Cell, estimates, read, summary
 
 from rlsum.evaluation.population import estimate, estimated_difference
 from rlsum.evaluation.rows import paired_rows
@@ -18,6 +18,11 @@ def test_what_is_printed_holds_its_level_in_the_measured_cells():
             if cell.printed(test):
                 error = np.sqrt(0.05 * 0.95 / sets)
                 assert 0.04 - 3 * error <= share <= 0.06 + 3 * error, (cell, test)
+
+
+def test_the_page_shows_the_summary_of_the_cells():
+    page = FILE.with_suffix(".md").read_text(encoding="utf-8")
+    assert all(line in page for line in summary(read(FILE)) if line.startswith("|"))
 
 
 @pytest.mark.parametrize(
