@@ -234,7 +234,8 @@ def settings_of(path: Path, resamples: int, seed: int) -> AnalysisSettings:
         items = int(planned.items or 0)
         people = planned.people(items, planned.judges) if "booklet" in design else None
         spare = int(data.get("recruitment", {}).get("spare", 0))
-        kept = Planned(items, planned.judges, planned.pairs, people, planned.about, spare)
+        answers = design.get("answers")
+        kept = Planned(items, planned.judges, planned.pairs, people, planned.about, spare, answers)
         return AnalysisSettings(str(planned.primary), rules, float(planned.alpha), resamples, seed, kept)
     except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
         raise UserError(f"{path}: not a plan ({error}); give the plan.json of `rlsum human-eval plan`") from error

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from human_eval.answers import KINDS, PAIR
 from human_eval.formatting import counted, spread
 from human_eval.statistics.analysis import THESE, Analysis, Planned
 from human_eval.statistics.votes import Votes
@@ -51,6 +52,9 @@ def _lines(planned: Planned, analysis: Analysis) -> Iterable[PlanLine]:
     yield PlanLine(stop, "yes", _stopped(fewer, more), not fewer and not more)
     if planned.people is not None:
         yield PlanLine("people", f"{planned.people:,}", f"{people:,}", people >= planned.people)
+    if planned.answers is not None:
+        answers = _answers(votes, settings.primary)
+        yield PlanLine("kind of answers", planned.answers, answers, planned.answers == answers)
     yield PlanLine("primary criterion", str(settings.primary), str(settings.primary), True)
     yield PlanLine("level", f"{settings.alpha:g}", f"{settings.alpha:g}", True)
     yield PlanLine("exclusions", settings.rules.in_words(), left_out, True)
@@ -61,6 +65,12 @@ def _lines(planned: Planned, analysis: Analysis) -> Iterable[PlanLine]:
 def _judges(votes: Votes) -> Counter[tuple[Pair, str, str]]:
     """The number of judges of each comparison."""
     return Counter(where for where, _ in {((row.pair, row.item, row.comparison), row.judge) for row in votes.rows})
+
+
+def _answers(votes: Votes, criterion: str | None) -> str:
+    """The name of the kind of answers to the primary criterion."""
+    kind = KINDS[PAIR] if criterion is None else votes.kind(criterion)
+    return next((name for name, known in KINDS.items() if known == kind), "others")
 
 
 def _stopped(fewer: int, more: int) -> str:

@@ -42,8 +42,9 @@ LIKE_THESE, THESE = get_args(About)
 class Planned:
     """What a plan says of the study itself, to compare with what happened.
 
-    ``judges`` of each of ``pairs`` on each of ``items``; ``people`` in all, None in plans of a former version;
-    ``about``: whom the verdict is about; ``spare``: further booklets, for which some pairs have one judge more.
+    ``judges`` of each of ``pairs`` on each of ``items``; ``people`` in all; ``about``: whom the verdict is about;
+    ``spare``: further booklets, for which some pairs have one judge more; ``answers``: the name of their kind.
+    ``people`` and ``answers`` are None in plans of a former version.
     """
 
     items: int
@@ -52,6 +53,7 @@ class Planned:
     people: int | None
     about: About
     spare: int = 0
+    answers: str | None = None
 
 
 @dataclass(frozen=True)

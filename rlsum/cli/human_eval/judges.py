@@ -57,7 +57,10 @@ def judges(
     if not path.exists():
         raise UserError(f"{path}: does not exist; nobody has judged yet")
     with closing(ResponseStore(path, blind)) as store:
+        known = {person.judge for person in store.people.all()}
         for name in checked_names("--ban", ban) if ban else []:
+            if name not in known:
+                typer.echo(f"Warning: {name} has not begun, and may not when they come; check the name in the table")
             store.people.bar(name, "banned")
         for name in checked_names("--admit", admit) if admit else []:
             store.people.admit(name)

@@ -118,7 +118,8 @@ def test_analyse_reads_what_plan_wrote(made, tmp_path):
     write_plan(tmp_path / "plan.json", replace(made, design=replace(made.design, rules=rules, alpha=0.01)))
     settings = settings_of(tmp_path / "plan.json", 100, 7)
     assert replace(settings, planned=None) == AnalysisSettings("overall", rules, 0.01, 100, 7)
-    assert settings.planned == Planned(made.design.items, 3, 1, made.design.people(made.design.items, 3), LIKE_THESE)
+    items = made.design.items
+    assert settings.planned == Planned(items, 3, 1, made.design.people(items, 3), LIKE_THESE, answers="pair")
     kept = json.loads((tmp_path / "plan.json").read_text())
     former = {name: value for name, value in kept["design"].items() if name not in ("booklet", "about")}
     (tmp_path / "former.json").write_text(json.dumps({**kept, "design": former}))

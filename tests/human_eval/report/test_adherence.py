@@ -41,6 +41,8 @@ def test_a_study_as_planned_breaks_no_line():
         (votes_of(np.ones((12, 3))), {"about": LIKE_THESE}, ["the verdict is about"]),
         (votes_of(np.ones((12, 3))), {"people": 9}, ["people"]),
         (votes_of(np.ones((12, 4))), {"spare": 1}, []),
+        (votes_of(np.ones((12, 3))), {"answers": "pair"}, []),
+        (votes_of(np.ones((12, 3))), {"answers": "likert-5"}, ["kind of answers"]),
     ],
 )
 def test_every_line_that_is_broken_is_named(rows, planned, lines):

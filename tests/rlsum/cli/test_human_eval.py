@@ -205,12 +205,14 @@ def test_judges_are_listed_banned_and_admitted(rlsum, study, tmp_path):
     with closing(ResponseStore(study / "judging.sqlite", read_study(study))) as store:
         store.people.enrol("anna", {}, "phone")
         store.claim("anna")
-        assert rlsum("human-eval", "judges", study, "--ban", "anna", "-o", tmp_path / "judges.csv")[0] == 0
+        code, printed, _ = rlsum("human-eval", "judges", study, "--ban", "anna", "-o", tmp_path / "judges.csv")
+        assert (code, "Warning" in printed) == (0, False)
         assert store.progress("anna").stage == "barred"
         (row,) = csv.DictReader((tmp_path / "judges.csv").open())
         assert (row["judge"], row["device"], row["barred"]) == ("anna", "phone", "banned")
         assert rlsum("human-eval", "judges", study, "--admit", "anna", "-o", tmp_path / "judges.csv")[0] == 2
         assert rlsum("human-eval", "judges", study, "--admit", "anna")[0] == 0
+        assert "Warning: ann " in rlsum("human-eval", "judges", study, "--ban", "ann")[1]
         assert store.progress("anna").stage == "lost"
 
 
