@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import comparisons
 import numpy as np
 import pytest
@@ -79,5 +81,9 @@ def test_a_run_that_ended_as_its_start_is_named(tmp_path):
     start, trained = (
         folder.scores(next(cell for cell in cells if cell.name == name), "beam") for name in ("start-2", "rouge-2-2")
     )
-    trained.write_text(start.read_text())
+    same = json.loads(start.read_text())
+    same["metrics"]["rouge-1"] = [
+        score + 1e-7 for score in same["metrics"]["rouge-1"]
+    ]  # an encoder rounds by its batch
+    trained.write_text(json.dumps(same))
     assert unchanged(gather(folder, cells, "beam")) == {"rouge-2": [2]}
