@@ -16,13 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rlsum.errors import RecordError
-from rlsum.pages.curves import Curve, Panel, picture
-from rlsum.pages.pictures import COLOURS, Picture
+from rlsum.pages.curves import Curve, Panel, look, picture
+from rlsum.pages.pictures import Picture
 from rlsum.readers import jsonl
 from rlsum.scoring.properties import PROPERTIES
 
 Row = Mapping[str, Any]
 Runs = Mapping[str, Sequence[Sequence[Row]]]  # name -> the rows of metrics.jsonl of its run of each seed
+Looks = Mapping[str, tuple[str, bool]]  # name -> colour, and whether its lines are dashed
 Line = tuple[NDArray[np.float64], NDArray[np.float64], tuple[NDArray[np.float64], NDArray[np.float64]] | None]
 
 
@@ -67,76 +68,70 @@ def draw_runs(runs: Runs, metrics: Sequence[str], start: str | None = None) -> l
     ``start`` names the run that the others started from. It is far longer than they are and gets panels of its own.
     Panels and curves without a value are left out, too: runs may have logged different things.
     """
-    colours = {name: COLOURS[number % len(COLOURS)] for number, name in enumerate(runs)}
     first = {name: rows for name, rows in runs.items() if name == start}
     after = {name: rows for name, rows in runs.items() if name != start}
+    looks = {name: look(number) for number, name in enumerate((*after, *first))}
     planned = [
         (
             "learning-curves",
             "Learning curves",
             "Negative log-likelihood of the reference a token, in training (moving average) and in validation.",
             [
-                *_likelihood_panels(first, colours, f"{start}: "),
-                *_likelihood_panels(after, colours, f"after {start}: " if first else ""),
+                *_likelihood_panels(first, looks, f"{start}: "),
+                *_likelihood_panels(after, looks, f"after {start}: " if first else ""),
             ],
         ),
         (
             "validation",
             "Validation during training",
             "Metrics and properties of summaries of the validation articles.",
-            _validation_panels(after, colours, metrics),
+            _validation_panels(after, looks, metrics),
         ),
         (
             "reward",
             "Reward of samples and of the greedy summary",
             "Moving averages over training batches. A sample that scores above the greedy summary is reinforced.",
-            _reward_panels(after, colours),
+            _reward_panels(after, looks),
         ),
     ]
     drawable = [(name, title, description, _with_data(panels)) for name, title, description, panels in planned]
     return [picture(name, title, description, panels) for name, title, description, panels in drawable if panels]
 
 
-def _curve(name: str, colours: Mapping[str, str], values: Line, smooth: bool = False) -> Curve:
+def _curve(name: str, looks: Looks, values: Line, smooth: bool = False) -> Curve:
     steps, mean, band = values
-    return Curve(name, colours.get(name, COLOURS[0]), steps, mean, smooth, band=None if smooth else band)
+    colour, dashed = looks[name]
+    return Curve(name, colour, steps, mean, smooth, dashed, None if smooth else band)
 
 
-def _likelihood_panels(runs: Runs, colours: Mapping[str, str], prefix: str) -> list[Panel]:
+def _likelihood_panels(runs: Runs, looks: Looks, prefix: str) -> list[Panel]:
     kinds = (("training, nats a token", "train", True), ("validation, nats a token", "valid", False))
     return [
         Panel(
-            prefix + title, tuple(_curve(name, colours, line(rows, kind, "nll"), smooth) for name, rows in runs.items())
+            prefix + title, tuple(_curve(name, looks, line(rows, kind, "nll"), smooth) for name, rows in runs.items())
         )
         for title, kind, smooth in kinds
     ]
 
 
-def _validation_panels(runs: Runs, colours: Mapping[str, str], metrics: Sequence[str]) -> list[Panel]:
+def _validation_panels(runs: Runs, looks: Looks, metrics: Sequence[str]) -> list[Panel]:
     properties = [each for each in PROPERTIES.values() if each.curve]
     shown = [*((name, name, 1.0) for name in metrics), *((each.name, each.label, each.scale) for each in properties)]
     panels = []
     for key, title, scale in shown:
-        curves = (_curve(name, colours, line(rows, "valid", key, scale)) for name, rows in runs.items())
+        curves = (_curve(name, looks, line(rows, "valid", key, scale)) for name, rows in runs.items())
         panels.append(Panel(title, tuple(curves)))
     return panels
 
 
-def _reward_panels(runs: Runs, colours: Mapping[str, str]) -> list[Panel]:
+def _reward_panels(runs: Runs, looks: Looks) -> list[Panel]:
+    def curve(label: str, name: str, key: str, dashed: bool) -> Curve:
+        steps, mean, _ = line(runs[name], "train", key)
+        return Curve(label, looks[name][0], steps, mean, True, dashed)
+
     return [
-        Panel(
-            name,
-            (
-                replace(_curve("sample", colours, line(rows, "train", "reward"), True), colour=colours[name]),
-                replace(
-                    _curve("greedy", colours, line(rows, "train", "baseline_reward"), True),
-                    colour=colours[name],
-                    dashed=True,
-                    band=None,
-                ),
-            ),
-        )
-        for name, rows in runs.items()
+        Panel(name, (curve("sample", name, "reward", False), curve("greedy", name, "baseline_reward", True)))
+        for name in runs
     ]
 
 

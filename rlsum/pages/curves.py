@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rlsum.pages.pictures import Picture, drawn
+from rlsum.pages.pictures import COLOURS, Picture, drawn
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +25,7 @@ COLUMNS = 3
 class Curve:
     """A line of a panel: ``steps`` and ``values`` (n,) each; ``dashed`` for a line that others are compared with.
 
-    ``band`` is the lower and the upper end (n,) of a shaded area around it.
+    ``band``: the lower and the upper end (n,) of a shaded area around it, or of a bar at each point if steps go back.
     """
 
     label: str
@@ -46,6 +46,11 @@ class Panel:
     across: str = "step"
     span: tuple[float, float] | None = None
     scales: tuple[Scale, Scale] = ("linear", "linear")
+
+
+def look(number: int) -> tuple[str, bool]:
+    """The colour of a line by its number, and whether it is dashed: where the colours begin again."""
+    return COLOURS[number % len(COLOURS)], number >= len(COLOURS)
 
 
 def picture(name: str, title: str, description: str, panels: Sequence[Panel]) -> Picture:
@@ -74,7 +79,10 @@ def smoothed(values: NDArray[np.float64], width: int) -> NDArray[np.float64]:
 def _draw(axes: Axes, panel: Panel) -> None:
     for curve in panel.curves:
         if curve.band is not None:
-            axes.fill_between(curve.steps, *curve.band, color=curve.colour, alpha=0.15, linewidth=0)
+            if (np.diff(curve.steps) > 0).all():
+                axes.fill_between(curve.steps, *curve.band, color=curve.colour, alpha=0.15, linewidth=0)
+            else:
+                axes.vlines(curve.steps, *curve.band, color=curve.colour, alpha=0.35, linewidth=1)
         width = max(1, len(curve.steps) // 20) if curve.smooth else 1
         if width > 1 and not curve.dashed:
             axes.plot(curve.steps, curve.values, color=curve.colour, alpha=0.18, linewidth=0.7)

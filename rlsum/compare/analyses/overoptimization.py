@@ -26,7 +26,7 @@ from rlsum.evaluation.rows import Floats
 from rlsum.evaluation.trained.equal_length import EqualLength, at_equal_length
 from rlsum.evaluation.trained.hierarchical import Difference, mean_difference, paired_table
 from rlsum.pages.blocks import Block, Bullets, Paragraph
-from rlsum.pages.curves import Curve, Panel, picture
+from rlsum.pages.curves import Curve, Panel, look, picture
 from rlsum.pages.pictures import COLOURS
 from rlsum.pages.table import SCALE, UNDEFINED, Cell, Table, difference_cell
 from rlsum.scoring.properties import PROPERTIES
@@ -261,8 +261,9 @@ def _panel(name: str, found: Sequence[Path], drawn: Mapping[str, Frontier]) -> P
             continue
         values = SCALE * (each.values[name] - each.values[name][:, :1])
         band = (values.min(axis=0), values.max(axis=0)) if len(values) > 1 else None
-        colour = COLOURS[number % len(COLOURS)]
-        curves.append(Curve(each.system, colour, each.distance.mean(axis=0), values.mean(axis=0), band=band))
+        colour, dashed = look(number)
+        distance = each.distance.mean(axis=0)
+        curves.append(Curve(each.system, colour, distance, values.mean(axis=0), dashed=dashed, band=band))
     for label, frontier in drawn.items():
         if name in frontier.gains:
             curves.append(Curve(label, COLOURS[-1], frontier.kl, SCALE * frontier.gains[name], dashed=True))

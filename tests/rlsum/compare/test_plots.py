@@ -9,7 +9,7 @@ from PIL import Image
 
 from rlsum.compare.plots import draw_runs, line, read_metrics, series
 from rlsum.errors import RecordError
-from rlsum.pages.curves import smoothed
+from rlsum.pages.curves import look, smoothed
 
 ROWS = [
     {"step": 10, "kind": "train", "loss": 2.0, "nll": 2.0},
@@ -71,3 +71,7 @@ def test_pictures_are_the_same_every_time():
 
 def test_runs_that_logged_nothing_have_no_pictures():
     assert draw_runs({"a": [[]], "b": [[{"step": 1, "kind": "train"}]]}, ["rouge-l"]) == []
+
+
+def test_fourteen_lines_look_different():
+    assert len({look(number) for number in range(14)}) == 14
