@@ -81,8 +81,14 @@ def check_free(option: str, path: Path, overwrite: bool = False) -> None:
 
 
 def check_folder(option: str, folder: Path, names: Iterable[str], overwrite: bool = False) -> None:
-    """Raise UserError if ``folder`` is a file, or ``check_free`` fails for one of the names in it."""
+    """Raise UserError if ``folder`` is a file, or ``check_free`` fails for one of the names in it.
+
+    No new folder is left behind: a command that goes on to fail for another reason has written nothing.
+    """
+    missing = [place for place in (folder, *folder.parents) if not place.exists()]
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{option} {folder}: is a file; give the name of a folder")
     for name in names:
         check_free(option, folder / name, overwrite)
+    for place in missing:
+        place.rmdir()

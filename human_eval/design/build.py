@@ -20,6 +20,8 @@ from human_eval.study import Criterion, Enrolment, EqualTexts, Pair, Study, Stud
 Unit = tuple[str, tuple[str, ...]]  # the systems compared at once, two or more, on an item
 
 _LEAST = {"items": 1, "judges": 1, "booklet": 1, "identical": 0, "shuffled": 0, "swapped": 0, "spare": 0}
+_MOST_CHECKS = 100  # of a kind in a booklet; a tenth of them finds who clicks at random
+_MOST_BOOKLETS = 10_000  # one a judge, and `serve` makes as many links
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,9 @@ def _check(outputs: AlignedOutputs, design: StudyDesign, wording: StudyWording, 
     for name, least in _LEAST.items():
         if getattr(design, name) < least:
             raise StudyError(f"--{name} {getattr(design, name)}: expected {least} or more")
+    for name in ("identical", "shuffled", "swapped"):
+        if getattr(design, name) > _MOST_CHECKS:
+            raise StudyError(f"--{name} {getattr(design, name)}: expected {_MOST_CHECKS} or less in each booklet")
     if design.items > len(outputs.articles):
         raise StudyError(
             f"--items {design.items}: only {counted(len(outputs.articles), 'article')} with an output of every system; "
@@ -144,12 +149,18 @@ def _booklets(comparisons: Sequence[Unit], design: StudyDesign, rng: random.Rand
     count = max(-(-len(comparisons) // design.booklet), _most_pairs(comparisons))
     if design.spare > count:
         raise StudyError(f"--spare {design.spare}: more than {count}, as many as a judge more makes; raise --judges")
+    number = design.judges * count + design.spare
+    if number > _MOST_BOOKLETS:
+        raise StudyError(
+            f"--judges {design.judges}: makes {number:,} booklets, each for another person; a study has at most "
+            f"{_MOST_BOOKLETS:,}: give fewer --judges or --items, or a larger --booklet"
+        )
     booklets: list[list[Unit]] = []
     for _ in range(design.judges + (design.spare > 0)):
         order = {item: rng.random() for item, _ in comparisons}
         dealt = sorted(rng.sample(comparisons, len(comparisons)), key=lambda unit: order[unit[0]])
         booklets += [rng.sample(hand, len(hand)) for hand in (dealt[start::count] for start in range(count))]
-    return booklets[: design.judges * count + design.spare]
+    return booklets[:number]
 
 
 def _most_pairs(comparisons: Sequence[Unit]) -> int:

@@ -20,7 +20,7 @@ RANGES: Mapping[str, tuple[Callable[[float], bool], str]] = {
     "ties": (lambda value: 0 <= value < 1, "a number from 0 to below 1, such as 0.2"),
     "correlation": (lambda value: 0 <= value <= 1, "a number from 0 to 1, such as 0.3"),
     "spread": (lambda value: 0 <= value < 0.5, "a number from 0 to below .5, such as 0.1"),
-    "judges": (lambda value: value >= 1 and value % 1 == 0, "a whole number, 1 or more"),
+    "judges": (lambda value: 1 <= value <= 100 and value % 1 == 0, "a whole number from 1 to 100"),
 }
 COLUMNS = (NAME, *RANGES)
 MOST = 20  # rows; more curves cannot be distinguished in one picture

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rlsum.errors import UserError
-from rlsum.files import check_free
+from rlsum.files import check_folder, check_free
 
 NOBODY = 65534
 
@@ -43,6 +43,13 @@ def test_a_read_only_folder_is_refused(folder):
     with without_privileges(), pytest.raises(UserError, match=r"-o .*o.jsonl: cannot be written \(Permission denied\)"):
         check_free("-o", folder / "o.jsonl")
     folder.chmod(0o777)
+
+
+def test_no_folder_is_left_by_a_command_that_goes_on_to_fail(folder):
+    check_folder("-o", folder / "new" / "newer", ["o.jsonl"])
+    check_folder("-o", folder, ["o.jsonl"])
+    assert folder.is_dir()
+    assert not [*folder.iterdir()]
 
 
 def test_a_read_only_file_is_refused_also_to_overwrite(folder):

@@ -155,6 +155,8 @@ def test_no_booklet_shows_a_summary_of_the_baseline_twice_however_large_it_may_b
         ({"judges": 0}, "--judges 0"),
         ({"booklet": 0}, "--booklet 0"),
         ({"swapped": -1}, "--swapped -1: expected 0 or more"),
+        ({"judges": 10**9}, "--judges 1000000000: makes 3,000,000,000 booklets"),
+        ({"shuffled": 1000}, "--shuffled 1000: expected 100 or less"),
         ({"baseline": "bert"}, "--baseline bert: no such system; the outputs are of lead_model, rouge_model"),
     ],
 )

@@ -163,6 +163,7 @@ def test_a_pilot_gives_ties_and_correlation(tmp_path):
         ({}, {"ties": 1.0}, "--ties 1:"),
         ({}, {"correlation": -0.1}, "--correlation"),
         ({"judges": 0}, {}, "--judges 0"),
+        ({"judges": 101}, {}, "--judges 101: expected a whole number from 1 to 100"),
         ({"booklet": 0}, {}, "--booklet 0"),
         ({"about": "everyone"}, {}, "--about 'everyone'"),
         ({}, {"spread": 0.5}, "--spread 0.5"),
