@@ -254,6 +254,8 @@ def test_a_python_block_runs(path, number, tmp_path, monkeypatch, capsys):
     vectors.parent.mkdir(parents=True)
     rows = (f"{word} {i % 3} {i % 5} 1" for i, word in enumerate(LETTERS))
     vectors.write_text("\n".join(rows), encoding="utf-8")  # the reader looks at the content, not at the name
+    mine = "article,model,summary,reference,rating\n1,a,one two,one,3\n1,b,two,one,\n"
+    Path("mine.csv").write_text(mine, encoding="utf-8")
     exec(compile(blocks(path, "python")[number], f"{path.name}, block {number}", "exec"), {})
 
 

@@ -96,7 +96,7 @@ def test_a_corpus_mean_takes_the_place_of_the_batch(folder: Path, tiny_encoder: 
     alone = [learned([text], [listed])[0] for text, listed in zip(*PAIRS, strict=True)]
     np.testing.assert_allclose(together, alone, atol=1e-6)
     other = written(tiny_encoder, tmp_path / "other", {"name": "sbert", "layer": "2"})
-    with pytest.raises(rewards.RewardError, match="goes with a metric trained with centering=batch"):
+    with pytest.raises(rewards.RewardError, match="centering=batch"):
         rewards.load("learned", path=str(other), corpus=str(texts))
 
 

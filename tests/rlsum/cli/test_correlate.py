@@ -101,7 +101,7 @@ def test_a_single_text_one_input_and_one_judge_are_undefined_with_the_reason(rls
     rows = [judged(system=f"s{n}", candidate="a " * n + "b", scores={"overall": n / 9}) for n in range(9)]
     code, printed, _ = rlsum("correlate", rows_of(tmp_path / "input.jsonl", rows), "--metrics", "rouge-1", *FAST)
     assert code == 0
-    assert "no interval: 1 inputs" in printed
+    assert "no interval: 1 input" in printed
 
 
 def test_a_strangers_hundred_systems_on_a_hundred_inputs(rlsum, tmp_path):

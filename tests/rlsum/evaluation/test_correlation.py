@@ -189,7 +189,7 @@ def test_one_input_has_no_interval():
     found = correlate([1, 2, 3], [1, 3, 2], inputs=["a", "a", "a"])
     assert found.value == 0.5
     assert np.isnan(found.low)
-    assert "1 inputs" in found.reason
+    assert "1 input" in found.reason
 
 
 def test_a_system_that_is_often_not_drawn_leaves_no_interval():
