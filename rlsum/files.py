@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from rlsum.errors import UserError
@@ -90,5 +90,6 @@ def check_folder(option: str, folder: Path, names: Iterable[str], overwrite: boo
         raise UserError(f"{option} {folder}: is a file; give the name of a folder")
     for name in names:
         check_free(option, folder / name, overwrite)
-    for place in missing:
-        place.rmdir()
+    with suppress(OSError):  # of NEW/../NAME, or another command writes there by now
+        for place in missing:
+            place.rmdir()

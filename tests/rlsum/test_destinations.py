@@ -65,3 +65,11 @@ def test_file_systems_that_take_no_file_are_refused(place):
     if Path(place).parent.is_dir():
         with pytest.raises(UserError, match="cannot be written"):
             check_free("-o", Path(place), overwrite=True)
+
+
+@pytest.mark.parametrize("place", ["mine/new/report", "new/../report"])
+def test_a_checked_folder_is_not_left_behind(tmp_path, place):
+    (tmp_path / "mine").mkdir()
+    check_folder("-o", tmp_path / place, ("a", "b"))
+    assert not (tmp_path / place).exists()
+    assert [*(tmp_path / "mine").iterdir()] == []
