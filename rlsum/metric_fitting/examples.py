@@ -43,7 +43,7 @@ def examples(judgments: Sequence[Judgment], score: str, groups: str = "*") -> li
         if (value := row.scores.get(score)) is not None
     ]
     if not scored:
-        names = sorted({name for row in matching for name in row.scores})
+        names = sorted({name for row in matching for name, value in row.scores.items() if value is not None})
         choices = f"the scores are {', '.join(names)}" if names else "there are no scores"
         raise UserError(f"--score {score!r}: no judgment has this score{nearest(score, names)}; {choices}")
     return scored

@@ -94,7 +94,9 @@ def fit(
         if fitted.best is not None and number - fitted.best.epoch >= options.patience:
             break
     if fitted.best is None:
-        raise UserError("the validation scores of every epoch are constant; give a lower --learning-rate")
+        raise UserError(
+            "the validation scores of every epoch are constant; give candidates that differ, or a lower --learning-rate"
+        )
     fitted.about |= _progress(fitted, finished=True)
     write_atomically(folder / METRIC, _json(fitted.about))
     return fitted

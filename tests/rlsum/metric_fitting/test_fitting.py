@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -155,3 +156,10 @@ def test_texts_that_hold_nothing_for_a_candidate_get_the_floor_and_are_trained_o
     rows = [Judgment("x1", "ours", "", ("cat runs",), scores={"overall": 0.0})]
     fitted = fit(spec(tiny_encoder), [*TRAIN, *examples(rows, "overall")], VALID, tmp_path / "m", FitOptions(epochs=1))
     assert np.isfinite(fitted.history[1].loss)
+
+
+def test_empty_candidates_have_no_gradient_and_are_told_at_the_end(tiny_encoder, tmp_path):
+    empty = [replace(example, candidate="") for example in TRAIN]
+    assert fit(spec(tiny_encoder), [*empty, *TRAIN], VALID, tmp_path / "m", replace(OPTIONS, batch_size=2)).best
+    with pytest.raises(UserError, match="give candidates that differ"):
+        fit(spec(tiny_encoder), empty, empty, tmp_path / "n", OPTIONS)
