@@ -22,8 +22,6 @@ from human_eval.study import Study, StudyKey
 from rlsum.errors import UserError
 from rlsum.evaluation.agreement import Agreement
 
-RESAMPLES = 500  # for the intervals of agreement
-
 
 @dataclass(frozen=True)
 class JudgeRow:
@@ -114,7 +112,9 @@ def _agreement(study: Study, responses: Sequence[Response], key: StudyKey | None
                 if task.texts[first] < task.texts[second]:
                     pair = task.item, task.texts[first], task.texts[second]
                     pairs[pair].setdefault(response.judge, (response, first, second))
-    shared = {pair: list(judged.values()) for pair, judged in pairs.items() if len(judged) > 1}
+    name = key.items.get if key else str  # rows in the order of `analyse` have its intervals, too
+    shared = {pair: list(pairs[pair].values()) for pair in sorted(pairs, key=lambda pair: name(pair[0]))}
+    shared = {pair: judged for pair, judged in shared.items() if len(judged) > 1}
     if not shared:
         none = Agreement(np.nan, np.nan, np.nan, 0, 0, "no comparison has two judges yet, excluded ones not counted")
         return {criterion.question: none for criterion in study.criteria}
@@ -126,5 +126,5 @@ def _agreement(study: Study, responses: Sequence[Response], key: StudyKey | None
                 texts = len(study.by_id[response.task].texts)
                 matrix[row, column] = criterion.kind.vote(response.answers[criterion.id], texts, *places)
         items = [pair[0] for pair in shared]
-        agreement[criterion.question] = agreements(matrix, items=items, resamples=RESAMPLES)["pairwise"]
+        agreement[criterion.question] = agreements(matrix, items=items)["pairwise"]
     return agreement

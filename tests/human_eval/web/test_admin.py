@@ -1,6 +1,8 @@
 """What the one who runs the study sees, and what stays hidden."""
 
 import json
+from dataclasses import replace
+from itertools import cycle
 
 import pytest
 from markupsafe import escape
@@ -14,11 +16,13 @@ from human_eval.statistics.unblind import unblind
 from human_eval.web.admin import duration, number
 
 
-def work(app, judge, sides, seconds=30):
-    """A judge answers the same to every item."""
+def work(app, judge, *turns, seconds=30):
+    """A judge answers the same to every item, or by turns."""
     browser = app.visit("judge", judge)
     item = browser.post("/start", data={"token": token_of(browser.get("/"))})
-    while item.url.path == "/item":
+    for sides in cycle(turns):
+        if item.url.path != "/item":
+            break
         app.clock.at += seconds
         item = browser.post("/item", data=answers(*sides, token=token_of(item)))
 
@@ -94,11 +98,13 @@ def test_the_verdict_is_hidden_until_the_study_is_closed(app_of):
 def test_the_page_says_what_analyse_says(app_of, planned):
     study = make_study(items=8, booklets=3)
     key, settings = make_key(study), AnalysisSettings()
+    key = replace(key, items={item: f"story {9 - int(item[1:])}" for item in key.items})  # in another order
     if planned:
         settings = AnalysisSettings("overall", planned=Planned(9, 3, 1, 3, THESE))
     app = app_of(study, key=key, settings=settings if planned else None)
-    for judge, sides in (("anna", "left"), ("ben", "right"), ("chris", "left")):
-        work(app, judge, (sides, "none"))
+    work(app, "anna", ("left", "none"))
+    work(app, "ben", ("right", "none"))
+    work(app, "chris", ("left", "none"), ("right", "left"), ("none", "none"))
     admin = app.visit("admin")
     change(admin, "closed")
     page = admin.get("/admin").text
@@ -107,7 +113,9 @@ def test_the_page_says_what_analyse_says(app_of, planned):
     for sentence in (*findings(analysis), *warnings(analysis)):
         assert f"<li>{escape(sentence)}</li>" in page
     for pair in analysis.agreement.values():
-        assert f"<td>{pair['pairwise'].value:.2f}</td>" in page
+        agreement = pair["pairwise"]
+        assert f"<td>{agreement.value:.2f}</td>" in page
+        assert f"<td>{agreement.low:.2f} to {agreement.high:.2f}</td>" in page
     assert ("not as planned: items: planned 9, happened 8" in page) == planned
 
 
