@@ -8,9 +8,13 @@ cosine is about c = |g|^2 / (|g|^2 + noise^2), the share of signal. The mean of 
 n c / (1 + (n - 1) c): one half after 1 / c updates. This tells whether a budget of updates can teach anything, before
 it is spent, and which estimator, temperature or batch gives more signal for its seconds.
 
-Only the loss of the reward counts (gamma is 1, without coverage), and weights stay as they are. Printed are the mean
-over all pairs with a jackknife standard error, of all weights and of each part of the model alone; 1 / c; and the CPU
-seconds of an update. A part with little signal moves as far as the others under Adam, and mostly by noise.
+Only the loss of the reward counts there (gamma is 1, without coverage), and weights stay as they are. Printed are the
+mean over all pairs with a jackknife standard error, of all weights and of each part of the model alone; 1 / c; and the
+CPU seconds of an update. A part with little signal moves as far as the others under Adam, and mostly by noise.
+
+The first line compares what the reward and the likelihood contribute to an update: the mean norms of the gradients of
+gamma L_RL and of (1 - gamma) L_MLE. Where the reward's is the smaller, most of an update is likelihood, and most of
+that is noise, too: raise objective.reward_scale, or take an estimator that divides by the standard deviation.
 """
 
 from __future__ import annotations
@@ -45,7 +49,10 @@ def main() -> None:
         config = configs.load(options.config, [*options.overrides, *FIXED, f"run={folder}/run"])
         if not config.objective.rewarded:
             parser.error(f"{options.config}: objective.kind={config.objective.kind} has no reward to measure")
-        gradients, seconds = measure(trainer_of(config, options.init), options.updates)
+        gradients, likelihood, seconds = measure(trainer_of(config, options.init), options.updates)
+    gamma = configs.load(options.config, options.overrides).objective.gamma
+    reward = torch.cat(list(gradients.values()), 1).norm(dim=1).mean().item()
+    print(f"norms of gradients: reward {gamma * reward:.3g}, likelihood {(1 - gamma) * likelihood:.3g}")
     print(f"{np.mean(seconds):.2f} CPU s an update")
     print_share("all weights", torch.cat(list(gradients.values()), 1))
     for name, part in gradients.items():
@@ -58,9 +65,13 @@ def print_share(name: str, gradients: torch.Tensor) -> None:
     print(f"{name:20} {gradients.shape[1]:>12,} weights  share of signal {cosine:7.4f} +- {error:.4f}  {needed}")
 
 
-def measure(trainer: Trainer, updates: int) -> tuple[dict[str, torch.Tensor], list[float]]:
-    """Gradients (updates, weights) float32 by part of the model, of updates on different articles; CPU seconds."""
+def measure(trainer: Trainer, updates: int) -> tuple[dict[str, torch.Tensor], float, list[float]]:
+    """Gradients of updates on different articles.
+
+    Of L_RL: (updates, weights) float32 by part of the model. Of L_MLE: their mean norm. CPU seconds of each L_RL.
+    """
     training, gradients, seconds = trainer.config.training, defaultdict(list), []
+    likelihood = 0.0
     trainer.model.train()
     with trainer.held:
         for number in range(updates):
@@ -79,7 +90,13 @@ def measure(trainer: Trainer, updates: int) -> tuple[dict[str, torch.Tensor], li
             for name, weights in groupby(trainer.model.named_parameters(), lambda named: named[0].partition(".")[0]):
                 gradients[name].append(torch.cat([_gradient(weight) for _, weight in weights]))
             trainer.model.zero_grad()
-    return {name: torch.stack(rows) for name, rows in gradients.items()}, seconds
+            for batch in batches:
+                loss = trainer.step.step.mle(trainer.model, batch).loss  # type: ignore[attr-defined]
+                (loss * len(batch) / len(rows)).backward()
+            whole = torch.cat([_gradient(weight) for weight in trainer.model.parameters()])
+            likelihood += whole.norm().item() / updates
+            trainer.model.zero_grad()
+    return {name: torch.stack(rows) for name, rows in gradients.items()}, likelihood, seconds
 
 
 def _gradient(weight: torch.Tensor) -> torch.Tensor:

@@ -62,7 +62,9 @@ def test_the_script_measures_a_checkpoint(tmp_path, monkeypatch, capsys):
     command = ["measure_signal", str(path), *rewarded, "--init", str(run), "--updates", "4"]
     monkeypatch.setattr(sys, "argv", command)
     measure_signal.main()
-    parts = re.findall(r"^(\w+).* weights  share of signal +-?[\d.]+ \+- [\d.]+", capsys.readouterr().out, re.MULTILINE)
+    out = capsys.readouterr().out
+    assert re.match(r"norms of gradients: reward 0\.\d+, likelihood 0\.\d+\n", out)
+    parts = re.findall(r"^(\w+).* weights  share of signal +-?[\d.]+ \+- [\d.]+", out, re.MULTILINE)
     assert parts[0] == "all"
     assert {"embed", "encoder", "gate", "word_out"} <= set(parts)
     monkeypatch.setattr(sys, "argv", [part for part in command if part not in rewarded])
