@@ -42,7 +42,7 @@ def main() -> None:
     parser.add_argument("overrides", nargs="*", help="section.key=value")
     parser.add_argument("--init", type=Path, required=True, help="the run or checkpoint whose gradients are measured")
     parser.add_argument("--updates", type=int, default=24, help="independent updates, 3 or more")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     if options.updates < 3:
         parser.error(f"--updates={options.updates}: must be 3 or more, for a standard error")
     with tempfile.TemporaryDirectory() as folder:

@@ -82,7 +82,8 @@ class Folder:
     def claim(self) -> None:
         """Make the folder, or check that it belongs to this comparison; record what was added.
 
-        Raises FolderError for a folder of another comparison, with what differs, or one that cannot be written.
+        A comparison of which nothing has been made yet may still change. Raises FolderError for a folder of another
+        comparison, with what differs, or one that cannot be written.
         """
         record = self.path / RECORD
         if (self.path / OLD_DEMO).exists() and not record.exists():
@@ -95,6 +96,8 @@ class Folder:
                 (self.path / name).mkdir(parents=True, exist_ok=True)
             with self.lock("record", wait=True):
                 known = yaml.safe_load(record.read_text(encoding="utf-8")) if record.exists() else {}
+                if not any(any((self.path / name).iterdir()) for name in ("runs", "outputs")):
+                    known = {key: known[key] for key in known if key == "simulate" and (self.path / "data").exists()}
                 now = configs.as_mapping(self.comparison)
                 if found := differences(known, now):
                     lines = "\n".join(f"  {line}" for line in found)

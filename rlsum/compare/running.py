@@ -70,6 +70,7 @@ def run(
             preflight.check(comparison, cells)
             if timed:
                 show(preflight.plan(comparison, cells, preflight.costs(folder, cells), jobs), console)
+            folder.claim()  # again: until something is made, another configuration may have taken the folder
         with watching(folder, chosen, console) as watch:
             failed = Work(folder, cells, chosen, jobs, retry).run(watch)
     if task is not None:

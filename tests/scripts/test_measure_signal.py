@@ -59,7 +59,7 @@ def test_the_script_measures_a_checkpoint(tmp_path, monkeypatch, capsys):
     path.write_text(CONFIG.format(train=train, run=run))
     trainer(configs.load(path)).fit()
     rewarded = ["model=null", "objective={kind: mixed, reward: rouge-l, samples: 2}", "training.validate_decoded=2"]
-    command = ["measure_signal", str(path), *rewarded, "--init", str(run), "--updates", "4"]
+    command = ["measure_signal", str(path), "--init", str(run), *rewarded, "--updates", "4"]
     monkeypatch.setattr(sys, "argv", command)
     measure_signal.main()
     out = capsys.readouterr().out

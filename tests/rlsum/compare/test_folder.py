@@ -16,8 +16,13 @@ def folder_of(path, **changes):
     return Folder(comparisons.comparison(path, **changes))
 
 
+def begin(path):
+    (path / "runs" / "start-1").mkdir()
+
+
 def test_a_folder_made_by_another_configuration_is_refused_with_what_differs(tmp_path):
     folder_of(tmp_path).claim()
+    begin(tmp_path)
     cell = {**comparisons.values(tmp_path)["cell"], "objective": {"kind": "mixed", "samples": 3}}
     with pytest.raises(FolderError, match=r"cell\.objective\.samples: was 2, now 3\nchoose another folder"):
         folder_of(tmp_path, cell=cell).claim()
@@ -26,8 +31,25 @@ def test_a_folder_made_by_another_configuration_is_refused_with_what_differs(tmp
     folder_of(tmp_path).claim()
 
 
+def test_a_comparison_may_change_until_something_is_made(tmp_path):
+    folder_of(tmp_path, rewards={"rouge-l": {"reward": "rouge-l", "scale": 4}}).claim()
+    folder_of(tmp_path).claim()
+    begin(tmp_path)
+    folder_of(tmp_path).claim()
+    with pytest.raises(FolderError, match=r"rewards\.rouge-l\.scale"):
+        folder_of(tmp_path, rewards={"rouge-l": {"reward": "rouge-l", "scale": 4}}).claim()
+
+
+def test_a_corpus_that_is_made_stays(tmp_path):
+    folder_of(tmp_path).claim()
+    folder_of(tmp_path).prepare()
+    with pytest.raises(FolderError, match=r"simulate\.seed: was 1, now 2"):
+        folder_of(tmp_path, simulate={**comparisons.values(tmp_path)["simulate"], "seed": 2}).claim()
+
+
 def test_a_comparison_may_grow_in_its_folder(tmp_path):
     folder_of(tmp_path).claim()
+    begin(tmp_path)
     grown = {"seeds": [3], "rewards": {"rouge-1": "rouge-1"}, "metrics": ["bleu"], "controls": []}
     folder_of(tmp_path, **grown).claim()
     with pytest.raises(FolderError, match=r"rewards\.rouge-2"):  # what another had trained still counts
