@@ -112,8 +112,9 @@ def _agreement(study: Study, responses: Sequence[Response], key: StudyKey | None
                 if task.texts[first] < task.texts[second]:
                     pair = task.item, task.texts[first], task.texts[second]
                     pairs[pair].setdefault(response.judge, (response, first, second))
-    name = key.items.get if key else str  # rows in the order of `analyse` have its intervals, too
-    shared = {pair: list(pairs[pair].values()) for pair in sorted(pairs, key=lambda pair: name(pair[0]))}
+    names = key.items if key else {}
+    in_order = sorted(pairs, key=lambda pair: names.get(pair[0], pair[0]))  # as in `analyse`, for the same intervals
+    shared = {pair: list(pairs[pair].values()) for pair in in_order}
     shared = {pair: judged for pair, judged in shared.items() if len(judged) > 1}
     if not shared:
         none = Agreement(np.nan, np.nan, np.nan, 0, 0, "no comparison has two judges yet, excluded ones not counted")
