@@ -66,6 +66,8 @@ def export(
         files = prolific(blind, link)
         write_files(out, files)
     else:
+        if blind.enrolment.questions or blind.interface.language != "en":
+            typer.echo("Warning: these files are English, and ask no questions about judges; only the app does")
         numbers = booklet_numbers("--booklets", booklets, blind) if booklets else list(range(len(blind.booklets)))
         files = {"offline": offline, "csv": sheets, "mturk": mturk}[to](blind, numbers)
         with closing(ResponseStore(database_path(database, study), blind)) as store, store.reserving(numbers):

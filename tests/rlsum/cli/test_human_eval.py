@@ -223,6 +223,8 @@ def test_consent_and_questions_come_from_files(rlsum, files, tmp_path):
     assert rlsum("human-eval", "build", *files[:2], "-o", tmp_path / "study", *options)[0] == 0
     built = read_study(tmp_path / "study")
     assert built.enrolment == Enrolment("You may stop at any time.", (AboutJudge("age", "How old are you?"),))
+    _, out, _ = rlsum("human-eval", "export", tmp_path / "study", "--to", "offline", "-o", tmp_path / "forms")
+    assert "only the app" in out  # asks the questions
     for to in ("offline", "mturk"):
         assert rlsum("human-eval", "export", tmp_path / "study", "--to", to, "-o", tmp_path / to)[0] == 0
         page = next((tmp_path / to).glob("*.html")).read_text()
