@@ -25,7 +25,7 @@ from rlsum.simulation.word_vectors import train_from_corpus
 RECORD, OLD_DEMO = "comparison.yaml", "plan.json"
 # FREE keys change no file that exists. In GROWING sections members may come and go; one that stays must not change.
 FREE = ("seeds", "controls", "controls_of", "metrics", "compared_with", "correlation", "study", "margin", "launcher")
-GROWING = ("rewards", "variants", "choosing", "outputs")
+GROWING = ("rewards", "variants", "choosing", "outputs", "decoding")
 STATE, RESULT, METRICS = "state.safetensors", "result.json", "metrics.jsonl"  # of a run
 
 Stage = Literal["waiting", "training", "decoding", "scoring", "done", "failed"]

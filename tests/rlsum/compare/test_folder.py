@@ -51,6 +51,7 @@ def test_a_comparison_may_grow_in_its_folder(tmp_path):
     folder_of(tmp_path).claim()
     begin(tmp_path)
     grown = {"seeds": [3], "rewards": {"rouge-1": "rouge-1"}, "metrics": ["bleu"], "controls": []}
+    grown["decoding"] = {**comparisons.values(tmp_path)["decoding"], "short": {"length_penalty": 0.5}}
     folder_of(tmp_path, **grown).claim()
     with pytest.raises(FolderError, match=r"rewards\.rouge-2"):  # what another had trained still counts
         folder_of(tmp_path, rewards={"rouge-2": {"reward": "rouge-2", "scale": 2}}).claim()
