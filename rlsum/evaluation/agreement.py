@@ -5,7 +5,6 @@ Judgments are a matrix (n, judges), NaN for none. A column is a person, or the f
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
@@ -112,6 +111,8 @@ def pairable(judgments: ArrayLike, inputs: Ids | None) -> tuple[Floats, Ints, in
 
 def _alpha(matrix: Floats, unit: Ints, units: int, scale: Scale) -> Engine:
     """Alpha (b,) under weights of the units (b, units)."""
+    if scale == "interval":
+        return _interval_alpha(matrix, unit, units)
     given = ~np.isnan(matrix)
     distinct, code = np.unique(matrix[given], return_inverse=True)
     item = np.nonzero(given)[0]
@@ -121,15 +122,6 @@ def _alpha(matrix: Floats, unit: Ints, units: int, scale: Scale) -> Engine:
     within = np.zeros((units, len(distinct)))
     np.add.at(within, unit, counts)
 
-    def squared(weights: Floats, values: Floats) -> Floats:
-        """Alpha for squared differences of ``values`` (b or 1, v), the values of the distinct judgments."""
-        sums, squares = values @ counts.T, values**2 @ counts.T  # (b or 1, items)
-        observed = (weights[:, unit] * (size * squares - sums**2) / (size - 1)).sum(1)
-        total = weights @ within
-        number = total.sum(1)
-        spread = number * (total * values**2).sum(1) - (total * values).sum(1) ** 2
-        return _corrected(observed * (number - 1), spread)
-
     def nominal(weights: Floats) -> Floats:
         observed = weights @ np.bincount(unit, (size**2 - (counts**2).sum(1)) / (size - 1), units)
         total = weights @ within
@@ -138,14 +130,29 @@ def _alpha(matrix: Floats, unit: Ints, units: int, scale: Scale) -> Engine:
 
     def ordinal(weights: Floats) -> Floats:
         total = weights @ within
+        number = total.sum(1)
         ranks = np.cumsum(total, axis=1) - total / 2
-        return squared(weights, ranks - ranks.mean(1, keepdims=True))
+        ranks -= ranks.mean(1, keepdims=True)
+        sums, squares = ranks @ counts.T, ranks**2 @ counts.T  # (b, items)
+        observed = (weights[:, unit] * (size * squares - sums**2) / (size - 1)).sum(1)
+        spread = number * (total * ranks**2).sum(1) - (total * ranks).sum(1) ** 2
+        return _corrected(observed * (number - 1), spread)
 
-    def of_interval(weights: Floats) -> Floats:
-        return squared(weights, ((distinct - distinct.mean()) / np.ptp(distinct))[None])
+    return nominal if scale == "nominal" else ordinal
 
-    engines: dict[Scale, Callable[[Floats], Floats]] = {"nominal": nominal, "ordinal": ordinal, "interval": of_interval}
-    return engines[scale]
+
+def _interval_alpha(matrix: Floats, unit: Ints, units: int) -> Engine:
+    """Alpha on the interval scale from sums over units: continuous scores have as many values as judgments."""
+    scaled = (matrix - np.nanmean(matrix)) / (np.nanmax(matrix) - np.nanmin(matrix))
+    size, sums, squares = (~np.isnan(matrix)).sum(1), np.nansum(scaled, 1), np.nansum(scaled**2, 1)
+    columns = size, sums, squares, (size * squares - sums**2) / (size - 1)
+    of_units = np.stack([np.bincount(unit, column, units) for column in columns], axis=1)
+
+    def alpha(weights: Floats) -> Floats:
+        number, total, total_squares, observed = (weights @ of_units).T
+        return _corrected(observed * (number - 1), number * total_squares - total**2)
+
+    return alpha
 
 
 def _corrected(observed: Floats, expected: Floats) -> Floats:

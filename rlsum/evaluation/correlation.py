@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import kendalltau
 
 from rlsum.evaluation.coefficients import COEFFICIENTS
-from rlsum.evaluation.population import Random, check_random, population_interval
+from rlsum.evaluation.population import Random, check_random, counted, population_interval
 from rlsum.evaluation.ranking import soft_pairwise_accuracy, tie_calibrated_accuracy
 from rlsum.evaluation.rows import Floats, Ids, Ints, Rows, constant, judged_rows
 from rlsum.evaluation.statistics import row_blocks
@@ -23,6 +23,7 @@ from rlsum.evaluation.weighted import LONG, Engine, Level, Statistic, by_unit, c
 
 LEVEL = 0.95
 RESAMPLES = 2_000
+FEWEST = 30  # inputs of a bootstrap's interval, whose percentiles miss too often with fewer
 ENOUGH = 0.95  # share of resamples in which a statistic must be defined for an interval
 
 
@@ -89,6 +90,8 @@ def correlate(
         low, high, reason = population_interval(rows, statistic, level, random, confidence)
     elif random != "inputs":
         reason = f"no interval: {statistic} has none over new systems; use random=inputs"
+    elif resamples and (reason := few_inputs(len(np.unique(rows.unit)))):
+        pass
     elif resamples:
         low, high, reason = interval(engine(rows, statistic, level), rows.unit, rows.units, confidence, resamples, seed)
     return replace(result, value=value, epsilon=epsilon, low=low, high=high, reason=reason)
@@ -148,6 +151,12 @@ def percentiles(values: Floats, confidence: float) -> tuple[float, float, str]:
         return float("nan"), float("nan"), f"no interval: undefined in {share:.0%} of the resamples"
     low, high = np.quantile(defined, [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high), ""
+
+
+def few_inputs(inputs: int) -> str:
+    """Why a bootstrap of so many inputs has no interval; "" if it has one."""
+    counts = f"{counted(inputs, 'input')}; with fewer than {FEWEST} a bootstrap does not hold its level"
+    return f"no interval: {counts}" if inputs < FEWEST else ""
 
 
 def interval(

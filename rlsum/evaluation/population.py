@@ -7,6 +7,7 @@ those that hold their level in `scripts/calibration/population_tests.py`; where 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -17,7 +18,7 @@ from scipy.stats import t as student
 
 from rlsum.evaluation.coefficients import COEFFICIENTS
 from rlsum.evaluation.influence import row_influence
-from rlsum.evaluation.rows import Floats, Rows
+from rlsum.evaluation.rows import Floats, Ids, Rows
 from rlsum.evaluation.weighted import Level, Statistic, by_unit
 
 Random = Literal["inputs", "systems", "both"]
@@ -60,9 +61,14 @@ NEW: dict[tuple[str, str], Fewest] = {
 
 def chosen_random(statistic: Statistic, level: Level, inputs: Sequence[Any], systems: Sequence[Any]) -> Random:
     """What is random unless the user says: both where systems share inputs and are enough for an interval."""
-    count = len(set(systems))
-    crossed = count < len(systems) > len(set(inputs))
-    return "both" if crossed and not why_not(statistic, level, count, len(set(inputs)), "both") else "inputs"
+    crossed = len(set(systems)) < len(systems) > len(set(inputs))
+    return "both" if crossed and not why_not(statistic, level, *sizes(inputs, systems, level), "both") else "inputs"
+
+
+def sizes(inputs: Ids, systems: Ids, level: Level) -> tuple[int, int]:
+    """How many systems and inputs rows have; at level input the systems of the middle input, as each has its own."""
+    texts = Counter(inputs)
+    return int(np.median([*texts.values()])) if level == "input" and texts else len(set(systems)), len(texts)
 
 
 def check_random(random: str) -> None:
@@ -76,20 +82,24 @@ def why_not(statistic: Statistic, level: Level, systems: int, inputs: int, rando
     fewest = (GIVEN if random == "inputs" else NEW).get((statistic, level), Fewest(0, 0))
     needed, over = (fewest.test, fewest.test_inputs) if test else (fewest.interval, fewest.inputs)
     of_whom = "for these systems" if random == "inputs" else "over new systems"
-    other = "" if random == "inputs" else "; use random=inputs"
+    other = "; use random=inputs"
+    if random == "inputs" or why_not(statistic, level, systems, inputs, "inputs", test):
+        other = ""
     if not needed:
         return f"no method for {statistic} at level {level} {of_whom} is known to hold its level{other}"
     if level != "system" and random == "systems":
         return f"no method at level {level} over new systems on these inputs is known to hold its level; use both"
     if systems < needed:
-        return f"{_counted(systems, 'system')}; with fewer than {needed} no method {of_whom} holds its level{other}"
+        of = " an input" if level == "input" else ""
+        return f"{counted(systems, 'system')}{of}; with fewer than {needed} no method {of_whom} holds its level{other}"
     if inputs < over:
-        return f"{_counted(inputs, 'input')}; with fewer than {over} no method {of_whom} holds its level{other}"
+        return f"{counted(inputs, 'input')}; with fewer than {over} no method {of_whom} holds its level{other}"
     return ""
 
 
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+def counted(count: int, noun: str) -> str:
+    """A number and its noun: ``1 input``, ``1,200 inputs``."""
+    return f"{count:,} {noun if count == 1 else noun + 's'}"
 
 
 def _fisher(values: Floats) -> Floats:
@@ -217,8 +227,10 @@ def no_interval(reason: str) -> Interval:
 def t_interval(found: Spread, level: Level, confidence: float) -> Interval:
     """The t interval of a coefficient, on the scale of Fisher's z but for level system."""
     value, error, degrees = found
-    if np.isnan(error) or abs(value) > 1 - 1e-6:
-        return no_interval("the values do not vary between inputs or systems")
+    if abs(value) > 1 - 1e-6:
+        return no_interval("a perfect correlation has none")
+    if np.isnan(error):
+        return no_interval("the estimated variance over inputs or systems is not positive")
     width = student.ppf((1 + confidence) / 2, degrees) * error
     if level == "system":
         return Interval(max(value - width, -1.0), min(value + width, 1.0))
@@ -237,12 +249,12 @@ def t_test(found: Spread) -> tuple[float, float]:
 def population_interval(rows: Rows, statistic: Statistic, level: Level, random: Random, confidence: float) -> Interval:
     """The interval of a coefficient over new inputs, new systems or both."""
     rows = valued(rows, statistic, level)
-    if reason := why_not(statistic, level, len(np.unique(rows.system)), len(np.unique(rows.unit)), random):
+    if reason := why_not(statistic, level, *sizes(rows.unit, rows.system, level), random):
         return no_interval(reason)
     if level == "system" and random != "inputs":
         means = system_means(rows)
         value = float(COEFFICIENTS[statistic](means.human, means.metric))
         if abs(value) > 1 - 1e-6:
-            return no_interval("a perfect correlation of systems has none")
+            return no_interval("a perfect correlation has none")
         return Interval(*system_interval(value, len(means), statistic, confidence))
     return t_interval(estimate(rows, statistic, level, random), level, confidence)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from rlsum.evaluation.coefficients import COEFFICIENTS
 from rlsum.evaluation.correlation import needed, why_undefined
 from rlsum.evaluation.permutation import defined_in_both, p_values, swapped_differences
-from rlsum.evaluation.population import MEANING, Random, estimated_difference, system_means, t_test, why_not
+from rlsum.evaluation.population import MEANING, Random, estimated_difference, sizes, system_means, t_test, why_not
 from rlsum.evaluation.rows import Ids, Rows, constant, paired_rows
 from rlsum.evaluation.statistics import RESAMPLES, holm
 from rlsum.evaluation.weighted import Level, Statistic, check
@@ -79,8 +79,7 @@ def compare_all_metrics(
     """
     check(statistic, level)
     needed(level, inputs, systems, random)
-    if test not in get_args(TestOption):
-        raise ValueError(f"test={test!r} is unknown; use one of {', '.join(get_args(TestOption))}")
+    check_test(test)
     if resamples < 1:
         raise ValueError(f"resamples={resamples} must be at least 1; {RESAMPLES:,} is usual")
     if random != "inputs" and test != "auto":
@@ -95,10 +94,10 @@ def compare_all_metrics(
         result = MetricTest(a, b, chosen, statistic, level, nan, nan, nan, len(first), 0, why)
         if level == "input":
             first, second = defined_in_both(first, second, statistic)
-        count, units = (len(np.unique(ids)) for ids in (first.system, first.unit))
+        count, units = sizes(first.unit, first.system, level)
         if reason := _undefined(first, second, statistic, level):
             tests.append(replace(result, reason=reason))
-        elif (random != "inputs" or chosen == "clustered t") and (
+        elif (random != "inputs" or (test == "auto" and (level == "system" or statistic in COEFFICIENTS))) and (
             reason := why_not(statistic, level, count, units, random, test=True)
         ):
             tests.append(replace(result, units=units if random == "inputs" else count, reason=f"no test: {reason}"))
@@ -111,6 +110,12 @@ def compare_all_metrics(
         else:
             tests.append(_by_permutation(result, first, second, resamples, seed))
     return with_holm(tests)
+
+
+def check_test(test: str) -> None:
+    """Raise ValueError for an unknown name."""
+    if test not in get_args(TestOption):
+        raise ValueError(f"test={test!r} is unknown; use one of {', '.join(get_args(TestOption))}")
 
 
 def with_holm(tests: Sequence[MetricTest]) -> list[MetricTest]:
@@ -153,7 +158,7 @@ def _by_t(result: MetricTest, first: Rows, second: Rows, random: Random) -> Metr
     found = estimated_difference(first, second, result.statistic, result.level, random)
     p, p_greater = t_test(found)
     units = len(np.unique(first.unit if random == "inputs" else first.system))
-    reason = "no test: the difference does not vary between inputs or systems" if np.isnan(p) else ""
+    reason = "no test: the estimated variance of the difference is not positive" if np.isnan(p) else ""
     return replace(result, difference=found.value, p=p, p_greater=p_greater, units=units, reason=reason)
 
 
@@ -183,7 +188,7 @@ def _by_permutation(result: MetricTest, first: Rows, second: Rows, resamples: in
     warnings: tuple[str, ...] = ()
     if result.statistic == "pearson" and far_from_normal(first.metric) != far_from_normal(second.metric):
         warnings = (UNLIKE,)
-    if result.level == "system" and result.why == "requested" and result.statistic in COEFFICIENTS:
+    if result.level == "system" and result.why == "requested":
         warnings += (SYSTEMS,)
     if result.test == "permutation":
         if result.level == "input":
@@ -209,6 +214,8 @@ def _undefined(first: Rows, second: Rows, statistic: Statistic, level: Level) ->
     if (statistic, level) == ("acc-t", "pooled"):
         return "acc-t has no test over all rows; compare metrics at level='input'"
     if first.judged and not len(first):
+        if level == "input":
+            return "no input has two rows on which the scores of people and of both metrics vary"
         return "no judged row has both metrics defined"
     if len(first) and constant(first.human):
         return "the human scores are constant"

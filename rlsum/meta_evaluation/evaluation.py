@@ -11,12 +11,12 @@ import numpy as np
 
 from rlsum.errors import UserError
 from rlsum.evaluation.agreement import Agreement, judge_ceiling, krippendorff_alpha
-from rlsum.evaluation.correlation import correlate
-from rlsum.evaluation.population import Random, chosen_random
+from rlsum.evaluation.correlation import correlate, few_inputs
+from rlsum.evaluation.population import Random, check_random, chosen_random
 from rlsum.evaluation.rows import Ints, members
-from rlsum.evaluation.significance import MetricTest, compare_all_metrics
+from rlsum.evaluation.significance import MetricTest, check_test, compare_all_metrics
 from rlsum.evaluation.weighted import Level, Statistic, check
-from rlsum.meta_evaluation.grouped import Choices, GroupedCorrelation, compare_within, correlate_within
+from rlsum.meta_evaluation.grouped import AVERAGES, Choices, GroupedCorrelation, compare_within, correlate_within
 from rlsum.meta_evaluation.scores import ScoreTable
 
 STATISTICS: tuple[Statistic, ...] = ("spearman", "pearson", "kendall")
@@ -60,15 +60,27 @@ def meta_evaluate(
         check(statistic, level_of(statistic, choices))
     alpha = None
     if table.judges is not None:
-        alpha = krippendorff_alpha(
-            table.judges.scores, inputs=table.inputs, resamples=choices.resamples, seed=choices.seed
-        )
+        few = few_inputs(len(set(table.inputs)))
+        resamples = 0 if few else choices.resamples
+        alpha = krippendorff_alpha(table.judges.scores, inputs=table.inputs, resamples=resamples, seed=choices.seed)
+        alpha = replace(alpha, reason=alpha.reason or few)
     return Results(table, choices, tuple(evaluate(table, name, choices) for name in statistics), alpha)
 
 
 def check_choices(choices: Choices, statistics: Sequence[Statistic]) -> None:
-    """Raise UserError for a test or a population that the level, the statistics or the groups do not have."""
+    """Raise UserError for a test or a population that the level, the statistics or the groups do not have.
+
+    Raises ValueError for an unknown one.
+    """
     test, random = choices.test, choices.random
+    for statistic in statistics:
+        check(statistic, level_of(statistic, choices))
+    check_random(random or "inputs")
+    check_test(test)
+    if choices.average not in (None, *AVERAGES):
+        raise UserError(f"average={choices.average!r} is unknown; use one of {', '.join(AVERAGES)}")
+    if choices.resamples < 0 or choices.seed < 0:
+        raise UserError(f"resamples={choices.resamples} and seed={choices.seed} must be 0 or more")
     if random in ("systems", "both") and (choices.average or test != "auto"):
         option = "--by-group" if choices.average else f"--test {test}"
         raise UserError(f"--random {random}: {option} takes the systems as given; omit one of the two")
@@ -140,7 +152,9 @@ def _ceiling(table: ScoreTable, statistic: Any, choices: Choices) -> Agreement:
         )
 
     if choices.average is None:
-        return ceiling(np.arange(len(table)), choices.resamples)
+        few = few_inputs(len(set(table.inputs)))
+        all_rows = ceiling(np.arange(len(table)), 0 if few else choices.resamples)
+        return replace(all_rows, reason=all_rows.reason or few)
     groups = [ceiling(chosen, 0) for chosen in members(table.groups).values()]
     defined = [group for group in groups if not np.isnan(group.value)]
     if not defined:

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from rlsum.evaluation.population import counted
 from rlsum.evaluation.significance import MetricTest
 from rlsum.meta_evaluation.evaluation import Result, Results
 from rlsum.meta_evaluation.grouped import AVERAGES, GroupedCorrelation
@@ -41,15 +42,16 @@ def material(evaluation: Results) -> list[str]:
     """Counts of what was evaluated, left out or undefined, with reasons."""
     table = evaluation.table
     inputs, systems, groups = len(set(table.inputs)), len(set(table.systems)), len(set(table.groups))
-    lines = [f"{len(table):,} judged texts of {inputs:,} inputs by {systems:,} systems; human score {table.score!r}."]
+    texts, of = counted(len(table), "judged text"), f"{counted(inputs, 'input')} by {counted(systems, 'system')}"
+    lines = [f"{texts} of {of}; human score {table.score!r}."]
     lines += [f"Left out: {count:,} {reason}." for reason, count in table.left_out.items()]
     for label, column in table.columns.items():
-        lines += [f"{label}: {count:,} texts undefined: {why}." for why, count in column.undefined.items()]
+        lines += [f"{label}: {counted(count, 'text')} undefined: {why}." for why, count in column.undefined.items()]
     if groups > 1 and evaluation.choices.average is None:
         lines.append(f"The rows of {groups:,} groups are pooled; --by-group correlates within each group and averages.")
     if evaluation.choices.average is not None:
         average = AVERAGES[evaluation.choices.average]
-        lines.append(f"Correlations are computed within {groups:,} groups; average: {average}.")
+        lines.append(f"Correlations are computed within {counted(groups, 'group')}; average: {average}.")
     lines += [f"Note: {note}." for note in table.notes]
     return lines
 
@@ -96,7 +98,9 @@ def _inputs_left_out(name: str, label: str, grouped: GroupedCorrelation) -> list
     parts = grouped.groups.values() if grouped.groups else [grouped.average]
     over, left_out = sum(each.over for each in parts), sum(each.left_out for each in parts)
     why = "a single text, or scores that do not vary"
-    return [f"{name} of {label}: of {over:,} inputs; {left_out:,} left out ({why})."] if left_out else []
+    if not left_out or not over:
+        return []
+    return [f"{name} of {label}: the mean of {counted(over, 'input')}; {left_out:,} left out ({why})."]
 
 
 def _result(evaluation: Results, result: Result) -> list[str]:
@@ -128,18 +132,23 @@ def _equals(best: str, metrics: Sequence[str], result: Result) -> str:
 def _length(name: str, length: str, value: float, metrics: dict[str, float], result: Result) -> str:
     """Length against the metrics, with the verdicts of the tests."""
     below = [label for label, metric in metrics.items() if value > metric]
-    significant = [
+    tests = [
         test
         for test in result.tests
-        if length in (test.a, test.b) and test.p_holm < ALPHA and (test.a if test.b == length else test.b) in metrics
+        if length in (test.a, test.b)
+        and not math.isnan(test.p_holm)
+        and (test.a if test.b == length else test.b) in metrics
     ]
+    significant = [test for test in tests if test.p_holm < ALPHA]
     above = sum((test.difference > 0) == (test.a == length) for test in significant)
-    shown = f"significantly above {above} and significantly below {len(significant) - above} of {len(metrics)} metrics"
+    shown = f"significantly above {above} and significantly below {len(significant) - above} of {len(tests)} metrics"
+    shown = shown if tests else "no test"
     if len(below) == len(metrics):
         return f"{name}: {length} alone beats every metric, at {number(value)} ({shown})."
     if below:
         return f"{name}: {length} alone reaches {number(value)}, more than {', '.join(below)} ({shown})."
-    return f"{name}: {length} alone reaches {number(value)}, less than every metric ({shown})."
+    least = "less than every metric" if value < min(metrics.values()) else "no more than any metric"
+    return f"{name}: {length} alone reaches {number(value)}, {least} ({shown})."
 
 
 def _undetected(name: str, result: Result) -> list[str]:
@@ -148,7 +157,7 @@ def _undetected(name: str, result: Result) -> list[str]:
     if not defined:
         return []
     differing = len(defined) - len(undetected)
-    total = f"of {len(defined)} pairs {differing} differ (p < {ALPHA} after Holm's correction)"
+    total = f"{differing} of {counted(len(defined), 'pair')} differ (p < {ALPHA} after Holm's correction)"
     if not undetected:
         return [f"{name}: {total}."]
     listed = f": {'; '.join(undetected)}" if len(undetected) <= FEW else ", see the table of tests"

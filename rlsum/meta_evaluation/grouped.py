@@ -20,6 +20,7 @@ from rlsum.evaluation.population import (
     estimate,
     estimated_difference,
     no_interval,
+    sizes,
     t_interval,
     t_test,
     valued,
@@ -91,6 +92,8 @@ def compare_within(table: ScoreTable, statistic: Statistic, level: Level, choice
     if statistic in COEFFICIENTS and choices.test == "auto":
         return with_holm([_by_t(table, a, b, statistic, level, choices) for a, b in combinations(table.columns, 2)])
     groups = list(members(table.groups).values())
+    swapped = choices.test != "auto" or level != "system"
+    unlike = "" if swapped else f"no test: {why_not(statistic, level, 0, 0, 'inputs', test=True)}"
     tests = []
     for a, b in combinations(table.columns, 2):
         parts: list[Swapped] = []
@@ -112,7 +115,10 @@ def compare_within(table: ScoreTable, statistic: Statistic, level: Level, choice
             why += f" ({len(groups) - len(parts)} more are undefined)"
         nan = float("nan")
         test = MetricTest(a, b, "clustered permutation", statistic, level, nan, nan, nan, len(table), 0, why)
-        tests.append(_tested(test, parts, weights) if parts else replace(test, reason="undefined in every group"))
+        if unlike or not parts:
+            tests.append(replace(test, reason=unlike or "undefined in every group"))
+        else:
+            tests.append(_tested(test, parts, weights))
     return with_holm(tests)
 
 
@@ -138,7 +144,7 @@ def _by_t(table: ScoreTable, a: str, b: str, statistic: Statistic, level: Level,
         return replace(test, why=why, reason="undefined in every group")
     mean = averaged(parts, np.array(weights, dtype=np.float64))
     p, p_greater = t_test(mean)
-    reason = "no test: the difference does not vary between inputs" if np.isnan(p) else ""
+    reason = "no test: the estimated variance of the difference is not positive" if np.isnan(p) else ""
     units = sum(part.degrees + 1 for part in parts)
     return replace(test, why=why, difference=mean.value, p=p, p_greater=p_greater, units=units, reason=reason)
 
@@ -149,8 +155,7 @@ def _difference(first: Rows, second: Rows, statistic: Statistic, level: Level) -
         first, second = defined_in_both(first, second, statistic)
     if len(first) < 2 or any(constant(values) for values in (first.human, first.metric, second.metric)):
         return len(first), None, ""
-    systems, inputs = (len(np.unique(ids)) for ids in (first.system, first.unit))
-    if reason := why_not(statistic, level, systems, inputs, "inputs", test=True):
+    if reason := why_not(statistic, level, *sizes(first.unit, first.system, level), "inputs", test=True):
         return len(first), None, reason
     return len(first), estimated_difference(first, second, statistic, level, "inputs"), ""
 
@@ -185,21 +190,23 @@ def _averaged(
     weights = np.array([1 if average == "groups" else found.n for found in defined.values()], dtype=np.float64)
     value = float(np.average([found.value for found in defined.values()], weights=weights))
     low, high, reason = nan, nan, ""
-    if spreads:
-        low, high, reason = _interval(defined, spreads, weights)
-    if draws:
-        low, high, reason = percentiles(_mean(np.stack([draws[group] for group in defined]), weights), CONFIDENCE)
+    if spreads or draws:
+        low, high, reason = _interval(defined, spreads, draws, weights)
     if left_out:
         left = f"{len(left_out)} of {len(correlations)} groups left out ({reasons})"
         reason = f"{left}; {reason}" if reason else left
     return GroupedCorrelation(replace(result, value=value, low=low, high=high, reason=reason), correlations, left_out)
 
 
-def _interval(defined: Mapping[str, Correlation], spreads: Mapping[str, Spread], weights: Floats) -> Interval:
+def _interval(
+    defined: Mapping[str, Correlation], spreads: Mapping[str, Spread], draws: Mapping[str, Floats], weights: Floats
+) -> Interval:
     """The interval of the average, or why a group has none."""
     for group, found in defined.items():
         if np.isnan(found.low):
             return no_interval(f"{_named(group)}: {found.reason.removeprefix('no interval: ')}")
+    if draws:
+        return Interval(*percentiles(_mean(np.stack([draws[group] for group in defined]), weights), CONFIDENCE))
     level = next(iter(defined.values())).level
     return t_interval(averaged([spreads[group] for group in defined], weights), level, CONFIDENCE)
 

@@ -88,6 +88,8 @@ def scored(
     without the human ``score`` are left out and counted. Raises UserError if no row has that score, a row lacks a
     column that a metric needs, or a metric is infinite, and the metrics' errors.
     """
+    if unknown := [unit for unit in length if unit not in COUNTS]:
+        raise UserError(f"length={unknown[0]!r} is unknown; use a list of {', '.join(COUNTS)}")
     rows = [row for row in judgments.rows if row.scores.get(score) is not None]
     _check_score(judgments, score, len(rows))
     missing = len(judgments.rows) - len(rows)

@@ -33,6 +33,7 @@ def correlation_table(evaluation: Results) -> Table:
         rows += _judge_rows(evaluation)
         judge = "each judge" if table.judges.named else "each single judgment (judges are anonymous)"
         notes.append(f"Judges: {judge} against the mean of the others; all texts with at least two judgments, pooled.")
+        notes.append(f"Their intervals are for new inputs ({_bootstrap(evaluation)}).")
     whole = "" if choices.average is None else ", average of groups"
     header = ("", *(f"{result.statistic}, {result.level}{whole}" for result in results), "n", "coverage")
     return Table(f"Agreement with people: {table.score}", header, tuple(rows), tuple(notes))
@@ -48,11 +49,16 @@ def _intervals(evaluation: Results) -> list[str]:
         whose = "" if len(names) == 1 else f" of {', '.join(statistics)}"
         how = "clustered by inputs"
         if not set(statistics) <= set(COEFFICIENTS):
-            how += f"; acc-t and spa: bootstrap over inputs, {choices.resamples:,} resamples, seed {choices.seed}"
+            how += f"; acc-t and spa: {_bootstrap(evaluation)}"
         if random != "inputs":
             how = "over systems" if choices.level == "system" else "clustered by systems and by inputs"
-        lines.append(f"Beneath each value{whose}: its 95% interval for {MEANING[random]} ({how}).")
+        lines.append(f"Beneath each metric's value{whose}: its 95% interval for {MEANING[random]} ({how}).")
     return lines
+
+
+def _bootstrap(evaluation: Results) -> str:
+    choices = evaluation.choices
+    return f"bootstrap over inputs, {choices.resamples:,} resamples, seed {choices.seed}"
 
 
 def group_table(result: Result) -> Table:

@@ -14,12 +14,13 @@ from typing import get_args
 
 import numpy as np
 
-from calibration.population_tests import WORLDS
 from rlsum.evaluation.coefficients import COEFFICIENTS, Coefficient
 from rlsum.evaluation.population import Random, check_random
 from rlsum.evaluation.rows import Floats, Rows, paired_rows
 from rlsum.evaluation.statistics import row_blocks
 from rlsum.evaluation.weighted import Level
+
+from .population_tests import WORLDS  # as scripts.calibration, and as calibration in the tests
 
 
 @dataclass(frozen=True)

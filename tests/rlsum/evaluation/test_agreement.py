@@ -43,6 +43,13 @@ def test_alpha_is_that_of_the_krippendorff_package(judgments, scale):
     assert found.value == pytest.approx(krippendorff.alpha(matrix.T, level_of_measurement=scale), abs=1e-9)
 
 
+def test_alpha_of_continuous_scores_needs_no_table_of_all_values():
+    draw = np.random.default_rng(0)
+    truth = draw.normal(size=(40_000, 1))  # items by distinct scores would be 24 GB
+    found = krippendorff_alpha(truth + draw.normal(size=(40_000, 2)), resamples=0)
+    assert found.value == pytest.approx(0.5, abs=0.02)
+
+
 def test_drawing_an_input_twice_is_having_it_twice():
     # Two inputs: of the four draws two are the sample itself, one is each input alone, doubled.
     first, second = np.array([[1.0, 1], [2, 3]]), np.array([[5.0, 4], [1, 1]])

@@ -120,6 +120,58 @@ def test_given_systems_have_no_interval_and_no_test_of_few_inputs_or_of_system_r
     assert "no method for kendall" in compare_metrics(human, a, b, statistic="kendall", level="system", **names).reason
 
 
+def test_an_input_with_two_systems_is_few_systems_however_many_there_are_in_all():
+    human, a, b, names = world(systems=24, inputs=120)
+    kept = (names["systems"] - names["inputs"]) % 24 < 2  # each input has two of the 24
+    names = {name: ids[kept] for name, ids in names.items()}
+    options = {"statistic": "spearman", "level": "input", **names}
+    assert chosen_random("spearman", "input", *names.values()) == "inputs"
+    for random in ("inputs", "both"):
+        assert correlate(human[kept], a[kept], random=random, **options).reason.startswith("no interval: 2 systems an")
+    assert compare_metrics(human[kept], a[kept], b[kept], **options).reason.startswith("no test: 2 systems an input")
+
+
+def test_a_reason_offers_only_what_gives_a_number():
+    human, a, b, names = world(systems=12)
+    reason = compare_metrics(human, a, b, statistic="kendall", level="system", random="both", **names).reason
+    assert reason.startswith("no test: 12 systems")
+    assert "use random" not in reason  # ranks of given systems have no test, either
+    pooled = correlate(human, a, statistic="spearman", level="pooled", random="both", **names)
+    assert pooled.reason.endswith("use random=inputs")
+
+
+def test_few_inputs_have_no_test_whichever_it_would_be():
+    human, a, b, _ = world(systems=1, inputs=20)
+    for scores in (human, np.exp(2 * human)):  # Williams' test, and swaps for what is skewed
+        assert compare_metrics(scores, a, b, statistic="pearson").reason.startswith("no test: 20 inputs")
+
+
+def test_accuracies_have_no_interval_of_few_inputs_and_no_default_test_of_system_means():
+    human, a, b, names = world(systems=6, inputs=12)
+    for statistic, level in (("acc-t", "input"), ("spa", "system")):
+        found = correlate(human, a, statistic=statistic, level=level, resamples=50, **names)
+        assert found.reason.startswith("no interval: 12 inputs")
+    for statistic in ("acc-t", "spa"):
+        options = {"statistic": statistic, "level": "system", "resamples": 50, **names}
+        assert "is known to hold its level" in compare_metrics(human, a, b, **options).reason
+        asked = compare_metrics(human, a, b, test="clustered permutation", **options)
+        assert 0 < asked.p <= 1
+        assert "too often" in asked.warnings[0]
+
+
+@pytest.mark.parametrize("level", ["pooled", "input"])
+def test_a_perfect_metric_has_no_interval(level):
+    human, _, _, names = world()
+    found = correlate(human, human, statistic="pearson", level=level, **names)
+    assert "perfect" in found.reason
+
+
+def test_the_reason_where_no_input_has_two_systems():
+    human, a, b, _ = world(systems=1)
+    reason = compare_metrics(human, a, b, statistic="pearson", level="input", inputs=range(30), systems=[0] * 30).reason
+    assert reason.startswith("no input has two rows")
+
+
 def test_at_level_input_given_systems_have_the_t_test_of_the_inputs_coefficients():
     human, a, b, names = world(systems=6, inputs=50, seed=2)
     values = [[pearsonr(x, y).statistic for x, y in zip(people, scores.reshape(6, 50).T, strict=True)]

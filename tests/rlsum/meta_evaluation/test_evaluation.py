@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from rated import Share, rated
 
+from rlsum.errors import UserError
 from rlsum.evaluation.agreement import judge_ceiling
 from rlsum.evaluation.correlation import correlate
-from rlsum.meta_evaluation.evaluation import Choices, meta_evaluate, swaps
+from rlsum.meta_evaluation.evaluation import Choices, check_choices, meta_evaluate, swaps
 from rlsum.meta_evaluation.findings import findings, material, warnings
 from rlsum.meta_evaluation.scores import Column, scored
 
@@ -105,7 +106,7 @@ def test_inputs_that_are_no_part_of_a_correlation_are_counted(average):
     judgments = rated(20, groups=("a", "b"))
     alone = replace(judgments, rows=judgments.rows[:-2])  # the last input keeps one text
     found = meta_evaluate(scored(alone, {}), ("pearson",), Choices("input", average, resamples=20))
-    assert "pearson of length (letters): of 19 inputs; 1 left out" in " ".join(warnings(found))
+    assert "pearson of length (letters): the mean of 19 inputs; 1 left out" in " ".join(warnings(found))
 
 
 def test_the_material_counts_everything():
@@ -114,3 +115,40 @@ def test_the_material_counts_everything():
     assert "90 judged texts of 30 inputs by 3 systems" in said
     assert "texts undefined: it has one word" in said
     assert "The rows of 2 groups are pooled" in said
+
+
+def test_judges_of_few_inputs_have_no_interval():
+    found = meta_evaluate(scored(rated(12), {"share": Share()}), ("pearson",), FEW)
+    for agreement in (found.alpha, found.results[0].ceiling):
+        assert np.isnan(agreement.low)
+        assert agreement.reason.startswith("no interval: 12 inputs")
+    assert any(line.startswith("Alpha of the judges: no interval: 12 inputs") for line in warnings(found))
+
+
+def test_one_is_not_several_and_without_a_test_length_is_not_tested():
+    one = scored(rated(1, systems=1), {"share": Share()})
+    assert material(meta_evaluate(one, ("pearson",), FEW))[0].startswith("1 judged text of 1 input by 1 system;")
+    few = with_metric(scored(rated(5), {}), np.arange(15))
+    human = few.scores("share") + few.scores("length (letters)")
+    said = " ".join(findings(meta_evaluate(replace(few, human=human), ("pearson",), FEW)))
+    assert "(no test)" in said
+    equal = with_metric(few, few.scores("length (letters)"))
+    said = " ".join(findings(meta_evaluate(replace(equal, human=human), ("pearson",), FEW)))
+    assert "no more than any metric" in said
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        *(Choices(level="inputs"), Choices(random="articles"), Choices(test="t"), Choices(average="mean")),
+        *(Choices(resamples=-1), Choices(seed=-1)),
+    ],
+)
+def test_unknown_choices_are_refused_before_anything_is_scored(choices):
+    with pytest.raises(ValueError, match=r"is unknown; use one of|must be 0 or more"):
+        check_choices(choices, ["pearson"])
+
+
+def test_an_unknown_length_is_refused():
+    with pytest.raises(UserError, match="length='l' is unknown; use a list of letters"):
+        scored(rated(3), {}, length="letters")  # type: ignore[arg-type]

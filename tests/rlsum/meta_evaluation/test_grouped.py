@@ -115,3 +115,21 @@ def test_the_test_holds_its_level_where_metrics_are_alike():
         metrics = {name: human + draw.normal(size=120) for name in "xy"}
         rejected += compared(human, metrics, ["a"] * 40 + ["b"] * 80).p <= 0.05
     assert 2 <= rejected <= 19  # 5% of 200 is 10, three deviations about 9
+
+
+def test_accuracies_of_a_group_with_few_inputs_have_no_interval_and_spa_no_test():
+    draw = np.random.default_rng(0)
+    groups = ("a",) * 4 * 40 + ("b",) * 4 * 5
+    human, metric, other = draw.normal(size=(3, len(groups)))
+    inputs = tuple((group, str(row // 4)) for row, group in enumerate(groups))
+    columns = {"metric": Column(metric, "m"), "other": Column(other, "o")}
+    table = ScoreTable("data", "overall", human, inputs, tuple("abcd") * 45, groups, columns)
+    choices = Choices(average="groups", resamples=50)
+    found = correlate_within(table, "metric", "acc-t", "input", choices)
+    assert found.groups["a"].low < found.groups["a"].high
+    assert np.isnan(found.average.low)
+    assert found.average.reason == f"no interval: group b: {found.groups['b'].reason.removeprefix('no interval: ')}"
+    (test,) = compare_within(table, "spa", "system", choices)
+    assert "is known to hold its level" in test.reason
+    (accuracy,) = compare_within(table, "acc-t", "input", choices)
+    assert 0 < accuracy.p <= 1

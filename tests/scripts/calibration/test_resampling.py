@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -79,6 +81,11 @@ def test_the_published_package_on_realsumm(realsumm, case):
     assert np.quantile(values, [0.025, 0.975]) == pytest.approx([low, high], abs=4 * 2.7 * spread * error)
     _, swaps = permutation(*rows_of(people, words, distinct), statistic, level, random, own)
     assert swaps.std() == pytest.approx(swapped, rel=4 * error / np.sqrt(2) + 0.05)
+
+
+def test_the_command_finds_its_parts():
+    root = Path(__file__).parents[3]
+    subprocess.run([sys.executable, "-c", "import scripts.calibration.resampling"], cwd=root, check=True)
 
 
 def test_two_texts_of_a_system_and_input_are_refused():
