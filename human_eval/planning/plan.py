@@ -89,11 +89,16 @@ class PowerCurve:
     power: tuple[float, ...]
 
     def needed(self, power: float) -> int | None:
-        """The fewest items that reach ``power``, linearly interpolated; None if the largest number does not."""
+        """The fewest items that reach ``power``, linearly interpolated; None if the largest number does not.
+
+        Not between a power of 0 and another one: a number with too few people or items for a test is no start.
+        """
         rising = np.maximum.accumulate(self.power)
         if rising[-1] < power:
             return None
-        return int(np.ceil(np.interp(power, rising, self.items) - 1e-9)) if rising[0] < power else self.items[0]
+        tested = rising > 0
+        # The power at the first number stands for all smaller ones: interpolation gives the first number for them.
+        return int(np.ceil(np.interp(power, rising[tested], np.array(self.items)[tested]) - 1e-9))
 
 
 @dataclass(frozen=True)

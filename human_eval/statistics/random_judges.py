@@ -20,12 +20,13 @@ from scipy.sparse import csr_matrix
 from scipy.stats import t
 
 from human_eval.formatting import counted
-from human_eval.statistics.preference import FEWEST, unanimous
+from human_eval.statistics.preference import unanimous
 from human_eval.statistics.votes import Floats
 from rlsum.evaluation.rows import Ids, Ints, numbered
 from rlsum.evaluation.statistics import LEVEL
 
-FEWEST_JUDGES = 5  # the test rejects too often with fewer (docs/human_eval.md#calibration)
+# The test rejects too often with fewer (docs/human_eval.md#calibration).
+FEWEST_JUDGES, FEWEST_ITEMS = 5, 20
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,8 @@ class Layout:
     def refused(self) -> str:
         """Why no test of judges like these holds its level; "" if it does."""
         if round(self.effective) >= FEWEST_JUDGES:
-            return f"{counted(self.items, 'item')}, fewer than {FEWEST}" if self.items < FEWEST else ""
+            few = f"{counted(self.items, 'item')}: no test holds its level with fewer than {FEWEST_ITEMS}"
+            return few if self.items < FEWEST_ITEMS else ""
         who = counted(self.judges, "judge")
         if self.judges >= FEWEST_JUDGES:
             who += f", worth {self.effective:.1f} with equal loads"

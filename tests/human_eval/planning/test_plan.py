@@ -32,6 +32,7 @@ def test_needed_is_read_off_the_curve():
     assert curve.needed(0.8) == 30
     assert PowerCurve(3, (10, 20), (0.2, 0.6)).needed(0.8) is None
     assert PowerCurve(3, (10, 20, 40), (0.2, 0.9, 0.89)).needed(0.895) == 20  # noise of simulation is no fall
+    assert PowerCurve(3, (10, 20, 40), (0.0, 0.9, 1.0)).needed(0.8) == 20  # with 19 there might be no test
 
 
 @pytest.fixture(scope="module")

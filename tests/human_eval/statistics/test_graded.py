@@ -165,8 +165,8 @@ def test_the_sign_flip_test_of_graded_means_is_scipys():
 
 
 def test_judges_of_one_item_each_are_students_t():
-    votes = graded(12, 1)[:, 0]
-    found = random_judges(np.where(np.eye(12, dtype=bool), votes, np.nan), level=LEVEL)
+    votes = graded(20, 1)[:, 0]
+    found = random_judges(np.where(np.eye(20, dtype=bool), votes, np.nan), level=LEVEL)
     oracle = ttest_1samp(votes, 0)
     assert found.p == pytest.approx(oracle.pvalue)
     low, high = oracle.confidence_interval(LEVEL)
