@@ -1,4 +1,4 @@
-"""Explanations of scores as plain data: the transport plan of a mover, or the cosines of a contextual metric."""
+"""Explanations of scores as plain data: a mover's transport plan, a contextual metric's cosines, ROUGE's matches."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from rewards.base import Reward
 from rewards.embedding.moverscore import ZhaoSpace
 from rewards.embedding.similarity import Points
 from rewards.errors import RewardError
+from rewards.lexical.rouge import Rouge
 from rewards.mover.items import Document, ItemKind
 from rewards.transport import distances, exact_plan
 
 Kind = Literal["word", "sentence", "token"]
-Form = Literal["flow", "similarity"]
+Form = Literal["flow", "similarity", "matches"]
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,8 @@ class Explanation:
     """One pair under one metric: ``m`` items of the candidate, ``n`` of the reference.
 
     ``form=flow``: ``values`` ``(m, n)`` are distances, named by ``measured``, and ``plan`` ``(m, n)`` is the weight
-    moved, which sums to 1. ``form=similarity``: ``values`` are cosines and there is no plan.
+    moved, which sums to 1. ``form=similarity``: ``values`` are cosines and there is no plan. ``form=matches``: 1 where
+    a word or n-gram of the one counts as one of the other, else 0.
     """
 
     metric: str
@@ -62,13 +64,15 @@ class Explanation:
         data |= {side: [asdict(item) for item in getattr(self, side)] for side in ("candidate", "reference")}
         if self.form == "similarity":
             return {**data, "cosines": self.values.tolist()}
+        if self.form == "matches":
+            return {**data, "matches": np.argwhere(self.values).tolist()}
         names = ("candidate", "reference", "weight", "distance")
         flows = [dict(zip(names, flow, strict=True)) for flow in self.flows()]
         return {**data, "measured": self.measured, "distances": self.values.tolist(), "flows": flows}
 
 
 def explain(reward: Reward, candidate: str, reference: str) -> Explanation:
-    """The plan of a mover (also MoverScore v1, v2), or a metric's cosines. Raises RewardError if there is none."""
+    """A mover's plan (also MoverScore v1, v2), a metric's cosines or ROUGE's matches. Raises RewardError for others."""
     explained = _explainer(reward)
     reason = reward.undefined(candidate, [reference])
     if reason is not None:
@@ -86,7 +90,9 @@ def _explainer(reward: Any) -> Callable[[Any, str, str, float], Explanation]:
         return _zhao
     if hasattr(reward, "space") and hasattr(reward.space, "special"):
         return _similarity
-    shown = "wms, sms, s+wms and the contextual metrics"
+    if isinstance(reward, Rouge):
+        return _matches
+    shown = "ROUGE, wms, sms, s+wms and the contextual metrics"
     raise RewardError(f"{reward.name} has no plan and no matrix to show; explain shows {shown}")
 
 
@@ -144,6 +150,18 @@ def _similarity(reward: Any, candidate: str, reference: str, score: float) -> Ex
         for text, points in ((candidate, first), (reference, second))
     ]
     return Explanation(reward.name, reward.signature, score, "similarity", sides[0], sides[1], cosines)
+
+
+def _matches(reward: Rouge, candidate: str, reference: str, score: float) -> Explanation:
+    found = reward.matches(candidate, reference)
+    sides = [
+        tuple(ExplainedItem(unit, "token", 0, place, 1 / len(units)) for place, unit in enumerate(units))
+        for units in (found.candidate, found.reference)
+    ]
+    values = np.zeros((len(found.candidate), len(found.reference)))
+    for places in found.places:
+        values[places] = 1
+    return Explanation(reward.name, reward.signature, score, "matches", sides[0], sides[1], values)
 
 
 def _tokens(labels: Sequence[str], points: Points) -> tuple[ExplainedItem, ...]:

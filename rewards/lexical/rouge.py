@@ -108,20 +108,64 @@ def rouge_lsum(candidate: Sentences, reference: Sentences) -> PRF:
     """
     united: Counter[str] = Counter()
     for sentence, times in Counter(reference).items():  # repeated sentences add work only once
-        united.update({word: times * count for word, count in Counter(_union(sentence, set(candidate))).items()})
+        words = Counter(sentence[place] for place in _places(_union(sentence, set(candidate))))
+        united.update({word: times * count for word, count in words.items()})
     available = Counter(chain.from_iterable(candidate))
     return prf((united & available).total(), available.total(), sum(map(len, reference)))
 
 
-def _union(sentence: Sequence[str], others: Iterable[Sequence[str]]) -> Iterator[str]:
-    """The words of ``sentence`` that are in its longest common subsequence with any of ``others``."""
-    positions = 0
+def _union(sentence: Sequence[str], others: Iterable[Sequence[str]]) -> int:
+    """The places in ``sentence``, as bits, that are in its longest common subsequence with any of ``others``."""
+    bits = 0
     for other in others:
-        positions |= lcs_positions(sentence, other)
-    while positions:
-        last = positions.bit_length() - 1
-        yield sentence[last]
-        positions ^= 1 << last
+        bits |= lcs_positions(sentence, other)
+    return bits
+
+
+def _places(bits: int) -> Iterator[int]:
+    """The places of the bits that are 1, in order."""
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest
+
+
+# ---- which units count ----
+
+
+class Matches(NamedTuple):
+    """The units of both texts (words or n-grams, as compared), and the places of those that count in each."""
+
+    candidate: list[str]
+    reference: list[str]
+    places: list[tuple[int, int]]
+
+
+def match_units(candidate: Sequence[str], reference: Sequence[str]) -> list[tuple[int, int]]:
+    """The k-th of a unit in the candidate and its k-th in the reference, as clipped counts count them."""
+    free: dict[str, list[int]] = {}
+    for place in reversed(range(len(reference))):
+        free.setdefault(reference[place], []).append(place)
+    return [(place, free[unit].pop()) for place, unit in enumerate(candidate) if free.get(unit)]
+
+
+def match_in_order(candidate: Sequence[str], reference: Sequence[str]) -> list[tuple[int, int]]:
+    """One longest common subsequence."""
+    rest = enumerate(reference)
+    return [
+        (place, next(other for other, word in rest if word == candidate[place]))
+        for place in _places(lcs_positions(candidate, reference))
+    ]
+
+
+def match_sentences(candidate: Sentences, reference: Sentences) -> list[tuple[int, int]]:
+    """The words of the reference that `rouge_lsum` counts, and as many equal ones of the candidate."""
+    words, united, start = [*chain(*reference)], [], 0
+    for sentence in reference:
+        united += [start + place for place in _places(_union(sentence, candidate))]
+        start += len(sentence)
+    pairs = match_units([*chain(*candidate)], [words[place] for place in united])
+    return [(place, united[other]) for place, other in pairs]
 
 
 # ---- rewards of texts ----
@@ -187,14 +231,26 @@ class Rouge(ReferenceReward):
         best: float = getattr(max(scores, key=lambda score: score.f1), self.direction)
         return best
 
+    def matches(self, candidate: str, reference: str) -> Matches:
+        """What the score counts."""
+        if self.split is not None:
+            of_first, of_second = self._sentences(candidate), self._sentences(reference)
+            return Matches([*chain(*of_first)], [*chain(*of_second)], match_sentences(of_first, of_second))
+        first, second = self._tokens(candidate), self._tokens(reference)
+        if self.formula is rouge_l:
+            return Matches([*first], [*second], match_in_order(first, second))
+        one, other = ([" ".join(ngram) for ngram in ngrams(words, self.n)] for words in (first, second))
+        return Matches(one, other, match_units(one, other))
+
     def _tokens(self, text: str) -> tuple[str, ...]:
         return tokenizer_of(self.tokenizer, self.stemmer)(text)
 
     def _read(self, text: str) -> Sequence[str] | Sentences:
         """What the formula compares."""
-        if self.split is None:
-            return self._tokens(text)
-        return sentences_of(text, self.split, tokenizer_of(self.tokenizer, self.stemmer))
+        return self._tokens(text) if self.split is None else self._sentences(text)
+
+    def _sentences(self, text: str) -> Sentences:
+        return sentences_of(text, self.split or "auto", tokenizer_of(self.tokenizer, self.stemmer))
 
     def _unscorable(self, text: str) -> str | None:
         if len(self._tokens(text)) >= self.n:

@@ -20,10 +20,10 @@ def explain(
     *,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="PLAN.png", help="A picture (.png), a page (.html) or data (.json).")
-    ],
+    ] = Path("explained.html"),
     metrics: Annotated[
         str, typer.Option(help="Metrics with their options; a page or data take several, a picture one.")
-    ],
+    ] = "rouge-1,rouge-l",
     theme: Annotated[
         Literal["light", "dark"], typer.Option(help="Of a picture; a page follows the browser.")
     ] = "light",
@@ -33,19 +33,21 @@ def explain(
     system: Annotated[str | None, typer.Option(help="With --id: whose output, if the file has several.")] = None,
     overwrite: Annotated[bool, typer.Option(help="Replace PLAN.png.")] = False,
 ) -> None:
-    """Explain a score: where the weight of words and sentences moves, or which tokens are similar.
+    """Explain a score: where the weight of words and sentences moves, which tokens are similar, or which words count.
 
     For wms, sms, s+wms and MoverScore's v1 and v2: the optimal transport plan, as in Figure 1 of Clark et al. (2019),
-    with the weight and the distance of each move. For the other contextual metrics: the matrix of cosines. A page needs
-    no network; point at a text to follow its weight.
+    with the weight and the distance of each move. For the other contextual metrics: the matrix of cosines. For ROUGE:
+    the words or n-grams that count. A page needs no network; point at a text to follow its weight.
 
     **Examples**
+
+    rlsum explain outputs.jsonl --id story-7
 
     rlsum explain --metrics 's+wms(vectors=vectors.txt.gz, normalize=unit)' "They have fun." "Kids play." -o plan.png
 
     rlsum explain --metrics 'sms(vectors=vectors.txt.gz), twmd' "They have fun." "Kids play." -o plan.html
 
-    rlsum explain outputs.jsonl --id story-7 --metrics 'wms(vectors=vectors.txt.gz)' -o plan.html
+    rlsum explain outputs.jsonl --id story-7 --metrics 'wms(vectors=vectors.txt.gz), rouge-2' -o plan.html
     """
     from rlsum import api
     from rlsum.explain.explained import check_out

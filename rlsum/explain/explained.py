@@ -36,7 +36,7 @@ class Explained:
         return f'<iframe srcdoc="{page}" style="width: 100%; height: 30em; border: 0"></iframe>'
 
     def to_frame(self) -> Any:
-        """A move of weight, or a pair of tokens, a row: the metric, both texts, weight (None: no plan) and value."""
+        """A move of weight, a pair of tokens or a match, a row: metric, both texts, weight (None: no plan), value."""
         return frame(("metric", "candidate", "reference", "weight", "value"), self._rows())
 
     def _rows(self) -> Iterator[tuple[Any, ...]]:
@@ -44,7 +44,7 @@ class Explained:
             for i, left in enumerate(each.candidate):
                 for j, right in enumerate(each.reference):
                     weight = None if each.plan is None else float(each.plan[i, j])
-                    if weight != 0:
+                    if weight != 0 and (each.form != "matches" or each.values[i, j]):
                         yield each.metric, left.text, right.text, weight, float(each.values[i, j])
 
     def save(self, out: str | Path, theme: str = "light", overwrite: bool = False) -> bool:

@@ -89,7 +89,7 @@ class Cosine:
 
 @dataclass(frozen=True)
 class MatrixLayout:
-    """The picture of a matrix of cosines, whose cells begin at ``left`` and ``top``."""
+    """The picture of a matrix of cosines or matches, whose cells begin at ``left`` and ``top``."""
 
     width: float
     height: float
@@ -100,8 +100,8 @@ class MatrixLayout:
 
 
 def matrix_layout(explanation: Explanation) -> MatrixLayout:
-    """The picture of the cosines: rows are tokens of the candidate, columns those of the reference."""
-    values = explanation.values
+    """The picture of the matrix: rows are tokens of the candidate, columns those of the reference."""
+    values, cosines = explanation.values, explanation.form == "similarity"
     rows, columns = values.shape
     sides = explanation.candidate, explanation.reference
     left, top = (20 + max(width_of(short(item.text)) for item in side) for side in sides)
@@ -114,13 +114,13 @@ def matrix_layout(explanation: Explanation) -> MatrixLayout:
             top + row * CELL,
             float(values[row, column]),
             min(abs(float(values[row, column])), 1.0),
-            bool(best_of_row[row] == column or best_of_column[column] == row),
+            cosines and bool(best_of_row[row] == column or best_of_column[column] == row),
         )
         for row in range(rows)
         for column in range(columns)
     )
     width, height = max(440.0, left + columns * CELL + top), top + rows * CELL + MARGIN
-    return MatrixLayout(width, height, left, top, max(rows, columns) <= NUMBERED, cells)
+    return MatrixLayout(width, height, left, top, cosines and max(rows, columns) <= NUMBERED, cells)
 
 
 def flow_layout(explanation: Explanation) -> FlowLayout:

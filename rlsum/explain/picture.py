@@ -1,4 +1,4 @@
-"""Explanations as PNG or as an HTML page: flows between two texts, or the matrix of their cosines."""
+"""Explanations as PNG or as an HTML page: flows between two texts, or the matrix of their cosines or matches."""
 
 from __future__ import annotations
 
@@ -64,6 +64,8 @@ def _canvas(explanation: Explanation, width: float, height: float, theme: str) -
     title = f"{explanation.metric} {explanation.score:.4f}"
     axes.text(16, -34, title, fontsize=17 * POINT, weight="bold", color=INKS[theme], va="center")
     note = "cosines: the best match of a token is framed"
+    if explanation.form == "matches":
+        note = "rows: candidate, columns: reference; filled: counted in both"
     if explanation.form == "flow":
         note = f"transport plan: the width of a band is the weight that moves, its number the {explanation.measured}"
     if {item.kind for item in explanation.candidate} == {"word", "sentence"}:

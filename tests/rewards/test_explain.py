@@ -6,11 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 import rewards
 from rewards.explain import explain
+from rewards.lexical.rouge import prf
 
 CANDIDATE = "The cat sleeps in the house . A dog runs , the dog ."
+WORDS = st.lists(st.sampled_from("abc\n"), min_size=6)
 REFERENCE = "A red cat runs .\nThe mayor sleeps .\nHmm !"
 
 
@@ -128,6 +132,29 @@ def test_nothing_to_show(candidate: str, reference: str, words: str, vectors_fil
         explain(rewards.load("wms", vectors=str(vectors_file)), candidate, reference)
 
 
+@pytest.mark.parametrize("name", ["rouge-1", "rouge-2", "rouge-3", "rouge-l", "rouge-lsum"])
+@pytest.mark.parametrize("direction", ["precision", "recall", "f1"])
+@given(candidate=WORDS, reference=WORDS)
+def test_the_matches_of_rouge_make_its_score(name: str, direction: str, candidate: list, reference: list) -> None:
+    texts = [" ".join(words).replace(" \n ", "\n") for words in (candidate, reference)]
+    reward = rewards.load(name, direction=direction, **({"split": "lines"} if name == "rouge-lsum" else {}))
+    assume(all(reward.undefined(text, [text]) is None for text in texts))
+    found = explain(reward, *texts)
+    pairs = np.argwhere(found.values)
+    assert all(found.candidate[i].text == found.reference[j].text for i, j in pairs)
+    assert len({*pairs[:, 0]}) == len({*pairs[:, 1]}) == len(pairs)
+    assert getattr(prf(len(pairs), *found.values.shape), direction) == found.score
+    if name == "rouge-l":
+        assert all(i < k and j < m for (i, j), (k, m) in pairwise(pairs))
+
+
+def test_matches_by_hand() -> None:
+    found = explain(rewards.load("rouge-2"), "The cats sat. The cats ran.", "The cat ran")
+    assert [item.text for item in found.candidate] == ["the cat", "cat sat", "sat the", "the cat", "cat ran"]
+    assert np.argwhere(found.values).tolist() == [[0, 0], [4, 1]]
+    assert found.as_json()["matches"] == [[0, 0], [4, 1]]
+
+
 def test_other_rewards_are_refused() -> None:
-    with pytest.raises(rewards.RewardError, match="rouge-l has no plan and no matrix"):
-        explain(rewards.load("rouge-l"), "a", "b")
+    with pytest.raises(rewards.RewardError, match="bleu has no plan and no matrix"):
+        explain(rewards.load("bleu"), "a", "b")

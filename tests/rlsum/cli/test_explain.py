@@ -105,6 +105,18 @@ def test_data_are_those_of_the_explanation(explain, tmp_path):
     assert len(found["flows"]) == 2
 
 
+def test_an_output_of_a_file_needs_no_options(explain, tmp_path):
+    row = {"id": "7", "candidate": "the cat runs", "references": ["a cat runs"]}
+    (tmp_path / "outputs.jsonl").write_text(json.dumps(row) + "\n")
+    code, printed, _ = explain("outputs.jsonl", "--id", "7")
+    assert (code, printed.split()) == (0, ["rouge-1", "0.6667", "rouge-l", "0.6667", "explained.html"])
+    page = (tmp_path / "explained.html").read_text()
+    assert page.count("2 of 3 in the candidate") == 2
+    assert page.count('fill-opacity="1.00"') == 4
+    assert explain("outputs.jsonl", "--id", "7")[0] == 2  # the page exists
+    assert explain("outputs.jsonl", "--id", "7", "--out", "p.png", "--metrics", "rouge-2")[0] == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -113,7 +125,7 @@ def test_data_are_those_of_the_explanation(explain, tmp_path):
             ["--metrics", "wms(vectors=v.txt), sms(vectors=v.txt)", "-o", "p.png"],
             "one metric, 2 are given",
         ),
-        (["--metrics", "rouge-l", "-o", "p.png"], "rouge-l has no plan"),
+        (["--metrics", "bleu", "-o", "p.png"], "bleu has no plan"),
         (["--metrics", "wms", "-o", "p.png"], "vectors=FILE (static vectors) or encoder=minilm"),
         (["--metrics", "wms(vectors=v.txt)", "-o", "/proc/p.png"], "--out /proc/p.png: cannot be written"),
     ],
