@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -156,6 +157,12 @@ def _cell_config(comparison: Comparison, name: str, seed: int, reward: str, over
 
 
 # ---- commands -------------------------------------------------------------------------------------------------------
+
+
+def typed(comparison: Comparison, command: Sequence[str]) -> list[str]:
+    """The words that run an ``rlsum`` command: the launcher, if there is one, starts trainings."""
+    launcher = shlex.split(comparison.launcher) if command[0] == "train" else []
+    return [*launcher, "-m", "rlsum", *command] if launcher else ["rlsum", *command]
 
 
 def train_command(comparison: Comparison, cell: Cell, cells: Iterable[Cell]) -> list[str]:

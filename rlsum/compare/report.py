@@ -17,7 +17,7 @@ from rlsum.compare import tables
 from rlsum.compare.analyses.chain import chain, chain_blocks
 from rlsum.compare.analyses.designs import power_blocks, to_values
 from rlsum.compare.analyses.overoptimization import equal_length_table, frontiers, overoptimization_blocks
-from rlsum.compare.cells import START, Cell, commands_of
+from rlsum.compare.cells import START, Cell, commands_of, typed
 from rlsum.compare.folder import METRICS, Folder
 from rlsum.compare.plots import draw_runs, read_metrics
 from rlsum.compare.reading import section_for_reading
@@ -193,8 +193,9 @@ def for_people(folder: Folder, cells: Sequence[Cell], results: Results) -> list[
 
 
 def commands(folder: Folder, cells: Sequence[Cell]) -> list[Block]:
-    """Every command, to repeat a cell by itself, and the first step of a study with people."""
-    lines = [f"rlsum {shlex.join(words)}" for cell in cells for words in commands_of(folder.comparison, cell, cells)]
+    """Every command, to repeat a cell by itself."""
+    of = folder.comparison
+    lines = [shlex.join(typed(of, command)) for cell in cells for command in commands_of(of, cell, cells)]
     note = "The configurations are in the folder of the comparison. A run that exists must be moved away first."
     return [Paragraph(note, small=True), Fold("Commands", (Bullets(lines, "code"),))]
 

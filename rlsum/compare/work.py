@@ -21,7 +21,7 @@ import numpy as np
 import yaml
 
 from rlsum import workers
-from rlsum.compare.cells import Cell, generate_command, train_command
+from rlsum.compare.cells import Cell, generate_command, train_command, typed
 from rlsum.compare.folder import STATE, Folder
 from rlsum.compare.plots import read_metrics
 from rlsum.compare.scoring import score_file, up_to_date
@@ -174,15 +174,15 @@ class Work:
         inherits the cell's lock, so that no other process touches the cell as long as it runs. One thread: on matrices
         as small as those of a laptop's models a second one gains little, and on a busy machine it costs.
         """
-        launcher = shlex.split(self.folder.comparison.launcher) if command[0] == "train" else []
+        words = typed(self.folder.comparison, command)
         environment = os.environ | {"COLUMNS": "200"}
         environment.setdefault("OMP_NUM_THREADS", "1")
         with self.folder.log(cell).open("ab") as log:
-            log.write(f"$ rlsum {shlex.join(command)}\n".encode())
+            log.write(f"$ {shlex.join(words)}\n".encode())
             log.flush()
             begin = log.tell()
             with subprocess.Popen(
-                [*(launcher or [sys.executable]), "-m", "rlsum", *command],
+                words if words[0] != "rlsum" else [sys.executable, "-m", *words],
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,

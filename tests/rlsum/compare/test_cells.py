@@ -6,7 +6,7 @@ import comparisons
 import pytest
 
 from rlsum import config as run_configs
-from rlsum.compare.cells import cells_of, commands_of, given_outputs
+from rlsum.compare.cells import cells_of, commands_of, given_outputs, typed
 
 
 def named(comparison):
@@ -89,6 +89,13 @@ def test_the_commands_of_a_cell_make_it(tmp_path):
     (chosen,) = commands_of(given, by_name["best-2"], cells)
     assert chosen[1] == str(tmp_path / "runs/start-2")
     assert chosen[-6:] == ["--best-of", "4", "--by", "novelty", "--batch-size", "32"]
+
+
+def test_a_launcher_starts_trainings_alone(tmp_path):
+    given = comparisons.comparison(tmp_path, launcher="accelerate launch --cpu")
+    train, generate = commands_of(given, named(given)["rouge-l-1"], cells_of(given))
+    assert typed(given, train)[:6] == ["accelerate", "launch", "--cpu", "-m", "rlsum", "train"]
+    assert typed(given, generate)[:2] == ["rlsum", "generate"]
 
 
 def test_outputs_of_other_systems_are_rows_too(tmp_path):
