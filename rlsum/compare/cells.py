@@ -180,7 +180,8 @@ def generate_command(comparison: Comparison, cell: Cell, method: str) -> list[st
     limit = [] if comparison.test_limit is None else ["--limit", str(comparison.test_limit)]
     split = [] if comparison.test_split == "test" else ["--split", comparison.test_split]
     target = [cell.model, comparison.test_articles, "-o", str(out), "--system", cell.title]
-    return ["generate", *target, *options(how), *limit, *split]
+    draws = ["--seed", str(cell.seed)] if cell.kind == "choosing" else []  # seeds may share a start
+    return ["generate", *target, *draws, *options(how), *limit, *split]
 
 
 def methods_of(comparison: Comparison, cell: Cell) -> Sequence[str]:

@@ -88,7 +88,7 @@ def test_the_commands_of_a_cell_make_it(tmp_path):
     assert greedy[4] == str(tmp_path / "outputs/rouge-l-1.greedy.jsonl")
     (chosen,) = commands_of(given, by_name["best-2"], cells)
     assert chosen[1] == str(tmp_path / "runs/start-2")
-    assert chosen[-6:] == ["--best-of", "4", "--by", "novelty", "--batch-size", "32"]
+    assert chosen[-8:] == ["--seed", "2", "--best-of", "4", "--by", "novelty", "--batch-size", "32"]
 
 
 def test_a_launcher_starts_trainings_alone(tmp_path):
