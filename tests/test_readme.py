@@ -199,7 +199,8 @@ def test_the_comparison_of_a_newcomer_is_short():
 @pytest.mark.parametrize("path", PAGES, ids=name_of)
 def test_files_named_in_a_page_exist(path):
     text = path.read_text(encoding="utf-8")
-    for name in set(re.findall(r"\b((?:configs|tests|rlsum|rewards|scripts|docs)/[\w/+-]+\.(?:yaml|py|md))\b", text)):
+    named = re.findall(r"(?<![\w/])((?:configs|tests|rlsum|rewards|scripts|docs)/[\w/+-]+\.(?:yaml|py|md))\b", text)
+    for name in set(named):
         assert (ROOT / name).is_file(), name
 
 
