@@ -100,7 +100,7 @@ class BaseReward(ABC):
             return self.scores(inputs)
         except ModuleNotFoundError as error:
             if reason := missing_package(error):
-                raise Unavailable(f"{self.name}: {reason}") from error
+                raise Unavailable(f"{self.name}: {reason}") from None
             raise
 
     def undefined(

@@ -109,7 +109,8 @@ def evaluate(
 ) -> Evaluation:
     """Systems by metrics with intervals, properties, and differences from ``baseline`` (by default the first system).
 
-    ``outputs``: files of outputs; or system -> its texts, with the ``references`` and ``sources`` of all systems.
+    ``outputs``: files of outputs, or of texts a line with files of ``references``; or system -> its texts, with the
+    ``references`` and ``sources`` of all systems.
     """
     from rlsum.errors import UserError
     from rlsum.scoring.comparison import Resampling
@@ -121,7 +122,8 @@ def evaluate(
     if isinstance(outputs, Mapping):
         systems = outputs_of(outputs, references, sources)
     else:
-        systems = read_systems([Path(path) for path in ([outputs] if isinstance(outputs, str | Path) else outputs)])
+        paths = [outputs] if isinstance(outputs, str | Path) else outputs
+        systems = read_systems([*map(Path, paths)], [*map(Path, references)])  # type: ignore[arg-type]
     check_columns(systems, scorers)
     compared_with = baseline or next(iter(systems))
     if compared_with not in systems:

@@ -9,7 +9,8 @@ import json
 import re
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, cast
@@ -159,7 +160,12 @@ def _name(path: Path, number: int) -> str:
 
 
 def jsonl(path: Path) -> Iterator[Read]:
-    """Rows of a JSONL file. Raises RecordError if it cannot be read to its end."""
+    """Rows of a JSONL file, or of a file that is one JSON list. Raises RecordError if it cannot be read to its end."""
+    if is_list(path):
+        for number, row in enumerate(json_file(path, "give one object a line, or a list of objects"), 1):
+            fields, problem = (row, "") if isinstance(row, dict) else ({}, "not a JSON object")
+            yield Read(f"{path}, row {number}", _name(path, number), fields, problem)
+        return
     for number, (where, line) in enumerate(lines(path), 1):
         if line.strip():
             fields, problem = _json_object(line)
@@ -258,13 +264,53 @@ READERS: dict[str, Callable[[Path], Iterator[Read]]] = {
 
 
 TABLES = (".csv", ".tsv", ".parquet")
+SAVED = ("state.json", "dataset_dict.json")  # files of a folder that ``save_to_disk`` of `datasets` wrote
 
 
 def is_table(path: Path) -> bool:
-    """Whether a file is CSV, TSV (gzip or not) or parquet, by its name."""
-    return path.is_file() and (Path(path.stem) if path.suffix == ".gz" else path).suffix in TABLES
+    """Whether a file is CSV, TSV (gzip or not) or parquet, by its name; or a saved data set."""
+    suffix = (Path(path.stem) if path.suffix == ".gz" else path).suffix
+    return suffix in TABLES if path.is_file() else is_saved(path)
+
+
+def is_saved(folder: Path) -> bool:
+    """Whether `datasets` saved a data set in this folder."""
+    return any((folder / name).is_file() for name in SAVED)
+
+
+def is_list(path: Path) -> bool:
+    """Whether a file begins as a JSON list does."""
+    with suppress(*DAMAGED), opened(path) as file:
+        return file.read(100).removeprefix(BOM).lstrip()[:1] == b"["
+    return False  # whoever reads it says what is wrong
 
 
 def records(path: Path) -> Iterator[Read]:
-    """Rows of a table, or of JSONL under any other name."""
-    return read_file(path) if is_table(path) else jsonl(path)
+    """Rows of a table or a saved data set, or of JSONL under any other name; text that is not UTF-8 is a problem."""
+    if is_saved(path):
+        yield from _saved(path)
+    elif is_table(path):
+        for read in read_file(path):
+            problem = next(filter(None, map(encoding_problem, read.fields.values())), "")
+            yield replace(read, problem=read.problem or problem)
+    else:
+        yield from jsonl(path)
+
+
+def encoding_problem(value: object) -> str:
+    """What is wrong with a field of a row: invalid bytes of a CSV file are read as lone surrogates."""
+    try:
+        str(value).encode("utf-8")
+    except UnicodeEncodeError:
+        return NOT_UTF8
+    return ""
+
+
+def _saved(folder: Path) -> Iterator[Read]:
+    from datasets import Dataset, load_from_disk
+
+    found = load_from_disk(str(folder))
+    if not isinstance(found, Dataset):
+        raise CorpusError(f"{folder}: several splits; give one of {', '.join(str(folder / name) for name in found)}")
+    for number, fields in enumerate(found, 1):
+        yield Read(f"{folder}, row {number}", _name(folder, number), fields)

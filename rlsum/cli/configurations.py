@@ -82,7 +82,7 @@ def init(
     """
     import re
 
-    from rlsum.data.look import look
+    from rlsum.data.look import look, splits_of
 
     if not data.exists():
         raise UserError(f"{data}: no such file or folder; give your data, such as articles.csv")
@@ -90,8 +90,10 @@ def init(
     paths = [Path(f"{name}.yaml"), Path(f"{name}-rewarded.yaml")]
     for path in paths:
         check_free("--name", path, overwrite)
-    files = _files(data, name, overwrite)
-    found = look(files["train"], source_column, reference_column)
+    files = splits_of(data) if data.is_dir() else {}
+    found = look(files.get("train", data), source_column, reference_column)
+    if not files:
+        files, found = _split(data, name, overwrite, found)
     values = _values(data, name, files, found)
     for path, text in zip(paths, (START, REWARDED), strict=True):
         path.write_text(text.format(**values), encoding="utf-8")
@@ -108,21 +110,21 @@ def init(
     )
 
 
-def _files(data: Path, name: str, overwrite: bool) -> dict[str, Path]:
-    """The files of the splits; of one file they are written."""
+def _split(data: Path, name: str, overwrite: bool, found: Look) -> tuple[dict[str, Path], Look]:
+    """One file as a file for each part, and the look of the first."""
     import json
+    from dataclasses import replace
 
-    from rlsum.data.look import split, splits_of
+    from rlsum.data.look import split
 
-    if data.is_dir():
-        return splits_of(data)
     files = {part: Path(f"{name}-data") / f"{part}.jsonl" for part in ("train", "valid", "test")}
+    parts = split(data, found.source)
     for path in files.values():
         check_free("--name", path, overwrite)
-    for part, reads in split(data).items():
+    for part, reads in parts.items():
         lines = (json.dumps({"id": read.name, **read.fields}, ensure_ascii=False) for read in reads)
         files[part].write_text("".join(line + "\n" for line in lines), encoding="utf-8")
-    return files
+    return files, replace(found, rows=len(parts["train"]))
 
 
 def _values(data: Path, name: str, files: dict[str, Path], found: Look) -> dict[str, object]:
@@ -171,6 +173,8 @@ def _notes(found: Look) -> list[str]:
         f"{summaries[0]} tokens; {'tokenised' if found.tokenised else 'raw text'}, "
         f"{'no capitals' if found.lowercase else 'with capitals'}"
     ]
+    if found.broken:
+        lines.append(f"rows that cannot be read are left out: {len(found.broken):,}, the first {found.broken[0]}")
     if not found.english:
         lines.append(
             "the articles do not read as English: ROUGE counts words of every script and does not stem; movers and the "

@@ -12,8 +12,12 @@ from rlsum.files import check_folder
 
 
 def evaluate(
-    files: Annotated[list[Path], typer.Argument(metavar="OUT.jsonl...", help="Outputs of one or more systems.")],
+    files: Annotated[list[Path], typer.Argument(metavar="OUT.jsonl...", help="Outputs of systems, JSONL or tables.")],
     metrics: Metrics = STANDARD,
+    references: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="R.txt", help="References, a text a line; OUT are then such files, too. Repeatable."),
+    ] = None,
     baseline: Annotated[
         str | None, typer.Option(metavar="SYSTEM", help="System to compare the others with (default: the first).")
     ] = None,
@@ -39,6 +43,8 @@ def evaluate(
 
     rlsum evaluate mle.jsonl rl.jsonl --metrics 'rouge-l,sms(vectors=vectors.txt.gz, normalize=unit)'
 
+    rlsum evaluate mle.txt rl.txt --references gold.txt
+
     rlsum evaluate all.jsonl --baseline lead-3 -o report
     """
     from rlsum import api
@@ -50,6 +56,12 @@ def evaluate(
         check_folder("-o", out, FILES, overwrite)
     with bars() as advance:
         evaluation = api.evaluate(
-            files, metrics=metrics, baseline=baseline, resamples=resamples, seed=seed, advance=advance
+            files,
+            [*map(str, references or ())],
+            metrics=metrics,
+            baseline=baseline,
+            resamples=resamples,
+            seed=seed,
+            advance=advance,
         )
     report(evaluation, out, to_json(evaluation) if as_json else None, long_signatures)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Made = TypeVar("Made")
 
-JUDGMENTS = "Judgments: JSONL, hf://owner/name, or NAME:PATH for public data."
+JUDGMENTS = "Judgments: JSONL or a table, hf://owner/name, or NAME:PATH for public data."
 
 Metrics = Annotated[
     str, typer.Option(help="Metrics with their options, separated by commas; `rlsum rewards` lists them.")

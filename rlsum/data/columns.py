@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from rlsum.readers import NOT_UTF8, CorpusError, Read
+from rlsum.readers import CorpusError, Read, encoding_problem
 
 RECORD_COLUMNS = ("source", "references")  # of the project's own JSONL records
 
@@ -124,7 +124,7 @@ def _problem(fields: dict[str, Any], columns: Columns) -> str:
             return f"{name}: missing"
     if columns.id and not isinstance(fields[columns.id], str | int):
         return f"{columns.id}: neither text nor a number"
-    if problem := _encoding_problem(fields.get(columns.id or "id")):
+    if problem := encoding_problem(fields.get(columns.id or "id")):
         return f"{columns.id or 'id'}: {problem}"
     if problem := _text_problem(fields[columns.source]):
         return f"{columns.source}: {problem}"
@@ -139,12 +139,4 @@ def _problem(fields: dict[str, Any], columns: Columns) -> str:
 def _text_problem(value: Any) -> str:
     if not isinstance(value, str):
         return "not text"
-    return _encoding_problem(value) or ("" if value.strip() else "empty")
-
-
-def _encoding_problem(value: Any) -> str:
-    try:
-        str(value).encode("utf-8")
-    except UnicodeEncodeError:  # lone surrogates: invalid bytes in CSV
-        return NOT_UTF8
-    return ""
+    return encoding_problem(value) or ("" if value.strip() else "empty")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -14,9 +14,10 @@ import numpy as np
 from rewards.text.chunks import tokens
 from rewards.text.sentences import stop_words
 from rlsum.data.sources import SPLIT_NAMES, split_files
-from rlsum.readers import READERS, CorpusError, Read, read_file
+from rlsum.readers import READERS, CorpusError, Read, encoding_problem, read_file
 
 LOOKED_AT = 1000  # rows
+LONGEST_NAME = 8  # words of a column's name
 SOURCES = ("article", "source", "document", "text", "body", "content", "dialogue", "report", "story", "input")
 REFERENCES = ("highlights", "summary", "references", "reference", "target", "abstract", "headline", "title", "output")
 ATTACHED = re.compile(r"\w[.,;:!?](\s|$)")  # punctuation that a tokenizer would have split off
@@ -25,7 +26,7 @@ ENGLISH = 0.2  # the least share of stop words among the tokens of English prose
 
 @dataclass(frozen=True)
 class Look:
-    """What the first rows of a file show; lengths are quantiles (50%, 95%) in tokens."""
+    """What the first rows of a file show; lengths are quantiles (50%, 95%) in tokens, ``broken`` rows left out."""
 
     source: str
     reference: str
@@ -36,6 +37,7 @@ class Look:
     tokenised: bool
     lowercase: bool
     english: bool
+    broken: Sequence[str]
 
 
 def splits_of(folder: Path) -> dict[str, Path]:
@@ -49,14 +51,29 @@ def splits_of(folder: Path) -> dict[str, Path]:
     return found
 
 
+def readable(path: Path, broken: list[str]) -> Iterator[Read]:
+    """The rows of a file; what is wrong with the others goes to ``broken``. Raises CorpusError if there is no row."""
+    count = 0
+    for read in read_file(path):
+        problem = read.problem or next(filter(None, map(encoding_problem, read.fields.values())), "")
+        if problem:
+            broken.append(f"{read.where}: {problem}")
+        else:
+            count += 1
+            yield read
+    if not count:
+        raise CorpusError(f"{path}: no row can be read ({[*broken, 'empty'][0]}); give rows with named columns")
+
+
 def look(path: Path, source: str | None = None, reference: str | None = None) -> Look:
     """Look at a file. ``source`` and ``reference`` name the columns where the user knows them. Raises CorpusError."""
-    reads = read_file(path)
-    rows = [read.fields for read in islice((read for read in reads if not read.problem), LOOKED_AT)]
-    count = len(rows) + sum(not read.problem for read in reads)
-    if not rows:
-        raise CorpusError(f"{path}: no row can be read; `rlsum data inspect {path}` says why")
+    broken: list[str] = []
+    reads = readable(path, broken)
+    rows = [read.fields for read in islice(reads, LOOKED_AT)]
+    count = len(rows) + sum(1 for _ in reads)
     columns = tuple(dict.fromkeys(name for row in rows for name in row))
+    if any(len(name.split()) > LONGEST_NAME for name in columns):
+        raise CorpusError(f"{path}: its first row has texts, not names of columns; write text,summary above it")
     texts = {name: [_text(row.get(name)) for row in rows] for name in columns}
     texts = {name: found for name, found in texts.items() if mean(bool(text) for text in found) > 0.5}
     source = _chosen("--source-column", source, SOURCES, texts, columns, path)
@@ -78,20 +95,24 @@ def look(path: Path, source: str | None = None, reference: str | None = None) ->
         tokenised,
         lowercase=not any(text != text.lower() for text in written),
         english=stops > ENGLISH * len(words),
+        broken=broken,
     )
 
 
-def split(path: Path) -> dict[str, list[Read]]:
+def split(path: Path, source: str) -> dict[str, list[Read]]:
     """The readable rows of one file as train, valid and test, by position: of 20 rows in a row 18, 1 and 1.
 
-    Of fewer than a thousand rows 16, 2 and 2, since differences between systems cannot be shown on a few articles.
+    Of fewer than a thousand rows 16, 2 and 2, since differences between systems cannot be shown on a few articles. Rows
+    with one text in the column ``source`` go to the part of the first: no part has another's articles.
     """
-    reads = [read for read in read_file(path) if not read.problem]
+    reads = list(readable(path, []))
     shares = (0.8, 0.9) if len(reads) < 1000 else (0.9, 0.95)
     parts: dict[str, list[Read]] = {"train": [], "valid": [], "test": []}
+    known: dict[str, str] = {}
     for number, read in enumerate(reads):
         place = number * 7 % 20 / 20  # spreads the held-out rows over a sorted file
-        parts["train" if place < shares[0] else "valid" if place < shares[1] else "test"].append(read)
+        part = "train" if place < shares[0] else "valid" if place < shares[1] else "test"
+        parts[known.setdefault(_text(read.fields.get(source)), part)].append(read)
     for name, rows in parts.items():
         if not rows:
             raise CorpusError(f"{path}: too few rows for a {name} part; give at least 20")

@@ -13,7 +13,7 @@ from datasets.fingerprint import Hasher
 
 from rlsum.data.columns import Columns, FurtherColumns, choose_columns, clean
 from rlsum.errors import UserError
-from rlsum.readers import READERS, CorpusError, Read, file_format, read_file
+from rlsum.readers import READERS, CorpusError, Read, file_format, is_saved, read_file
 
 T = TypeVar("T")
 HUB = "hf://"
@@ -41,7 +41,7 @@ def clean_rows(
     local = Path(path).expanduser()
     if path.startswith(HUB) or not (local.exists() or _has_configurations(local.parent)):
         return _clean_dataset(_from_hub(path, split), asked, path, further)
-    saved = _is_saved(local)
+    saved = is_saved(local)
     files = _files(local, split) or ([] if saved else _line_files(local, split))
     if files:
         return _clean_files(files, asked, path, num_proc, further)
@@ -65,7 +65,7 @@ def load_split(path: str, split: str | None) -> datasets.Dataset:
     Raises CorpusError if it cannot be read, has no such split, or has several and none was named.
     """
     local = Path(path.removeprefix(HUB)).expanduser()
-    found = datasets.load_from_disk(str(local)) if _is_saved(local) else _load(datasets.load_dataset, path)
+    found = datasets.load_from_disk(str(local)) if is_saved(local) else _load(datasets.load_dataset, path)
     if isinstance(found, datasets.Dataset):
         return found
     if split is None and len(found) == 1:
@@ -156,10 +156,6 @@ def _generate(
     for name, *_ in files:
         for read in read_file(Path(name)):
             yield clean(read, columns, further)
-
-
-def _is_saved(folder: Path) -> bool:
-    return any((folder / name).is_file() for name in ("state.json", "dataset_dict.json"))
 
 
 def _from_hub(path: str, split: str) -> datasets.Dataset:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,11 +20,13 @@ from pydantic import FiniteFloat
 from rlsum import parsing
 from rlsum.errors import RecordError
 from rlsum.files import replacing
-from rlsum.readers import Read, jsonl
+from rlsum.judgments.tables import MISSING
+from rlsum.readers import Read, jsonl, records
 
 NEEDED = ("id", "system", "candidate", "references")
 OPTIONAL = ("source", "group", "scores", "raw_scores", "judges")
 FIELDS = (*NEEDED, *OPTIONAL)
+KNOWN = (*FIELDS, "reference", "undefined")  # of every record of outputs, too
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,46 @@ def read_jsonl(path: str | Path, columns: Collection[str] = ()) -> list[Judgment
     return list(unique((row.where, parse(row, columns)) for row in jsonl(Path(path))))
 
 
+def read_table(path: Path, columns: Collection[str] = ()) -> tuple[list[Judgment], list[str]]:
+    """The judgments of a table or a saved data set, and the names of the columns that are not read.
+
+    Besides the fields of the records and ``columns``, a column of numbers is a human score; an empty field is none.
+    Raises RecordError for an invalid row, and for a table without the fields that every judgment needs.
+    """
+    rows = list(records(path))
+    names = dict.fromkeys(name for row in rows for name in row.fields)
+    lacking = [name for name in NEEDED if name not in names and not (name == "references" and "reference" in names)]
+    if lacking:
+        raise RecordError(
+            f"{path}: a table, not records; write NAME:{path} if it is public data, or rename the columns of your own: "
+            f"{', '.join(lacking)} {'is' if len(lacking) == 1 else 'are'} missing among {', '.join(names)}"
+        )
+    others = {name: [row.fields.get(name) for row in rows] for name in names if name not in (*KNOWN, *columns)}
+    scores = {name for name, values in others.items() if _numeric(values)}
+    judgments = []
+    for row in rows:
+        fields = {name: value for name, value in row.fields.items() if name not in others and value is not None}
+        scored = {name: _number(row.fields[name]) for name in scores if name in row.fields}
+        fields["scores"] = {**fields.get("scores", {}), **scored}
+        if isinstance(fields.get("references"), str):
+            fields["references"] = [fields["references"]]
+        judgments.append((row.where, parse(replace(row, fields=fields), columns)))
+    return list(unique(judgments)), [name for name in others if name not in scores]
+
+
+def _numeric(values: Iterable[Any]) -> bool:
+    """Whether all values of a column, and at least one, are numbers or missing."""
+    try:
+        return bool({_number(value) for value in values} - {None})
+    except (TypeError, ValueError):
+        return False
+
+
+def _number(value: Any) -> float | None:
+    number = None if value is None or value in MISSING else float(value)
+    return None if number is None or math.isnan(number) else number
+
+
 def unique(located: Iterable[tuple[str, Judgment]]) -> Iterator[Judgment]:
     """The judgments of pairs (location, judgment). Raises RecordError for a second one with the same key."""
     locations: dict[tuple[str, str, str], str] = {}
@@ -100,7 +143,9 @@ def parse(row: Read, columns: Collection[str] = ()) -> Judgment:
     if row.problem:
         raise RecordError(f"{where}: {row.problem}; one JSON object per line is expected")
     further = {name: row.fields[name] for name in columns if name in row.fields and name not in FIELDS}
-    given = {name: value for name, value in row.fields.items() if name not in further}
+    given = {name: value for name, value in row.fields.items() if name not in (*further, "undefined")}
+    if "references" not in given and "reference" in given:
+        given["references"] = [given.pop("reference")]
     if isinstance(given.get("id"), int) and not isinstance(given["id"], bool):
         given["id"] = str(given["id"])
     judgment = parsing.parse(Judgment, given, where, RecordError, FIELDS)

@@ -1,4 +1,4 @@
-"""`load` reads judgments: ``judged.jsonl`` (records), ``hf://owner/name`` (of the hub), ``NAME:PATH`` (public data).
+"""`load` reads judgments: ``judged.jsonl`` or a table, ``hf://owner/name`` (the hub), ``NAME:PATH`` (public data).
 
 Public JSON is recognised without its name.
 
@@ -20,8 +20,8 @@ from rewards.options import bind, nearest
 from rewards.specs import as_spec
 from rlsum.errors import RecordError
 from rlsum.judgments.collection import Judgments
-from rlsum.judgments.records import FIELDS, Judgment, parse, read_jsonl
-from rlsum.readers import DAMAGED, Read, opened
+from rlsum.judgments.records import FIELDS, Judgment, parse, read_jsonl, read_table
+from rlsum.readers import DAMAGED, Read, is_saved, is_table, opened
 
 HUB = "hf"
 READERS = {
@@ -63,13 +63,13 @@ def load(data: str | Path, *, columns: Sequence[str] = (), **options: Any) -> Ju
     if not name and (name := _recognised(Path(path))):
         found = load(f"{name}:{path}", **options)
         return replace(found, notes=[f"recognised as {name}", *found.notes])
-    if not name and {".csv", ".tsv"} & {*Path(path).suffixes} and Path(path).is_file():
-        fix = f"write NAME:{path} if it is public data; convert your own to records (docs/meta_evaluation.md)"
-        raise RecordError(f"{path}: a table, not records; {fix}")
     if not name:
         if options:
             raise RecordError(f"{data}: a file of records takes no options; got {next(iter(options))!r}")
-        return Judgments(str(data), tuple(read_jsonl(path, columns)))
+        if not is_table(Path(path)):
+            return Judgments(str(data), tuple(read_jsonl(path, columns)))
+        rows, other = read_table(Path(path), columns)
+        return Judgments(str(data), tuple(rows), notes=_not_read(other))
     if name != HUB and not Path(path).expanduser().exists():
         raise RecordError(f"{name}: no file or folder {path}")
     module, _, function = READERS[name].partition(":")
@@ -102,7 +102,11 @@ def hub(path: str, further: Sequence[str] = (), *, split: str | None = None) -> 
         _hub_row(fields, further, f"{name}, row {number}")
         for number, fields in enumerate(dataset.select_columns(columns), 1)
     )
-    return Judgments(f"hf://{name}", rows, {}, [f"columns not read: {', '.join(other)}"] if other else [])
+    return Judgments(f"hf://{name}", rows, {}, _not_read(other))
+
+
+def _not_read(columns: Sequence[str]) -> list[str]:
+    return [f"columns not read: {', '.join(columns)}"] if columns else []
 
 
 def _hub_row(fields: dict[str, object], further: Sequence[str], where: str) -> Judgment:
@@ -136,7 +140,7 @@ def _parse(text: str) -> tuple[str, str, str]:
     if match and match[1] in READERS:
         return match[1], match[2] or "", match[3]
     path = Path(text).expanduser()
-    if path.is_dir() and not _recognised(path):
+    if path.is_dir() and not _recognised(path) and not is_saved(path):
         raise RecordError(f"{text}: a folder; write NAME:{text}, NAME one of {', '.join(READERS)}")
     if match and not path.exists():
         raise RecordError(f"{text}: no reader {match[1]!r}{nearest(match[1], READERS)}; use {', '.join(READERS)}")

@@ -14,7 +14,7 @@ from rewards.scoring import Inputs
 from rlsum.errors import RecordError
 from rlsum.evaluation.rows import Floats
 from rlsum.records import ColumnCheck, Output, inputs_of, read_outputs
-from rlsum.scoring.pairs import Listed
+from rlsum.scoring.pairs import Listed, Texts
 from rlsum.scoring.properties import PROPERTIES
 
 
@@ -104,17 +104,31 @@ def by_system(outputs: Sequence[Output]) -> dict[str, list[Output]]:
     return systems
 
 
-def read_systems(paths: Sequence[Path]) -> dict[str, list[Output]]:
-    """Outputs of files by system; a name of two files becomes ``name (file)``. Raises RecordError for a bad file."""
+def read_systems(paths: Sequence[Path], references: Sequence[Path] = ()) -> dict[str, list[Output]]:
+    """Outputs of files by system; a name of two files becomes ``name (file)``. Raises RecordError for a bad file.
+
+    With files of ``references`` all are plain texts, one a line, of the same articles in the same order.
+    """
     if len(set(paths)) < len(paths):
         raise RecordError(f"{next(path for path in paths if paths.count(path) > 1)} is given twice; leave one out")
-    files = {path: by_system(read_outputs(path)) for path in paths}
+    files = {path: by_system(_lines(path, references) if references else read_outputs(path)) for path in paths}
     names = [name for systems in files.values() for name in systems]
     return {
         name if names.count(name) == 1 else f"{name} ({path})": outputs
         for path, systems in files.items()
         for name, outputs in systems.items()
     }
+
+
+def _lines(path: Path, references: Sequence[Path]) -> list[Output]:
+    """The lines of a file as the outputs of the system that it is named after."""
+    texts = Texts(path, tuple(references))
+    texts.check()
+    return [_output(row, path.name.split(".")[0]) for row in texts]
+
+
+def _output(row: Mapping[str, Any], system: str) -> Output:
+    return Output(**{**row, "references": tuple(row["references"]), "system": system})
 
 
 def outputs_of(
@@ -130,7 +144,7 @@ def outputs_of(
             continue
         pairs = Listed.of(members, references, sources)
         pairs.check()
-        systems[system] = [Output(**{**row, "references": tuple(row["references"]), "system": system}) for row in pairs]
+        systems[system] = [_output(row, system) for row in pairs]
     return systems
 
 

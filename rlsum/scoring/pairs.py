@@ -14,7 +14,7 @@ from typing import Any
 
 from rewards.scoring import Inputs, ReadsColumns
 from rlsum.errors import RecordError
-from rlsum.readers import NotJson, is_table, json_value, lines, records, text_of
+from rlsum.readers import NotJson, is_list, is_table, json_value, lines, records, text_of
 from rlsum.records import ColumnCheck, common_columns, other_fields
 from rlsum.scoring import signatures
 
@@ -55,11 +55,14 @@ class Records:
 
     def _rows(self) -> Iterator[tuple[str, bytes, Row]]:
         """Each row with its place and its bytes."""
-        if is_table(self.path):
+        if is_table(self.path) or is_list(self.path):
             for read in records(self.path):
                 if read.problem:
                     raise RecordError(f"{read.where}: {read.problem}")
-                yield read.where, repr(read.fields).encode("utf-8", "surrogatepass"), _checked(read.fields, read.where)
+                row = dict(read.fields)
+                if isinstance(row.get("references"), str):  # a field of a table holds one text
+                    row["references"] = [row["references"]]
+                yield read.where, repr(read.fields).encode("utf-8", "surrogatepass"), _checked(row, read.where)
             return
         for where, line in lines(self.path):
             if line.strip():

@@ -88,3 +88,17 @@ def test_the_core_alone_scores_words_and_evaluates(outputs):
     data = json.loads(ended.stdout)
     assert list(data["systems"][0]["metrics"]) == ["rouge-l"]
     assert "rlsum[lexical]" in data["missing"]["bleu"]
+
+
+def test_the_judging_app_names_its_extra(tmp_path):
+    ended = without("uvicorn", "human-eval", "serve", tmp_path)
+    assert ended.stderr == "rlsum: the package uvicorn is not installed; run pip install 'rlsum[human]'\n"
+
+
+def test_from_python_a_missing_package_is_one_error_without_those_that_led_to_it():
+    code = (
+        "import sys; sys.modules['nltk'] = None; import rewards; rewards.load('rouge-l')(['a storms'], [['a storms']])"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=200)
+    assert ended.stderr.count("Traceback") == 1
+    assert ended.stderr.endswith("rouge-l: the package nltk is not installed; run pip install 'rlsum[lexical]'\n")

@@ -71,9 +71,9 @@ def serve(
 
     rlsum human-eval serve study --public-url https://judge.example.org
     """
-    server = _import_server()
     from human_eval.collection.store import ResponseStore
     from human_eval.files import check_key, read_key, read_study
+    from human_eval.web import server
     from human_eval.web.access import Access
     from human_eval.web.site import Site
     from rlsum.errors import UserError
@@ -131,9 +131,9 @@ def links(
 
     rlsum human-eval links study --judges dora,emil --days 7
     """
-    server = _import_server()
     from human_eval.collection.store import ResponseStore
     from human_eval.files import read_study
+    from human_eval.web import server
 
     blind = read_study(study)
     names = _names(judges, blind)
@@ -185,16 +185,6 @@ def revoke(
         "all links" if every_link else f"links of {', '.join(name or role for role, name in visitors)}", nl=False
     )
     typer.echo(f" revoked; to print new ones: rlsum human-eval links {study}")
-
-
-def _import_server():  # type: ignore[no-untyped-def]
-    from rlsum.errors import UserError
-
-    try:
-        from human_eval.web import server
-    except ImportError as error:
-        raise UserError(f"{error}; the app needs more packages: pip install 'rlsum[human]'") from error
-    return server
 
 
 def _names(judges: str, study: Study) -> list[str]:

@@ -66,18 +66,34 @@ def test_other_languages_are_scored_without_english_stems(rlsum, here):
     assert configs.load("de.yaml").metrics[0] == "rouge-1(tokenizer=unicode, stemmer=false)"
 
 
+def test_broken_rows_are_counted_and_one_article_is_in_one_part(rlsum, here):
+    rows = [(f"{key}-{n}", article, f"{summary} {n}") for n in range(3) for key, article, summary in STORIES]
+    write_csv(here / "a.csv", ["key", "text", "summary"], rows)
+    with (here / "a.csv").open("ab") as file:
+        file.write("x,schön,schön\n".encode("latin-1"))
+    assert "left out: 1, the first a.csv:122: not UTF-8" in rlsum("init", "a.csv")[1]
+    parts = [Path(f"a-data/{part}.jsonl").read_text().splitlines() for part in ("train", "valid", "test")]
+    assert sum(map(len, parts)) == 120
+    articles = [{json.loads(line)["text"] for line in part} for part in parts]
+    assert sum(map(len, articles)) == 40
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
         ("text,title\n" + "a b c,d e\n" * 5, "too few rows"),
-        ("number,title\n" + "1,d e\n" * 30, "no column of texts for --reference-column"),
+        ("number,title\n" + "1,d e\n" * 30, "a.csv: no column of texts for --reference-column"),
+        ("".join(f"{article},{summary}\n" for _, article, summary in STORIES), "not names of columns"),
+        ("", "no row can be read (empty)"),
+        ("text,summary\n" + "schön,schön\n" * 30, "no row can be read (a.csv:2: not UTF-8)"),
     ],
 )
-def test_data_that_cannot_be_used_is_told(rlsum, here, content, words):
-    Path("a.csv").write_text(content)
+def test_data_that_cannot_be_used_is_told_and_nothing_is_written(rlsum, here, content, words):
+    Path("a.csv").write_text(content, encoding="latin-1")
     code, _, error = rlsum("init", "a.csv")
     assert code == 2
     assert words in error
+    assert not list(Path("a-data").glob("*"))
     assert rlsum("init", "nowhere.csv")[0] == 2
 
 

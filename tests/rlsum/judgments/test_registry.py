@@ -1,3 +1,4 @@
+import csv
 import json
 import subprocess
 import sys
@@ -69,6 +70,35 @@ def test_a_name_with_options_as_text_or_as_arguments(answers):
 def test_what_cannot_be_loaded_is_told(answers, text, told):
     with pytest.raises(RecordError, match=told):
         load(text.format(answers))
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "saved"])
+def test_a_table_of_records_has_scores_in_columns(tmp_path, ending):
+    texts = {"id": "1", "candidate": "a cat", "reference": "the cat", "url": "x"}
+    scores = {"a": {"overall": "3", "flow": ""}, "b": {"overall": "4.5", "flow": "1"}}
+    rows = [{**texts, "system": system, **given} for system, given in scores.items()]
+    path = tmp_path / f"mine.{ending}"
+    if ending in ("csv", "tsv"):
+        with path.open("w", newline="") as file:
+            written = csv.DictWriter(file, rows[0], delimiter=";" if ending == "csv" else "\t")
+            written.writeheader()
+            written.writerows(rows)
+    else:
+        data = datasets.Dataset.from_list([{**row, "overall": float(row["overall"]), "flow": None} for row in rows])
+        data.to_parquet(path) if ending == "parquet" else data.save_to_disk(path)
+    found = load(path)
+    assert [row.scores["overall"] for row in found.rows] == [3.0, 4.5]
+    assert found.rows[0].references == ("the cat",)
+    assert found.rows[0].scores.get("flow") is None
+    assert any("url" in note for note in found.notes)
+    assert [row.overall for row in [*found.to_frame().itertuples()]] == [3.0, 4.5]
+
+
+def test_scored_outputs_are_judgments(tmp_path):
+    row = {"id": "1", "system": "a", "candidate": "x", "reference": "y", "scores": {"rouge-l": 0.5}, "undefined": {}}
+    (tmp_path / "scored.jsonl").write_text(json.dumps(row) + "\n")
+    (found,) = load(tmp_path / "scored.jsonl").rows
+    assert (found.references, found.scores) == (("y",), {"rouge-l": 0.5})
 
 
 def test_a_table_is_told_how_it_is_read(tmp_path):

@@ -1,0 +1,75 @@
+"""One input format: every command that reads records reads each way of writing them."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import datasets
+import pytest
+
+from rlsum.readers import records
+
+ROWS = [
+    {"id": str(n), "system": system, "candidate": text, "reference": "the storm hit ohio", "overall": float(n + grade)}
+    for grade, (system, text) in enumerate({"a": "a storm", "b": "the storm hit"}.items())
+    for n in range(4)
+]
+ENDINGS = ["csv", "semicolon.csv", "tsv", "json", "jsonl", "parquet", "saved"]
+
+
+@pytest.fixture(params=ENDINGS)
+def written(request, tmp_path):
+    path = tmp_path / f"out.{request.param}"
+    if path.suffix in (".csv", ".tsv"):
+        delimiter = ";" if "semicolon" in path.name else "\t" if path.suffix == ".tsv" else ","
+        with path.open("w", newline="") as file:
+            table = csv.DictWriter(file, ROWS[0], delimiter=delimiter)
+            table.writeheader()
+            table.writerows(ROWS)
+    elif path.suffix in (".json", ".jsonl"):  # of judgments, a file of objects has scores in an object
+        rows = [{**row, "scores": {"overall": row["overall"]}} for row in ROWS]
+        rows = [{name: value for name, value in row.items() if name != "overall"} for row in rows]
+        lines = "".join(json.dumps(row) + "\n" for row in rows)
+        path.write_text(json.dumps(rows, indent=1) if path.suffix == ".json" else lines)
+    else:
+        data = datasets.Dataset.from_list(ROWS)
+        data.to_parquet(path) if path.suffix == ".parquet" else data.save_to_disk(path)
+    return path
+
+
+def test_each_format_is_scored_evaluated_explained_and_correlated(rlsum, written, tmp_path):
+    few = ("--metrics", "rouge-1", "--resamples", 20)
+    assert "85.71" in rlsum("score", written, *few)[1]  # of b: 6 of 7 words
+    assert "Against a" in rlsum("evaluate", written, *few)[1]
+    explained = rlsum("explain", written, "--id", "2", "--system", "b", "-o", tmp_path / "e.json")
+    assert explained[0] == 0
+    assert "rouge-1" in rlsum("correlate", written, *few, "--no-cache")[1]
+
+
+def test_plain_texts_are_evaluated_against_a_file_of_references(rlsum, tmp_path):
+    for name, lines in {"short": ["a storm", "rain"], "long": ["the storm hit", "it rained"]}.items():
+        (tmp_path / f"{name}.txt").write_text("\n".join(lines) + "\n")
+    (tmp_path / "gold.txt").write_text("the storm hit ohio\nit rained all day\n")
+    files = (tmp_path / "short.txt", tmp_path / "long.txt")
+    against = ("--references", tmp_path / "gold.txt")
+    data = json.loads(rlsum("evaluate", *files, *against, "--metrics", "rouge-1", "--json")[1])
+    assert [each["system"] for each in data["systems"]] == ["short", "long"]
+    assert data["systems"][1]["metrics"]["rouge-1"]["mean"] == pytest.approx((6 / 7 + 2 / 3) / 2)
+    (tmp_path / "gold.txt").write_text("one line\n")
+    assert "has 2 lines but" in rlsum("evaluate", *files, *against)[2]
+
+
+def test_text_that_is_not_utf_8_is_named_and_not_scored(rlsum, tmp_path):
+    path = tmp_path / "latin.csv"
+    path.write_bytes("candidate,reference\nschöne Tage,schöne Tage\n".encode("latin-1"))
+    for command in ("score", "evaluate"):
+        code, _, error = rlsum(command, path)
+        assert (code, "latin.csv:2: not UTF-8" in error) == (2, True)
+
+
+def test_splits_that_were_saved_together_are_named(tmp_path):
+    data = datasets.Dataset.from_list(ROWS)
+    datasets.DatasetDict({"valid": data, "test": data}).save_to_disk(tmp_path / "both")
+    with pytest.raises(ValueError, match="both/test"):
+        next(records(tmp_path / "both"))
