@@ -90,6 +90,11 @@ class Sampling:
         """Whether samples come from the model's own distribution."""
         return self == Sampling(max_length=self.max_length)
 
+    @property
+    def cuts(self) -> bool:
+        """Whether only the most probable tokens are drawn."""
+        return self.top_k > 0 or self.top_p < 1
+
 
 def _check_lengths(min_length: int, max_length: int) -> None:
     if min_length >= max_length:

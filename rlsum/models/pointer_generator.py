@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ from rlsum.models.sampling import NEVER, Drawn, log_of, target_log_policy
 from rlsum.models.search import READABLE
 from rlsum.models.sizes import PointerGeneratorConfig
 from rlsum.models.summarizer import WEIGHTS, DrawnScores, TargetScores, Tokens, repeat_rows
+from rlsum.models.tempering import Drawing, drawn_log_prob
 from rlsum.models.unrolling import SharedWeight, StepOutput, Unrolled
 from rlsum.models.word_scores import WordColumns, WordOdds, target_log_prob, target_log_prob_without
 
@@ -192,13 +194,16 @@ class PointerGenerator(nn.Module):
             known = None if drawn is None else drawn.rows
             log_prob = unpacked(self._target_log_prob(encoded, steps, target, place, known, odds))
         else:
-            rows, other = drawn.rows.nonzero().squeeze(1), ~drawn.rows[place // target.shape[1]]
-            sampled = StepOutput(*map(unpacked, steps)).select(rows)
-            scored = self._sampled_log_prob(encoded.select(rows), sampled, target[rows], drawn.sampling)
-            log_prob = torch.zeros_like(coverage).index_put((rows,), scored)
-            if other.any():
-                own = self._target_log_prob(encoded, steps.select(other), target, place[other])
-                log_prob = log_prob.flatten().index_put((place[other],), own).view_as(target)
+            sampled = drawn.rows[place // target.shape[1]]
+            of_samples = partial(self._cut_log_prob if drawn.sampling.cuts else self._drawn_log_prob, drawn.sampling)
+            log_prob = torch.zeros_like(coverage).flatten()
+            for mask, score in ((sampled, of_samples), (~sampled, self._target_log_prob)):
+                some = mask.nonzero().squeeze(1)
+                if len(some):
+                    own = None if odds is None else odds.select(some)
+                    scored = score(encoded, steps.select(some), target, place[some], odds=own)
+                    log_prob = log_prob.index_put((place[some],), scored)
+            log_prob = log_prob.view_as(target)
         return TargetScores(log_prob, coverage * (target != PAD))
 
     def _inputs(self, target: Tensor) -> Tensor:
@@ -231,19 +236,39 @@ class PointerGenerator(nn.Module):
             log_prob = log_prob - torch.logaddexp(log_generate + log_known, log_copy) * known[row]
         return log_prob.masked_fill(target == PAD, 0.0)
 
-    def _sampled_log_prob(self, encoded: Encoded, steps: StepOutput, target: Tensor, sampling: Sampling) -> Tensor:
-        """Log-probabilities (R, T) of samples under the distribution that drew them."""
-        log_generate, log_copy = self._log_gate(steps.gate.squeeze(-1), encoded.mask.any(-1, keepdim=True))
+    def _drawn_log_prob(
+        self, sampling: Sampling, encoded: Encoded, steps: StepOutput, target: Tensor, place: Tensor,
+        odds: WordOdds | None = None,
+    ) -> Tensor:  # fmt: skip
+        """Log-probabilities (N,) of the words at some places of samples under the distribution that drew them."""
+        row, drawing = place // target.shape[1], Drawing.of(sampling, target, place)
+        log_generate, log_copy = self._log_gate(steps.gate.squeeze(-1), encoded.mask.any(-1)[row])
+        log_copied = steps.log_attention + log_copy.unsqueeze(1)
+        layer = self.hidden_out(steps.features), self.word_out.weight, self._bias()
+        extended, unknowns = encoded.extended[row], encoded.unknowns
+        log_prob = drawn_log_prob(*layer, log_generate, log_copied, extended, unknowns, drawing, odds)
+        return log_prob.masked_fill(drawing.targets == PAD, 0.0)
+
+    def _cut_log_prob(
+        self, sampling: Sampling, encoded: Encoded, steps: StepOutput, target: Tensor, place: Tensor,
+        odds: WordOdds | None = None,
+    ) -> Tensor:  # fmt: skip
+        """The same where only the most probable words were drawn; step by step, because of memory."""
+        row, step = place // target.shape[1], place % target.shape[1]
+        rows, position = row.unique(return_inverse=True)
+        log_generate, log_copy = self._log_gate(steps.gate.squeeze(-1), encoded.mask.any(-1)[row])
         features, bias = self.hidden_out(steps.features), self._bias()
 
         def log_p(t: int) -> Tensor:
-            words = F.linear(features[:, t], self.word_out.weight, bias).float().log_softmax(-1)
-            p = F.pad((words + log_generate[:, t : t + 1]).exp(), (0, encoded.unknowns))
-            return log_of(
-                p.scatter_add(1, encoded.extended, (steps.log_attention[:, t] + log_copy[:, t : t + 1]).exp())
-            )
+            at = step == t
+            words = F.linear(features[at], self.word_out.weight, bias).float().log_softmax(-1)
+            p = F.pad((words + log_generate[at].unsqueeze(1)).exp(), (0, encoded.unknowns))
+            copied = (steps.log_attention[at] + log_copy[at].unsqueeze(1)).exp()
+            p = log_of(p.scatter_add(1, encoded.extended[row[at]], copied))
+            return p.new_full((len(rows), p.shape[1]), NEVER).index_put((position[at],), p)
 
-        return target_log_policy(log_p, target, sampling, *READABLE).masked_fill(target == PAD, 0.0)
+        log_prob = target_log_policy(log_p, target[rows], sampling, *READABLE)
+        return log_prob[position, step].masked_fill(target[row, step] == PAD, 0.0)
 
     @torch.no_grad()
     def generate(self, batch: Batch, decoding: Decoding) -> Tokens:
@@ -284,8 +309,8 @@ class PointerGenerator(nn.Module):
         choose = search.sampler(sampling, noise)
         if greedy:
             choose = search.split_at(cut, cut + size, choose, search.greedy(sampling))
-        plain = sampling.plain
-        drawn = unrolling.drawn(self, learners, encoded if greedy else None, target, choose, sampling.limit, plain)
+        keep, others = not sampling.cuts, encoded if greedy else None
+        drawn = unrolling.drawn(self, learners, others, target, choose, sampling.limit, keep)
         is_sample = torch.arange(len(drawn.target), device=device) < cut
         scores = self._scores(learners, drawn.unrolled, drawn.target, Drawn(is_sample, sampling))
         of_samples, of_references = (

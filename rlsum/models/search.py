@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from rlsum.data.vocabulary import BOS, EOS, PAD, UNK
+from rlsum.models import tempering
 from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.encoder import Encoded, State
 from rlsum.models.sampling import BLOCKED, NEVER, allowed, constrained, log_policy
@@ -77,8 +78,10 @@ def sampler(sampling: Sampling, noise: Tensor | None = None) -> Chooser:
         if sampling.plain:  # without a pass over the log-probabilities
             p[:, UNK] = 0.0
             p[:, EOS].clamp_(min=torch.finfo(p.dtype).tiny)  # drawn where nothing else is possible
-        else:
+        elif sampling.cuts:
             p = log_policy(_log(p), ids, sampling, *READABLE).exp()
+        else:
+            p = tempering.weights_(p, ids, sampling)
         return draw(p, point)
 
     return choose

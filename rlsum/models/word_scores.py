@@ -5,6 +5,7 @@ Notation: N tokens, H features, V words.
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import torch
@@ -90,6 +91,13 @@ class WordOdds:
         self.highest[rows], self.total[rows] = columns.odds(features, self.odds[rows])
         self.count += kept
         return self.odds[rows], self.total[rows]
+
+    def select(self, rows: Tensor) -> WordOdds:
+        """Those of some tokens (n,), by number in ascending order."""
+        chosen = copy.copy(self)
+        chosen.odds, chosen.highest, chosen.total = self.odds[rows], self.highest[rows], self.total[rows]
+        chosen.count = int((rows < self.count).sum())
+        return chosen
 
     def complete(self, features: Tensor, weight: Tensor, bias: Tensor) -> None:
         """Fill the rows after the first ``count`` by one product, for features (N, H) of all tokens."""

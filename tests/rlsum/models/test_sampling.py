@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import pretrained
 import pytest
@@ -98,7 +99,27 @@ def test_the_policy_sums_to_one_over_all_short_texts(cut):
     assert total == pytest.approx(1, abs=1e-4)
 
 
-@pytest.mark.parametrize("cut", ["plain", "hot", "top_p", "all"])
+@pytest.mark.parametrize("cut", ["temperature", "hot", "min_length", "block_ngrams"])
+def test_a_cut_that_cuts_nothing_changes_nothing(cut):
+    """With top_k the distribution is computed step by step, without it for all steps at once."""
+    model, batch = tiny.copier(seed=3, coverage=True), tiny.batch((*tiny.PAIRS, tiny.EMPTY))
+    rules = Sampling(**CUTS[cut], max_length=8)
+    torch.manual_seed(4)
+    samples = model.sample(batch, 6, rules)
+    found = []
+    for each in (rules, replace(rules, top_k=1000)):
+        torch.manual_seed(4)
+        assert torch.equal(model.sample(batch, 6, each).ids, samples.ids)
+        model.zero_grad()
+        scored = model(batch, samples.ids, Drawn.all(samples.ids, each)).log_prob
+        for _ in range(2):  # a graph may be used twice
+            (scored * torch.linspace(-1, 1, scored.numel()).view_as(scored)).sum().backward(retain_graph=True)
+        found.append({"log_prob": scored, **{name: each.grad for name, each in model.named_parameters()}})
+    for name, value in found[0].items():
+        torch.testing.assert_close(value, found[1][name], atol=2e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("cut", ["plain", "temperature", "hot", "top_p", "block_ngrams", "all"])
 def test_gradients_of_cut_distributions_are_those_of_finite_differences(cut):
     model, batch = tiny.copier(seed=3).double(), tiny.batch(tiny.PAIRS[:2])
     rules = Sampling(**CUTS[cut], max_length=5)

@@ -1,0 +1,180 @@
+"""Samples from p ** (1 / temperature) without forbidden tokens, drawn and scored without autograd's (N, V') tensors.
+
+    q(y) = p(y) ** (1 / temperature) / Z,      Z: the sum of p(v) ** (1 / temperature) over the allowed tokens v
+    p(v) = p_gen softmax(logits)_v + (1 - p_gen) attention to v      (See et al. 2017, equation 9)
+
+Notation: N tokens, H features, V words, V' = V + unknown words of the batch's articles, S source tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from rlsum.data.vocabulary import EOS, UNK
+from rlsum.models.decoding import Sampling
+from rlsum.models.sampling import NEVER, repeats
+from rlsum.models.word_scores import CHUNK, SMALLEST, WordOdds, precision
+
+CHUNK_BACKWARD = 2**21  # probabilities whose gradients are multiplied with the output layer together
+
+
+def weights_(p: Tensor, ids: Tensor, sampling: Sampling) -> Tensor:
+    """Replace p (R, V') after the ids (R, t) by weights in proportion to q; the end alone where nothing is allowed."""
+    p[:, UNK] = 0.0
+    if ids.shape[1] < sampling.min_length:
+        p[:, EOS] = 0.0
+    if sampling.block_ngrams:
+        p[repeats(ids, sampling.block_ngrams)] = 0.0
+    highest = power_(p, sampling.temperature)
+    p[:, EOS].masked_fill_(highest == 0, 1.0)
+    return p
+
+
+def power_(p: Tensor, temperature: float) -> Tensor:
+    """Replace p (N, V') by (p / highest) ** (1 / temperature), 0 where it is 0; return the highest (N,)."""
+    highest = p.amax(-1)
+    if temperature == 1:
+        p.div_(highest.clamp(min=torch.finfo(p.dtype).tiny).unsqueeze(1))
+    else:  # faster than a power
+        p.log_().sub_(highest.log().clamp(min=NEVER).unsqueeze(1)).div_(temperature).exp_()
+    return highest
+
+
+class Drawing(NamedTuple):
+    """How N tokens were drawn.
+
+    targets     (N,) what was drawn
+    step        (N,) the number of tokens before each
+    row, token  (M,) tokens that would have repeated an n-gram, and at which of the N they were forbidden
+    """
+
+    sampling: Sampling
+    targets: Tensor
+    step: Tensor
+    row: Tensor
+    token: Tensor
+
+    @classmethod
+    def of(cls, sampling: Sampling, target: Tensor, place: Tensor) -> Drawing:
+        """Of the tokens at places (N,) of the flattened samples (R, T)."""
+        width = target.shape[1]
+        row, token = [], []
+        for t in range(width if sampling.block_ngrams else 0):
+            rows, tokens = repeats(target[:, :t], sampling.block_ngrams)
+            row.append(rows * width + t)
+            token.append(tokens)
+        number = place.new_full((target.numel(),), -1)
+        number[place] = torch.arange(len(place), device=place.device)
+        where = number[torch.cat(row)] if row else place[:0]
+        what = torch.cat(token) if token else place[:0]
+        order = where.argsort()[int((where < 0).sum()) :]  # behind the end of a text nothing is drawn
+        return cls(sampling, target.flatten()[place], place % width, where[order], what[order])
+
+    def parts(self, width: int, most: int) -> Iterator[tuple[slice, Callable[[Tensor], None]]]:
+        """Slices of the N, of at most ``most`` of ``width`` numbers each, and what sets forbidden p of a slice to 0."""
+        size = most // width or 1
+        starts = range(0, len(self.targets), size)
+        firsts = torch.searchsorted(self.row, torch.tensor([*starts, len(self.targets)], device=self.row.device))
+        for start, (first, last) in zip(starts, pairwise(firsts.tolist()), strict=True):
+            rows, forbidden = slice(start, start + size), slice(first, last)
+            yield rows, partial(self._forbid, rows, forbidden)
+
+    def _forbid(self, rows: slice, forbidden: slice, p: Tensor) -> None:
+        p[:, UNK] = 0.0
+        p[:, EOS].masked_fill_(self.step[rows] < self.sampling.min_length, 0.0)
+        p[self.row[forbidden] - rows.start, self.token[forbidden]] = 0.0
+
+
+def drawn_log_prob(
+    features: Tensor, weight: Tensor, bias: Tensor, log_generate: Tensor, log_copied: Tensor, extended: Tensor,
+    unknowns: int, drawing: Drawing, odds: WordOdds | None = None,
+) -> Tensor:  # fmt: skip
+    """Log q (N,) of drawn tokens, NEVER where q is 0. Differentiable, also twice over one graph.
+
+    features (N, H), weight (V, H), bias (V,), log p_gen (N,), log of (1 - p_gen) times attention (N, S), extended ids
+    of the source tokens (N, S). ``odds``: of all words at the N tokens, if decoding has computed them.
+    """
+    dtype = precision(features)
+    layer = features.to(dtype), weight.to(dtype), bias.to(dtype)
+    scored: Tensor = _DrawnLogProb.apply(*layer, log_generate, log_copied, extended, unknowns, drawing, odds)
+    return scored
+
+
+class _DrawnLogProb(torch.autograd.Function):
+    """Keeps one block of N x V, the odds of all words. All else is computed in parts, in the backward pass again.
+
+    With g = d loss / d p, the gradient of logit u is g_u p_gen s_u - s_u sum_v g_v p_gen s_v, where s is the softmax.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, features: Tensor, weight: Tensor, bias: Tensor, log_generate: Tensor, log_copied: Tensor,
+        extended: Tensor, unknowns: int, drawing: Drawing, known: WordOdds | None,
+    ) -> Tensor:  # fmt: skip
+        block = WordOdds(len(features), weight) if known is None else known
+        block.complete(features, weight, bias)
+        odds, of_words = block.odds[: len(features)], block.total[: len(features)]
+        share, copied = log_generate.exp() / of_words, log_copied.exp()
+        log_q, highest, total = torch.empty(3, len(features), dtype=share.dtype, device=share.device)
+        most = CHUNK if features.device.type == "cpu" else CHUNK_BACKWARD
+        for rows, forbid_ in drawing.parts(len(weight) + unknowns, most):
+            p = _mixed(odds[rows], share[rows], copied[rows], extended[rows], unknowns)
+            forbid_(p)
+            highest[rows] = power_(p, drawing.sampling.temperature)
+            torch.sum(p, -1, out=total[rows])
+            log_q[rows] = p.gather(1, drawing.targets[rows].unsqueeze(1)).squeeze(1).log()
+        ctx.save_for_backward(features, weight, odds, of_words, share, copied, extended, highest, total)
+        ctx.unknowns, ctx.drawing = unknowns, drawing
+        stuck = (highest == 0) & (drawing.targets == EOS)  # the end alone was left
+        return (log_q - total.log()).masked_fill_(stuck, 0.0).clamp_(min=NEVER)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        features, weight, odds, of_words, share, copied, extended, highest, total = ctx.saved_tensors
+        drawing, size, power = ctx.drawing, len(weight), 1 / ctx.drawing.sampling.temperature
+        d_features, d_weight = torch.empty_like(features), torch.zeros_like(weight, dtype=odds.dtype)
+        d_bias = odds.new_zeros(size)
+        d_generate, d_copied = torch.empty_like(share), torch.empty_like(copied)
+        scale = torch.where(highest > 0, grad * power / highest, 0.0)
+        for rows, forbid_ in drawing.parts(size + ctx.unknowns, CHUNK_BACKWARD):
+            p = _mixed(odds[rows], share[rows], copied[rows], extended[rows], ctx.unknowns)
+            forbid_(p)
+            targets = drawing.targets[rows].unsqueeze(1)
+            own = p.gather(1, targets)
+            # d log q / d p: power / p of the target, minus power q / p of every token
+            g = _ratios_(p, highest[rows], power).mul_(-(scale[rows] / total[rows]).unsqueeze(1))
+            of_target = grad[rows].unsqueeze(1) * power / own.clamp(min=SMALLEST)
+            g.scatter_add_(1, targets, of_target.masked_fill_(own == 0, 0.0))
+            d_copied[rows] = g.gather(1, extended[rows]) * copied[rows]
+            g = g[:, :size].mul_(odds[rows]).mul_(share[rows].unsqueeze(1))
+            d_generate[rows] = g.sum(-1)
+            g.addcmul_(odds[rows], (d_generate[rows] / of_words[rows]).unsqueeze(1), value=-1)
+            d_bias += g.sum(0)
+            g = g.to(weight.dtype)
+            d_features[rows] = g @ weight
+            d_weight += g.t() @ features[rows]
+        d_layer = d_features, d_weight.to(weight.dtype), d_bias.to(weight.dtype)
+        return *d_layer, d_generate, d_copied, None, None, None, None
+
+
+def _ratios_(p: Tensor, highest: Tensor, power: float) -> Tensor:
+    """Replace p (N, V') by (p / highest) ** (power - 1), 0 where p is 0."""
+    if power == 1:
+        return p.sign_()
+    impossible = p == 0 if power < 1 else None
+    p.log_().sub_(highest.log().clamp(min=NEVER).unsqueeze(1)).mul_(power - 1).exp_()
+    return p if impossible is None else p.masked_fill_(impossible, 0.0)
+
+
+def _mixed(odds: Tensor, share: Tensor, copied: Tensor, extended: Tensor, unknowns: int) -> Tensor:
+    """P (n, V') from the odds (n, V) of words, p_gen / their total (n,), and copy probabilities (n, S)."""
+    p = odds.new_empty(len(odds), odds.shape[1] + unknowns)
+    torch.mul(odds, share.unsqueeze(1), out=p[:, : odds.shape[1]])
+    p[:, odds.shape[1] :] = 0.0
+    return p.scatter_add_(1, extended, copied)
