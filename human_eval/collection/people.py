@@ -58,10 +58,14 @@ class People:
             return connection.execute("SELECT 1 FROM enrolled WHERE judge = ?", (judge,)).fetchone() is not None
 
     def enrol(self, judge: str, about: Mapping[str, str], device: str) -> None:
-        """Record that a judge agrees now, with the answers about themselves. The first time counts."""
+        """Record that a judge agrees now, with the answers about themselves. The first time counts.
+
+        Nothing is recorded of a barred judge, who may have left a page open.
+        """
         row = (judge, self._now(), json.dumps(dict(about), ensure_ascii=False), device)
         with self._database.writing() as connection:
-            connection.execute("INSERT OR IGNORE INTO enrolled VALUES (?, ?, ?, ?)", row)
+            unless = "WHERE NOT EXISTS (SELECT 1 FROM barred WHERE judge = ?1)"
+            connection.execute(f"INSERT OR IGNORE INTO enrolled SELECT ?1, ?2, ?3, ?4 {unless}", row)
 
     def barred(self, judge: str) -> str:
         """Why the judge does not go on; "" if they may."""

@@ -158,15 +158,17 @@ class ResponseStore:
             self._touch(connection, judge)
 
     def show(self, judge: str, task: str, revision: int) -> float:
-        """Note that a form is shown to the judge. Returns when it was shown first (seconds since 1970)."""
+        """Note that a form is shown, unless to a barred judge. Returns when it was first (seconds since 1970)."""
         form = (judge, task, revision)
         query = "SELECT at FROM showings WHERE judge = ? AND task = ? AND revision = ?"
         with self._database.reading() as connection:
             shown = connection.execute(query, form).fetchone()
         if shown is None:
             with self._database.writing() as connection:
-                connection.execute("INSERT OR IGNORE INTO showings VALUES (?, ?, ?, ?)", (*form, self._now()))
-                shown = connection.execute(query, form).fetchone()
+                unless = "WHERE NOT EXISTS (SELECT 1 FROM barred WHERE judge = ?1)"
+                row = (*form, now := self._now())
+                connection.execute(f"INSERT OR IGNORE INTO showings SELECT ?1, ?2, ?3, ?4 {unless}", row)
+                shown = connection.execute(query, form).fetchone() or (now,)
         return cast(float, shown[0])
 
     def record(

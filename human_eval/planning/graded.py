@@ -13,8 +13,7 @@ from numpy.random import Generator
 from scipy.stats import norm
 
 from human_eval.answers import KINDS, BestWorst, Choice, Rating
-from human_eval.planning.simulation import BLOCK, FLIPS, Assumptions, sign_flip_p
-from human_eval.statistics.random_judges import Layout
+from human_eval.planning.simulation import FLIPS, Assumptions, blocks, layout_of, sign_flip_p
 from human_eval.statistics.votes import Floats
 from rlsum.evaluation.rows import Ints
 
@@ -62,13 +61,12 @@ def rejections_graded(
 
     ``alike``: in the test of judges like these, which is 0 where it does not hold its level.
     """
-    items, judges = assigned.shape
-    layout = Layout(np.repeat(np.arange(items), judges), assigned.ravel())
+    layout = layout_of(assigned)
     if alike and layout.refused:
         return 0.0
     generator, rejected = np.random.default_rng(seed), 0
-    for start in range(0, draws, BLOCK):
-        votes = draw_graded(assumptions, answers, texts, assigned, min(BLOCK, draws - start), generator)
+    for studies in blocks(draws, assigned.size * texts):
+        votes = draw_graded(assumptions, answers, texts, assigned, studies, generator)
         p = layout.p_values(votes.reshape(len(votes), -1)) if alike else sign_flip_p(votes.mean(2), FLIPS, generator)
         rejected += int((p <= alpha + 1e-12).sum())
     return rejected / draws

@@ -17,13 +17,15 @@ from human_eval.formatting import counted, percentage
 from human_eval.planning.graded import rejections_graded
 from human_eval.planning.recruitment import Effort, Recruitment, recruitment
 from human_eval.planning.scenarios import Scenario, check_range
-from human_eval.planning.simulation import Assumptions, dealt, rejections, rejections_alike
+from human_eval.planning.simulation import Assumptions, dealt, layout_of, rejections, rejections_alike
 from human_eval.statistics.analysis import ALPHA, LIKE_THESE, THESE, About, AnalysisSettings, Planned
 from human_eval.statistics.exclusion import ExclusionRules
 from rlsum.errors import UserError
+from rlsum.evaluation.rows import Ints
 
 ITEMS = (10, 20, 30, 50, 75, 100, 150, 200, 300, 500)
 JUDGES = (1, 2, 3, 5)
+MOST = {"pairs": 1_000, "items": 10_000}  # more fill the memory
 DRAWS = 2_000
 FORMAT = 1
 SPREAD = 0.1  # standard deviation of the judges' own shares unless a pilot or the user gives another
@@ -67,13 +69,20 @@ class PlannedDesign:
     def simulated_power(self, assumptions: Assumptions, items: int, judges: int, *, draws: int, seed: int) -> float:
         """The share of simulated studies that detect the preference, at the strictest step of Holm's correction."""
         alpha = self.alpha / self.pairs
-        assigned = dealt(items, judges, self._booklets(items))
+        assigned = self._assigned(items, judges)
         if not self.answers.startswith(PAIR):
             design, alike = (self.answers, self.texts, assigned), self.about == LIKE_THESE
             return rejections_graded(assumptions, *design, alike=alike, alpha=alpha, draws=draws, seed=seed)
         if self.about == THESE:
             return rejections(assumptions, items, judges, alpha=alpha, draws=draws, seed=seed)
         return rejections_alike(assumptions, assigned, alpha=alpha, draws=draws, seed=seed)
+
+    def refused(self, items: int, judges: int) -> str:
+        """Why an analysis will have no test of the verdict; "" if it will."""
+        return "" if self.about == THESE else layout_of(self._assigned(items, judges)).refused
+
+    def _assigned(self, items: int, judges: int) -> Ints:
+        return dealt(items, judges, self._booklets(items))
 
     def _booklets(self, items: int) -> int:
         """Booklets in which every task of every item is once."""
@@ -259,9 +268,11 @@ def _check(design: PlannedDesign, assumptions: Assumptions) -> None:
         raise UserError(f"--answers {design.answers}: expected one of {', '.join(KINDS)}")
     least, most = KINDS[design.answers].texts
     if not least <= design.texts <= most:
-        raise UserError(f"--texts {design.texts}: expected {least} to {most} at once with --answers {design.answers}")
+        expected = f"{least} to {most}" if least < most else str(least)
+        raise UserError(f"--texts {design.texts}: expected {expected} at once with --answers {design.answers}")
     if design.texts > 2 and design.pairs > design.texts * (design.texts - 1) // 2:
         raise UserError(f"--pairs {design.pairs}: more than {design.texts} systems have; give less")
     for name in ("pairs", "items", "booklet"):
-        if getattr(design, name) is not None and getattr(design, name) < 1:
-            raise UserError(f"--{name} {getattr(design, name)}: expected 1 or more")
+        value = getattr(design, name)
+        if value is not None and not 1 <= value <= MOST.get(name, value):
+            raise UserError(f"--{name} {value}: expected 1 {f'to {MOST[name]:,}' if name in MOST else 'or more'}")

@@ -13,6 +13,7 @@ from human_eval.statistics.votes import Floats
 from rlsum.evaluation.rows import Ints
 
 BLOCK = 500  # studies simulated at once
+CELLS = 25_000_000  # votes simulated at once
 FLIPS = 999  # per simulated test; p can be exactly .05, so the test can reach its nominal level
 
 
@@ -55,13 +56,12 @@ def rejections_alike(
 
     ``assigned`` as in `draw_judged`. 0 where no test holds its level.
     """
-    items, judges = assigned.shape
-    layout = Layout(np.repeat(np.arange(items), judges), assigned.ravel())
+    layout = layout_of(assigned)
     if layout.refused:
         return 0.0
     generator, rejected = np.random.default_rng(seed), 0
-    for start in range(0, draws, BLOCK):
-        votes = draw_judged(assumptions, assigned, min(BLOCK, draws - start), generator)
+    for studies in blocks(draws, assigned.size):
+        votes = draw_judged(assumptions, assigned, studies, generator)
         rejected += int((layout.p_values(votes.reshape(len(votes), -1)) <= alpha + 1e-12).sum())
     return rejected / draws
 
@@ -74,8 +74,8 @@ def tested_studies(
     A block shares its random sign flips. Seeded.
     """
     generator = np.random.default_rng(seed)
-    for start in range(0, draws, BLOCK):
-        votes = draw_votes(assumptions, items, judges, min(BLOCK, draws - start), generator)
+    for studies in blocks(draws, items):
+        votes = draw_votes(assumptions, items, judges, studies, generator)
         yield votes, sign_flip_p((votes[..., 2] - votes[..., 0]) / judges, FLIPS, generator)
 
 
@@ -96,6 +96,18 @@ def draw_shares(assumptions: Assumptions, items: int, draws: int, generator: Gen
     item_shares = np.zeros((draws, items, 3))
     item_shares[..., possible] = generator.dirichlet(shares[possible] * (1 - rho) / rho, size=(draws, items))
     return item_shares
+
+
+def blocks(draws: int, votes: int) -> list[int]:
+    """Numbers of studies with so many ``votes`` each to simulate at once, ``draws`` in all."""
+    size = min(BLOCK, max(1, CELLS // votes))
+    return [min(size, draws - start) for start in range(0, draws, size)]
+
+
+def layout_of(assigned: Ints) -> Layout:
+    """The layout of the votes of the judges ``assigned`` (items, judges of each)."""
+    items, judges = assigned.shape
+    return Layout(np.repeat(np.arange(items), judges), assigned.ravel())
 
 
 def dealt(items: int, judges: int, booklets: int) -> Ints:

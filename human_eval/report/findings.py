@@ -43,7 +43,7 @@ def _alike(outcome: Outcome, alpha: float, system: str) -> str:
     """What can be said of judges like those of the study, about the share of ``system``."""
     random = outcome.random_judges
     if math.isnan(random.p):
-        return f"of other judges nothing is shown ({random.reason})"
+        return "of other judges nothing is shown"  # a warning says why
     range_ = interval(outcome, outcome.alike, system)
     shown = f"{range_}; {p_words(outcome.alike.p_holm)} after Holm, {counted(random.judges, 'judge')}"
     preferred = outcome.preferred_by_others(alpha)

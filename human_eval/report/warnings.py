@@ -69,9 +69,17 @@ def _changed_by_exclusion(analysis: Analysis) -> Iterable[str]:
 
 def _too_few(analysis: Analysis) -> Iterable[str]:
     alpha = analysis.settings.alpha
-    items = max(outcome.half.items for outcome in analysis.outcomes)
-    if items and 2.0 ** (1 - items) > alpha:
-        yield f"{counted(items, 'item')}: no result could have been significant at {alpha:g}; judge more items"
+    for primary in (True, False):  # the families of Holm's correction
+        family = [row.half for row in analysis.outcomes if (row.criterion == analysis.settings.primary) == primary]
+        tests = sum(not math.isnan(half.p) for half in family)
+        items = max((half.items for half in family), default=0)
+        if tests and tests * 2.0 ** (1 - items) > alpha:
+            where = analysis.settings.primary if primary else "the other criteria"
+            count = f"{counted(items, 'item')} and {counted(tests, 'test')}"
+            yield (
+                f"{count}{f' on {where}' if analysis.settings.primary else ''}: no "
+                f"result of these judges could have been significant at {alpha:g}; judge more items"
+            )
 
 
 def _judges(analysis: Analysis) -> Iterable[str]:
@@ -85,8 +93,8 @@ def _judges(analysis: Analysis) -> Iterable[str]:
             continue
         if not math.isnan(outcome.alike.p_holm) and outcome.preferred_by_others(alpha) is None:
             yield (
-                f"{_name(outcome)}: {preferred} is preferred by these judges, but their own preferences differ so much "
-                "that others like them may not prefer it"
+                f"{_name(outcome)}: {preferred} is preferred by these judges; that others like them prefer it, too, is "
+                "not shown"
             )
         shares, points = own_shares(analysis.kept, outcome.criterion, outcome.pair), outcome.points
         for_preferred = {judge: share if preferred == outcome.pair[1] else 1 - share for judge, share in shares.items()}

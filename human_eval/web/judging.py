@@ -104,6 +104,7 @@ class Judging:
             "about": about,
             "problem": wrong,
             "barred": self._store.people.barred(visitor.name),
+            "enrolled": self._store.people.is_enrolled(visitor.name),
             "training": self._study.training if self._training.is_due(visitor.name) else None,
         }
         return page("start.html", values, 422 if wrong else 200, self._words)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # imports scipy, which would delay the start of the server
     from human_eval.statistics.analysis import AnalysisSettings
 
 BODY_LIMIT = 64 * 1024  # bytes of a form
-FIELD_LIMIT = 100
+FIELD_LIMIT = 1_000
 ENGLISH = Interface()
 BODY_SECONDS = 15.0
 STATIC = ("style.css", "item.js", "marks.js", "icon.svg")

@@ -270,4 +270,5 @@ def _checks(study: Study, key: StudyKey) -> str:
         f"in 5% of checks, {rates.hasty:.1%} of those who err in 10%"
     )
     lax = max(rates.random, rates.none, rates.left if study.criteria else 0.0) > KEPT
-    return f"Warning: {text}; add checks with --identical and --shuffled" if lax else text
+    ties = bool(study.criteria) and all(kind.can_tie(study.most_texts) for kind in kinds)
+    return f"Warning: {text}; add checks with {'--identical and ' if ties else ''}--shuffled" if lax else text

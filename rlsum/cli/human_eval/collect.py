@@ -55,8 +55,8 @@ def collect(
     names = ", ".join(map(str, files))
     if not collected.responses and not collected.rejects:
         raise StudyError(f"no answers in {names}; nothing is written")
-    _print(collected, blind)
     if not collected.responses:
+        _print(collected, blind)
         for reject in collected.rejects[:SHOWN]:
             typer.echo(f"{reject.where}: {reject.reason}")
         if len(collected.rejects) > SHOWN:
@@ -64,6 +64,7 @@ def collect(
         raise StudyError(f"no row of {names} counts, for the reasons above; neither {out} nor {rejects} is written")
     write_rejects(rejects, collected.rejects)
     write_responses(out, collected.responses)
+    _print(collected, blind)  # after the files: a reader of the output that ends early loses none
     typer.echo(
         f"{out}: {counted(len(collected.responses), 'judgment')}; "
         f"{rejects}: {counted(len(collected.rejects), 'rejected row')}"

@@ -57,3 +57,15 @@ def test_who_is_banned_keeps_the_answers_and_gives_none(store):
     assert store.progress("ben").open == ("t0-1", "t0-2")
     store.people.admit("anna")
     assert store.progress("anna").stage == "lost"
+
+
+def test_a_page_left_open_stores_nothing_of_who_has_withdrawn(store):
+    begun(store, "anna")
+    store.people.bar("anna", "withdrew")
+    store.people.enrol("anna", {"age": "again"}, "phone")
+    assert store.show("anna", "t0-0", 0) == 1_700_000_000.0
+    (anna,) = store.people.all()
+    assert (anna.enrolled, anna.about) == (None, {})
+    store.people.admit("anna")
+    store._now.at += 60
+    assert store.show("anna", "t0-0", 0) == 1_700_000_060.0  # nothing was noted

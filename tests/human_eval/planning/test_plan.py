@@ -18,7 +18,7 @@ from human_eval.planning.plan import (
 )
 from human_eval.planning.preregistration import preregistration, scenario_table
 from human_eval.planning.scenarios import Scenario
-from human_eval.planning.simulation import Assumptions
+from human_eval.planning.simulation import CELLS, Assumptions, blocks
 from human_eval.report.results import to_json
 from human_eval.statistics.analysis import LIKE_THESE, THESE, AnalysisSettings, Planned, analyse
 from human_eval.statistics.exclusion import ExclusionRules
@@ -177,3 +177,22 @@ def test_a_pilot_gives_ties_and_correlation(tmp_path):
 def test_what_makes_no_sense_is_refused(design, assumed, said):
     with pytest.raises(UserError, match=said):
         plan(replace(PlannedDesign(), **design), replace(Assumptions(), **assumed), draws=100)
+
+
+def test_a_plan_without_a_test_says_why():
+    design = PlannedDesign(items=12, judges=2)
+    assert "2 judges: no test holds its level with fewer than 5" in design.refused(12, 2)
+    assert replace(design, booklet=2).refused(12, 2).startswith("12 items")
+    assert replace(design, about=THESE).refused(12, 2) == replace(design, booklet=2).refused(30, 2) == ""
+
+
+@pytest.mark.parametrize("given", [{"items": 10_001}, {"pairs": 1_001}])
+def test_designs_that_would_fill_the_memory_are_refused(given):
+    with pytest.raises(UserError, match="expected 1 to"):
+        plan(replace(PlannedDesign(items=20), **given), Assumptions(), draws=100)
+
+
+def test_large_designs_are_simulated_in_smaller_blocks():
+    assert blocks(1_200, 100) == [500, 500, 200]
+    assert sum(blocks(7, CELLS // 2)) == 7
+    assert max(blocks(7, CELLS // 2)) == 2

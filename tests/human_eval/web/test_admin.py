@@ -9,6 +9,7 @@ from markupsafe import escape
 from served import answers, make_key, make_study, token_of
 
 from human_eval.collection.responses import read_responses, response_of
+from human_eval.criteria import MARKING
 from human_eval.report.findings import findings
 from human_eval.report.warnings import warnings
 from human_eval.statistics.analysis import THESE, AnalysisSettings, Planned, analyse
@@ -187,3 +188,8 @@ def test_durations(seconds, told):
 @pytest.mark.parametrize(("value", "told"), [(0.666, "0.67"), (-0.001, "0.00"), (-0.1, "-0.10"), (float("nan"), "-")])
 def test_numbers(value, told):
     assert number(value) == told
+
+
+def test_of_studies_without_questions_no_agreement_on_them_is_shown(app_of):
+    page = app_of(make_study(criteria=(), marking=MARKING)).visit("admin").get("/admin").text
+    assert "Agreement so far" not in page

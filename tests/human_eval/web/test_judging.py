@@ -1,6 +1,7 @@
 """A judge's way through a booklet, and what happens off the way."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from served import answers, make_study, token_of
@@ -8,7 +9,7 @@ from served import answers, make_study, token_of
 from human_eval.exports.booklets import page as offline_page
 from human_eval.exports.platforms import mturk
 from human_eval.interface import read_interface
-from human_eval.study import AboutJudge, Enrolment
+from human_eval.study import AboutJudge, Criterion, Enrolment
 from human_eval.web.access import FORM_LIFE
 from human_eval.web.judging import device
 
@@ -386,3 +387,14 @@ def test_nothing_served_names_a_system_or_the_kind_of_an_item(app_with_key):
     for reply in (admin.get("/admin"), admin.get("/admin/judgments.jsonl")):
         assert "alpha-system" not in reply.text
         assert "beta-system" not in reply.text
+
+
+def test_forty_rankings_of_five_summaries_are_one_form(app_of):
+    asked = [Criterion(f"c{number}", f"Question {number}?", "", "ranking") for number in range(40)]
+    study = make_study(booklets=1, items=1, criteria=tuple(asked))
+    (task,) = study.tasks
+    app = app_of(replace(study, tasks=(replace(task, more=("Third.", "Fourth.", "Fifth.")),)))
+    browser = app.visit("judge", "anna")
+    ranks = {f"answer-{number}_{letter}": "1" for number in range(40) for letter in "abcde"}
+    browser.post("/item", data={**ranks, "token": token_of(begin(browser))})
+    assert len(app.store.responses()) == 1

@@ -207,3 +207,10 @@ def test_best_and_worst_are_practised(app_of):
     told = browser.post("/practice", data=given).text
     assert "Your answer: Best C, Worst B." in told
     assert "Right: Best A, Worst B." in told
+
+
+def test_who_has_enrolled_and_trains_can_withdraw(app):
+    browser = app.visit("judge", "anna")
+    assert 'href="/withdraw"' not in browser.get("/").text
+    begin(browser)
+    assert 'href="/withdraw"' in browser.get("/").text

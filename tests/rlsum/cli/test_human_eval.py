@@ -3,7 +3,7 @@ import json
 import re
 import subprocess
 import sys
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 
 import pytest
@@ -257,6 +257,24 @@ def test_collect_keeps_what_counts_and_says_what_does_not(rlsum, study, tmp_path
     assert "1 of 4 booklets complete" in printed
     assert rlsum("human-eval", "collect", study, tmp_path / "one.json", "-o", out)[0] == 2
     assert rlsum("human-eval", "collect", study, tmp_path / "one.json", "-o", out, "--overwrite")[0] == 0
+
+
+def test_collect_writes_before_it_prints_so_that_a_closed_pipe_loses_nothing(rlsum, study, tmp_path, monkeypatch):
+    def closed(*arguments):
+        raise BrokenPipeError
+
+    monkeypatch.setattr("rich.console.Console.print", closed)
+    (tmp_path / "one.json").write_text(json.dumps(answered(study, 0, "ann")))
+    with suppress(BrokenPipeError):
+        rlsum("human-eval", "collect", study, tmp_path / "one.json", "-o", tmp_path / "judgments.jsonl")
+    assert len((tmp_path / "judgments.jsonl").read_text().splitlines()) > 5
+
+
+def test_a_warning_of_lax_checks_names_options_that_the_answers_allow(rlsum, files, tmp_path):
+    options = ["-o", tmp_path / "study", "--items", 6, "--answers", "best-worst"]
+    _, out, _ = rlsum("human-eval", "build", *files, *options)
+    assert "Warning: 6 checks per booklet" in out
+    assert "--identical" not in out
 
 
 def test_collect_with_nothing_that_counts_is_an_error_with_the_reasons(rlsum, study, tmp_path):
