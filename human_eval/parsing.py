@@ -40,7 +40,7 @@ def read_yaml(option: str, path: Path) -> Any:
     text = read_text(option, path, "YAML or JSON file")
     try:
         return parse_yaml(text)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except yaml.YAMLError as error:
         raise StudyError(f"{option} {path}: neither YAML nor JSON ({' '.join(str(error).split())[:200]})") from error
 
 

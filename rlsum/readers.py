@@ -70,7 +70,9 @@ def file_format(path: Path) -> str:
 
 
 def opened(path: Path) -> BinaryIO:
-    """The bytes of a file, gzip or not, whatever its name."""
+    """The bytes of a file, gzip or not, whatever its name. Raises OSError, also for a pipe: files are read twice."""
+    if path.is_fifo():
+        raise OSError("it is a pipe")
     with path.open("rb") as file:
         zipped = file.read(2) == b"\x1f\x8b"
     return cast(BinaryIO, gzip.open(path, "rb")) if zipped else path.open("rb")

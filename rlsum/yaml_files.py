@@ -32,7 +32,7 @@ def _read(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
         values = parse(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: cannot be read ({error}); give the path of a YAML file") from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # also integers of thousands of digits
+    except yaml.YAMLError as error:
         raise ConfigError(f"{path}: not YAML: {error}") from error
     if not isinstance(values, dict):
         raise ConfigError(f"{path}: must hold a mapping with keys such as run, data and training")
@@ -45,8 +45,39 @@ def _read(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
     return merge(_read(beside if beside.exists() else locate(base), (*seen, path)), values)
 
 
+MOST = 100_000  # values of a file; anchors that refer to anchors can write more than fit in memory
+
+
 class _Loader(yaml.SafeLoader):
-    """YAML that rejects duplicate keys: PyYAML keeps the last one and silently drops the others."""
+    """YAML that rejects duplicate keys: PyYAML keeps the last one and silently drops the others.
+
+    It also rejects half a surrogate pair, a value within itself, and more than MOST values.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.values, self.repeated = 0, dict[str, int]()  # so far, and those of each anchor
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        event: Any = self.peek_event()
+        before = self.values
+        if isinstance(event, yaml.AliasEvent) and event.anchor in self.anchors:
+            if event.anchor not in self.repeated:
+                raise yaml.MarkedYAMLError(problem=f"{event.anchor!r} is within itself", problem_mark=event.start_mark)
+            self.values += self.repeated[event.anchor]
+        node = super().compose_node(parent, index)
+        if isinstance(event, yaml.NodeEvent) and not isinstance(event, yaml.AliasEvent):
+            self.values += 1
+            self.repeated |= {event.anchor: self.values - before} if event.anchor else {}
+        if self.values > MOST:
+            raise yaml.MarkedYAMLError(problem=f"more than {MOST:,} values", problem_mark=event.start_mark)
+        return node
+
+    def compose_scalar_node(self, anchor: Any) -> Any:
+        node = super().compose_scalar_node(anchor)
+        if any("\ud800" <= letter <= "\udfff" for letter in node.value):
+            raise yaml.MarkedYAMLError(problem="half a surrogate pair", problem_mark=node.start_mark)
+        return node
 
     def compose_mapping_node(self, anchor: Any) -> Any:
         node = super().compose_mapping_node(anchor)
@@ -60,8 +91,13 @@ class _Loader(yaml.SafeLoader):
 
 
 def parse(text: str) -> Any:
-    """The content of YAML text. Raises yaml.YAMLError, also for duplicate keys."""
-    return yaml.load(text, _Loader)
+    """The content of YAML text. Raises yaml.YAMLError, also for what PyYAML passes on from Python."""
+    try:
+        return yaml.load(text, _Loader)
+    except RecursionError as error:
+        raise yaml.YAMLError("too many levels") from error
+    except (ValueError, LookupError, AttributeError) as error:  # no such day, thousands of digits, !!bool z, !!int ''
+        raise yaml.YAMLError(f"a value is not of its type ({error})") from error
 
 
 def merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:

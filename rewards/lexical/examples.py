@@ -5,8 +5,8 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-import math
 import numbers
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,8 +70,9 @@ class ScoredTexts:
 def _check_pair(where: str, text: object, score: object) -> None:
     if not isinstance(text, str):
         raise RewardError(f"{NAME}: {where} is not a text with its score; write (text, score)")
-    if isinstance(score, bool) or not isinstance(score, numbers.Real) or not math.isfinite(score):
-        raise RewardError(f"{NAME}: {where}: the score {score!r} is not a finite number")
+    number = isinstance(score, numbers.Real) and not isinstance(score, bool)
+    if not number or not abs(score) <= sys.float_info.max:  # type: ignore[arg-type]
+        raise RewardError(f"{NAME}: {where}: the score {score!r:.40} is not a finite number")
 
 
 def _pair_of(where: str, line: bytes) -> tuple[str, float]:

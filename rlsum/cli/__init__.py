@@ -9,7 +9,7 @@ from rlsum.names import FIX, foreign
 
 
 def main() -> None:
-    """Run the command line; errors of the user's making are one clear line and exit code 2."""
+    """Run the command line; errors of the user's making, impossible file names too, are one line and exit code 2."""
     if not sys.stderr.isatty():  # in a log, every redraw of a bar would be a line; datasets looks when it is imported
         os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
     _notice_foreign_packages()
@@ -19,6 +19,11 @@ def main() -> None:
         app()
     except USER_ERRORS as error:
         print(f"rlsum: {error}", file=sys.stderr)
+        sys.exit(2)
+    except OSError as error:
+        if error.filename is None:
+            raise
+        print(f"rlsum: {error.filename}: {error.strerror}", file=sys.stderr)
         sys.exit(2)
     except ModuleNotFoundError as error:
         from rewards.errors import missing_package  # not before it is known that this package is ours

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rlsum.readers import CorpusError, Read, read_file
+from rlsum.readers import CorpusError, Read, encoding_problem, read_file
 from rlsum.records import Output
 
 
@@ -38,11 +38,14 @@ def convert(
     The source is the article of ``articles`` with the row's id, else the column ``columns.source``, else "". Raises
     CorpusError for the first row that lacks a field or an article: fewer rows would not be comparable.
     """
+    read = None
     for read in read_file(_existing(path)):
         identity = str(_field(read, columns.id))
         references = _references(read, columns.reference) if columns.reference else ()
         candidate = _text(_field(read, columns.candidate), read, columns.candidate)
         yield Output(identity, _source(read, identity, columns, articles), references, candidate, system)
+    if read is None:
+        raise CorpusError(f"{path}: no rows; give a JSONL, CSV or parquet file with an output a row")
 
 
 def _references(read: Read, column: str) -> tuple[str, ...]:
@@ -77,4 +80,6 @@ def _field(read: Read, name: str) -> Any:
 def _text(value: Any, read: Read, name: str) -> str:
     if not isinstance(value, str):
         raise CorpusError(f"{read.where}: {name!r} is a {type(value).__name__}, not text")
+    if problem := encoding_problem(value):
+        raise CorpusError(f"{read.where}: {problem}; convert the file")
     return value

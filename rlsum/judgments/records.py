@@ -12,6 +12,7 @@ import json
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ NEEDED = ("id", "system", "candidate", "references")
 OPTIONAL = ("source", "group", "scores", "raw_scores", "judges")
 FIELDS = (*NEEDED, *OPTIONAL)
 KNOWN = (*FIELDS, "reference", "undefined")  # of every record of outputs, too
+LARGEST = 1e100  # the products of larger scores are infinite
 
 
 @dataclass(frozen=True)
@@ -151,6 +153,8 @@ def parse(row: Read, columns: Collection[str] = ()) -> Judgment:
     judgment = parsing.parse(Judgment, given, where, RecordError, FIELDS)
     if not judgment.id:
         raise RecordError(f"{where}: id is empty")
+    if any(abs(score or 0) > LARGEST for score in chain(judgment.scores.values(), *judgment.raw_scores.values())):
+        raise RecordError(f"{where}: a score beyond {LARGEST:g}; give all scores on a smaller scale")
     for name, values in judgment.raw_scores.items():
         if judgment.judges and len(values) != len(judgment.judges):
             counts = f"{len(values)} scores of {len(judgment.judges)} judges"

@@ -27,9 +27,8 @@ CEILINGS = ("pearson", "spearman", "kendall")  # statistics of one judge against
 class Result:
     """One statistic: label -> correlation (metrics, then lengths), the tests of all pairs of labels, the ceiling.
 
-    ``ceiling`` is None without single judges' scores, and for statistics outside ``CEILINGS``. ``williams`` are
-    Williams' tests of the same pairs, which papers report: pooled Pearson and Spearman only. ``random``: the population
-    of intervals and tests.
+    ``ceiling`` is None without single judges' scores, and for statistics outside ``CEILINGS``. ``random``: the
+    population of intervals and tests.
     """
 
     statistic: Statistic
@@ -37,7 +36,6 @@ class Result:
     correlations: Mapping[str, GroupedCorrelation]
     tests: tuple[MetricTest, ...]
     ceiling: Agreement | None = None
-    williams: tuple[MetricTest, ...] = ()
     random: Random = "inputs"
 
 
@@ -118,7 +116,7 @@ def evaluate(table: ScoreTable, statistic: Statistic, choices: Choices) -> Resul
     options: dict[str, Any] = {"statistic": statistic, "level": level, "seed": choices.seed}
     options |= {"inputs": table.inputs, "systems": table.systems}
     random = random_of(table, statistic, choices)
-    enough, williams = swaps(table, choices), []
+    enough = swaps(table, choices)
     if choices.average is not None:
         correlations = {label: correlate_within(table, label, statistic, level, choices) for label in table.columns}
         tests = compare_within(table, statistic, level, replace(choices, resamples=enough))
@@ -131,9 +129,7 @@ def evaluate(table: ScoreTable, statistic: Statistic, choices: Choices) -> Resul
             for label, column in scores.items()
         }
         tests = compare_all_metrics(table.human, scores, test=choices.test, random=random, **options, resamples=enough)
-        if level == "pooled" and statistic in ("pearson", "spearman"):
-            williams = compare_all_metrics(table.human, scores, test="williams", **options)
-    return Result(statistic, level, correlations, tuple(tests), ceiling, tuple(williams), random)
+    return Result(statistic, level, correlations, tuple(tests), ceiling, random)
 
 
 def _ceiling(table: ScoreTable, statistic: Any, choices: Choices) -> Agreement:

@@ -61,9 +61,8 @@ def warnings(evaluation: Results) -> list[str]:
     lines = []
     for result in evaluation.results:
         name = result.statistic
-        for kind, tests in (("tests", result.tests), ("Williams' tests", result.williams)):
-            doubts = Counter(text for test in tests for text in test.warnings)
-            lines += [f"{name}, {count:,} of {len(tests):,} {kind}: {text}." for text, count in doubts.items()]
+        doubts = Counter(text for test in result.tests for text in test.warnings)
+        lines += [f"{name}, {count:,} of {len(result.tests):,} tests: {text}." for text, count in doubts.items()]
         averages = {label: grouped.average for label, grouped in result.correlations.items()}
         lines += _by_reason(f"{name} of", {label: average.reason for label, average in averages.items()})
         for label, grouped in result.correlations.items():

@@ -38,7 +38,6 @@ def to_json(evaluation: Results) -> str:
                 "correlations": {label: asdict(value) for label, value in result.correlations.items()},
                 "ceiling": asdict(result.ceiling) if result.ceiling else None,
                 "tests": [{**asdict(test), "verdict": verdict(test)} for test in result.tests],
-                "williams": [asdict(test) for test in result.williams],
             }
             for result in evaluation.results
         ],
@@ -71,7 +70,7 @@ def significance_rows(evaluation: Results) -> Iterator[Sequence[Any]]:
     fields = ("a", "b", "test", "statistic", "level", "difference", "p", "p_greater", "p_holm", "n", "units", "reason")
     yield (*fields, "verdict", "why", "warnings")
     for result in evaluation.results:
-        for test in (*result.tests, *result.williams):
+        for test in result.tests:
             yield *_values(test, fields), verdict(test), test.why, "; ".join(test.warnings)
 
 

@@ -91,21 +91,19 @@ def matrix_table(result: Result) -> Table:
 
 
 def pairs_table(result: Result) -> Table:
-    """One pair a row: the difference, p and the verdict; also the p of Williams' test, which papers print."""
-    williams = {(test.a, test.b): test for test in result.williams}
+    """One pair a row: the difference, p and the verdict."""
     rows = tuple(
         (
             Cell(f"{test.a} against {test.b}"),
             Cell(f"{test.difference:+.3f}" if not math.isnan(test.difference) else UNDEFINED),
             Cell(p_text(test.p)),
             Cell(p_text(test.p_holm), mark=test.p_holm < ALPHA),
-            *((Cell(p_text(williams[test.a, test.b].p_holm)),) if williams else ()),
             Cell(f"{test.n:,}"),
             Cell(verdict(test), test.reason, mark=test.p_holm < ALPHA),
         )
         for test in result.tests
     )
-    header = ("pair", "difference", "p", "p (Holm)", *(["Williams' p (Holm)"] if williams else []), "n", "verdict")
+    header = ("pair", "difference", "p", "p (Holm)", "n", "verdict")
     return Table(f"Tests of {result.statistic}, {result.level}", header, rows, tuple(_methods(result)))
 
 

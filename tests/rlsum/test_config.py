@@ -126,6 +126,32 @@ def test_a_key_may_stand_again_where_a_merge_brought_it(tmp_path):
     assert yaml_files.parse(content)["data"] == {"train": "t", "valid": "z"}
 
 
+BOMB = "a0: &a0 [x, x]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 40))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (BOMB, "more than 100,000 values"),
+        ("run: &run [*run]", "'run' is within itself"),
+        ("data: &data {<<: *data}", "'data' is within itself"),
+        ("run: !!bool z", "not of its type"),
+        ("run: !!int ''", "not of its type"),
+        ("run: !!timestamp z", "not of its type"),
+        ("run: 2020-13-45", "not of its type"),
+        (f"run: {'9' * 5_000}", "not of its type"),
+        ("run: " + "[" * 5_000, "too many levels"),
+        ('run: "\\ud800"', "half a surrogate pair"),
+    ],
+)
+def test_values_that_no_configuration_has_are_refused(tmp_path, content, message):
+    assert message in refused(write(tmp_path / "c.yaml", content))
+
+
+def test_anchors_may_repeat_values(tmp_path):
+    assert yaml_files.parse("a: &a [1, &b x]\nc: [*a, *a, *b]") == {"a": [1, "x"], "c": [[1, "x"], [1, "x"], "x"]}
+
+
 @pytest.mark.parametrize("base", ["3", "[a]", "{a: b}", "false"])
 def test_a_base_that_is_no_path_is_refused(tmp_path, base):
     path = write(tmp_path / "c.yaml", f"base: {base}\n" + yaml.safe_dump(MINIMAL))

@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import os
 
 import pytest
 
 from rlsum.errors import RecordError
+from rlsum.readers import lines
 from rlsum.records import Output, read_outputs, to_json, write_outputs
 from rlsum.scoring.pairs import Records
 
@@ -46,6 +48,15 @@ def test_what_corpora_may_hold_records_may_too(tmp_path, name):
     path = tmp_path / name
     path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
     assert read_outputs(path) == [OUTPUT]
+
+
+def test_a_pipe_is_refused_because_files_are_read_twice(tmp_path):
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    ends = os.open(tmp_path / "pipe.jsonl", os.O_RDWR)
+    os.write(ends, b'{"id": 1}\n')
+    with pytest.raises(RecordError, match="pipe"):
+        next(lines(tmp_path / "pipe.jsonl"))
+    os.close(ends)
 
 
 def test_damaged_gzip_is_told(tmp_path):

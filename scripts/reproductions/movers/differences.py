@@ -10,17 +10,30 @@ from reproductions.claims import SURE
 from reproductions.movers.correlations import Measured
 from reproductions.movers.metrics import LENGTH, MOVERS, RECALL, ROUGE_L, MoverSetup, VectorKind, named
 from reproductions.reproduction import Reproduction
-from rlsum.evaluation.significance import MetricTest
+from rlsum.evaluation.significance import MetricTest, compare_all_metrics
 from rlsum.pages.table import Cell, Table, difference_cell, p_text
 
 
 def differences(setup: MoverSetup, measured: Sequence[Measured]) -> Reproduction:
     """A table of the paper's comparisons for each set of texts; the CSV rows are all pairs of metrics."""
+    papers = [_williams(texts) for texts in measured]
+    both = list(zip(measured, papers, strict=True))
     return Reproduction(
         "differences",
-        tuple(_table(texts, setup.kinds) for texts in measured),
-        tuple(_row(texts, test) for texts in measured for test in texts.result.tests),
+        tuple(_table(texts, williams, setup.kinds) for texts, williams in both),
+        tuple(
+            _row(texts, test, turned(williams, test.a, test.b))
+            for texts, williams in both
+            for test in texts.result.tests
+        ),
     )
+
+
+def _williams(measured: Measured) -> list[MetricTest]:
+    table = measured.table
+    scores = {label: column.scores for label, column in table.columns.items()}
+    names: dict[str, Any] = {"inputs": table.inputs, "systems": table.systems}
+    return compare_all_metrics(table.human, scores, statistic=measured.result.statistic, test="williams", **names)
 
 
 def compared(kinds: Sequence[VectorKind]) -> list[tuple[str, str]]:
@@ -46,21 +59,22 @@ def turned(tests: Sequence[MetricTest], one: str, other: str) -> MetricTest:
     raise KeyError((one, other))
 
 
-def _table(measured: Measured, kinds: Sequence[VectorKind]) -> Table:
+def _table(measured: Measured, williams: Sequence[MetricTest], kinds: Sequence[VectorKind]) -> Table:
     header = (f"on {measured.name}", "difference x 100", "p", "p (Holm)", "Williams' p, one-tailed")
     tests = measured.result.tests
     how = "; ".join(dict.fromkeys(f"{test.test}: {test.why}" for test in tests))
-    doubts = dict.fromkeys(text for test in measured.result.williams for text in test.warnings)
+    doubts = dict.fromkeys(text for test in williams for text in test.warnings)
     notes = (
         f"p: two-tailed, {how}. Holm: over all {len(tests)} pairs of columns. Bold: p < {SURE} after Holm.",
         f"Williams' test, the paper's: {'; '.join(doubts) or 'no violated assumption'}.",
     )
-    rows = tuple(_line(measured, *pair) for pair in compared(kinds))
+    rows = tuple(_line(measured, turned(williams, *pair)) for pair in compared(kinds))
     return Table(f"Which differences in Spearman's rho are real? {measured.name}", header, rows, notes)
 
 
-def _line(measured: Measured, one: str, other: str) -> tuple[Cell, ...]:
-    test, williams = turned(measured.result.tests, one, other), turned(measured.result.williams, one, other)
+def _line(measured: Measured, williams: MetricTest) -> tuple[Cell, ...]:
+    one, other = williams.a, williams.b
+    test = turned(measured.result.tests, one, other)
     real = test.p_holm < SURE
     low, high = (100 * end for end in measured.ahead(one, other).interval)
     return (
@@ -72,9 +86,8 @@ def _line(measured: Measured, one: str, other: str) -> tuple[Cell, ...]:
     )
 
 
-def _row(measured: Measured, test: MetricTest) -> dict[str, Any]:
+def _row(measured: Measured, test: MetricTest, williams: MetricTest) -> dict[str, Any]:
     low, high = measured.ahead(test.a, test.b).interval
-    williams = turned(measured.result.williams, test.a, test.b)
     return {
         "texts": measured.name,
         "metric": test.a,

@@ -156,6 +156,7 @@ def test_a_file_of_examples(tmp_path: Path) -> None:
         ('{"text": 1, "score": 1}', "(text, score)"),
         ('{"text": "a", "score": "1"}', "'1' is not a finite number"),
         ('{"text": "a", "score": NaN}', "nan is not a finite number"),
+        (f'{{"text": "a", "score": 1{"0" * 400}}}', "is not a finite number"),
         ('{"text": "a", "score": true}', "True is not a finite number"),
     ],
 )

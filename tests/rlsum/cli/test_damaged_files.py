@@ -306,3 +306,21 @@ def test_a_damaged_file_ends_in_one_line_or_is_read(folder, name, kind, place):
     broken = kind in ("empty", "blank", "high", "utf-16") or "zip" in kind
     assert not message or not broken or reading.named in message
     assert "Traceback" not in message
+
+
+@pytest.mark.parametrize(
+    "command", [["score", "-o", "{}/o.jsonl"], ["evaluate"], ["data", "outputs", "-o", "{}/o.jsonl"]]
+)
+def test_a_row_of_a_table_that_is_not_utf8_is_named(folder, tmp_path, command):
+    (folder / "bad.csv").write_bytes(b"id,candidate,reference\n1,a,b\n2,\xe9,b\n")
+    metrics = [] if "data" in command else ["--metrics", "rouge-1"]
+    column = ["--candidate", "candidate"] if "data" in command else []
+    written = [part.format(tmp_path) for part in command]
+    result = CliRunner().invoke(COMMAND, [*written, str(folder / "bad.csv"), *metrics, *column])
+    assert "bad.csv:3: not UTF-8" in str(result.exception)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", [name for name, reading in READERS.items() if not reading.file])
+def test_a_file_without_rows_is_refused(folder, name):
+    assert "bad.jsonl" in run(READERS[name], folder, b"\n")
