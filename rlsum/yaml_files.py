@@ -59,18 +59,18 @@ class _Loader(yaml.SafeLoader):
         self.values, self.repeated = 0, dict[str, int]()  # so far, and those of each anchor
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        event: Any = self.peek_event()
-        before = self.values
+        event, before = self.peek_event(), self.values
+        mark: Any = event.start_mark
         if isinstance(event, yaml.AliasEvent) and event.anchor in self.anchors:
             if event.anchor not in self.repeated:
-                raise yaml.MarkedYAMLError(problem=f"{event.anchor!r} is within itself", problem_mark=event.start_mark)
+                raise yaml.MarkedYAMLError(problem=f"{event.anchor!r} is within itself", problem_mark=mark)
             self.values += self.repeated[event.anchor]
         node = super().compose_node(parent, index)
         if isinstance(event, yaml.NodeEvent) and not isinstance(event, yaml.AliasEvent):
             self.values += 1
             self.repeated |= {event.anchor: self.values - before} if event.anchor else {}
         if self.values > MOST:
-            raise yaml.MarkedYAMLError(problem=f"more than {MOST:,} values", problem_mark=event.start_mark)
+            raise yaml.MarkedYAMLError(problem=f"more than {MOST:,} values", problem_mark=mark)
         return node
 
     def compose_scalar_node(self, anchor: Any) -> Any:
