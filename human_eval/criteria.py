@@ -57,20 +57,9 @@ RATED = (
     ),
 )
 MOST_CATEGORIES = 9  # one digit key each
-NOTHING_ASKED = Enrolment()
 RESERVED = (
     ERRORS,
-    "study",
-    "task",
-    "judge",
-    "item",
-    "booklet",
-    "position",
-    "article",
-    "left",
-    "right",
-    "comment",
-    "seconds",
+    *["study", "task", "judge", "item", "booklet", "position", "article", "left", "right", "comment", "seconds"],
 )
 
 
@@ -84,17 +73,14 @@ def instructions(criteria: Sequence[Criterion], texts: int = 2) -> str:
     )
 
 
-INSTRUCTIONS = instructions(DEFAULT)
-
-
 @dataclass(frozen=True)
 class StudyWording:
     """What judges read apart from the articles and summaries."""
 
     title: str = TITLE
-    instructions: str = INSTRUCTIONS
+    instructions: str = instructions(DEFAULT)
     criteria: tuple[Criterion, ...] = DEFAULT
-    enrolment: Enrolment = NOTHING_ASKED
+    enrolment: Enrolment = field(default_factory=Enrolment)
     interface: Interface = field(default_factory=Interface)
     training: Training | None = None
     marking: Marking | None = None

@@ -13,7 +13,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -102,17 +102,11 @@ def write_study(folder: str | Path, study: Study) -> None:
         "booklets": len(study.booklets),
         "tasks": len(study.tasks),
     }
-    if study.enrolment != Enrolment():
-        head["enrolment"] = asdict(study.enrolment)
-    if study.interface != Interface():
-        head["interface"] = asdict(study.interface)
-    if study.marking:
-        head["marking"] = asdict(study.marking)
-    if study.training:
-        head["training"] = asdict(study.training)
+    usual = {"enrolment": Enrolment(), "interface": Interface(), "marking": None, "training": None}
+    head |= {name: asdict(value) for name in usual if (value := getattr(study, name)) != usual[name]}
     items = [{"item": item, "article": text} for item, text in study.articles.items()]
-    fields = [{("task" if name == "id" else name): value for name, value in asdict(t).items()} for t in study.tasks]
-    tasks = [row if row["more"] else {name: row[name] for name in row if name != "more"} for row in fields]
+    renamed = [{("task" if name == "id" else name): value for name, value in asdict(t).items()} for t in study.tasks]
+    tasks = [row if row["more"] else {name: row[name] for name in row if name != "more"} for row in renamed]
     (folder / STUDY).write_text(json.dumps(head, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
     for name, rows in ((ITEMS, items), (TASKS, tasks)):
         lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
@@ -149,19 +143,9 @@ def read_study(folder: str | Path) -> Study:
         if task.item not in articles:
             raise StudyError(f"{where}: item {task.item} is not in {ITEMS}; build the study again")
         tasks.append(task)
-    study = Study(
-        head.study,
-        head.title,
-        head.instructions,
-        head.criteria,
-        head.judges_per_item,
-        articles,
-        tuple(tasks),
-        head.enrolment,
-        head.interface,
-        head.training,
-        head.marking,
-    )
+    shared = {field.name for field in fields(Study)} - {"tasks"}
+    words = {name: value for name, value in vars(head).items() if name in shared}
+    study = Study(head.study, articles=articles, tasks=tuple(tasks), **words)
     _check_complete(study, head.booklets, head.tasks, folder)
     return study
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
+from typing import Any
 
 from human_eval.criteria import StudyWording, standard
 from human_eval.design import balance
@@ -231,17 +232,7 @@ def _blind(
     articles = {new_id("i", item): outputs.articles[item] for item in shown}
     items = {new_id("i", item): item for item in shown | {item for item, _ in ties}}
     equal = tuple(EqualTexts(new_id("i", item), (pair[0], pair[1])) for item, pair in ties)
-    texts = wording.title, wording.instructions, wording.criteria
-    study = Study(
-        new_id("s"),
-        *texts,
-        design.judges,
-        dict(sorted(articles.items())),
-        tuple(tasks),
-        wording.enrolment,
-        wording.interface,
-        wording.training,
-        wording.marking,
-    )
+    made: dict[str, Any] = {"articles": dict(sorted(articles.items())), "tasks": tuple(tasks), **vars(wording)}
+    study = Study(new_id("s"), judges_per_item=design.judges, **made)
     key = StudyKey(study.id, seed, outputs.systems, design.baseline, dict(sorted(items.items())), keys, equal)
     return study, key

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
-from scipy.stats import t
 
 from human_eval.marks import Category, Mark, words
 from human_eval.statistics.random_judges import Layout
@@ -114,12 +113,9 @@ def estimate(values: dict[tuple[str, str], list[float]]) -> Estimate:
     counts = layout.items, layout.judges
     if layout.judges < 2 or layout.refused:
         return Estimate(mean, NAN, NAN, NAN, *counts, layout.refused or "one judge")
-    found = layout.estimates(given[None])
-    variance, df = float(found.variance[0]), float(found.df[0])
-    if variance < 1e-24:
+    if layout.estimates(given[None]).variance[0] < 1e-24:
         return Estimate(mean, NAN, NAN, NAN if mean else 1.0, *counts, "all values are equal")
-    half = float(t.isf((1 - LEVEL) / 2, df)) * variance**0.5
-    return Estimate(mean, mean - half, mean + half, float(2 * t.sf(abs(mean) / variance**0.5, df)), *counts)
+    return Estimate(mean, *layout.interval(given)[:3], *counts)
 
 
 def agreement(

@@ -115,6 +115,13 @@ class Layout:
             statistic = np.abs(found.mean) / np.sqrt(found.variance)
         return np.asarray(2 * t.sf(np.nan_to_num(statistic, nan=0.0), found.df))
 
+    def interval(self, values: Floats, extra: float = 0.0, level: float = LEVEL) -> tuple[float, float, float, float]:
+        """Ends, p and df of Student's t for the mean of ``values`` (cells,), with ``extra`` variance."""
+        found = self.estimates(values[None])
+        mean, df, deviation = float(found.mean[0]), float(found.df[0]), float(found.variance[0] + extra) ** 0.5
+        half = float(t.isf((1 - level) / 2, df)) * deviation
+        return mean - half, mean + half, float(2 * t.sf(abs(mean) / deviation, df)), df
+
     @property
     def refused(self) -> str:
         """Why no test of judges like these holds its level; "" if it does."""
@@ -146,15 +153,12 @@ def random_judges(votes: ArrayLike, *, items: Ids | None = None, same: int = 0, 
     spread = nan if found is None else float(np.sqrt(found.judge_variance[0])) / 2
     if layout.refused or found is None:
         return RandomJudges(share, nan, nan, nan, *counts, spread, nan, layout.refused)
-    variance, df = float(found.variance[0]) + equal, float(found.df[0])
     if found.variance[0] < 1e-24:
         fewer = min(layout.items, layout.judges)
         low, high = unanimous(mean, fewer, (1 - level) / 2)
         df, p = nan, 2.0 ** (1 - fewer) if mean else 1.0
     else:
-        p = float(2 * t.sf(abs(mean) / np.sqrt(variance), df))
-        half = float(t.isf((1 - level) / 2, df) * np.sqrt(variance))
-        low, high = mean - half, mean + half
+        low, high, p, df = layout.interval(values, equal, level)
     low, high = ((1 + kept * float(np.clip(end, -1, 1))) / 2 for end in (low, high))
     return RandomJudges(share, low, high, p, *counts, spread, df)
 

@@ -27,10 +27,10 @@ def booklet_numbers(option: str, text: str, study: Study) -> list[int]:
         first, _, last = part.strip().partition("-")
         if not (first.isdecimal() and (last or first).isdecimal()):
             raise UserError(f"{option} {text}: expected numbers of booklets, such as 1-3,7")
-        numbers |= set(range(int(first), int(last or first) + 1))
-    count = len(study.booklets)
-    if not numbers or min(numbers) < 1 or max(numbers) > count:
-        raise UserError(f"{option} {text}: the study has booklets 1 to {count}")
+        wanted = range(int(first), int(last or first) + 1)
+        if not wanted or wanted[0] < 1 or wanted[-1] > len(study.booklets):
+            raise UserError(f"{option} {text}: the study has booklets 1 to {len(study.booklets)}")
+        numbers |= set(wanted)
     return sorted(number - 1 for number in numbers)
 
 

@@ -375,3 +375,9 @@ def test_a_study_on_real_outputs(rlsum, shared, tmp_path):
     assert rlsum("human-eval", "export", tmp_path / "study", "--to", "csv", "-o", tmp_path / "csv")[0] == 0
     with (tmp_path / "csv" / "booklet-01.csv").open(newline="", encoding="utf-8-sig") as file:
         assert [row["task"] for row in csv.DictReader(file)] == [task.id for task in blind.booklets[0]]
+
+
+def test_a_range_of_booklets_beyond_all_memory_is_refused(rlsum, study, tmp_path):
+    code, _, error = rlsum("human-eval", "booklets", study, "--reserve", "1-999999999999")
+    assert code == 2
+    assert "the study has booklets 1 to 4" in error
