@@ -72,7 +72,7 @@ def test_damaged_gzip_is_told(tmp_path):
         (b"", "no records"),
         (b"\n\n", "no records"),
         (b"{}\n", ":1: missing candidate, references"),
-        (b"[1]\n", ":1: not a JSON object"),
+        (b"[1]\n", ", row 1: not a JSON object"),
         (b"\nnonsense\n", ":2: not JSON"),
         (b"\xff\xfe\n", ":1: not UTF-8"),
         (b"[" * 100_000, ":1: JSON of more than 100 levels"),
