@@ -75,7 +75,7 @@ def test_damaged_gzip_is_told(tmp_path):
         (b"[1]\n", ", row 1: not a JSON object"),
         (b"\nnonsense\n", ":2: not JSON"),
         (b"\xff\xfe\n", ":1: not UTF-8"),
-        (b"[" * 100_000, ":1: JSON of more than 100 levels"),
+        (b"[" * 100_000, ": JSON of more than 100 levels"),
         (b'{"id": ' + b"1" * 5000 + b"}", ":1: not JSON"),
         (line(scores=[1, 2]), ":1: scores must be an object"),
         (line(scores={"sms": "high"}), ":1: scores: sms must be a number"),
