@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from rlsum.compare.config import Comparison, options
+from rlsum.compare.config import SIMULATED, Comparison, options
 from rlsum.objective import Objective
 from rlsum.yaml_files import merge
 
@@ -63,7 +63,7 @@ def cells_of(comparison: Comparison) -> list[Cell]:
 
 def given_outputs(comparison: Comparison) -> dict[str, Path]:
     """Row -> file of outputs that no cell writes; the simulator writes those of the lead and of the oracle."""
-    simulated = ("lead-3", "oracle") if comparison.simulate is not None else ()
+    simulated = SIMULATED if comparison.simulate is not None else ()
     folder = Path(comparison.folder) / "data"
     return {name: folder / f"{name}.jsonl" for name in simulated} | {
         name: Path(path) for name, path in comparison.outputs.items()

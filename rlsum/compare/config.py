@@ -6,6 +6,7 @@ In every text of the file ``{folder}`` is the folder of the comparison.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import field, fields, replace
 from pathlib import Path
@@ -28,6 +29,7 @@ STANDARD = ("rouge-1", "rouge-2", "rouge-lsum")
 NAME = re.compile(r"[A-Za-z0-9][\w+-]*")  # names become names of files
 SET = ("run", "training.seed", "objective.reward", "objective.control", "metrics")  # in every run, by the comparison
 RESERVED = ("start", *CONTROLS)
+SIMULATED = ("lead-3", "oracle")  # rows of outputs that the simulator writes
 
 
 def _trained(value: object) -> object:
@@ -62,7 +64,7 @@ class Decode:
     beam: int | None = Field(default=None, ge=1)
     max_length: int | None = Field(default=None, ge=1)
     min_length: int | None = Field(default=None, ge=0)
-    length_penalty: float | None = None
+    length_penalty: float | None = Field(default=None, allow_inf_nan=False)
     block_ngrams: int | None = Field(default=None, ge=0)
     batch_size: int = Field(default=32, ge=1)
 
@@ -79,9 +81,9 @@ class Choosing:
     by: str | None = None
     mbr: str | None = None
     samples: int | None = Field(default=None, ge=2)
-    temperature: float | None = None
-    top_k: int | None = None
-    top_p: float | None = None
+    temperature: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    top_k: int | None = Field(default=None, ge=0)
+    top_p: float | None = Field(default=None, gt=0, le=1)
     batch_size: int = Field(default=32, ge=1)
 
     def __post_init__(self) -> None:
@@ -150,11 +152,12 @@ class Comparison:
     def __post_init__(self) -> None:
         """Reject keys that do not fit each other, with every reason."""
         faults = []
+        reserved = RESERVED if self.simulate is None else (*RESERVED, *SIMULATED)
         for key in ("rewards", "variants", "decoding", "choosing", "outputs"):
             for name in getattr(self, key):
                 if not NAME.fullmatch(name):
                     faults.append(f"{key}: {name!r} cannot be part of a file name; use letters, digits, _ + -")
-                elif key != "decoding" and name in RESERVED:
+                elif key != "decoding" and name in reserved:
                     faults.append(f"{key}: {name!r} is the name of another row; choose a different one")
         rows = [*self.rewards, *self.choosing, *self.outputs]
         faults += [f"{name!r} names two rows; rename one" for name in dict.fromkeys(rows) if rows.count(name) > 1]
@@ -169,11 +172,14 @@ class Comparison:
             faults.append("test: missing; give the file of articles to summarize, or simulate a corpus")
         if self.simulate is not None and (self.test or {"train", "valid"} & set(self.data)):
             faults.append("simulate: writes train, valid and test; leave out test, data.train and data.valid")
-        for key, section in {"cell": self.cell, "start": self.start}.items():
-            if isinstance(section, dict):
-                faults += [
-                    f"{key}.{name}: set by the comparison; leave it out" for name in SET if _holder(section, name)
-                ]
+        try:
+            shlex.split(self.launcher)
+        except ValueError as error:
+            faults.append(f"launcher={self.launcher!r}: {error}")
+        sections = {"cell": self.cell, "start": self.start}
+        sections |= {f"variants.{name}": section for name, section in self.variants.items()}
+        for key, section in sections.items():
+            faults += [f"{key}.{name}: set by the comparison; leave it out" for name in SET if _holder(section, name)]
         if faults:
             raise ValueError("; ".join(faults))
 
@@ -193,7 +199,7 @@ class Comparison:
     @property
     def control_rewards(self) -> tuple[str, ...]:
         """The rewards with shuffled and constant controls."""
-        return self.controls_of if self.controls_of is not None else tuple(self.rewards)[:1]
+        return tuple(dict.fromkeys(self.controls_of if self.controls_of is not None else [*self.rewards][:1]))
 
     @property
     def test_articles(self) -> str:

@@ -21,14 +21,15 @@ from rlsum import workers
 from rlsum.compare.analyses.chain import chain
 from rlsum.compare.analyses.designs import GAIN, plan_blocks
 from rlsum.compare.cells import Cell, given_outputs
-from rlsum.compare.config import Comparison
+from rlsum.compare.config import Choosing, Comparison, Decode
 from rlsum.compare.folder import Folder
 from rlsum.config import Config, DataConfig
 from rlsum.data.corpus import load_corpus
 from rlsum.errors import ConfigError, UserError
 from rlsum.evaluation.trained.power import DEFAULTS, Variances
 from rlsum.files import write_atomically
-from rlsum.generation.choosing import Rule, SampleChoice
+from rlsum.generation.job import articles
+from rlsum.generation.options import Generating, choice_of, decoding_of
 from rlsum.generation.outputs import check_ids
 from rlsum.pages.blocks import Block, Bullets, Heading, Paragraph
 from rlsum.pages.table import text_table
@@ -76,20 +77,16 @@ def _faults(comparison: Comparison, cells: Sequence[Cell]) -> Iterator[tuple[str
     if comparison.compared_with is not None and comparison.compared_with not in rows:
         hint = nearest(comparison.compared_with, rows)
         yield "compared_with", f"{comparison.compared_with!r} is not the name of a row{hint}"
+    trainable = True
     for name, spec in comparison.specs.items():
         try:
-            rewards.check_spec(spec)
-            if name in comparison.rewards:
-                _ = rewards.from_spec(spec).signature  # reads vectors and encoders
+            _ = rewards.from_spec(spec).signature  # reads vectors and encoders
         except rewards.RewardError as error:
-            yield f"reward {name}" if name in comparison.rewards else f"metric {name}", str(error)
-    for name, choosing in comparison.choosing.items():
-        rule: Rule = "mbr" if choosing.mbr else "best-of"
-        try:
-            reward = rewards.from_spec(str(choosing.by or choosing.mbr))
-            SampleChoice(rule, reward, choosing.samples or choosing.best_of or 0).check("An article.", {})
-        except (UserError, rewards.RewardError) as error:
-            yield f"choosing.{name}", str(error)
+            if name in comparison.rewards:
+                trainable = False
+                yield f"reward {name}", str(error)
+            elif not isinstance(error, Unavailable):  # a missing metric is a warning
+                yield f"metric {name}", str(error)
     paths = [Path(path) if path is not None else None for path in (comparison.correlation, comparison.study)]
     try:
         if paths != [None, None]:
@@ -103,21 +100,25 @@ def _faults(comparison: Comparison, cells: Sequence[Cell]) -> Iterator[tuple[str
     for cell in cells:
         try:
             if cell.config is not None:
-                models[cell.name] = _check_training(cell, models)
+                models[cell.name] = _check_training(cell, models, trainable)
             elif cell.kind == "start":
                 models[cell.name] = checkpoint.find(str(cell.model)).config
         except (UserError, rewards.RewardError, KeyError) as error:
             if not isinstance(error, KeyError):  # its start has a fault of its own
                 yield cell.name, str(error).removeprefix(f"{cell.name}: ")
+    yield from _faults_of_decoding(comparison, list(models.values()))
     yield from _faults_of_articles(comparison, list(models.values()))
 
 
-def _check_training(cell: Cell, models: Mapping[str, Config]) -> Config:
-    """The cell's configuration. Raises what ``rlsum train`` would raise before it trains."""
-    values = dict(cell.config or {})
-    config = configs.check(values, cell.name)
-    build.check_rewards(config)
-    build.check_columns(config, build.rewards_of(config)[0])
+def _check_training(cell: Cell, models: Mapping[str, Config], trainable: bool) -> Config:
+    """The cell's configuration. Raises what ``rlsum train`` would raise before it trains.
+
+    Not ``trainable``: a reward of the comparison has a fault of its own, and no cell's rewards can be made.
+    """
+    config = configs.check(dict(cell.config or {}), cell.name)
+    if trainable:
+        build.check_rewards(config)
+        build.check_columns(config, build.rewards_of(config)[0])
     if not cell.after:
         build.check_start(config, Origin())
         return config
@@ -130,6 +131,22 @@ def _check_training(cell: Cell, models: Mapping[str, Config]) -> Config:
     else:
         build.check_start(replace(config, model=start.model), Origin())
     return config
+
+
+def _faults_of_decoding(comparison: Comparison, known: Sequence[Config]) -> Iterator[tuple[str, str]]:
+    """Options that ``rlsum generate`` would refuse, for any of the models."""
+    sections: dict[str, Decode | Choosing] = {f"decoding.{name}": how for name, how in comparison.decoding.items()}
+    sections |= {f"choosing.{name}": how for name, how in comparison.choosing.items()}
+    for where, section in sections.items():
+        how = Generating(**asdict(section), split=comparison.test_split, limit=comparison.test_limit)
+        try:
+            choice = choice_of(how)
+            for config in known:
+                decoding_of(config.decoding, how, sampled=choice is not None)
+            if choice is not None and known:
+                articles(comparison.test_articles, known[0], how, choice)
+        except (UserError, rewards.RewardError) as error:
+            yield where, str(error)
 
 
 def _faults_of_articles(comparison: Comparison, known: Sequence[Config]) -> Iterator[tuple[str, str]]:
@@ -234,8 +251,9 @@ def plan(
     total = sum(each.total for each in cost.values()) / 60
     trained = sum(cell.config is not None for cell in cells)
     told = (
-        f"{trained} trainings, {total:.0f} minutes of one core, at best {total / min(jobs, max(1, trained)):.0f} with "
-        f"{jobs} at a time: {TIMED} timed updates and a validation of each kind, without decoding the test articles."
+        f"{trained} trainings, {total:.0f} minutes one after the other, at best "
+        f"{total / min(jobs, max(1, trained)):.0f} with {jobs} at a time, as busy as this machine is now: {TIMED} "
+        "timed updates and a validation of each kind, without decoding the test articles."
     )
     count = _count(comparison, cells)
     warnings = [f"{name} has no column in the tables: {why}" for name, why in missing_metrics(comparison).items()]

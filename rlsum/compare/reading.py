@@ -35,8 +35,8 @@ def section_for_reading(folder: Folder, cells: Sequence[Cell], results: Results)
     if not systems or not articles:
         return []
     note = (
-        f"The {len(articles)} articles on which the start and what was trained from it differ most, in mean scores of "
-        f"all seeds. Summaries of seed {results.seeds[0]}."
+        f"The {len(articles)} articles on which the start and what was trained from it differ most in seed "
+        f"{results.seeds[0]}, whose summaries are shown."
     )
     shown = Examples(tuple(side_by_side(systems, vocabulary_of(cells), articles)), note)
     plans = plan_pictures(folder, systems, results, articles[:EXPLAINED])
@@ -44,17 +44,18 @@ def section_for_reading(folder: Folder, cells: Sequence[Cell], results: Results)
 
 
 def most_different(results: Results, count: int) -> list[str]:
-    """Ids of the articles with the widest range of scores between the systems trained on a reward, widest first.
+    """Ids of the articles with the widest range of scores between the start and what was trained on a reward, widest
+    first, in the first seed: that of the summaries to read.
 
-    The range of each metric is divided by its mean over all articles; seeds are averaged.
+    The range of each metric is divided by its mean over all articles.
     """
     systems = [system for system in results.systems.values() if system.kind in ("reward", "start")]
     widths = []
     for metric in results.metrics:
-        rows = [system.metrics[metric] for system in systems if metric in system.metrics]
+        rows = np.array([system.metrics[metric][0] for system in systems if metric in system.metrics])
+        rows = rows[np.isfinite(rows).any(axis=1)] if len(rows) else rows  # not a seed that failed
         if len(rows) > 1:
-            means = np.array([np.ma.masked_invalid(scores).mean(axis=0).filled(np.nan) for scores in rows])
-            width = means.max(axis=0) - means.min(axis=0)  # (articles,)
+            width = rows.max(axis=0) - rows.min(axis=0)  # (articles,)
             widths.append(width / (np.nanmean(width) or 1.0) if np.isfinite(width).any() else width)
     if not widths:
         return []

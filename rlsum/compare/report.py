@@ -17,7 +17,7 @@ from rlsum.compare import tables
 from rlsum.compare.analyses.chain import chain, chain_blocks
 from rlsum.compare.analyses.designs import power_blocks, to_values
 from rlsum.compare.analyses.overoptimization import equal_length_table, frontiers, overoptimization_blocks
-from rlsum.compare.cells import START, Cell, commands_of, typed
+from rlsum.compare.cells import NONE, START, Cell, commands_of, typed
 from rlsum.compare.folder import METRICS, Folder
 from rlsum.compare.plots import draw_runs, read_metrics
 from rlsum.compare.reading import section_for_reading
@@ -67,7 +67,7 @@ def blocks(folder: Folder, cells: Sequence[Cell], results: Sequence[Results]) ->
         return [Heading(title(folder), 1), *section("Cells without a result", tables.failures(main))]
     return [
         Heading(title(folder), 1),
-        Paragraph(about(folder, main)),
+        Paragraph(about(cells, main)),
         Contents(),
         *section("Findings", Bullets(list(findings(main, margin)))),
         *section("Results", tables.verdict_table(main, margin), tables.cross_table(main)),
@@ -98,7 +98,7 @@ def title(folder: Folder) -> str:
     return f"Which reward? {folder.path.name}"
 
 
-def about(folder: Folder, results: Results) -> str:
+def about(cells: Sequence[Cell], results: Results) -> str:
     """What was compared, in a sentence or two."""
     seeds = f"{len(results.seeds)} seeds" if len(results.seeds) > 1 else f"one seed ({results.seeds[0]})"
     scope = (
@@ -106,9 +106,12 @@ def about(folder: Folder, results: Results) -> str:
         if len(results.seeds) > 1
         else "With one seed, intervals and tests are over articles alone: another seed may give another order."
     )
+    updates = {int(cell.config.get("training", {}).get("steps", 0)) for cell in cells if cell.config and cell.after}
+    steps = " to ".join(f"{count:,}" for count in sorted({min(updates, default=0), max(updates, default=0)}))
+    control = "; continued likelihood gets them without a reward" if NONE in results.systems else ""
     return (
-        f"{len(results.ids):,} test articles, {seeds}. Every model begins with the start of its seed and gets equally "
-        f"many updates; continued likelihood gets them without a reward. {scope}"
+        f"{len(results.ids):,} test articles, {seeds}. Every training begins with the start and takes {steps} updates "
+        f"at most{control}. {scope}"
     )
 
 
@@ -185,9 +188,10 @@ def for_people(folder: Folder, cells: Sequence[Cell], results: Results) -> list[
     chosen = {cell.system: cell for cell in cells if cell.system in both and cell.seed in (seed, None)}
     files = [str(folder.outputs(chosen[name])[results.method]) for name in both if name in chosen]
     command = ["human-eval", "build", *files, "-o", str(folder.path / "study"), "--items", "30"]
-    names = " and ".join(results.systems[name].title for name in both)
+    best_one, control = (results.systems[name].title for name in both)
+    standing = "the best by" if top.shown else "the highest mean by"
     return [
-        Paragraph(f"A blind study of {names}, the best by {reward} and its control, begins with:"),
+        Paragraph(f"A blind study of {best_one}, {standing} {reward}, and {control} begins with:"),
         Bullets([f"rlsum {shlex.join(command)}"], "code"),
     ]
 

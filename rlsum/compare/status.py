@@ -40,6 +40,8 @@ def watching(folder: Folder, cells: Sequence[Cell], console: Console) -> Iterato
 
     if not console.is_terminal:
         yield lines
+        last = 0.0  # what ended since the last look
+        lines()
         return
     with Live(table({}, cells), console=console, transient=True, auto_refresh=False) as live:
 

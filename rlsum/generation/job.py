@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from rlsum.config import Config
     from rlsum.generation.choosing import SampleChoice
-    from rlsum.training.parallel.processes import Processes
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,8 @@ def generate(
     if stored is None:
         plain.check_length(config, decoding)
         say(plain.summary(config, decoding, unfollowed))
-    rows = _articles(corpus, config, how, choice, processes)
+    with processes.main_first():
+        rows = articles(corpus, config, how, choice)
     model = plain.load(config) if stored is None else build.load_model(stored)
     if stored is not None and checkpoints.step_of(stored.folder) == 0:
         say(f"{stored.folder}: these are the weights that the run began with; no later validation was better")
@@ -100,10 +100,11 @@ def generate(
     return Generated(out, system, len(rows))
 
 
-def _articles(
-    corpus: str, config: Config, how: Generating, choice: SampleChoice | None, processes: Processes
-) -> datasets.Dataset:
-    """The articles, with the columns that the run or the options name."""
+def articles(corpus: str, config: Config, how: Generating, choice: SampleChoice | None) -> datasets.Dataset:
+    """The articles, with the columns that the run or the options name, and that a choice reads.
+
+    Raises UserError for ids that are not unique, an article without such a column, or a reward that cannot choose.
+    """
     from rewards.scoring import columns_read
     from rlsum.data.corpus import load_corpus
     from rlsum.generation.outputs import check_ids
@@ -112,15 +113,14 @@ def _articles(
     reading = build.reading(config.data) | how.given("id_column", "source_column", "reference_column")
     if choice is not None:
         reading["columns"] = [*dict.fromkeys([*reading["columns"], *chain(*columns_read([choice.reward]))])]
-    with processes.main_first():
-        rows = load_corpus(
-            corpus,
-            split=how.split,
-            limit=how.limit,
-            references_optional=how.reference_column is None,
-            columns_optional=True,
-            **reading,
-        ).rows
+    rows = load_corpus(
+        corpus,
+        split=how.split,
+        limit=how.limit,
+        references_optional=how.reference_column is None,
+        columns_optional=True,
+        **reading,
+    ).rows
     check_ids(rows["id"], corpus)
     if choice is not None:
         _check_choice(choice, rows, corpus)

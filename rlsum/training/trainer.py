@@ -162,7 +162,9 @@ class Trainer:
         )
 
     def timed(self, updates: int) -> tuple[float, float]:
-        """Seconds of an update, the mean of ``updates`` after a first one, and of a validation. Moves the weights."""
+        """Seconds of an update, the mean of ``updates``, and of a validation, each after a first one that also loads
+        what it needs. Moves the weights."""
+        self._measure()
         self._update()
         begun = time.perf_counter()
         for _ in range(updates):

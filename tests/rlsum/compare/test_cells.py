@@ -102,3 +102,9 @@ def test_outputs_of_other_systems_are_rows_too(tmp_path):
     given = comparisons.comparison(tmp_path, outputs={"see2017": "see.jsonl"})
     assert list(given_outputs(given)) == ["lead-3", "oracle", "see2017"]
     assert commands_of(given, named(given)["see2017"], cells_of(given)) == []
+
+
+def test_a_reward_named_twice_for_its_controls_has_them_once(tmp_path):
+    comparison = comparisons.comparison(tmp_path, controls_of=["rouge-l", "rouge-l"])
+    names = [cell.name for cell in cells_of(comparison)]
+    assert names.count("rouge-l.shuffled-1") == names.count("rouge-l.constant-1") == 1

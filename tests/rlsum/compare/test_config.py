@@ -60,6 +60,14 @@ def test_a_comparison_has_a_name_anywhere_and_its_bases_are_found(tmp_path, monk
         ({"choosing": {"both": {"best_of": 4, "mbr": "rouge-l"}}}, "name one of best_of and mbr"),
         ({"choosing": {"n": {"best_of": 4}}}, "best_of needs by"),
         ({"outputs": {"rouge-l": "x.jsonl"}}, "'rouge-l' names two rows"),
+        ({"rewards": {"oracle": "rouge-l"}}, "'oracle' is the name of another row"),
+        ({"variants": {"a": {"run": "x"}}}, "variants.a.run: set by the comparison"),
+        ({"variants": {"a": {"training": {"seed": 3}}}}, "variants.a.training.seed: set by the comparison"),
+        ({"launcher": 'accelerate "launch'}, "launcher='accelerate \"launch': No closing quotation"),
+        ({"choosing": {"n": {"mbr": "rouge-l", "samples": 4, "temperature": 0}}}, "choosing.n.temperature"),
+        ({"choosing": {"n": {"mbr": "rouge-l", "samples": 4, "top_k": -1}}}, "choosing.n.top_k"),
+        ({"choosing": {"n": {"mbr": "rouge-l", "samples": 4, "top_p": 2}}}, "choosing.n.top_p"),
+        ({"decoding": {"beam": {"length_penalty": float("inf")}}}, "decoding.beam.length_penalty"),
     ],
 )
 def test_a_bad_configuration_names_key_and_fix(changes, message, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 
 import comparisons
 import pytest
@@ -69,6 +70,36 @@ def test_articles_and_outputs_are_read_before(tmp_path):
     found = faults(tmp_path / "f", outputs={"other": str(other)})
     assert f"outputs.other: {other}: no id of" in found
     assert "data.train" in faults(tmp_path / "g", simulate=None, test="t.jsonl", data={"train": "a", "valid": "b"})
+
+
+def test_a_reward_with_a_fault_is_said_once_and_not_by_every_cell(tmp_path):
+    found = faults(tmp_path, seeds=[1, 2], rewards={"rouge-l": "rouge-l", "other": "roug-1"})
+    assert found.startswith("1 fault(s)")
+    assert found.count("unknown reward") == 1
+
+
+def test_what_generate_would_refuse_is_said_before_anything_is_trained(tmp_path):
+    long = {"beam": {"beam": 2}, "long": {"min_length": 12}}
+    assert "decoding.long: --min-length 12" in faults(tmp_path / "a", decoding=long)
+    mbr = {"mbr": {"mbr": "nothing:here", "samples": 4}}
+    assert "choosing.mbr: " in faults(tmp_path / "b", choosing=mbr)
+
+
+def test_a_row_may_be_chosen_by_a_column_of_the_articles(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "by_topic.py").write_text("def topical(candidates, topic):\n    return [1.0] * len(candidates)\n")
+    rows = [{"id": "1", "article": "a fire .", "highlights": "a fire", "topic": "fires"}]
+    for name in ("train", "valid", "test"):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    own = {"simulate": None, "test": str(tmp_path / "test.jsonl"), "rewards": {"rouge-l": "rouge-l"}}
+    own["data"] = {name: str(tmp_path / f"{name}.jsonl") for name in ("train", "valid")}
+    folder, cells = prepared(tmp_path / "f", **own, choosing={"best": {"best_of": 4, "by": "by_topic:topical"}})
+    preflight.check(folder.comparison, cells)
+    (tmp_path / "test.jsonl").write_text(
+        json.dumps({key: rows[0][key] for key in ("id", "article", "highlights")}) + "\n"
+    )
+    with pytest.raises(ConfigError, match=r"choosing\.best: .*topic"):
+        preflight.check(folder.comparison, cells)
 
 
 def test_a_start_that_does_not_exist_is_said_once(tmp_path):

@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from rlsum.compare.reading import most_different
-from rlsum.compare.report import findings, for_people, of_chain, over_optimised, write_report
+from rlsum.compare.report import about, findings, for_people, of_chain, over_optimised, write_report
 from rlsum.compare.results import gather
 from rlsum.compare.tables import cross_table, verdict_table
 from rlsum.errors import UserError
@@ -107,6 +107,32 @@ def test_a_study_with_people_begins_with_the_best_and_its_control(reported):
     command = for_people(folder, cells, gather(folder, cells, "beam"))[-1].lines[0]
     outputs = folder.path / "outputs"
     assert command.startswith(f"rlsum human-eval build {outputs}/rouge-l-1.beam.jsonl {outputs}/none-1.beam.jsonl -o")
+
+
+def test_the_system_of_a_study_is_the_best_only_where_it_is_shown(reported, tmp_path):
+    folder, cells, _ = reported
+    assert "rouge-l, the best by rouge-l, and" in for_people(folder, cells, gather(folder, cells, "beam"))[0].text
+    folder, cells = comparisons.finished(tmp_path, {"rouge-2": 0.005})
+    assert "the highest mean by rouge-l, and" in for_people(folder, cells, gather(folder, cells, "beam"))[0].text
+
+
+def test_the_report_says_how_many_updates_the_trainings_take(tmp_path):
+    variants = {"short": {"training": {"steps": 1}}, "long": {"training": {"steps": 2}}}
+    folder, cells = comparisons.finished(tmp_path, {}, controls=[], variants=variants)
+    said = about(cells, gather(folder, cells, "beam"))
+    assert "takes 1 to 2 updates" in said
+    assert "continued likelihood" not in said  # it is no row
+
+
+def test_articles_to_read_are_chosen_by_the_summaries_that_are_shown(tmp_path):
+    folder, cells = comparisons.finished(tmp_path, {}, controls=[])
+    for cell in cells:
+        if cell.kind in ("reward", "start"):
+            scores = np.full(80, 0.5)
+            if cell.system == "rouge-l":
+                scores[5 if cell.seed == 1 else 9] = 0.6 if cell.seed == 1 else 1.0
+            comparisons.finish(folder, cell, dict.fromkeys(folder.comparison.specs, scores))
+    assert most_different(gather(folder, cells, "beam"), 1) == ["test-5"]
 
 
 def test_what_is_said_is_what_the_tests_say(reported):
