@@ -49,6 +49,13 @@ def test_help_loads_nothing_heavy():
     assert loaded_by(code) == "[]"
 
 
+def test_a_run_on_one_device_loads_nothing_of_sharding():
+    """Half a second of processor time, of every command that trains, decodes or scores."""
+    code = "import rlsum.training.build, rlsum.generation.outputs, sys"
+    code += "; print('torch.distributed.tensor' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
 def test_the_list_of_heavy_modules_would_be_noticed():
     assert "torch" in loaded_by("import torch")
 

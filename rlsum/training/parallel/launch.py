@@ -11,7 +11,6 @@ from accelerate.tracking import LOGGER_TYPE_TO_CLASS
 from accelerate.utils import DistributedType
 from pydantic import TypeAdapter
 from torch import cpu, distributed
-from torch.distributed.fsdp import MixedPrecisionPolicy
 
 from rlsum.config import Config, ConfigError, Training
 from rlsum.training.parallel.processes import TIMEOUT
@@ -87,6 +86,8 @@ def leave_precision_to_autocast(accelerator: Accelerator) -> None:
     Log-probabilities would be cast, too, and no longer agree with those of decoding.
     """
     if accelerator.distributed_type == DistributedType.FSDP:
+        from torch.distributed.fsdp import MixedPrecisionPolicy  # with torch.distributed.tensor, half a second
+
         accelerator.state.fsdp_plugin.mixed_precision_policy = MixedPrecisionPolicy()
 
 

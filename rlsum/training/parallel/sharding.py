@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.distributed.tensor import DTensor, distribute_tensor
 
 
 def whole(tensor: Tensor) -> Tensor:
     """The whole tensor. If it is sharded, every process must call this."""
-    return tensor.full_tensor() if isinstance(tensor, DTensor) else tensor
+    return tensor.full_tensor() if hasattr(tensor, "full_tensor") else tensor
 
 
 def sharded(tensor: Tensor, like: Tensor) -> Tensor:
     """A whole tensor, sharded like ``like``."""
-    return distribute_tensor(tensor, like.device_mesh, like.placements) if isinstance(like, DTensor) else tensor
+    if not hasattr(like, "device_mesh"):
+        return tensor
+    from torch.distributed.tensor import distribute_tensor  # half a second of processor time to import
+
+    return distribute_tensor(tensor, like.device_mesh, like.placements)
 
 
 @torch.no_grad()
