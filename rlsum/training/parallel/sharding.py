@@ -21,7 +21,7 @@ def sharded(tensor: Tensor, like: Tensor) -> Tensor:
         return tensor
     from torch.distributed.tensor import distribute_tensor  # half a second of processor time to import
 
-    return distribute_tensor(tensor, like.device_mesh, like.placements)
+    return distribute_tensor(tensor, like.device_mesh, like.placements)  # type: ignore[attr-defined]
 
 
 @torch.no_grad()
