@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 
 from human_eval.web.access import Access, Expired, NoAccess, Visitor
 from human_eval.web.guard import Limiter
-from human_eval.web.site import BODY_LIMIT
+from human_eval.web.site import BODY_LIMIT, FIELD_LIMIT
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,7 @@ def test_too_much_is_refused(app):
     reply = browser.post("/item", data=answers("left", "none", token=token, comment="x" * 5_001))
     assert reply.status_code == 422
     assert "shorten the comment" in reply.text
-    many = "&".join(f"a{number}=1" for number in range(1000))
+    many = "&".join(f"a{number}=1" for number in range(FIELD_LIMIT + 1))
     assert browser.post("/item", content=many, headers=headers).status_code == 400
     assert browser.post("/item", content=b"token=\xff\xfe", headers=headers).status_code in (400, 403)
     assert app.store.responses() == []

@@ -377,7 +377,7 @@ def test_duplicate_ids_are_kept_and_counted(tmp_path):
     ("name", "content", "message"),
     [
         ("x.jsonl", b"one\ntwo\n", r"no row can be read \(.*x.jsonl:1: not JSON\); JSONL needs an object per line"),
-        ("x.json", b'[{"article": "a", "highlights": "b"}]', "no row can be read .*not a JSON object"),
+        ("x.json", b"[1, 2]", "no row can be read .*not a JSON object"),
         ("x.jsonl", b"", ": no rows"),
         ("x.jsonl", b"\xef\xbb\xbf", ": no rows"),
         ("x.csv", b"article,highlights\n", ": no rows"),
