@@ -17,6 +17,7 @@ from copy import copy
 from typing import Any, NamedTuple
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
@@ -30,14 +31,19 @@ class Memory:
     def __init__(self, states: Tensor, keys: Tensor) -> None:
         self._given, self._work = (states, keys), _Workspace(keys)
         self.states, self._keys = _Gather.apply(states, keys.float(), self._work)
-        self._rows = _Rows.of(range(len(keys)), keys)
+        self._rows = self._learners = _Rows.of(range(len(keys)), keys)
 
-    def select(self, rows: Tensor) -> Memory:
-        """Rows by number (R,). On a CPU, they share what their articles have in memory."""
+    def select(self, rows: Tensor, learning: int | None = None) -> Memory:
+        """Rows by number (R,). On a CPU, they share what their articles have in memory, and only the first ``learning``
+        rows (None: all) get a gradient.
+        """
         if self._keys.device.type != "cpu":  # a copy, so that all rows stay one block
             return Memory(*(given[rows] for given in self._given))
         selected = copy(self)
-        selected._rows = _Rows.of([self._rows.article[row] for row in rows.tolist()], self._keys)
+        article = [self._rows.article[row] for row in rows.tolist()]
+        selected._rows = selected._learners = _Rows.of(article, self._keys)
+        if learning is not None and learning < len(article):
+            selected._learners = _Rows.of(article[:learning], self._keys)
         return selected
 
     def energies(self, query: Tensor, weight: Tensor, spent: Tensor, spent_weight: Tensor | None) -> Tensor:
@@ -47,13 +53,15 @@ class Memory:
         """
         with torch.autocast(query.device.type, enabled=False):
             added = (spent, spent_weight.float()) if spent_weight is not None else (None, None)
-            fixed = (self._keys, self._rows, self._work)
+            fixed = (self._keys, self._rows, self._learners, self._work)
             energies: Tensor = _Energies.apply(query.float(), weight.float(), *added, *fixed)
         return energies
 
     def read(self, attention: Tensor) -> Tensor:
         """The context (R, D): states weighted by attention (R, S), in the precision of the states."""
-        context: Tensor = _Read.apply(attention.to(self.states.dtype), self.states, self._rows, self._work)
+        context: Tensor = _Read.apply(
+            attention.to(self.states.dtype), self.states, self._rows, self._learners, self._work
+        )
         return context
 
 
@@ -105,9 +113,10 @@ class _Rows(NamedTuple):
         """Values (R, ...) of the rows, in the order of their articles."""
         return values if self.order is None else values[self.order[0]]
 
-    def restored(self, values: Tensor) -> Tensor:
-        """Values (R, ...) in the order of the articles, for the rows."""
-        return values if self.order is None else values[self.order[1]]
+    def restored(self, values: Tensor, count: int = 0) -> Tensor:
+        """Values (R, ...) in the order of the articles, for the rows; then zeros for more rows, up to ``count``."""
+        values = values if self.order is None else values[self.order[1]]
+        return values if len(values) >= count else F.pad(values, (0, 0, 0, count - len(values)))
 
 
 class _Workspace:
@@ -184,24 +193,25 @@ class _Read(torch.autograd.Function):
     """One step's context."""
 
     @staticmethod
-    def forward(ctx: Any, attention: Tensor, states: Tensor, rows: _Rows, work: _Workspace) -> Tensor:
-        ctx.rows, ctx.work = rows, work
+    def forward(ctx: Any, attention: Tensor, states: Tensor, rows: _Rows, learners: _Rows, work: _Workspace) -> Tensor:
+        ctx.rows, ctx.work = learners, work
         ctx.save_for_backward(attention, states)
         attention = rows.ordered(attention)
         parts = [(block.of_rows(attention) @ states[block.articles]).flatten(0, 1) for block in rows.large_blocks]
         return rows.restored(parts[0] if len(parts) == 1 else torch.cat(parts))  # in the precision of autocast
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None, None]:
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         attention, states = ctx.saved_tensors
-        grad = grad.to(states.dtype)  # autocast may change the precision of the product above
-        ctx.work.add_read(ctx.rows.article, attention, grad)
-        grad = ctx.rows.ordered(grad)
+        rows, count = ctx.rows, len(grad)
+        some = slice(len(rows.article))
+        grad = grad[some].to(states.dtype)  # autocast may change the precision of the product above
+        ctx.work.add_read(rows.article, attention[some], grad)
+        grad = rows.ordered(grad)
         parts = [
-            (block.of_rows(grad) @ states[block.articles].transpose(1, 2)).flatten(0, 1)
-            for block in ctx.rows.large_blocks
+            (block.of_rows(grad) @ states[block.articles].transpose(1, 2)).flatten(0, 1) for block in rows.large_blocks
         ]
-        return ctx.rows.restored(parts[0] if len(parts) == 1 else torch.cat(parts)), None, None, None
+        return rows.restored(parts[0] if len(parts) == 1 else torch.cat(parts), count), None, None, None, None
 
 
 class _Energies(torch.autograd.Function):
@@ -212,10 +222,10 @@ class _Energies(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, query: Tensor, weight: Tensor, spent: Tensor | None, spent_weight: Tensor | None,
-                keys: Tensor, rows: _Rows, work: _Workspace) -> Tensor:  # fmt: skip
-        query, spent = rows.ordered(query), None if spent is None else rows.ordered(spent)
-        ctx.rows, ctx.work = rows, work
+                keys: Tensor, rows: _Rows, learners: _Rows, work: _Workspace) -> Tensor:  # fmt: skip
+        ctx.rows, ctx.work = learners, work
         ctx.save_for_backward(query, weight, spent, spent_weight, keys)
+        query, spent = rows.ordered(query), None if spent is None else rows.ordered(spent)
         energies = query.new_empty(len(query), keys.shape[1])
         by_query = odds(query) if spent is None else query
         for block in rows.blocks:
@@ -226,7 +236,10 @@ class _Energies(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         query, weight, spent, spent_weight, keys = ctx.saved_tensors
-        rows, grad = ctx.rows, ctx.rows.ordered(grad)
+        rows, count = ctx.rows, len(grad)
+        some = slice(len(rows.article))
+        query, grad = rows.ordered(query[some]), rows.ordered(grad[some])
+        spent = None if spent is None else rows.ordered(spent[some])
         # by query and by what was spent; all but those by spent are multiplied by the weight at the end
         factors = grad.unsqueeze(1) if spent is None else torch.stack([grad, grad * spent], 1)  # (R, 1 or 2, S)
         sums, d_weight = query.new_empty(len(query), factors.shape[1], len(weight)), torch.zeros_like(weight)
@@ -241,8 +254,8 @@ class _Energies(torch.autograd.Function):
             if spent is not None:
                 d_spent[block.rows] = ((slope @ (weight * spent_weight)) * g.squeeze(2)).flatten(0, 1)
         sums *= weight
-        of_spent = (None, None) if spent is None else (rows.restored(d_spent), sums[:, 1].sum(0))
-        return rows.restored(sums[:, 0]), d_weight, *of_spent, None, None, None
+        of_spent = (None, None) if spent is None else (rows.restored(d_spent, count), sums[:, 1].sum(0))
+        return rows.restored(sums[:, 0], count), d_weight, *of_spent, None, None, None, None
 
 
 def _sigmoids(

@@ -36,12 +36,12 @@ class Encoded:
     initial: tuple[Tensor, Tensor]
     unknowns: int
 
-    def select(self, rows: Tensor) -> Encoded:
-        """Rows by number (R,)."""
+    def select(self, rows: Tensor, learning: int | None = None) -> Encoded:
+        """Rows by number (R,). Only the first ``learning`` of them need a gradient; None: all."""
         h, c = self.initial
         return replace(
             self,
-            memory=self.memory.select(rows),
+            memory=self.memory.select(rows, learning),
             mask=self.mask[rows],
             extended=self.extended[rows],
             initial=(h[:, rows], c[:, rows]),

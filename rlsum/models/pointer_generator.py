@@ -139,12 +139,14 @@ class PointerGenerator(nn.Module):
         p = columns.probabilities(self.hidden_out(out.features), log_generate.exp(), encoded.unknowns)
         return p.scatter_add_(1, encoded.extended, (out.log_attention + log_copy).exp())
 
-    def mix(self, p: Tensor, odds: Tensor, total: Tensor, out: StepOutput, mask: Tensor, extended: Tensor) -> None:
-        """Like ``distribution``, written to ``p``, from the odds (B, V) of all words and their totals (B,)."""
-        log_generate, log_copy = self._log_gate(out.gate, mask.any(-1, keepdim=True))
-        torch.mul(odds, log_generate.exp() / total.unsqueeze(1), out=p[:, : odds.shape[1]])
-        p[:, odds.shape[1] :] = 0.0
-        p.scatter_add_(1, extended, (out.log_attention + log_copy).exp())
+    def mix(self, encoded: Encoded, out: StepOutput, odds: Tensor, total: Tensor, start: int) -> Tensor:
+        """Like ``distribution``, for rows from ``start``, from the odds (B, V) of all words and their totals (B,)."""
+        some, size = slice(start, None), odds.shape[1]
+        log_generate, log_copy = self._log_gate(out.gate[some], encoded.mask[some].any(-1, keepdim=True))
+        p = odds.new_empty(len(log_copy), size + encoded.unknowns)
+        torch.mul(odds[some], log_generate.exp() / total[some].unsqueeze(1), out=p[:, :size])
+        p[:, size:] = 0.0
+        return p.scatter_add_(1, encoded.extended[some], (out.log_attention[some] + log_copy).exp())
 
     def word_odds(self, capacity: int) -> WordOdds:
         """Room for the odds of all words after ``capacity`` outputs."""
@@ -304,18 +306,19 @@ class PointerGenerator(nn.Module):
         """See DrawsAndScores. What the decoder computed to draw a sample is kept to score it."""
         encoded, size, device = self.encode(batch), len(batch), batch.src.device
         article, cut = torch.arange(size, device=device), size * samples
-        target = batch.target if references else batch.target[:0]
-        learners = encoded.select(torch.cat([article.repeat_interleave(samples), article[: len(target)]]))
+        target, best = batch.target[: size * references], article[: size * greedy]
+        rows = torch.cat([article[: len(target)], article.repeat_interleave(samples), best])
+        learning = len(rows) - len(best)
         choose = search.sampler(sampling, noise)
         if greedy:
             choose = search.split_at(cut, cut + size, choose, search.greedy(sampling))
-        keep, others = not sampling.cuts, encoded if greedy else None
-        drawn = unrolling.drawn(self, learners, others, target, choose, sampling.limit, keep)
-        is_sample = torch.arange(len(drawn.target), device=device) < cut
-        scores = self._scores(learners, drawn.unrolled, drawn.target, Drawn(is_sample, sampling))
-        of_samples, of_references = (
+        every = encoded.select(rows, learning)
+        drawn = unrolling.drawn(self, every, target, len(best), choose, sampling.limit, not sampling.cuts)
+        is_sample = torch.arange(learning, device=device) >= len(target)
+        scores = self._scores(every, drawn.unrolled, drawn.target, Drawn(is_sample, sampling))
+        of_references, of_samples = (
             TargetScores(scores.log_prob[rows, : ids.shape[1]], scores.coverage[rows, : ids.shape[1]])
-            for rows, ids in ((slice(cut), drawn.samples.ids), (slice(cut, None), target))
+            for rows, ids in ((~is_sample, target), (is_sample, drawn.samples.ids))
         )
         texts = drawn.greedy if greedy else None
         return DrawnScores(drawn.samples, texts, (of_samples, of_references if references else None))

@@ -65,8 +65,8 @@ class Decoder(Protocol):
     def hidden_out(self, features: Tensor) -> Tensor:
         """What the output layer reads (R, H)."""
 
-    def mix(self, p: Tensor, odds: Tensor, total: Tensor, out: StepOutput, mask: Tensor, extended: Tensor) -> None:
-        """Write P (R, V + unknowns) of the next words to ``p``, from the odds (R, V) and totals (R,) of words."""
+    def mix(self, encoded: Encoded, out: StepOutput, odds: Tensor, total: Tensor, start: int) -> Tensor:
+        """P (R - start, V + unknowns) of the next words of the last rows, from odds (R, V) and totals (R,) of words."""
 
 
 class _Trace:
@@ -78,9 +78,9 @@ class _Trace:
         self.rows: list[Tensor] = []
 
     def add(self, rows: Tensor, out: StepOutput, before: State, after: State) -> None:
-        """The output of the next step for some rows (n,)."""
-        self.outputs.append(out)
-        self.overlaps.append(torch.minimum(after.spent - before.spent, before.spent).sum(-1))
+        """The output of the next step; ``rows`` (n,) are the numbers of its first rows, the others are left out."""
+        self.outputs.append(out.select(slice(len(rows))))
+        self.overlaps.append(torch.minimum(after.spent - before.spent, before.spent).sum(-1)[: len(rows)])
         self.rows.append(rows)
 
     def unrolled(self, width: int, odds: WordOdds | None = None) -> Unrolled:
@@ -111,9 +111,9 @@ def forced(model: Decoder, encoded: Encoded, embedded: Tensor, target: Tensor) -
 
 
 class DrawnSteps(NamedTuple):
-    """Samples and greedy texts (both of width L), and the steps of samples and references.
+    """Samples and greedy texts (both of width L), and the steps of references and samples.
 
-    ``target`` (R, T): what the steps read, first the samples, then the references, padded to the longest.
+    ``target`` (R, T): what these steps read, first the references, then the samples, padded to the longest.
     """
 
     samples: Tokens
@@ -123,93 +123,50 @@ class DrawnSteps(NamedTuple):
 
 
 def drawn(
-    model: Decoder,
-    learners: Encoded,
-    others: Encoded | None,
-    references: Tensor,
-    choose: Chooser,
-    length: int,
-    keep: bool,
+    model: Decoder, encoded: Encoded, references: Tensor, greedy: int, choose: Chooser, length: int, keep: bool
 ) -> DrawnSteps:
-    """One pass over samples and references, with their graph, and greedy texts, without.
+    """One pass over references and samples, with their graph, and greedy texts, which get no gradient.
 
-    ``learners``: R articles, of the samples, then of the references (R - samples, T). ``others``: of the greedy texts.
+    ``encoded``: articles of the references (C, T), of the samples, then of the ``greedy`` texts, so many.
     ``choose`` sees samples, then greedy texts, of at most ``length`` tokens. ``keep`` the odds of all words.
 
     Rows that have ended are dropped as in ``search.rollout``, so the same random numbers draw the same samples. On a
     GPU they stay until all have ended.
     """
-    device, count = references.device, len(learners.mask)
-    n = cut = count - len(references)  # samples left
-    texts = search.Texts(cut + (0 if others is None else len(others.mask)), length, learners.memory.states)
+    device, count, steps = references.device, len(encoded.mask), max(length, references.shape[1])
+    forced, learning = len(references), count - greedy  # those left
+    texts = search.Texts(count - forced, length, encoded.memory.states)
     embed, columns, trace = model.embedder(), model.word_columns(), _Trace()
-    odds = model.word_odds(len(texts.ids) + count * (max(length, references.shape[1]) if keep else 1))
+    odds = model.word_odds(count + learning * (steps if keep else 1))
     rows, ends = torch.arange(count, device=device), (references != PAD).sum(-1).clamp(min=1)
-    state, other = model.start(learners), None if others is None else model.start(others)
-    worth = search.WORTH_DROPPING if device.type == "cpu" else 0.0
-    padded = F.pad(references, (0, max(0, length - references.shape[1])), value=PAD)
-    for t in range(padded.shape[1]):
-        outputs = []
-        if len(rows):
-            read = padded[rows[n:] - cut, t - 1] if t else rows.new_full((len(rows) - n,), BOS)
-            out, after = model.step(learners, state, embed(torch.cat([texts.previous[:n], read])))
-            trace.add(rows, out, state, after)
-            state = after
-            outputs.append((learners, out, n))
-        with torch.no_grad():
-            if others is not None and other is not None and len(texts.alive) > n:
-                out, other = model.step(others, other, embed(texts.previous[n:]))
-                outputs.append((others, out, len(texts.alive) - n))
-            if len(texts.alive):
-                texts.add(choose, _next_words(model, columns, odds, outputs, len(rows) if keep else 0))
+    state, worth = model.start(encoded), search.WORTH_DROPPING if device.type == "cpu" else 0.0
+    padded, gradient = F.pad(references, (1, steps - references.shape[1]), value=PAD), torch.is_grad_enabled()
+    padded[:, 0] = BOS
+    for t in range(steps):
+        with torch.set_grad_enabled(gradient and learning > 0):
+            out, after = model.step(encoded, state, embed(torch.cat([padded[rows[:forced], t], texts.previous])))
+        trace.add(rows[:learning], out, state, after)
+        state = after
+        if len(texts.alive):
+            with torch.no_grad():  # one product for all rows: with few, it takes the time to read the layer's weight
+                words = odds.add(columns, model.hidden_out(out.features), learning if keep else 0)
+                texts.add(choose, model.mix(encoded, out, *words, start=forced))
         if (t + 1) % search.steps_between_looks(device) and t + 1 != length:
             continue
         drop = int(texts.running.sum()) <= len(texts.alive) * worth
-        learning = torch.cat([texts.running[:n] | (not drop), ends[rows[n:] - cut] > t + 1])
-        if drop or int(learning.sum()) <= len(rows) * worth:
-            kept = learning.nonzero().squeeze(1)
-            rows, (learners, state) = rows[kept], _select(learners, state, kept)
-        if drop and others is not None and other is not None:
-            others, other = _select(others, other, texts.running[n:].nonzero().squeeze(1))
-        if drop:
-            n = int(texts.running[:n].sum())
-            texts.drop()
-        if not len(rows) and not len(texts.alive):
-            break
-    samples, greedy = texts.tokens().split(cut)
+        going = torch.cat([ends[rows[:forced]] > t + 1, texts.running | (not drop)])
+        if drop or int(going.sum()) <= len(rows) * worth:
+            kept = going.nonzero().squeeze(1)
+            if not len(kept):
+                break
+            forced, learning = int(going[:forced].sum()), int(going[:learning].sum())
+            rows, encoded, state = rows[kept], encoded.select(kept, learning), state.select(kept)
+            if drop:
+                texts.drop()
+    samples, best = texts.tokens().split(len(texts.ids) - greedy)
     width = max(samples.ids.shape[1], references.shape[1])
-    target = torch.cat([F.pad(ids, (0, width - ids.shape[1]), value=PAD) for ids in (samples.ids, references)])
-    return DrawnSteps(samples, greedy, target, trace.unrolled(width, odds if keep else None))
-
-
-def _next_words(
-    model: Decoder, columns: WordColumns, odds: WordOdds, outputs: list[tuple[Encoded, StepOutput, int]], kept: int
-) -> Tensor:
-    """P (C, V + unknowns) of the next words after the first rows of each of the outputs, as many as they say.
-
-    All rows share the product with the output layer: with few rows, it takes the time to read the layer's weight.
-    """
-    features = torch.cat([model.hidden_out(out.features) for _, out, _ in outputs])
-    of_words, total = odds.add(columns, features, kept)
-    p = of_words.new_empty(sum(count for _, _, count in outputs), of_words.shape[1] + outputs[0][0].unknowns)
-    first = start = 0
-    for encoded, out, count in outputs:
-        some, of_step = slice(count), slice(start, start + count)
-        model.mix(
-            p[first : first + count],
-            of_words[of_step],
-            total[of_step],
-            out.select(some),
-            encoded.mask[some],
-            encoded.extended[some],
-        )
-        first, start = first + count, start + len(out.features)
-    return p
-
-
-def _select(encoded: Encoded, state: State, rows: Tensor) -> tuple[Encoded, State]:
-    """Rows by number. Where none is left, nothing is read any more."""
-    return (encoded.select(rows), state.select(rows)) if len(rows) else (encoded, state)
+    target = torch.cat([F.pad(ids, (0, width - ids.shape[1]), value=PAD) for ids in (references, samples.ids)])
+    return DrawnSteps(samples, best, target, trace.unrolled(width, odds if keep else None))
 
 
 # ---- weights that every step reads -----------------------------------------------------------------------------------
