@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import rlsum.rewards  # first: `rewards` then means ours, whatever else is called so  # noqa: F401
 from rewards import Description, Reward, describe
 from rewards import from_spec as load
 from rlsum.generation.job import Generated

@@ -173,7 +173,8 @@ def _tokenizer(location: str) -> Any:
 def _not_loaded(location: str, error: Exception) -> RewardError:
     if Path(location).is_dir():
         return RewardError(f"encoder {location!r}: this directory cannot be loaded ({error})")
-    return EncoderMissing(f"encoder missing: {location!r} cannot be loaded ({error})")
+    reason = " ".join(str(error).split())  # transformers writes several lines
+    return EncoderMissing(f"encoder missing: {location!r} cannot be loaded ({reason})")
 
 
 def _digest(model: Any, tokenizer: Any, random: frozenset[str]) -> str:

@@ -24,7 +24,7 @@ FILES = ("report.html", "report.md", "report.tex", "report.json", *ROWS)
 
 
 @dataclass(frozen=True, repr=False)
-class MetaEvaluation(Results, Shown):
+class MetaEvaluation(Shown, Results):
     """All statistics of a table, with their report."""
 
     def blocks(self, long_signatures: bool = False) -> list[Block]:

@@ -27,7 +27,7 @@ FILES = ("report.html", "report.md", "report.tex", "report.json", SCORES, DIFFER
 
 
 @dataclass(frozen=True, repr=False)
-class Evaluation(Evaluated, Shown):
+class Evaluation(Shown, Evaluated):
     """Systems evaluated, with their report."""
 
     def blocks(self, long_signatures: bool = False) -> list[Block]:

@@ -84,6 +84,7 @@ def test_correlations_of_a_file_and_of_judgments(tmp_path):
     )
     assert "rouge-1" in repr(found)
     assert "<table>" in found._repr_html_()
+    assert not repr(found).startswith("MetaEvaluation(")
     assert tmp_path / "r" / "report.html" in found.save(tmp_path / "r")
 
 

@@ -51,4 +51,7 @@ def test_rlsum_rewards_always_means_ours(tmp_path):
     code = "from rlsum import rewards; print(rewards.load('rouge-1')(['a b'], [['a b']]))"
     assert python(tmp_path, "-c", code).stdout == "[1.]\n"
     assert python(tmp_path, "-c", "import rlsum.rewards, rewards; rewards.load('rouge-1')").returncode == 0
-    assert "is imported as 'rewards' already" in python(tmp_path, "-c", "import rewards, rlsum.rewards").stderr
+    code = "from rlsum import api; print(api.load('rouge-1')(['a b'], [['a b']]))"
+    assert python(tmp_path, "-c", code).stdout == "[1.]\n"
+    for module in ("rlsum.rewards", "rlsum.api"):
+        assert "is imported as 'rewards' already" in python(tmp_path, "-c", f"import rewards, {module}").stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ def accelerator(training: Training, run: Path) -> Accelerator:
 
     Raises ConfigError for precision, sharding or a tracker that is not available here.
     """
+    warnings.filterwarnings("ignore", "`log_with=")  # of a tracker that is not installed, which is an error here
     try:
         result = Accelerator(
             mixed_precision=training.mixed_precision,

@@ -248,6 +248,7 @@ def test_an_evaluation_shows_itself_in_a_notebook(files):
     rewards, outputs = from_specs("rouge-l"), read_systems([files / "good.jsonl", files / "poor.jsonl"])
     scores = {name: score_system(name, members, rewards) for name, members in outputs.items()}
     evaluation = Evaluation(**vars(evaluate(outputs, scores, "poor", Resampling(resamples=50), rewards)))
+    assert repr(evaluation).startswith("Scores x 100")
     shown = evaluation._repr_html_()
     assert shown.count("<table>") == len(evaluation.tables) == 3
     assert "rouge-l F1 stems" in shown

@@ -68,10 +68,11 @@ def test_one_that_cannot_start_is_one_line(started):
         started("offline")
 
 
-def test_one_that_is_not_installed_is_named(tmp_path):
+def test_one_that_is_not_installed_is_named_and_nothing_is_said_before(tmp_path, recwarn):
     training = replace(Training(steps=1), tracker=("tensorboard", "comet_ml"))
     with pytest.raises(ConfigError, match="comet_ml: not installed"):
         launch.accelerator(training, tmp_path)
+    assert not [warning for warning in recwarn if "log_with" in str(warning.message)]
 
 
 class Broken(Kept):
