@@ -28,7 +28,7 @@ from rlsum.models.sizes import PointerGeneratorConfig
 from rlsum.models.summarizer import WEIGHTS, DrawnScores, TargetScores, Tokens, repeat_rows
 from rlsum.models.tempering import Drawing, drawn_log_prob
 from rlsum.models.unrolling import SharedWeight, StepOutput, Unrolled
-from rlsum.models.word_scores import WordColumns, WordOdds, target_log_prob, target_log_prob_without
+from rlsum.models.word_scores import WordColumns, WordOdds, target_log_prob
 
 if TYPE_CHECKING:
     import datasets
@@ -225,11 +225,8 @@ class PointerGenerator(nn.Module):
         log_generate, log_copy = self._log_gate(steps.gate.squeeze(-1), encoded.mask.any(-1)[row])
         in_vocabulary = (target < size) & (target != PAD)
         words = target.masked_fill(~in_vocabulary, UNK)
-        inputs = self.hidden_out(steps.features), self.word_out.weight, self._bias(), words
-        if known is None:
-            log_word = target_log_prob(*inputs, odds)
-        else:
-            log_word, log_known = target_log_prob_without(*inputs, UNK, odds)
+        layer, left_out = (self.word_out.weight, self._bias()), None if known is None else UNK
+        log_word, log_known = target_log_prob(self.hidden_out(steps.features), *layer, words, left_out, odds)
         log_generated = log_word.masked_fill(~in_vocabulary, NEVER)
         elsewhere = encoded.extended[row] != target.unsqueeze(1)
         log_attended = steps.log_attention.masked_fill(elsewhere, NEVER).logsumexp(-1)

@@ -169,26 +169,19 @@ def drawn(
     return DrawnSteps(samples, best, target, trace.unrolled(width, odds if keep else None))
 
 
-# ---- weights that every step reads -----------------------------------------------------------------------------------
+# ---- a weight that every step reads ----------------------------------------------------------------------------------
 
 
 class SharedWeight:
-    """A weight (n, m), and perhaps a bias (n,), for the products or look-ups of all steps.
+    """A weight (n, m) whose rows all steps look up, in the precision of autocast if enabled.
 
-    Its gradient is one product, or one sum, after the last step: autograd would build and add up one in every step.
-    Products use the precision of autocast if enabled. ``without``: a row whose look-ups give no gradient.
+    Its gradient is one sum after the last step: autograd would build and add up one in every step. ``without``: a row
+    whose look-ups give no gradient.
     """
 
-    def __init__(self, weight: Tensor, bias: Tensor | None = None, without: int | None = None) -> None:
+    def __init__(self, weight: Tensor, without: int | None = None) -> None:
         self._steps = _Steps(without)
-        dtype = precision(weight)
-        bias = None if bias is None else bias.to(dtype)
-        self._weight, self._bias = _Root.apply(weight.to(dtype), bias, self._steps)
-
-    def product(self, inputs: Tensor) -> Tensor:
-        """(R, m) -> (R, n): inputs weight' + bias."""
-        product: Tensor = _Product.apply(inputs.to(self._weight.dtype), self._weight, self._bias, self._steps)
-        return product
+        self._weight: Tensor = _Root.apply(weight.to(precision(weight)), self._steps)
 
     def rows(self, ids: Tensor) -> Tensor:
         """(R,) -> (R, m): rows of the weight."""
@@ -197,62 +190,38 @@ class SharedWeight:
 
 
 class _Steps:
-    """What the backward passes of the steps leave: inputs or ids (R, ...), and gradients (R, ...) of the outputs."""
+    """What the backward passes of the steps leave: ids (R,), and gradients (R, m) of their rows."""
 
     def __init__(self, without: int | None) -> None:
         self.without, self.task = without, -1
         self.parts: list[tuple[Tensor, Tensor]] = []
 
-    def add(self, inputs: Tensor, grad: Tensor) -> None:
+    def add(self, ids: Tensor, grad: Tensor) -> None:
         task = torch._C._current_graph_task_id()
         if task != self.task:  # what an earlier backward pass left did not reach the root
             self.parts, self.task = [], task
-        self.parts.append((inputs, grad))
-
-    def take(self) -> tuple[Tensor, Tensor] | None:
-        parts, self.parts = self.parts, []
-        if not parts:
-            return None
-        inputs, grads = (torch.cat(part) for part in zip(*parts, strict=True))
-        return inputs, grads
+        self.parts.append((ids, grad))
 
 
 class _Root(torch.autograd.Function):
     """Identity. Its backward runs after those of all steps and returns the gradients that they left."""
 
     @staticmethod
-    def forward(ctx: Any, weight: Tensor, bias: Tensor | None, steps: _Steps) -> tuple[Tensor, Tensor | None]:
-        ctx.steps, ctx.shape, ctx.has_bias = steps, weight.shape, bias is not None
+    def forward(ctx: Any, weight: Tensor, steps: _Steps) -> Tensor:
+        ctx.steps, ctx.shape = steps, weight.shape
         ctx.set_materialize_grads(False)  # the steps return no gradients
-        return weight.view_as(weight), None if bias is None else bias.view_as(bias)
+        return weight.view_as(weight)
 
     @staticmethod
-    def backward(ctx: Any, *_: None) -> tuple[Tensor | None, Tensor | None, None]:
-        taken = ctx.steps.take()
-        if taken is None:
-            return None, None, None
-        inputs, grad = taken
-        if inputs.is_floating_point():
-            return grad.t() @ inputs, grad.sum(0) if ctx.has_bias else None, None
-        d_weight = grad.new_zeros(ctx.shape).index_add_(0, inputs, grad)
+    def backward(ctx: Any, _: None) -> tuple[Tensor | None, None]:
+        parts, ctx.steps.parts = ctx.steps.parts, []
+        if not parts:
+            return None, None
+        ids, grad = (torch.cat(part) for part in zip(*parts, strict=True))
+        d_weight = grad.new_zeros(ctx.shape).index_add_(0, ids, grad)
         if ctx.steps.without is not None:
             d_weight[ctx.steps.without] = 0.0
-        return d_weight, None, None
-
-
-class _Product(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, inputs: Tensor, weight: Tensor, bias: Tensor | None, steps: _Steps) -> Tensor:
-        ctx.steps = steps
-        ctx.save_for_backward(inputs, weight)
-        return F.linear(inputs, weight, bias)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None, None]:
-        inputs, weight = ctx.saved_tensors
-        grad = grad.to(weight.dtype)
-        ctx.steps.add(inputs, grad)
-        return grad @ weight, None, None, None
+        return d_weight, None
 
 
 class _LookUp(torch.autograd.Function):

@@ -110,20 +110,14 @@ class WordOdds:
 
 
 def target_log_prob(
-    features: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, odds: WordOdds | None = None
-) -> Tensor:
-    """Log softmax(features weight' + bias) at the targets. Differentiable, also twice over one graph.
-
-    features (N, H), weight (V, H), bias (V,), targets (N,) int64 -> (N,). The product uses the precision of
-    autocast if enabled; the softmax and the result are at least float32. ``odds``: those that decoding has computed.
-    """
-    return target_log_prob_without(features, weight, bias, targets, None, odds)[0]
-
-
-def target_log_prob_without(
     features: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, word: int | None, odds: WordOdds | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Like ``target_log_prob``; and the log of the probability (N,) of all words together but ``word``, if any."""
+    """Log softmax(features weight' + bias) at the targets, and the log of the share of all words but ``word``, if any.
+
+    Differentiable, also twice over one graph. features (N, H), weight (V, H), bias (V,), targets (N,) int64 -> (N,).
+    The product uses the precision of autocast if enabled; the softmax and the results are at least float32. ``odds``:
+    those that decoding has computed.
+    """
     dtype = precision(features)
     scored: tuple[Tensor, Tensor] = _TargetLogProb.apply(
         features.to(dtype), weight.to(dtype), bias.to(dtype), targets, word, odds

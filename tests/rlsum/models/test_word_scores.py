@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from rlsum.models import word_scores
-from rlsum.models.word_scores import WordColumns, target_log_prob, target_log_prob_without
+from rlsum.models.word_scores import WordColumns
 
 
 def inputs(tokens=7, size=11, features=5, scale=1.0):
@@ -15,6 +15,10 @@ def inputs(tokens=7, size=11, features=5, scale=1.0):
     shapes = (tokens, features), (size, features), (size,)
     parts = [torch.randn(shape, generator=generator, dtype=torch.float64) * scale for shape in shapes]
     return *(part.requires_grad_() for part in parts), torch.randint(size, (tokens,), generator=generator)
+
+
+def target_log_prob(*tensors):
+    return word_scores.target_log_prob(*tensors, None)[0]
 
 
 def plain(features, weight, bias, targets):
@@ -44,7 +48,7 @@ def test_values_and_gradients_are_those_of_log_softmax(chunk, scale, monkeypatch
 @pytest.mark.parametrize("scale", [1.0, 30.0])
 def test_the_share_of_all_words_but_one_has_the_value_and_gradient_of_its_sum(scale):
     *tensors, targets = inputs(scale=scale)
-    found, share = target_log_prob_without(*tensors, targets, 3)
+    found, share = word_scores.target_log_prob(*tensors, targets, 3)
     others = [word for word in range(11) if word != 3]
     expected = F.linear(*tensors[:1], *tensors[1:]).log_softmax(-1)[:, others].logsumexp(-1)
     assert torch.equal(found, target_log_prob(*tensors, targets))
@@ -59,7 +63,7 @@ def test_the_share_of_all_words_but_one_has_the_value_and_gradient_of_its_sum(sc
 @pytest.mark.usefixtures("double")
 def test_gradients_are_those_of_finite_differences():
     assert torch.autograd.gradcheck(target_log_prob, inputs())
-    assert torch.autograd.gradcheck(partial(target_log_prob_without, word=3), inputs())
+    assert torch.autograd.gradcheck(partial(word_scores.target_log_prob, word=3), inputs())
 
 
 @pytest.mark.usefixtures("double")
