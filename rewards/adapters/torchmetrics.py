@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
+from torch import Tensor
 from torchmetrics import Metric
 
 from rewards.adapters.columns import as_lists
 from rewards.wrappers.parts import Part, made
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 
 class TextReward(Metric):

@@ -12,15 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 from zipfile import BadZipFile
 
 import numpy as np
 
+from rewards.encoding.encoder import Encoder
 from rewards.errors import DAMAGED, RewardError
-
-if TYPE_CHECKING:
-    from rewards.encoding.encoder import Encoder
 
 FITTED, PER_CALL = "fitted", "references"  # the two values of ``idf`` that are not files
 

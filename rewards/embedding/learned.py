@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -119,31 +120,7 @@ def similarities(
     scores: list[Tensor] = []
     for start in range(0, len(candidates), reward.space.group):
         group = slice(start, start + reward.space.group)
-        scores += _group(reward, encoder, candidates[group], references[group])
+        texts = list(dict.fromkeys([*candidates[group], *chain.from_iterable(references[group])]))
+        encoded = dict(zip(texts, encoder.encode(texts), strict=True))
+        scores += reward.group_scores(reward.space, candidates[group], references[group], encoded)
     return torch.stack(scores) if scores else torch.zeros(0, dtype=torch.float64)
-
-
-def _group(
-    reward: EmbeddingReward, encoder: Encoder, candidates: Sequence[str], references: Sequence[Sequence[str]]
-) -> list[Tensor]:
-    import torch
-
-    flat = [text for texts in references for text in texts]
-    texts = list(dict.fromkeys([*candidates, *flat]))
-    encoded = dict(zip(texts, encoder.encode(texts), strict=True))
-    first, second = reward.space.sides(candidates, flat, encoded)
-    own_first, own_second = reward.self_scores(first), reward.self_scores(second)
-    scores = []
-    for candidate, listed in zip(candidates, references, strict=True):
-        usable = [text for text in listed if text in own_second]
-        if not usable:
-            scores.append(torch.tensor(float("nan"), dtype=torch.float64))
-        elif candidate not in own_first:
-            scores.append(torch.tensor(reward.measure.floor, dtype=torch.float64))
-        else:
-            pairs = [
-                reward.measure(first[candidate], second[text]) / (own_first[candidate] * own_second[text]).sqrt()
-                for text in usable
-            ]
-            scores.append(torch.stack(pairs).max())
-    return scores

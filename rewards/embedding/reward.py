@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
@@ -61,7 +60,8 @@ class EmbeddingReward(ReferenceReward):
                 encoded = space.encode([text for row in rows for text in (candidates[row], *references[row])])
                 for first in rows[:: space.group]:
                     group = slice(first, min(first + space.group, rows.stop))
-                    scores[group] = self._group(space, candidates[group], references[group], encoded)
+                    found = self.group_scores(space, candidates[group], references[group], encoded)
+                    scores[group] = torch.stack(found).numpy()
         return scores if self.rescaling is None else rescaled(scores, self._baseline(self.rescaling))
 
     @property
@@ -110,36 +110,34 @@ class EmbeddingReward(ReferenceReward):
         scores = {text: measure(side, side) for text, side in points.items()}
         return {text: score for text, score in scores.items() if score > VANISHED}
 
-    def _group(
+    def group_scores(
         self,
         space: PointSpace,
         candidates: Sequence[str],
         references: Sequence[Sequence[str]],
         encoded: Mapping[str, EncodedTexts],
-    ) -> NDArray[np.float64]:
-        """Scores of items that share one centering."""
-        flat = [text for texts in references for text in texts]
-        first, second = (self._scorable(points) for points in space.sides(candidates, flat, encoded))
-        scores = np.full(len(candidates), np.nan)
-        for row, (candidate, texts) in enumerate(zip(candidates, references, strict=True)):
-            usable = [second[text] for text in texts if text in second]
-            if usable and candidate in first:
-                scores[row] = max(self._score(first[candidate], side) for side in usable)
-            elif usable:
-                scores[row] = self.measure.floor
-        return scores
-
-    def _scorable(self, points: Mapping[str, Points]) -> dict[str, tuple[Points, float]]:
-        """The points and the self-score of each text that can be compared."""
-        return {text: (points[text], float(score)) for text, score in self.self_scores(points).items()}
-
-    def _score(self, first: tuple[Points, float], second: tuple[Points, float]) -> float:
+    ) -> list[Tensor]:
+        """Scores of items that share one centering, float64 scalars, with gradient if the vectors have one."""
         import torch
 
-        (one, own), (other, theirs) = first, second
-        if self.measure.normalize == "self" and torch.equal(one.vectors, other.vectors):
-            return 1.0  # C / sqrt(C C), without rounding
-        return float(self.measure(one, other)) / math.sqrt(own * theirs)
+        flat = [text for texts in references for text in texts]
+        first, second = space.sides(candidates, flat, encoded)
+        own_first, own_second = self.self_scores(first), self.self_scores(second)
+
+        def score(candidate: str, reference: str) -> Tensor:
+            one, other = first[candidate], second[reference]
+            if self.measure.normalize == "self" and torch.equal(one.vectors, other.vectors):
+                return own_first[candidate].new_ones(())  # C / sqrt(C C), without rounding; its gradient is 0
+            return self.measure(one, other) / (own_first[candidate] * own_second[reference]).sqrt()
+
+        scores = []
+        for candidate, texts in zip(candidates, references, strict=True):
+            usable = [text for text in texts if text in own_second]
+            if usable and candidate in own_first:
+                scores.append(torch.stack([score(candidate, text) for text in usable]).max())
+            else:
+                scores.append(torch.tensor(self.measure.floor if usable else np.nan, dtype=torch.float64))
+        return scores
 
     def _unscorable(self, text: str) -> str | None:
         import torch
@@ -149,7 +147,8 @@ class EmbeddingReward(ReferenceReward):
         if reason is None:
             space = self.space.for_call([text], [text])
             with torch.inference_mode():
-                reason = None if self._scorable(space.sides([], [text], encoded)[1]) else "vanishes when it is centred"
+                points = space.sides([], [text], encoded)[1]
+                reason = None if self.self_scores(points) else "vanishes when it is centred"
         return reason
 
     def _baseline(self, rescaling: Rescaling) -> float:

@@ -11,15 +11,14 @@ from collections.abc import Callable, Collection, Hashable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rewards.errors import RewardError, Unavailable
 from rewards.lexical.words import REMEMBERED, Words, stem, tokenizer_of
 from rewards.scoring import Inputs, ReferenceReward, library, references_of, score_items, signature
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 Stages = Literal["exact", "exact-stem", "exact-stem-synonym"]
 

@@ -7,18 +7,16 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rewards.lexical.words import REMEMBERED, ngrams, tokenizer_of
 from rewards.scoring import HEADED, Inputs, ReferenceReward, library, references_of, score_items, signature
 from rewards.text import sentences as texts
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Counts = NDArray[np.float64]
-
+Counts = NDArray[np.float64]
 Direction = Literal["precision", "recall", "f1"]
 Tokenizer = Literal["official", "unicode"]
 Split = Literal["auto", "lines"]

@@ -10,14 +10,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rewards.errors import RewardError, Unavailable
 from rewards.text.chunks import REMEMBERED, cut, encodable, pipeline, tokens_of_chunk
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 StopWords = Literal["spacy", "nltk", "none"]
 Sentences = tuple[tuple[str, ...], ...]
@@ -195,7 +194,6 @@ def _nltk_spans() -> Callable[[str], Iterable[tuple[int, int]]]:
 
 def pipeline_vectors(name: str) -> tuple[list[str], NDArray[np.float32]]:
     """The words and vectors ``(n, d)`` of a spaCy pipeline, installed or saved. Raises RewardError without any."""
-    import numpy as np
     import spacy
 
     try:

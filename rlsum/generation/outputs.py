@@ -7,8 +7,9 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import datasets
 import torch
 
 from rlsum.data.batch import Batch
@@ -16,16 +17,12 @@ from rlsum.errors import UserError
 from rlsum.files import write_atomically
 from rlsum.generation.choosing import SampleChoice
 from rlsum.models.decoding import Decoding
+from rlsum.models.seq2seq import Model
 from rlsum.records import Output, to_json
 from rlsum.training import checkpoint
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes, lost_process_as_error
 from rlsum.training.steps import article_noise
 from rlsum.training.validation import decode, outputs_of
-
-if TYPE_CHECKING:
-    import datasets
-
-    from rlsum.models.seq2seq import Model
 
 CHUNK_BATCHES = 20  # articles are sorted by length and written in chunks of this many batches
 

@@ -10,14 +10,13 @@ from rlsum.errors import UserError
 from rlsum.generation.options import Generating
 from rlsum.models.decoding import Decoding
 from rlsum.models.pretrained import loading
+from rlsum.models.seq2seq import Seq2Seq
 from rlsum.models.sizes import Seq2SeqConfig
 from rlsum.training.checkpoint import CheckpointError
 from rlsum.training.start import seq2seq
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedTokenizerBase
-
-    from rlsum.models.seq2seq import Seq2Seq
 
 MAX_SOURCE = 1024  # tokens of an article if neither the network nor the tokenizer has a limit
 UNSUPPORTED = {  # settings of a generation config that are not followed, with the values that have no effect

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import datasets
 import torch
 
 from rewards.specs import as_spec
@@ -21,9 +22,6 @@ from rlsum.data.corpus import Corpus
 from rlsum.readers import json_file
 from rlsum.training import checkpoint
 from rlsum.training.parallel.processes import Processes
-
-if TYPE_CHECKING:
-    import datasets
 
 ENVIRONMENT = "environment.json"
 INCOMPLETE = "give the folder of a complete run"

@@ -17,8 +17,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from signal import Signals
-from typing import TYPE_CHECKING
 
+import datasets
 import torch
 from accelerate import Accelerator
 from accelerate.utils import DistributedType
@@ -29,6 +29,7 @@ from rlsum.config import Config, Training
 from rlsum.data.batch import Batch, BatchPlan, training_lengths
 from rlsum.errors import UserError
 from rlsum.files import write_atomically
+from rlsum.models.seq2seq import Model
 from rlsum.records import inputs_of
 from rlsum.training import checkpoint, signs
 from rlsum.training.checkpoint import Progress
@@ -41,11 +42,6 @@ from rlsum.training.parallel.processes import Processes, lost_process_as_error
 from rlsum.training.steps import BufferedStep, Step
 from rlsum.training.update import Rollout
 from rlsum.training.validation import Choice, Validation, training_samples, validate
-
-if TYPE_CHECKING:
-    import datasets
-
-    from rlsum.models.seq2seq import Model
 
 
 class TrainingError(UserError):
