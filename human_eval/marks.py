@@ -15,7 +15,14 @@ NO_MARKS = "none"
 LETTERS = "ABCDE"  # of the summaries of a task, in the order shown
 MOST = 200  # marks of an answer
 _MARK = re.compile(r"([A-E]):(?:(\d{1,7})-(\d{1,7}):)?([a-z][a-z0-9-]*)")
-_WORD = re.compile(r"\S+")
+# Chinese and Japanese have no spaces between words: each character is one, with the punctuation after it.
+_CHARACTERS = (
+    "\u3005\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
+)
+_PUNCTUATION = (
+    "\u3001-\u3003\u3008-\u301f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff3d\uff5b-\uff65\ufe00-\ufe0f\U000e0100-\U000e01ef"
+)
+_WORD = re.compile(rf"[{_CHARACTERS}][{_PUNCTUATION}]*|[^\s{_CHARACTERS}]+")
 
 
 @dataclass(frozen=True)
@@ -63,7 +70,7 @@ class Word:
 
 
 def words(text: str) -> list[Word]:
-    """The words of a text, which spaces separate."""
+    """The words of a text, which spaces separate; in Chinese and Japanese, its characters."""
     found: list[Word] = []
     for match in _WORD.finditer(text):
         last = found[-1].end if found else 0
@@ -88,6 +95,11 @@ def parsed(answer: str) -> list[Mark]:
         letter, start, end, category = match.groups()
         marks.append(Mark(LETTERS.index(letter), int(start or 0), int(end or 0), category))
     return marks
+
+
+def too_many(answer: str) -> bool:
+    """Whether an answer has more marks than are recorded."""
+    return answer.count(" ") >= MOST
 
 
 def agree(one: str, other: str) -> bool:
@@ -122,7 +134,7 @@ def fault(answer: object, texts: Sequence[str], categories: Sequence[Category]) 
         marks = parsed(answer if isinstance(answer, str) else "")
     except ValueError as error:
         return f"{error}; expected {NO_MARKS}, or marks such as A:0-8:{categories[0].id}"
-    if len(marks) > MOST:
+    if too_many(str(answer)):
         return f"more than {MOST} marks"
     if written(marks) != answer:
         return "marks are not in order, or repeated"

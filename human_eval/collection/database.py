@@ -256,5 +256,12 @@ def _partial(path: Path) -> Iterator[Path]:
 
 
 def connect_to_read(path: Path) -> sqlite3.Connection:
-    """A connection that cannot write. Raises sqlite3.Error."""
-    return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=10)
+    """A connection that cannot write, also in a folder that is read-only. Raises sqlite3.Error and OSError."""
+    address, log = f"{path.resolve().as_uri()}?mode=ro", path.with_name(f"{path.name}-wal")
+    effective = os.access in os.supports_effective_ids
+    if not os.access(path.absolute().parent, os.W_OK, effective_ids=effective):  # no index of a log can be created
+        if not log.exists():
+            address += "&immutable=1"  # there is no log to read
+        elif not log.with_name(f"{path.name}-shm").exists():
+            raise OSError(f"its folder is read-only; copy it and {log.name} to one that is not")
+    return sqlite3.connect(address, uri=True, timeout=10)

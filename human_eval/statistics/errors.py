@@ -146,7 +146,7 @@ def _counted(row: MarkedText, name: str) -> int:
 
 def _rate(name: str) -> Value:
     def value(row: MarkedText) -> float:
-        length = len(row.text.split())
+        length = len(words(row.text))
         return 100 * _counted(row, name) / length if length else NAN
 
     return value

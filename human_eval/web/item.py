@@ -58,7 +58,7 @@ class ItemPage:
             "study": self._study,
             "draft": _draft(self._study.id, visitor.name, task, revision),
             "article": article,
-            "words": len(article.split()),
+            "words": len(marks.words(article)),
             "summaries": self.summaries(shown),
             "questions": self._questions(task),
             "form": form,
@@ -103,6 +103,8 @@ class ItemPage:
         wrong, status = "", 422
         if len(comment) > COMMENT_LIMIT:
             wrong = self._words("Please shorten the comment to {n} characters.", n=COMMENT_LIMIT)
+        elif marks.too_many(chosen.get(MARKS, "")):
+            wrong = self._words("Please mark at most {n} errors. Remove some, then save again.", n=marks.MOST)
         elif len(chosen) < len(fields) + (self._study.marking is not None):
             wrong = self._words("Please answer every question. Unanswered ones are marked.")
         elif faults:
@@ -133,12 +135,13 @@ class ItemPage:
         return [(asked, asked.kind.fields(name, texts)) for asked, name, texts in self._asked(task)]
 
     def _marks(self, form: dict[str, str], task: str) -> str:
-        """The errors that a judge marked and confirmed to be all; "" if there is no valid answer."""
+        """The errors, perhaps too many, that a judge marked and confirmed to be all; "" if there is no valid answer."""
         marking, (_, shown) = self._study.marking, self._study.shown(task)
         if marking is None or form.get("marks-done") != "yes":
             return ""
         answer = form.get(MARKS, "")
-        return "" if marks.fault(answer, shown.texts, marking.categories) else answer
+        valid = marks.too_many(answer) or not marks.fault(answer, shown.texts, marking.categories)
+        return answer if valid else ""
 
 
 def _draft(study: str, judge: str, task: str, revision: int) -> str:

@@ -27,6 +27,11 @@ def test_words_and_what_is_between_are_the_text(text):
     assert all(text[word.start : word.end] == word.text for word in found)
 
 
+def test_words_without_spaces_are_characters_with_the_punctuation_after_them():
+    text = "記者A1は、東京へ。 Bob 한국어"
+    assert [word.text for word in words(text)] == ["記", "者", "A1", "は、", "東", "京", "へ。", "Bob", "한국어"]
+
+
 def test_offsets_count_code_points():
     assert [(word.text, word.start, word.end) for word in words(TEXTS[1])][1] == ("caf\u00e9", 2, 6)
 

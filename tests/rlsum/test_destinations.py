@@ -1,38 +1,18 @@
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from privileges import public_folder, without_privileges
 
 from rlsum.errors import UserError
 from rlsum.files import check_folder, check_free
 
-NOBODY = 65534
-
 
 @pytest.fixture
-def folder() -> Iterator[Path]:
-    """A folder that everyone can reach, unlike pytest's own."""
-    with tempfile.TemporaryDirectory(dir="/tmp") as name:
-        Path(name).chmod(0o777)
-        yield Path(name)
-
-
-@contextmanager
-def without_privileges() -> Iterator[None]:
-    """As another user where this one is root, whom no permission stops."""
-    if os.geteuid():
-        yield
-        return
-    os.seteuid(NOBODY)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
+def folder():
+    with public_folder() as path:
+        yield path
 
 
 def test_a_read_only_folder_is_refused(folder):

@@ -72,8 +72,7 @@ function draw() {
 function entry(mark) {
   const item = document.createElement("li");
   const remove = document.createElement("button");
-  const quoted = wordsOf(mark.place).filter((word) => mark.start < number(word, "end") && mark.end > number(word, "start"));
-  const text = quoted.map((word) => word.textContent).join(" ");
+  const text = Array.from(texts[mark.place].textContent).slice(mark.start, mark.end).join(""); // by code points
   item.append(`${keyOf(mark.category)} ${nameOf(mark.category)}${text ? `: ${text}` : ""} `);
   remove.type = "button";
   remove.className = "tool";

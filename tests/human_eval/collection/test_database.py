@@ -6,6 +6,7 @@ import stat
 from contextlib import closing
 
 import pytest
+from privileges import public_folder, without_privileges
 from served import make_store, make_study
 
 from human_eval.collection.database import back_up, read_database
@@ -32,6 +33,22 @@ def store(tmp_path, study):
 def test_a_copy_of_the_file_alone_has_all_answers_while_the_app_runs(tmp_path, study, store):
     shutil.copy(tmp_path / "judging.sqlite", tmp_path / "copy.sqlite")
     assert read_database(tmp_path / "copy.sqlite", study) == store.responses() != []
+
+
+def test_a_copy_in_a_read_only_folder_is_read_if_it_needs_no_log(tmp_path, study, store):
+    with public_folder() as folder:
+        copy, log = folder / "copy.sqlite", folder / "copy.sqlite-wal"
+        shutil.copy(tmp_path / "judging.sqlite", copy)
+        copy.chmod(0o644)
+        folder.chmod(0o555)
+        with without_privileges():
+            assert read_database(copy, study) == store.responses() != []
+        folder.chmod(0o755)
+        log.touch(0o644)
+        folder.chmod(0o555)
+        with without_privileges(), pytest.raises(UserError, match=r"copy it and copy\.sqlite-wal to one that is not"):
+            read_database(copy, study)
+        folder.chmod(0o755)
 
 
 @pytest.mark.parametrize("pragmas", [(), ("journal_mode = WAL",)])

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from served import answers, make_study, token_of
 
+from human_eval.criteria import MARKING
 from human_eval.exports.booklets import page as offline_page
 from human_eval.exports.platforms import mturk
 from human_eval.interface import read_interface
@@ -65,6 +66,16 @@ def test_pages_in_another_language_have_no_english_left(app_of):
     for text in (start, item.text, browser.get("/withdraw").text, wrong.text):
         left = [english for english in app.study.interface.texts if len(english) > 5 and f">{english}<" in text]
         assert left == []
+
+
+def test_too_many_marks_are_refused_with_a_reason_and_stay_on_the_page(app_of):
+    browser = app_of(make_study(marking=MARKING, criteria=())).visit("judge", "anna")
+    marks = " ".join(f"A:0-{end}:{kind.id}" for end in range(1, 61) for kind in MARKING.categories[:4])
+    page = browser.post("/item", data={"token": token_of(begin(browser)), "marks": marks, "marks-done": "yes"})
+    assert page.status_code == 422
+    assert "Please mark at most 200 errors. Remove some, then save again." in page.text
+    assert f'value="{marks}"' in page.text
+    assert 'value="yes" data-keys="0" required checked' in page.text
 
 
 def test_closing_and_coming_back_goes_on_where_it_was(app):
