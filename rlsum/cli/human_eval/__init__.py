@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from human_eval.study import Study
+from human_eval.study import Study
+from rlsum.errors import UserError
 
 StudyFolder = Annotated[Path, typer.Argument(metavar="STUDY", help="Folder that `rlsum human-eval build` made.")]
 
@@ -20,8 +20,6 @@ Database = Annotated[
 
 def booklet_numbers(option: str, text: str, study: Study) -> list[int]:
     """The booklets (0..) that a text such as ``1-3,7`` names. Raises UserError."""
-    from rlsum.errors import UserError
-
     numbers: set[int] = set()
     for part in text.split(","):
         first, _, last = part.strip().partition("-")
@@ -36,8 +34,6 @@ def booklet_numbers(option: str, text: str, study: Study) -> list[int]:
 
 def database_path(given: Path | None, study: Path) -> Path:
     """The path of the database. `collect` recognises it by its suffix. Raises UserError."""
-    from rlsum.errors import UserError
-
     path = given or study / DATABASE
     if path.suffix != ".sqlite":
         raise UserError(f"--database {path}: give a name that ends in .sqlite")
@@ -47,7 +43,6 @@ def database_path(given: Path | None, study: Path) -> Path:
 def checked_names(option: str, judges: str) -> list[str]:
     """The names in a list with commas. Raises UserError."""
     from human_eval.web.access import NAME
-    from rlsum.errors import UserError
 
     names = [name.strip() for name in judges.split(",")]
     for name in names:

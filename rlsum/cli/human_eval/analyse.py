@@ -6,9 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import Console
 
 from rlsum.cli.human_eval import StudyFolder
 from rlsum.cli.options import Overwrite
+from rlsum.errors import UserError
+from rlsum.files import check_folder
+from rlsum.pages.terminal import show
 
 if TYPE_CHECKING:
     from human_eval.statistics.analysis import AnalysisSettings
@@ -64,14 +68,10 @@ def analyse(
 
     rlsum human-eval analyse study judgments.jsonl --key ~/key.json --plan plan.json --scores scored.jsonl -o verdict
     """
-    from rich.console import Console
-
     from human_eval.report.card import FILES, summary, write_card
     from human_eval.statistics.analysis import analyse
     from human_eval.statistics.metrics import read_scores
     from human_eval.statistics.unblind import read_votes
-    from rlsum.files import check_folder
-    from rlsum.pages.terminal import show
 
     check_folder("-o", out, FILES, overwrite)
     given = {"primary": primary, "alpha": alpha, "max_failed": max_failed, "min_seconds": min_seconds}
@@ -88,7 +88,6 @@ def _settings(plan: Path | None, given: dict[str, Any], resamples: int, seed: in
     from human_eval.planning.plan import settings_of
     from human_eval.statistics.analysis import AnalysisSettings
     from human_eval.statistics.exclusion import ExclusionRules
-    from rlsum.errors import UserError
 
     if plan is not None:
         if given:

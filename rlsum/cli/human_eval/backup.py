@@ -7,7 +7,12 @@ from typing import Annotated
 
 import typer
 
+from human_eval.collection.database import back_up
+from human_eval.files import read_study
+from human_eval.formatting import counted
 from rlsum.cli.human_eval import Database, StudyFolder, database_path
+from rlsum.errors import UserError
+from rlsum.files import check_free
 
 
 def backup(
@@ -25,12 +30,6 @@ def backup(
 
     rlsum human-eval backup study -o backups/monday.sqlite
     """
-    from human_eval.collection.database import back_up
-    from human_eval.files import read_study
-    from human_eval.formatting import counted
-    from rlsum.errors import UserError
-    from rlsum.files import check_free
-
     source = database_path(database, study)
     if out.suffix != ".sqlite":
         raise UserError(f"-o {out}: give a name that ends in .sqlite")

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from contextlib import closing
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
 
+from human_eval.collection.store import ResponseStore
+from human_eval.files import read_study
+from human_eval.study import Study
 from rlsum.cli.human_eval import Database, StudyFolder, booklet_numbers, database_path
-
-if TYPE_CHECKING:
-    from human_eval.collection.store import ResponseStore
-    from human_eval.study import Study
 
 
 def booklets(
@@ -35,9 +37,6 @@ def booklets(
 
     rlsum human-eval booklets study --release 4
     """
-    from human_eval.collection.store import ResponseStore
-    from human_eval.files import read_study
-
     blind = read_study(study)
     reserved = booklet_numbers("--reserve", reserve, blind) if reserve else []
     released = booklet_numbers("--release", release, blind) if release else []
@@ -48,10 +47,6 @@ def booklets(
 
 
 def _show(store: ResponseStore, study: Study) -> None:
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
-
     judges = {loan.booklet: loan.judge for loan in store.loans()}
     answered = {response.task for response in store.responses()}
     reserved = store.reserved()

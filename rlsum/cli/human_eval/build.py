@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
+import secrets
+from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-if TYPE_CHECKING:
-    from human_eval.criteria import StudyWording
-    from human_eval.design.outputs import AlignedOutputs
-    from human_eval.study import Criterion, Study, StudyKey
+from human_eval.answers import KINDS, LETTERS, PAIR
+from human_eval.criteria import (
+    MARKING_INSTRUCTIONS,
+    MARKING_TITLE,
+    StudyWording,
+    read_criteria,
+    read_marking,
+    standard,
+)
+from human_eval.criteria import instructions as usual
+from human_eval.design import build as design
+from human_eval.design.blinding import naming_note, naming_tasks
+from human_eval.design.checks import KEPT, SHUFFLED_WORDS, can_be_shuffled, error_rates, most_failures
+from human_eval.design.giveaways import NORMALISED, giveaways, normalised
+from human_eval.design.outputs import AlignedOutputs, read_aligned
+from human_eval.enrolment import read_consent, read_questions
+from human_eval.files import TASKS, check_destinations, save
+from human_eval.formatting import counted, spread
+from human_eval.interface import read_interface, untranslated
+from human_eval.parsing import read_text
+from human_eval.study import TASK_KINDS, Criterion, Enrolment, Study, StudyError, StudyKey
+from human_eval.training import read_training
+from rlsum.errors import UserError
 
 MIXED_ALONE = 6  # checks with shuffled words in a booklet that can have no others
 
@@ -101,50 +122,38 @@ def build(
 
     rlsum human-eval build outputs/*.jsonl -o study --answers ranking
     """
-    import secrets  # the seed unblinds a study, so it must be unpredictable
-
-    from human_eval.criteria import standard
-    from human_eval.design.build import StudyDesign, build, texts_at_once
-    from human_eval.design.giveaways import normalised
-    from human_eval.design.outputs import read_aligned
-    from human_eval.files import check_destinations, save
-
     key = key or out / "key.json"
     check_destinations(out, key)
     asked = _criteria(answers, criteria, marking)
     aligned = read_aligned(outputs)
     aligned = normalised(aligned) if normalise else aligned
-    texts = texts_at_once(aligned.systems, asked)
+    texts = design.texts_at_once(aligned.systems, asked)
     asked = standard(answers, texts).criteria if asked and criteria is None else asked
     wording = _wording(title, instructions, asked, texts, consent, about, language, training, marking)
     if language != "en" and (instructions is None or criteria is None):
         typer.echo("Warning: the standard instructions and criteria are English; give --instructions and --criteria")
     # Careful judges may miss an error in one of two equal texts.
     ties = bool(asked) and all(criterion.kind.can_tie(2) for criterion in asked)
-    equal = (StudyDesign.identical if ties else 0) if identical is None else identical
-    checks = equal, _shuffled(shuffled, StudyDesign.shuffled if ties else MIXED_ALONE, aligned), swapped
-    design = StudyDesign(_items(items, aligned), baseline, judges, booklet, *checks, spare)
-    built, secret = build(aligned, design, wording, secrets.randbits(63) if seed is None else seed)
+    equal = (design.StudyDesign.identical if ties else 0) if identical is None else identical
+    checks = equal, _shuffled(shuffled, design.StudyDesign.shuffled if ties else MIXED_ALONE, aligned), swapped
+    sizes = design.StudyDesign(_items(items, aligned), baseline, judges, booklet, *checks, spare)
+    seed = secrets.randbits(63) if seed is None else seed  # it unblinds a study, so it must be unpredictable
+    built, secret = design.build(aligned, sizes, wording, seed)
     save(out, built, key, secret)
     _report(aligned, built, secret, out, key)
 
 
 def _items(given: int | None, aligned: AlignedOutputs) -> int:
     """The number of articles: as given, else the default, or all if there are fewer."""
-    from human_eval.design.build import StudyDesign
-    from human_eval.formatting import counted
-
-    if given is not None or len(aligned.articles) >= StudyDesign.items:
-        return StudyDesign.items if given is None else given
+    if given is not None or len(aligned.articles) >= design.StudyDesign.items:
+        return design.StudyDesign.items if given is None else given
     there = counted(len(aligned.articles), "article")
-    typer.echo(f"{there} in all systems, fewer than {StudyDesign.items}: all are judged")
+    typer.echo(f"{there} in all systems, fewer than {design.StudyDesign.items}: all are judged")
     return len(aligned.articles)
 
 
 def _shuffled(given: int | None, usual: int, aligned: AlignedOutputs) -> int:
     """The number of checks with shuffled words: as given, else as usual, or none if all texts are too short."""
-    from human_eval.design.checks import SHUFFLED_WORDS, can_be_shuffled
-
     if given is not None:
         return given
     if any(can_be_shuffled(text) for texts in aligned.candidates.values() for text in texts.values()):
@@ -155,10 +164,6 @@ def _shuffled(given: int | None, usual: int, aligned: AlignedOutputs) -> int:
 
 def _criteria(answers: str, path: Path | None, marking: str | None) -> tuple[Criterion, ...]:
     """The criteria of a file, or the standard ones, for a kind of answers; none if errors are marked instead."""
-    from human_eval.answers import KINDS, PAIR
-    from human_eval.criteria import read_criteria, standard
-    from human_eval.study import StudyError
-
     if answers not in KINDS:
         raise StudyError(f"--answers {answers}: expected one of {', '.join(KINDS)}")
     if path is None and marking and answers != PAIR:
@@ -179,15 +184,6 @@ def _wording(
     training: Path | None,
     marking: str | None,
 ) -> StudyWording:
-    from human_eval.criteria import MARKING_INSTRUCTIONS, MARKING_TITLE, StudyWording, read_marking, standard
-    from human_eval.criteria import instructions as usual
-    from human_eval.enrolment import read_consent, read_questions
-    from human_eval.interface import read_interface, untranslated
-    from human_eval.parsing import read_text
-    from human_eval.study import Enrolment
-    from human_eval.training import read_training
-    from rlsum.errors import UserError
-
     given: dict[str, Any] = {"criteria": criteria}
     if marking is not None:
         given |= {"marking": read_marking(marking), "title": MARKING_TITLE, "instructions": MARKING_INSTRUCTIONS}
@@ -211,13 +207,6 @@ def _wording(
 
 
 def _report(aligned: AlignedOutputs, study: Study, key: StudyKey, out: Path, key_path: Path) -> None:
-    from human_eval.answers import LETTERS
-    from human_eval.design.blinding import naming_note, naming_tasks
-    from human_eval.design.build import pairs_of
-    from human_eval.design.giveaways import NORMALISED, giveaways
-    from human_eval.files import TASKS
-    from human_eval.formatting import counted, spread
-
     for system, count in aligned.left_out.items():
         typer.echo(f"{system}: {counted(count, 'output')} left out: another system lacks the article")
     for system in aligned.systems:
@@ -226,7 +215,7 @@ def _report(aligned: AlignedOutputs, study: Study, key: StudyKey, out: Path, key
     if key.ties:
         typer.echo(f"Not judged, counted as no difference: {counted(len(key.ties), 'pair')} of identical outputs")
     if study.most_texts == 2 and len(key.systems) > len(LETTERS) and any(c.kind.texts[1] > 2 for c in study.criteria):
-        number = len(pairs_of(key.systems, key.baseline))
+        number = len(design.pairs_of(key.systems, key.baseline))
         at_once = f"{len(key.systems)} systems, more than {len(LETTERS)}, which is the most at once"
         typer.echo(f"{at_once}: a task shows two, and an article has {counted(number, 'pair')}; see --baseline")
     if naming := naming_tasks(study, key.systems):
@@ -248,13 +237,6 @@ def _report(aligned: AlignedOutputs, study: Study, key: StudyKey, out: Path, key
 
 def _checks(study: Study, key: StudyKey) -> str:
     """What the checks of a booklet do to judges who read and to judges who do not."""
-    from collections import Counter
-
-    from human_eval.answers import KINDS, PAIR
-    from human_eval.design.checks import KEPT, error_rates, most_failures
-    from human_eval.formatting import counted
-    from human_eval.study import TASK_KINDS
-
     booklets = [Counter(key.tasks[task.id].kind for task in booklet) for booklet in study.booklets]
     counts = {str(kind): min(tasks[kind] for tasks in booklets) for kind in TASK_KINDS if kind != "pair"}
     number = sum(counts.values())

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Column, Table
 
+from human_eval.collection import collect as collecting
+from human_eval.collection.practice import counts, practice_file, read_practice_database, write_practice
+from human_eval.collection.responses import write_responses
+from human_eval.collection.returns import read_returned
+from human_eval.files import read_study
+from human_eval.formatting import counted
+from human_eval.study import Study, StudyError
 from rlsum.cli.human_eval import StudyFolder
-
-if TYPE_CHECKING:
-    from human_eval.collection.collect import Collected
-    from human_eval.study import Study
+from rlsum.files import check_free
 
 SHOWN = 10  # rejected rows printed if no row counts
 
@@ -38,20 +45,11 @@ def collect(
 
     rlsum human-eval collect study returned/*.json batch_results.csv -o judgments.jsonl
     """
-    from human_eval.collection.collect import collect, write_rejects
-    from human_eval.collection.practice import practice_file
-    from human_eval.collection.responses import write_responses
-    from human_eval.collection.returns import read_returned
-    from human_eval.files import read_study
-    from human_eval.formatting import counted
-    from human_eval.study import StudyError
-    from rlsum.files import check_free
-
     rejects, trained = out.with_suffix(".rejects.jsonl"), practice_file(out)
     for path in (out, rejects, trained):
         check_free("-o", path, overwrite)
     blind = read_study(study)
-    collected = collect(blind, (row for path in files for row in read_returned(path, blind)))
+    collected = collecting.collect(blind, (row for path in files for row in read_returned(path, blind)))
     names = ", ".join(map(str, files))
     if not collected.responses and not collected.rejects:
         raise StudyError(f"no answers in {names}; nothing is written")
@@ -62,7 +60,7 @@ def collect(
         if len(collected.rejects) > SHOWN:
             typer.echo(f"and {counted(len(collected.rejects) - SHOWN, 'row')} more, counted in the table")
         raise StudyError(f"no row of {names} counts, for the reasons above; neither {out} nor {rejects} is written")
-    write_rejects(rejects, collected.rejects)
+    collecting.write_rejects(rejects, collected.rejects)
     write_responses(out, collected.responses)
     _print(collected, blind)  # after the files: a reader of the output that ends early loses none
     typer.echo(
@@ -75,8 +73,6 @@ def collect(
 
 def _write_practice(study: Study, files: list[Path], out: Path) -> None:
     """The answers of the training round, in a file of their own."""
-    from human_eval.collection.practice import counts, read_practice_database, write_practice
-
     answers = [row for path in files if path.suffix == ".sqlite" for row in read_practice_database(path, study)]
     write_practice(out, study, answers)
     assert study.training is not None
@@ -84,19 +80,12 @@ def _write_practice(study: Study, files: list[Path], out: Path) -> None:
     typer.echo(f"{out}: the training round: {found.trained} trained, {found.passed} passed, {found.failed} failed")
 
 
-def _print(collected: Collected, study: Study) -> None:
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Column, Table
-
-    from human_eval.collection.collect import reasons
-    from human_eval.formatting import counted
-
+def _print(collected: collecting.Collected, study: Study) -> None:
     tasks = {response.task for response in collected.responses}
     judges = {response.judge for response in collected.responses}
     table = Table("rows", "count", Column("first", overflow="fold"))
     table.add_row("kept", str(len(collected.responses)), "")
-    for kind, count, first in reasons(collected.rejects):
+    for kind, count, first in collecting.reasons(collected.rejects):
         table.add_row(escape(f"rejected, {kind}"), str(count), escape(first))  # file names may contain markup
     Console().print(table)
     complete = sum(all(task.id in tasks for task in booklet) for booklet in study.booklets)

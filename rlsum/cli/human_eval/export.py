@@ -8,6 +8,11 @@ from typing import Annotated, Literal
 
 import typer
 
+from human_eval.collection.store import ResponseStore
+from human_eval.exports.booklets import offline, sheets
+from human_eval.exports.platforms import mturk, prolific
+from human_eval.files import read_study, write_files
+from human_eval.study import StudyError
 from rlsum.cli.human_eval import Database, StudyFolder, booklet_numbers, database_path
 
 
@@ -40,12 +45,6 @@ def export(
 
     rlsum human-eval export study --to csv --booklets 1-3 -o sheets
     """
-    from human_eval.collection.store import ResponseStore
-    from human_eval.exports.booklets import offline, sheets
-    from human_eval.exports.platforms import mturk, prolific
-    from human_eval.files import read_study, write_files
-    from human_eval.study import StudyError
-
     if to == "prolific" and link is None:
         raise StudyError("--to prolific: give --link with the link for everyone that `rlsum human-eval serve` prints")
     if to != "prolific" and link is not None:
@@ -63,8 +62,7 @@ def export(
     if link:
         if booklets:
             raise StudyError(f"--booklets {booklets}: Prolific's judges use the app, so leave it out")
-        files = prolific(blind, link)
-        write_files(out, files)
+        write_files(out, files := prolific(blind, link))
     else:
         if blind.enrolment.questions or blind.interface.language != "en":
             typer.echo("Warning: these files are English, and ask no questions about judges; only the app does")

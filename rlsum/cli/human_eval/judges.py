@@ -5,15 +5,20 @@ from __future__ import annotations
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
 
+from human_eval.collection.store import ResponseStore
+from human_eval.files import read_study
+from human_eval.formatting import csv_text
+from human_eval.study import Study
 from rlsum.cli.human_eval import Database, StudyFolder, checked_names, database_path
-
-if TYPE_CHECKING:
-    from human_eval.collection.store import ResponseStore
-    from human_eval.study import Study
+from rlsum.errors import UserError
+from rlsum.files import check_free, write_atomically
 
 SHOWN = ("judge", "booklet", "answered", "comments", "device", "barred")
 
@@ -40,16 +45,6 @@ def judges(
 
     rlsum human-eval judges study --ban anna,guest:5f3e
     """
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
-
-    from human_eval.collection.store import ResponseStore
-    from human_eval.files import read_study
-    from human_eval.formatting import csv_text
-    from rlsum.errors import UserError
-    from rlsum.files import check_free, write_atomically
-
     if out is not None:
         check_free("-o", out, overwrite)
     blind = read_study(study)

@@ -6,8 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
+from rich.console import Console
 
+from human_eval.formatting import counted, percentage
 from rlsum.cli.options import Overwrite
+from rlsum.errors import UserError
+from rlsum.files import check_folder
+from rlsum.pages.terminal import show
 
 if TYPE_CHECKING:
     from human_eval.planning.plan import StudyPlan
@@ -107,8 +112,6 @@ def plan(
     from human_eval.report.pictures import power_picture
     from human_eval.statistics.analysis import About
     from human_eval.statistics.exclusion import ExclusionRules
-    from rlsum.errors import UserError
-    from rlsum.files import check_folder
 
     check_folder("-o", out, FILES, overwrite)
     names = [name.strip() for name in criteria.split(",") if name.strip()]
@@ -143,7 +146,6 @@ def _assumed(
     """The assumptions and their source in words."""
     from human_eval.planning.plan import SPREAD, from_pilot
     from human_eval.planning.simulation import Assumptions
-    from rlsum.errors import UserError
 
     if pilot is None:
         correlation, spread = 0.3 if correlation is None else correlation, SPREAD if spread is None else spread
@@ -154,12 +156,8 @@ def _assumed(
 
 
 def _report(planned: StudyPlan, out: Path) -> None:
-    from rich.console import Console
-
-    from human_eval.formatting import counted, percentage
     from human_eval.planning.preregistration import scenario_table
     from human_eval.planning.recruitment import in_words
-    from rlsum.pages.terminal import show
 
     design, assumed = planned.design, planned.assumptions
     typer.echo(

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from human_eval.collection.store import ResponseStore
+from human_eval.files import check_key, read_key, read_study
+from human_eval.formatting import counted
+from human_eval.study import Study
 from rlsum.cli.human_eval import Database, StudyFolder, checked_names, database_path
+from rlsum.errors import UserError
 
 if TYPE_CHECKING:
-    from human_eval.collection.store import ResponseStore
-    from human_eval.study import Study
     from human_eval.web.server import Links
 
 Judges = Annotated[
@@ -71,12 +74,9 @@ def serve(
 
     rlsum human-eval serve study --public-url https://judge.example.org
     """
-    from human_eval.collection.store import ResponseStore
-    from human_eval.files import check_key, read_key, read_study
     from human_eval.web import server
     from human_eval.web.access import Access
     from human_eval.web.site import Site
-    from rlsum.errors import UserError
 
     blind = read_study(study)
     names = _names(judges, blind)
@@ -131,8 +131,6 @@ def links(
 
     rlsum human-eval links study --judges dora,emil --days 7
     """
-    from human_eval.collection.store import ResponseStore
-    from human_eval.files import read_study
     from human_eval.web import server
 
     blind = read_study(study)
@@ -164,10 +162,6 @@ def revoke(
 
     rlsum human-eval revoke study --all
     """
-    from human_eval.collection.store import ResponseStore
-    from human_eval.files import read_study
-    from rlsum.errors import UserError
-
     if not (judges or everyone or admin or every_link):
         raise UserError("nothing to revoke; give --judges, --everyone, --admin or --all")
     blind = read_study(study)
@@ -189,8 +183,6 @@ def revoke(
 
 def _names(judges: str, study: Study) -> list[str]:
     """The names of judges, from a number or a list. Raises UserError."""
-    from rlsum.errors import UserError
-
     if not judges or judges.isdecimal():
         count = int(judges or len(study.booklets))
         if not 1 <= count <= 10_000:
@@ -201,8 +193,6 @@ def _names(judges: str, study: Study) -> list[str]:
 
 def _check_namesakes(judges: str, names: list[str], store: ResponseStore) -> None:
     """Raise UserError for a name that differs only in case from that of a judge who has begun."""
-    from rlsum.errors import UserError
-
     known = {person.judge.casefold(): person.judge for person in store.people.all()}
     for name in names:
         before = known.get(name.casefold(), name)
@@ -211,8 +201,6 @@ def _check_namesakes(judges: str, names: list[str], store: ResponseStore) -> Non
 
 
 def _print(links: Links, study: Study) -> None:
-    from human_eval.formatting import counted
-
     tasks, booklets = counted(len(study.tasks), "task"), counted(len(study.booklets), "booklet")
     typer.echo(f"{study.title}: {tasks} in {booklets}, one booklet per judge\n")
     typer.echo("Personal links, one per judge:")
