@@ -188,7 +188,8 @@ def _attribute(name: str, location: str) -> Any:
         raise RewardError(f"reward {name!r}: cannot import {module_name!r} ({error}){hint}") from error
     for part in path.split("."):
         if not hasattr(target, part):
-            raise RewardError(f"reward {name!r}: {module_name} has no {path!r}{nearest(part, dir(target))}")
+            where = f" ({target.__file__})" if hasattr(target, "__file__") else ""  # perhaps another than was meant
+            raise RewardError(f"reward {name!r}: {module_name}{where} has no {path!r}{nearest(part, dir(target))}")
         target = getattr(target, part)
     if not callable(target):
         raise RewardError(f"reward {name!r}: {location} is a {type(target).__name__}, not a reward or a callable")

@@ -12,7 +12,7 @@ OURS = {  # the first words of their __init__.py: another distribution may have 
     "rewards": '"""Scores for texts:',
     "human_eval": '"""Blind studies with human judges:',
 }
-FIX = "rename it, uninstall it, or start Python elsewhere"
+HOME = Path(__file__).resolve().parent.parent
 
 
 def foreign(name: str) -> str | None:
@@ -25,18 +25,28 @@ def foreign(name: str) -> str | None:
     return None if Path(origin).read_text(encoding="utf-8", errors="replace").startswith(OURS[name]) else origin
 
 
+def fix(other: str) -> str:
+    """What helps against the file ``other`` that ``foreign`` found."""
+    if any(Path(other).resolve().is_relative_to(HOME / name) for name in OURS):  # ours is gone
+        return "another package wrote over it: uninstall that one, then pip install --force-reinstall --no-deps rlsum"
+    return "rename it, uninstall it, or start Python elsewhere"
+
+
 def ours(name: str) -> ModuleType:
     """Import our package of this name, also where another would be found first.
 
-    Its name then means ours for the whole process. Raises ImportError where the other one is imported already.
+    Its name then means ours for the whole process. Raises ImportError where the other one is imported already, or
+    has overwritten ours.
     """
     other = foreign(name)
     if other is None:
         return importlib.import_module(name)
     if name in sys.modules:
-        raise ImportError(f"{other} is imported as {name!r} already; import rlsum.{name} first, or {FIX}")
-    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+        raise ImportError(f"{other} is imported as {name!r} already; import rlsum.{name} first, or {fix(other)}")
+    sys.path.insert(0, str(HOME))
     try:
+        if (hidden := foreign(name)) is not None:
+            raise ImportError(f"{hidden} is not rlsum's; {fix(hidden)}")
         return importlib.import_module(name)
     finally:
         sys.path.pop(0)

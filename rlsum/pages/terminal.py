@@ -67,8 +67,12 @@ def _print(block: Block, console: Console) -> None:
                 console.print(Text(f"Example {example.id}", "bold"))
                 console.print(_example(example))
             console.print(Text("; ".join(f"{mark}: {meaning}" for mark, meaning in LEGEND.items()), "dim"))
-        case Table():
+        case Table():  # caption and notes may be wider than the table
+            if block.caption:
+                console.print(block.caption, style="bold", markup=False, highlight=False)
             console.print(_table(block), crop=False)
+            for note in block.notes:
+                console.print(note, style="table.caption", markup=False, highlight=False)
 
 
 def _example(example: Example) -> RichTable:
@@ -82,16 +86,7 @@ def _example(example: Example) -> RichTable:
 
 
 def _table(table: Table) -> RichTable:
-    rich = RichTable(
-        title=escape(table.caption),
-        title_justify="left",
-        title_style="bold",
-        caption=escape("\n".join(table.notes)) or None,
-        caption_justify="left",
-        box=box.SIMPLE_HEAD,
-        padding=(0, 0, 0, 1),
-        pad_edge=False,
-    )
+    rich = RichTable(box=box.SIMPLE_HEAD, padding=(0, 0, 0, 1), pad_edge=False)
     for column, name in enumerate(table.header):
         width = _least_width(table, column)
         rich.add_column(escape(name), overflow="fold", min_width=width, justify="right" if column else "left")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -285,3 +286,8 @@ def test_headings_that_are_equal_give_way_to_the_labels():
 def test_short_signatures_keep_every_value():
     text = "x|encoder:bert-1|layer:5|odd:3|reward:[rouge-l|direction:f1|version:1]|version:1"
     assert short_signature(text) == "x|enc:bert-1|l:5|odd:3|reward:[rouge-l|d:f1|v:1]|v:1"
+
+
+def test_a_missing_attribute_is_answered_with_the_file_that_was_searched():
+    with pytest.raises(rewards.RewardError, match=re.escape(f"rewards ({rewards.__file__}) has no 'mine'")):
+        rewards.from_spec("rewards:mine")  # of a `rewards.py` of the user's, which is not on the path

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import rlsum
+from rlsum import names
 from rlsum.names import foreign
 
 ROOT = str(Path(rlsum.__file__).parent.parent)
@@ -44,6 +45,17 @@ def test_a_package_called_human_eval_stops_only_what_needs_ours(tmp_path):
     assert ended.returncode == 0
     assert "human_eval/__init__.py" in ended.stderr
     assert python(tmp_path, "-m", "rlsum", "human-eval", "--help").returncode == 2
+
+
+def test_a_package_that_was_written_over_has_to_be_installed_again(monkeypatch, tmp_path):
+    overwritten = str(names.HOME / "rewards" / "__init__.py")
+    assert "--force-reinstall" in names.fix(overwritten)
+    assert "--force-reinstall" in names.fix(str(names.HOME / "human_eval"))  # the other one was uninstalled
+    assert names.fix(str(tmp_path / "rewards.py")).startswith("rename it")
+    monkeypatch.setattr(names, "foreign", lambda name: overwritten)
+    monkeypatch.delitem(sys.modules, "rewards", raising=False)
+    with pytest.raises(ImportError, match="--force-reinstall"):
+        names.ours("rewards")
 
 
 def test_rlsum_rewards_always_means_ours(tmp_path):

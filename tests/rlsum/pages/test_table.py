@@ -97,3 +97,9 @@ def test_no_number_is_cut_or_broken_in_any_terminal(width):
     text = printed(metric_table(ROWS, {}, "Scores"), width)
     for number in ("40.00", f"39.00{DASH}41.00", "20.00", f"10.00{DASH}30.00", "30.00"):
         assert number in text
+
+
+def test_the_words_of_a_narrow_table_are_as_wide_as_the_terminal():
+    caption, note = "A caption that is wider than its table", "A note that is wider than its table, too"
+    text = printed(Table(caption, ("", "n"), ((Cell("a"), Cell("1")),), (note,)))
+    assert {caption, note} <= {line.strip() for line in text.splitlines()}
