@@ -59,12 +59,9 @@ def rejections_graded(
 ) -> float:
     """The share of simulated studies that reject equality of two systems, as `rejections` does for pairs.
 
-    ``alike``: in the test of judges like these, which is 0 where it does not hold its level.
+    ``alike``: in the test of judges like these.
     """
-    layout = layout_of(assigned)
-    if alike and layout.refused:
-        return 0.0
-    generator, rejected = np.random.default_rng(seed), 0
+    layout, generator, rejected = layout_of(assigned), np.random.default_rng(seed), 0
     for studies in blocks(draws, assigned.size * texts):
         votes = draw_graded(assumptions, answers, texts, assigned, studies, generator)
         p = layout.p_values(votes.reshape(len(votes), -1)) if alike else sign_flip_p(votes.mean(2), FLIPS, generator)

@@ -59,15 +59,15 @@ class PlannedDesign:
 
     def people(self, items: int, judges: int) -> int:
         """The number of booklets, which is that of people, for a number of items and of ``judges`` per item."""
-        return judges * self._booklets(items)
-
-    def recruitment(self, effort: Effort) -> Recruitment:
-        """People, minutes and money for the items of the design, which must be given."""
-        items = self.items or 0
-        return recruitment(effort, self.tasks(items), self.judges, self._booklets(items))
+        return judges * self.booklets(items)
 
     def simulated_power(self, assumptions: Assumptions, items: int, judges: int, *, draws: int, seed: int) -> float:
-        """The share of simulated studies that detect the preference, at the strictest step of Holm's correction."""
+        """The share of simulated studies that detect the preference, at the strictest step of Holm's correction.
+
+        0 where an analysis will have no test.
+        """
+        if self.refused(items, judges):
+            return 0.0
         alpha = self.alpha / self.pairs
         assigned = self._assigned(items, judges)
         if not self.answers.startswith(PAIR):
@@ -82,9 +82,9 @@ class PlannedDesign:
         return "" if self.about == THESE else layout_of(self._assigned(items, judges)).refused
 
     def _assigned(self, items: int, judges: int) -> Ints:
-        return dealt(items, judges, self._booklets(items))
+        return dealt(items, judges, self.booklets(items))
 
-    def _booklets(self, items: int) -> int:
+    def booklets(self, items: int) -> int:
         """Booklets in which every task of every item is once."""
         return -(-self.tasks(items) // self.booklet)
 
@@ -140,7 +140,8 @@ class StudyPlan:
     @property
     def recruitment(self) -> Recruitment:
         """People, minutes and money."""
-        return self.design.recruitment(self.effort)
+        design, items = self.design, self.design.items or 0
+        return recruitment(self.effort, design.tasks(items), design.judges, design.booklets(items))
 
     @property
     def needed(self) -> dict[int, int | None]:

@@ -54,12 +54,9 @@ def rejections_alike(
 ) -> float:
     """The share of simulated studies in which the test of judges like these (see `RandomJudges`) rejects equality.
 
-    ``assigned`` as in `draw_judged`. 0 where no test holds its level.
+    ``assigned`` as in `draw_judged`; also of so few judges or items that an analysis refuses the test.
     """
-    layout = layout_of(assigned)
-    if layout.refused:
-        return 0.0
-    generator, rejected = np.random.default_rng(seed), 0
+    layout, generator, rejected = layout_of(assigned), np.random.default_rng(seed), 0
     for studies in blocks(draws, assigned.size):
         votes = draw_judged(assumptions, assigned, studies, generator)
         rejected += int((layout.p_values(votes.reshape(len(votes), -1)) <= alpha + 1e-12).sum())

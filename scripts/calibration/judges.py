@@ -18,9 +18,9 @@ from itertools import product
 import numpy as np
 from scipy.stats import t
 
-from calibration.levels import SPREADS, TIES, layout_of, vote_designs
+from calibration.levels import SPREADS, TIES, vote_designs
 from calibration.preference import print_table
-from human_eval.planning.simulation import Assumptions, dealt, draw_judged, sign_flip_p
+from human_eval.planning.simulation import Assumptions, dealt, draw_judged, layout_of, sign_flip_p
 from human_eval.statistics.analysis import AnalysisSettings, outcomes
 from human_eval.statistics.control_variate import control_variate
 from human_eval.statistics.metrics import JUDGE, length_lead, metric_agreements

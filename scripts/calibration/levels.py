@@ -19,8 +19,7 @@ import numpy as np
 from calibration import graded
 from calibration.preference import print_table
 from human_eval.planning.graded import rejections_graded
-from human_eval.planning.simulation import BLOCK, Assumptions, dealt, draw_judged
-from human_eval.statistics.random_judges import Layout
+from human_eval.planning.simulation import Assumptions, dealt, layout_of, rejections_alike
 from rlsum.evaluation.rows import Ints
 
 CORRELATIONS, SPREADS, TIES = (0.0, 0.3, 0.5), (0.0, 0.05, 0.1, 0.2), 0.2
@@ -69,19 +68,10 @@ def main() -> None:
 def designs(seed: int) -> Iterator[tuple[str, Ints, Rejections]]:
     """Name, assignment (items, judges of each) and simulation of each design."""
     for name, assigned in vote_designs(seed):
-        yield f"votes, {name}{NO_P if layout_of(assigned).refused else ''}", assigned, rejections_of_votes
+        yield f"votes, {name}{NO_P if layout_of(assigned).refused else ''}", assigned, rejections_alike
     for (answers, texts), design in product(graded.KINDS, graded.DESIGNS):
         rejections = partial(rejections_graded, answers=answers, texts=texts, alike=True)
         yield f"{answers}, {texts}, {named(*design)}", of_even(*design), rejections
-
-
-def rejections_of_votes(assumptions: Assumptions, *, assigned: Ints, draws: int, seed: int) -> float:
-    """`rejections_alike`, also where an analysis gives no p."""
-    layout, generator, rejected = layout_of(assigned), np.random.default_rng(seed), 0
-    for start in range(0, draws, BLOCK):
-        votes = draw_judged(assumptions, assigned, min(BLOCK, draws - start), generator)
-        rejected += int((layout.p_values(votes.reshape(len(votes), -1)) <= 0.05 + 1e-12).sum())
-    return rejected / draws
 
 
 def vote_designs(seed: int) -> list[tuple[str, Ints]]:
@@ -101,10 +91,6 @@ def named(items: int, judges: int, people: int) -> str:
 
 def of_even(items: int, judges: int, people: int) -> Ints:
     return dealt(items, judges, people // judges)
-
-
-def layout_of(assigned: Ints) -> Layout:
-    return Layout(np.repeat(np.arange(len(assigned)), assigned.shape[1]), assigned.ravel())
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Calibrate the tests between two metrics: false alarms and power on simulated data with a known answer.
 
-    OMP_NUM_THREADS=1 python scripts/calibration/metric_tests.py --picture docs/pictures/power.png
+    OMP_NUM_THREADS=1 PYTHONPATH=scripts python -m calibration.metric_tests --picture docs/pictures/power.png
 
 Under the null hypothesis both metrics agree with people equally well, so a test at a nominal 5% should reject in 5% of
 the draws; with a real difference, its share of rejections is its power. Thousands of draws are tested at once: a draw
@@ -10,7 +10,7 @@ is a row of a matrix. Prints two Markdown tables, false alarms and power; the se
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.stats import rankdata
 
+from calibration.preference import print_table
 from rlsum.evaluation.coefficients import pearson
 from rlsum.evaluation.rows import Floats
 from rlsum.evaluation.williams import williams
@@ -141,12 +142,6 @@ def main() -> None:
 
 def shares(found: RejectionRates) -> list[str]:
     return [f"{100 * getattr(found, key):.1f}%" for key in TESTS.values()]
-
-
-def print_table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
-    print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
-    for line in lines:
-        print(f"| {' | '.join(line)} |", flush=True)
 
 
 def panel(name: str, found: Sequence[RejectionRates]) -> Panel:

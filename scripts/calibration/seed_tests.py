@@ -1,6 +1,6 @@
 """Calibrate tests of two systems over seeds and articles: how often is one of two equal systems called better?
 
-    OMP_NUM_THREADS=1 python scripts/calibration/seed_tests.py
+    OMP_NUM_THREADS=1 PYTHONPATH=scripts python -m calibration.seed_tests
 
 A difference is a seed effect, an article effect that all seeds share, and a residual with standard deviation 1. A test
 at 5% should call equal systems different in 5% of the draws, whatever the sizes of the effects. With normal effects the
@@ -12,7 +12,7 @@ lowest and the highest share over all worlds, the worlds of two seeds, skewed ef
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -21,6 +21,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy import stats
 
+from calibration.preference import print_table
 from rlsum.evaluation.rows import Floats
 from rlsum.evaluation.trained.hierarchical import Components, components, critical
 from rlsum.evaluation.trained.power import DEFAULTS, detectable, power
@@ -187,12 +188,6 @@ def main() -> None:
     designs = ([f"{n}", f"{m:,}", f"{power(0.01, DEFAULTS, n, m):.0%}", f"{100 * detectable(DEFAULTS, n, m):.2f}"]
                for n in (2, 3, 4, 5, 6, 8, 10) for m in ARTICLES)  # fmt: skip
     print_table(["seeds", "articles", "power", "gain shown with 80%"], designs)
-
-
-def print_table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
-    print(f"| {' | '.join(head)} |\n|{' --: |' * len(head)}")
-    for line in lines:
-        print(f"| {' | '.join(line)} |", flush=True)
 
 
 def _spans(found: dict[World, dict[str, float]], seeds: int) -> list[str]:
