@@ -74,11 +74,11 @@ def starts(comparison: Comparison) -> list[Cell]:
     """The start of each seed, or the one start of all seeds."""
     start = comparison.start
     if isinstance(start, dict):
+        data = _data(comparison)
         return [
-            Cell(
-                START, seed, "start", None, _run(comparison, f"{START}-{seed}"), _start_config(comparison, start, seed)
-            )
+            Cell(START, seed, "start", None, run, merge(start, {"run": run, "data": data, "training": {"seed": seed}}))
             for seed in comparison.seeds
+            for run in [_run(comparison, f"{START}-{seed}")]
         ]
     if "{seed}" in start:
         return [Cell(START, seed, "start", None, start.replace("{seed}", str(seed))) for seed in comparison.seeds]
@@ -135,11 +135,6 @@ def _data(comparison: Comparison) -> dict[str, Any]:
     folder = Path(comparison.folder) / "data"
     written = {part: str(folder / f"{part}.jsonl") for part in ("train", "valid")} if comparison.simulate else {}
     return written | comparison.data
-
-
-def _start_config(comparison: Comparison, start: Mapping[str, Any], seed: int) -> dict[str, Any]:
-    own = {"run": _run(comparison, f"{START}-{seed}"), "data": _data(comparison), "training": {"seed": seed}}
-    return merge(dict(start), own)
 
 
 def _cell_config(comparison: Comparison, name: str, seed: int, reward: str, over: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from dataclasses import field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import BeforeValidator, Field, TypeAdapter
 from pydantic.dataclasses import dataclass
 
@@ -244,11 +243,6 @@ def as_mapping(comparison: Comparison) -> dict[str, Any]:
     """The comparison as plain values, which ``check`` reads back to an equal one."""
     values: dict[str, Any] = TypeAdapter(Comparison).dump_python(comparison, mode="json")
     return values
-
-
-def dump(comparison: Comparison) -> str:
-    """The comparison as YAML, which ``load`` reads back to an equal one."""
-    return yaml.safe_dump(as_mapping(comparison), sort_keys=False, allow_unicode=True)
 
 
 def options(section: Decode | Choosing) -> list[str]:

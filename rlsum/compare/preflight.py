@@ -60,15 +60,15 @@ def check(comparison: Comparison, cells: Sequence[Cell]) -> None:
         raise ConfigError(f"{len(found)} fault(s); nothing has been trained\n" + "\n".join(lines))
 
 
-def missing_metrics(comparison: Comparison) -> dict[str, str]:
-    """Test metric -> why this machine cannot compute it."""
-    missing = {}
+def _unloadable(comparison: Comparison) -> dict[str, rewards.RewardError]:
+    """Test metric -> why it cannot be loaded; `Unavailable` if that is for this machine alone."""
+    found = {}
     for name, spec in comparison.specs.items():
         try:
             _ = rewards.from_spec(spec).signature  # reads vectors and encoders
-        except Unavailable as error:
-            missing[name] = str(error)
-    return missing
+        except rewards.RewardError as error:
+            found[name] = error
+    return found
 
 
 def _faults(comparison: Comparison, cells: Sequence[Cell]) -> Iterator[tuple[str, str]]:
@@ -77,16 +77,10 @@ def _faults(comparison: Comparison, cells: Sequence[Cell]) -> Iterator[tuple[str
     if comparison.compared_with is not None and comparison.compared_with not in rows:
         hint = nearest(comparison.compared_with, rows)
         yield "compared_with", f"{comparison.compared_with!r} is not the name of a row{hint}"
-    trainable = True
-    for name, spec in comparison.specs.items():
-        try:
-            _ = rewards.from_spec(spec).signature  # reads vectors and encoders
-        except rewards.RewardError as error:
-            if name in comparison.rewards:
-                trainable = False
-                yield f"reward {name}", str(error)
-            elif not isinstance(error, Unavailable):  # a missing metric is a warning
-                yield f"metric {name}", str(error)
+    unloadable = _unloadable(comparison)
+    for name, error in unloadable.items():
+        if name in comparison.rewards or not isinstance(error, Unavailable):  # a missing metric is a warning
+            yield f"{'reward' if name in comparison.rewards else 'metric'} {name}", str(error)
     paths = [Path(path) if path is not None else None for path in (comparison.correlation, comparison.study)]
     try:
         if paths != [None, None]:
@@ -100,7 +94,7 @@ def _faults(comparison: Comparison, cells: Sequence[Cell]) -> Iterator[tuple[str
     for cell in cells:
         try:
             if cell.config is not None:
-                models[cell.name] = _check_training(cell, models, trainable)
+                models[cell.name] = _check_training(cell, models, unloadable.keys().isdisjoint(comparison.rewards))
             elif cell.kind == "start":
                 models[cell.name] = checkpoint.find(str(cell.model)).config
         except (UserError, rewards.RewardError, KeyError) as error:
@@ -256,7 +250,7 @@ def plan(
         "timed updates and a validation of each kind, without decoding the test articles."
     )
     count = _count(comparison, cells)
-    warnings = [f"{name} has no column in the tables: {why}" for name, why in missing_metrics(comparison).items()]
+    warnings = [f"{name} has no column in the tables: {error}" for name, error in _unloadable(comparison).items()]
     return [
         Heading(f"Plan of {comparison.folder}", 1),
         text_table("Tasks", ("task", "cell", "kind", "after", "minutes"), rows),

@@ -51,7 +51,8 @@ def verdict_table(results: Results, margin: float | None = None) -> Table:
     rows = []
     for pair in own_reward(results).values():
         system = results.systems[pair[0].system]
-        gains = [cell for test in pair for cell in (gain_cell(test), p_cell(test))]
+        ps = [Cell(p_text(test.difference.p), f"Holm {p_text(test.difference.p_holm)}") for test in pair]
+        gains = [cell for test, p in zip(pair, ps, strict=True) for cell in (gain_cell(test), p)]
         word = weakest(pair, margin)
         rows.append((Cell(system.title), Cell(pair[0].metric), *gains, Cell(word, mark=word in ("better", "worse"))))
     others = [results.systems[other].title for other in (START, NONE) if other in results.systems]
@@ -107,11 +108,6 @@ def gain_cell(test: Contrast | None) -> Cell:
         return Cell(UNDEFINED)
     found = test.difference
     return difference_cell(SCALE * found.mean, SCALE * found.low, SCALE * found.high, mark=test.shown)
-
-
-def p_cell(test: Contrast) -> Cell:
-    """A p-value, with the adjusted one beneath."""
-    return Cell(p_text(test.difference.p), f"Holm {p_text(test.difference.p_holm)}")
 
 
 def properties(results: Results) -> Table:

@@ -188,7 +188,9 @@ def _preferences(path: Path) -> dict[tuple[str, str], Estimate]:
             share, low, high = (row["ties_half"][name] for name in ("share", "low", "high"))
             of = f"preference: {criterion} in {data['title']}"
             found[second, first] = _estimate(share, low, high, f"{of}, {second} over {first}")
-            found[first, second] = _flipped(found[second, first], f"{of}, {first} over {second}")
+            other = found[second, first]
+            of = f"{of}, {first} over {second}"
+            found[first, second] = Estimate(1 - other.value, 1 - other.high, 1 - other.low, of)
         return found
     except (KeyError, IndexError, TypeError) as error:
         raise ChainError(f"{path}: no {error} of a study; {fix}") from error
@@ -207,10 +209,6 @@ def _preference(row: _Trained, shares: Mapping[tuple[str, str], Estimate], oppon
 def _estimate(value: float | None, low: float | None, high: float | None, of: str) -> Estimate:
     value, low, high = (NAN if number is None else float(number) for number in (value, low, high))
     return Estimate(value, low, high, of)
-
-
-def _flipped(share: Estimate, of: str) -> Estimate:
-    return Estimate(1 - share.value, 1 - share.high, 1 - share.low, of)
 
 
 # ---- blocks ---------------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ def loaded(tmp_path, *overrides, **changes):
 
 def test_a_comparison_survives_being_written_and_read(tmp_path):
     comparison = comparisons.comparison(tmp_path, choosing={"mbr": {"mbr": "rouge-l", "samples": 4}})
-    (tmp_path / "again.yaml").write_text(configs.dump(comparison))
+    (tmp_path / "again.yaml").write_text(yaml.safe_dump(configs.as_mapping(comparison)))
     assert configs.load(tmp_path / "again.yaml") == comparison
 
 
