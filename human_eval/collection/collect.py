@@ -116,13 +116,10 @@ def _once_a_task(rows: Sequence[_Row], rejects: dict[int, RejectedRow]) -> list[
         else:
             old, new = (row, earlier) if _before(row, earlier) else (earlier, row)
         kept[key] = new
-        reason = "the same answers again" if old.response.answers == new.response.answers else _another(old, new)
+        reason = "answered in the app" if new.signed_in > old.signed_in else "answered again later"
+        reason = "the same answers again" if old.response.answers == new.response.answers else reason
         rejects[old.number] = RejectedRow(old.where, f"{reason}: {new.where} counts", old.raw)
     return sorted(kept.values(), key=lambda row: row.number)
-
-
-def _another(old: _Row, new: _Row) -> str:
-    return "answered in the app" if new.signed_in > old.signed_in else "answered again later"
 
 
 def _once_a_pair(rows: Sequence[_Row], study: Study, rejects: dict[int, RejectedRow]) -> list[_Row]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -100,10 +101,8 @@ def fault(response: Response, study: Study) -> str:
         return "not from the app: without the training round, which the app alone can hold"
     if response.seconds is not None and not 0 <= response.seconds < math.inf:
         return f"seconds must be a number, 0 or more: {response.seconds}"
-    if response.submitted is not None and not _is_time(response.submitted):
-        return f"submitted must be an ISO time with its zone: {str(response.submitted)[:40]!r}"
-    if response.submitted is not None and not _is_past(response.submitted):
-        return f"submitted is before 2000 or in the future: {response.submitted[:40]!r}"
+    if response.submitted is not None and (wrong := _time_fault(response.submitted)):
+        return f"submitted {wrong}: {response.submitted[:40]!r}"
     answers, criteria = response.answers, study.asked
     unknown = [name for name in answers if name not in criteria]
     if unknown:
@@ -127,12 +126,10 @@ def answers_in(fields: Mapping[str, str], study: Study, task: str) -> dict[str, 
     return {name: answer for name, answer in answers.items() if answer}
 
 
-def _is_past(time: str) -> bool:
-    return EARLIEST <= datetime.fromisoformat(time) <= datetime.now(UTC) + FAST_CLOCKS
-
-
-def _is_time(value: Any) -> bool:
-    try:
-        return datetime.fromisoformat(value).tzinfo is not None
-    except (TypeError, ValueError):
-        return False
+def _time_fault(text: str) -> str:
+    with suppress(ValueError):
+        time = datetime.fromisoformat(text)
+        if time.tzinfo is not None:
+            past = EARLIEST <= time <= datetime.now(UTC) + FAST_CLOCKS
+            return "" if past else "is before 2000 or in the future"
+    return "must be an ISO time with its zone"

@@ -147,7 +147,8 @@ def _booklets(comparisons: Sequence[Unit], design: StudyDesign, rng: random.Rand
     Dealing item by item to as many booklets as an item has pairs, or more, keeps pairs of one item apart: a judge who
     sees a summary twice knows it is the baseline's.
     """
-    count = max(-(-len(comparisons) // design.booklet), _most_pairs(comparisons))
+    most_pairs = max(Counter(item for item, _ in comparisons).values())  # on one item
+    count = max(-(-len(comparisons) // design.booklet), most_pairs)
     if design.spare > count:
         raise StudyError(f"--spare {design.spare}: more than {count}, as many as a judge more makes; raise --judges")
     number = design.judges * count + design.spare
@@ -162,11 +163,6 @@ def _booklets(comparisons: Sequence[Unit], design: StudyDesign, rng: random.Rand
         dealt = sorted(rng.sample(comparisons, len(comparisons)), key=lambda unit: order[unit[0]])
         booklets += [rng.sample(hand, len(hand)) for hand in (dealt[start::count] for start in range(count))]
     return booklets[:number]
-
-
-def _most_pairs(comparisons: Sequence[Unit]) -> int:
-    """The largest number of pairs on one item."""
-    return max(Counter(item for item, _ in comparisons).values())
 
 
 def _drafts(outputs: AlignedOutputs, booklets: Sequence[Sequence[Unit]], rng: random.Random) -> list[list[Draft]]:

@@ -41,11 +41,6 @@ def error_rows(analysis: Analysis) -> Iterator[Sequence[Any]]:
         yield f"difference in {UNIT}", *row.pair, row.category, *asdict(row.difference).values(), row.p_holm
 
 
-def error_data(analysis: Analysis) -> dict[str, Any] | None:
-    """For results.json."""
-    return asdict(analysis.errors) if analysis.errors else None
-
-
 def _difference(row: ErrorDifference, alpha: float) -> str:
     first, second = row.pair
     found = row.difference

@@ -9,7 +9,6 @@ from operator import attrgetter
 from typing import Any
 
 from human_eval.report.adherence import adherence
-from human_eval.report.errors import error_data
 from human_eval.report.findings import findings
 from human_eval.report.warnings import warnings
 from human_eval.statistics.analysis import Analysis, Outcome
@@ -58,7 +57,7 @@ def to_json(analysis: Analysis) -> str:
             for (criterion, pair), controls in analysis.controls.items()
             for metric, control in controls.items()
         ],
-        "errors": error_data(analysis),
+        "errors": asdict(analysis.errors) if analysis.errors else None,
         "plan": [asdict(line) for line in adherence(analysis)],
         "findings": findings(analysis),
         "warnings": warnings(analysis),

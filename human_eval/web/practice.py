@@ -47,7 +47,8 @@ class PracticePages:
         if now.outcome == "training":
             return await self._task(visitor, now.open[0], now.attempt)
         token = self._site.access.form(visitor, "start")
-        values = {"study": self._study, "token": token, "now": now, "left": self._left(now.attempt)}
+        left = self._study.training.attempts - now.attempt - 1 if self._study.training else 0
+        values = {"study": self._study, "token": token, "now": now, "left": left}
         return page("trained.html", values, interface=self._words)
 
     async def again(self, request: Request) -> Response:
@@ -123,9 +124,6 @@ class PracticePages:
 
     def _tasks(self) -> dict[str, Any]:
         return self._study.training.by_id if self._study.training else {}
-
-    def _left(self, attempt: int) -> int:
-        return self._study.training.attempts - attempt - 1 if self._study.training else 0
 
     def _may(self, visitor: Visitor) -> bool:
         """Whether the judge trains: enrolled, not barred, and in an open study that has a training."""

@@ -160,10 +160,6 @@ def _files() -> dict[str, tuple[bytes, str, str]]:
     }
 
 
-def _static_url(name: str) -> str:
-    return f"/static/{name}?v={_files()[name][2]}"
-
-
 @lru_cache
 def _environment() -> Environment:
     environment = Environment(
@@ -173,5 +169,5 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {"static": _static_url, "counted": counted}
+    environment.globals |= {"static": lambda name: f"/static/{name}?v={_files()[name][2]}", "counted": counted}
     return environment

@@ -74,11 +74,6 @@ def bars() -> Iterator[Advance]:
         yield advance
 
 
-def to_stderr(text: str) -> None:
-    """Say something that is no result."""
-    typer.echo(text, err=True)
-
-
 def report(result: MetaEvaluation | Evaluation, out: Path | None, as_json: str | None, long_signatures: bool) -> None:
     """Save a result to ``out``, if that is given, and print it: ``as_json`` if that is given, otherwise its tables."""
     from rlsum.pages.terminal import show

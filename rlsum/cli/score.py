@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
-from rlsum.cli.options import STANDARD, LongSignatures, Metrics, bars, to_stderr
+from rlsum.cli.options import STANDARD, LongSignatures, Metrics, bars
 from rlsum.errors import UserError
 from rlsum.pages.terminal import show
 
@@ -76,7 +77,7 @@ def score(
             resamples=resamples,
             seed=seed,
             overwrite=overwrite,
-            say=to_stderr,
+            say=partial(typer.echo, err=True),
             advance=advance,
         )
     show(scored.blocks(long_signatures), Console())
