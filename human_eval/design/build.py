@@ -65,7 +65,7 @@ def build(outputs: AlignedOutputs, design: StudyDesign, wording: StudyWording, s
     if not comparisons:
         raise StudyError("the systems wrote the same text for every sampled item: nothing to judge; give other outputs")
     booklets = _booklets(comparisons, design, rng)
-    drafts = _drafts(outputs, booklets, rng) if texts == 2 else _drafts_at_once(outputs, booklets, rng)
+    drafts = _drafts(outputs, booklets, texts > 2, rng)
     checks = {"identical": design.identical, "shuffled": design.shuffled, "swapped": design.swapped}
     checked = [with_checks(outputs, booklet, sampled, checks, texts, rng) for booklet in drafts]
     return _blind(outputs, checked, ties, design, wording, seed)
@@ -165,29 +165,22 @@ def _booklets(comparisons: Sequence[Unit], design: StudyDesign, rng: random.Rand
     return booklets[:number]
 
 
-def _drafts(outputs: AlignedOutputs, booklets: Sequence[Sequence[Unit]], rng: random.Random) -> list[list[Draft]]:
-    """The tasks of each booklet, with balanced sides."""
-    units = [(unit, number) for number, booklet in enumerate(booklets) for unit in booklet]
-    sides = balance.first_left([unit for unit, _ in units], [unit[1] for unit, _ in units], [n for _, n in units], rng)
-    drafts: list[list[Draft]] = [[] for _ in booklets]
-    for ((item, pair), number), first_left in zip(units, sides, strict=True):
-        left, right = pair if first_left else (pair[1], pair[0])
-        texts = outputs.candidates[item]
-        drafts[number].append(Draft(item, (texts[left], texts[right]), TaskKey(pair, left, right)))
-    return drafts
-
-
-def _drafts_at_once(
-    outputs: AlignedOutputs, booklets: Sequence[Sequence[Unit]], rng: random.Random
+def _drafts(
+    outputs: AlignedOutputs, booklets: Sequence[Sequence[Unit]], at_once: bool, rng: random.Random
 ) -> list[list[Draft]]:
-    """The tasks of each booklet with the texts of all systems, in balanced orders."""
-    shown = iter(balance.orders([unit for booklet in booklets for unit in booklet], rng))
+    """The tasks of each booklet: pairs with balanced sides, or the texts of all systems in balanced orders."""
+    units = [(unit, number) for number, booklet in enumerate(booklets) for unit in booklet]
+    judged, pairs, numbers = [unit for unit, _ in units], [pair for (_, pair), _ in units], [n for _, n in units]
+    if at_once:
+        orders = balance.orders(judged, rng)
+    else:
+        sides = balance.first_left(judged, pairs, numbers, rng)
+        orders = [list(pair if first_left else pair[::-1]) for pair, first_left in zip(pairs, sides, strict=True)]
     drafts: list[list[Draft]] = [[] for _ in booklets]
-    for number, booklet in enumerate(booklets):
-        for item, _ in booklet:
-            order = next(shown)
-            key = TaskKey(outputs.systems, order[0], order[1], more=tuple(order[2:]))
-            drafts[number].append(Draft(item, tuple(outputs.candidates[item][system] for system in order), key))
+    for ((item, pair), number), shown in zip(units, orders, strict=True):
+        left, right, *more = shown
+        key = TaskKey(outputs.systems if at_once else pair, left, right, more=tuple(more))
+        drafts[number].append(Draft(item, tuple(outputs.candidates[item][system] for system in shown), key))
     return drafts
 
 
