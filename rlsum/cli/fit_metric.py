@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.console import Console
-from rich.progress import Progress
 
 from rewards.specs import as_spec
 from rlsum.cli.options import JUDGMENTS, HumanScore, progress
@@ -76,8 +75,15 @@ def fit_metric(
     check_scorable(start, tested)
     before = scored(start, tested)
     with progress() as bar:
-        watch = FitProgress(bar, options.epochs * math.ceil(len(training) / batch_size))
-        fitted = fit(spec, training, validation, out, options, watch.validated, watch.updated)
+        task = bar.add_task("training", total=options.epochs * math.ceil(len(training) / batch_size))
+
+        def updated(loss: float) -> None:
+            bar.update(task, advance=1, description=f"training, loss {loss:.4f}")
+
+        def validated(validation: EpochValidation, best: bool) -> None:
+            bar.console.print(_line(validation, best), highlight=False, soft_wrap=True)
+
+        fitted = fit(spec, training, validation, out, options, validated, updated)
     reward = learned(str(out), device=start.space.source.device)
     _print(fitted, before, scored(reward, tested))
     typer.echo(f"{out}: epoch {fitted.about['epoch']}, learned(path={out})")
@@ -124,21 +130,11 @@ def _examples(
     return training, validation, tested
 
 
-class FitProgress:
-    """Fills the bar by updates, and prints a line for each validation."""
-
-    def __init__(self, bar: Progress, updates: int) -> None:
-        self.bar, self.task = bar, bar.add_task("training", total=updates)
-
-    def updated(self, loss: float) -> None:
-        """Advance by one update."""
-        self.bar.update(self.task, advance=1, description=f"training, loss {loss:.4f}")
-
-    def validated(self, validation: EpochValidation, best: bool) -> None:
-        """Print a validation; epoch 0 is the start."""
-        mean, loss = validation.mean, "" if math.isnan(validation.loss) else f"  loss {validation.loss:.4f}"
-        line = f"epoch {validation.epoch}{loss}  validation: Pearson {mean.pearson:.4f}, Kendall {mean.kendall:.4f}"
-        self.bar.console.print(line + ("  (best so far)" if best else ""), highlight=False, soft_wrap=True)
+def _line(validation: EpochValidation, best: bool) -> str:
+    """A validation; epoch 0 is the start."""
+    mean, loss = validation.mean, "" if math.isnan(validation.loss) else f"  loss {validation.loss:.4f}"
+    line = f"epoch {validation.epoch}{loss}  validation: Pearson {mean.pearson:.4f}, Kendall {mean.kendall:.4f}"
+    return line + ("  (best so far)" if best else "")
 
 
 def _print(fitted: Fitted, before: dict[str, Correlations], after: dict[str, Correlations]) -> None:
