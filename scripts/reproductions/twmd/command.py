@@ -16,7 +16,7 @@ from pathlib import Path
 
 from reproductions.published import Published, read_published
 from reproductions.reproduction import Reproduction, run
-from reproductions.twmd import fine_tuning, geometry, layers, sinkhorn, speed, tables, temperature
+from reproductions.twmd import fine_tuning, geometry, layers, sinkhorn, tables, temperature
 from reproductions.twmd.metrics import EncoderSetup
 from reproductions.twmd.pairs import SentencePairs, pairs_of
 from rlsum.judgments.collection import Judgments
@@ -36,7 +36,6 @@ STUDIES: dict[str, tuple[str, ...]] = {  # name -> data
     "appendix-b": ("wmt15", "wmt16"),
     "appendix-c": ("wmt17",),
     "centering-values": ("wmt17",),
-    "speed": ("wmt17",),
 }
 FILES = {
     "sts": "sts/sts2012_2016.tsv.gz",
@@ -92,7 +91,6 @@ def studies(setup: EncoderSetup, data: Data, options: argparse.Namespace) -> dic
         "appendix-b": lambda: temperature.appendix_b(setup, data.joined("wmt15", "wmt16")),
         "appendix-c": lambda: tables.appendix_c(setup, data.pairs("wmt17")),
         "centering-values": lambda: layers.batch_against_corpus(setup, data.pairs("wmt17")),
-        "speed": lambda: speed.cost(setup, data.pairs("wmt17")),
     }
 
 
