@@ -8,10 +8,10 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-import yaml
-
 from human_eval.study import StudyError
 from rlsum import parsing
+from rlsum.files import bytes_of
+from rlsum.yaml_files import NotYaml
 from rlsum.yaml_files import parse as parse_yaml
 
 
@@ -29,7 +29,7 @@ ID = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 def read_text(option: str, path: Path, form: str = "text file") -> str:
     """The text of a user's file, stripped. Raises StudyError."""
     try:
-        return path.read_text(encoding="utf-8-sig").strip()
+        return bytes_of(path).decode("utf-8-sig").strip()
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", error)
         raise StudyError(f"{option} {path}: cannot be read ({reason}); give a {form}") from error
@@ -40,8 +40,8 @@ def read_yaml(option: str, path: Path) -> Any:
     text = read_text(option, path, "YAML or JSON file")
     try:
         return parse_yaml(text)
-    except yaml.YAMLError as error:
-        raise StudyError(f"{option} {path}: neither YAML nor JSON ({' '.join(str(error).split())[:200]})") from error
+    except NotYaml as error:
+        raise StudyError(f"{option} {path}:{error.line}: neither YAML nor JSON ({error})") from error
 
 
 def read_list(

@@ -1,7 +1,8 @@
-"""Files written whole or not at all, also under SIGKILL or a power cut; whether a file may be written."""
+"""Files written whole or not at all, also under SIGKILL or a power cut; whether a file may be read or written."""
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import tempfile
@@ -10,6 +11,18 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from rlsum.errors import UserError
+
+
+def check_no_pipe(path: Path) -> None:
+    """Raise OSError for a pipe: reading would wait for a writer, and some files are read twice."""
+    if path.is_fifo():
+        raise OSError(errno.EINVAL, "it is a pipe", str(path))
+
+
+def bytes_of(path: Path) -> bytes:
+    """The bytes of a file. Raises OSError, also for a pipe."""
+    check_no_pipe(path)
+    return path.read_bytes()
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, cast
 
 from rlsum.errors import RecordError, UserError
+from rlsum.files import bytes_of, check_no_pipe
 
 BOM = b"\xef\xbb\xbf"
 NOT_UTF8 = "not UTF-8"
@@ -71,8 +72,7 @@ def file_format(path: Path) -> str:
 
 def opened(path: Path) -> BinaryIO:
     """The bytes of a file, gzip or not, whatever its name. Raises OSError, also for a pipe: files are read twice."""
-    if path.is_fifo():
-        raise OSError("it is a pipe")
+    check_no_pipe(path)
     with path.open("rb") as file:
         zipped = file.read(2) == b"\x1f\x8b"
     return cast(BinaryIO, gzip.open(path, "rb")) if zipped else path.open("rb")
@@ -132,11 +132,19 @@ def json_value(text: str | bytes, finite: bool = False) -> Any:
 def json_file(path: Path, fix: str, error: type[UserError] = RecordError) -> Any:
     """The value in a JSON file. Raises ``error``, whose message ends in ``fix``."""
     try:
-        return json_value(path.read_bytes().removeprefix(BOM))
+        return json_value(bytes_of(path).removeprefix(BOM))
     except OSError as failed:
         raise error(f"{path}: cannot be read ({failed.strerror}); {fix}") from failed
     except NotJson as failed:
         raise error(f"{path}: {failed}; {fix}") from failed
+
+
+def json_object(path: Path, fix: str, error: type[UserError] = RecordError) -> dict[str, Any]:
+    """The object in a JSON file. Raises ``error``, whose message ends in ``fix``."""
+    value = json_file(path, fix, error)
+    if not isinstance(value, dict):
+        raise error(f"{path}: not a JSON object; {fix}")
+    return value
 
 
 def _finite(digits: str) -> float:

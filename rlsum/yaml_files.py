@@ -14,6 +14,7 @@ from typing import Any
 import yaml
 
 from rlsum.errors import ConfigError
+from rlsum.files import bytes_of
 
 
 def read(path: Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
@@ -29,11 +30,11 @@ def _read(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
     if path in seen:
         raise ConfigError(f"{path}: base files form a circle: {' -> '.join(str(p) for p in (*seen, path))}")
     try:
-        values = parse(path.read_text(encoding="utf-8"))
+        values = parse(bytes_of(path).decode("utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: cannot be read ({error}); give the path of a YAML file") from error
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{path}: not YAML: {error}") from error
+    except NotYaml as error:
+        raise ConfigError(f"{path}:{error.line}: not YAML ({error})") from error
     if not isinstance(values, dict):
         raise ConfigError(f"{path}: must hold a mapping with keys such as run, data and training")
     base = values.pop("base", None)
@@ -73,6 +74,10 @@ class _Loader(yaml.SafeLoader):
             raise yaml.MarkedYAMLError(problem=f"more than {MOST:,} values", problem_mark=mark)
         return node
 
+    def construct_object(self, node: Any, deep: bool = False) -> Any:
+        self.line = node.start_mark.line  # for a value that is not of its type
+        return super().construct_object(node, deep)
+
     def compose_scalar_node(self, anchor: Any) -> Any:
         node = super().compose_scalar_node(anchor)
         if any("\ud800" <= letter <= "\udfff" for letter in node.value):
@@ -90,14 +95,33 @@ class _Loader(yaml.SafeLoader):
         return node
 
 
+class NotYaml(ValueError):
+    """A text that is no YAML; the message is for one line, ``line`` is where reading stopped."""
+
+    def __init__(self, reason: object, line: int) -> None:
+        super().__init__(" ".join(str(reason).split())[:200])
+        self.line = line
+
+
 def parse(text: str) -> Any:
-    """The content of YAML text. Raises yaml.YAMLError, also for what PyYAML passes on from Python."""
+    """The content of YAML text. Raises NotYaml, also for what PyYAML passes on from Python."""
+    reader: _Loader | None = None
     try:
-        return yaml.load(text, _Loader)
+        reader = _Loader(text)
+        return reader.get_single_data()
+    except yaml.reader.ReaderError as error:  # a character that YAML does not allow
+        raise NotYaml(error.reason, text.count("\n", 0, error.position) + 1) from error
+    except yaml.MarkedYAMLError as error:
+        mark: Any = error.problem_mark or error.context_mark
+        raise NotYaml(error.problem, mark.line + 1) from error
     except RecursionError as error:
-        raise yaml.YAMLError("too many levels") from error
+        raise NotYaml("too many levels", _line(reader)) from error
     except (ValueError, LookupError, AttributeError) as error:  # no such day, thousands of digits, !!bool z, !!int ''
-        raise yaml.YAMLError(f"a value is not of its type ({error})") from error
+        raise NotYaml(f"a value is not of its type: {error}", _line(reader)) from error
+
+
+def _line(reader: _Loader | None) -> int:
+    return 1 if reader is None else reader.line + 1
 
 
 def merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
@@ -121,8 +145,8 @@ def _apply(values: dict[str, Any], override: str) -> None:
             raise ConfigError(f"override {override!r}: {section} is {values!r}, not a section")
     try:
         values[last] = parse(text)
-    except yaml.YAMLError as error:
-        raise ConfigError(f"override {override!r}: the value is not YAML: {error}") from error
+    except NotYaml as error:
+        raise ConfigError(f"override {override!r}: the value is not YAML ({error})") from error
 
 
 # ---- configurations of the package --------------------------------------------------------------------------------

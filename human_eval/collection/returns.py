@@ -21,6 +21,7 @@ from human_eval.collection.database import read_database
 from human_eval.collection.responses import Response, answers_in, read_rows, response_of
 from human_eval.formatting import delimiter_of
 from human_eval.study import Study, StudyError
+from rlsum.files import bytes_of
 from rlsum.readers import FIELD_LIMIT
 
 TRUE = "true"
@@ -71,7 +72,7 @@ def _database(path: Path, study: Study) -> Iterator[ReturnedRow]:
 
 def _offline(path: Path, study: Study) -> Iterator[ReturnedRow]:
     try:
-        content = json.loads(path.read_bytes().decode("utf-8-sig"))
+        content = json.loads(bytes_of(path).decode("utf-8-sig"))
     except (ValueError, RecursionError):
         yield ReturnedRow(f"{path}:1", "not JSON", {})
         return
@@ -91,7 +92,7 @@ def _offline(path: Path, study: Study) -> Iterator[ReturnedRow]:
 
 def _csv(path: Path, study: Study) -> Iterator[ReturnedRow]:
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = bytes_of(path).decode("utf-8-sig")
     except UnicodeDecodeError:
         yield ReturnedRow(f"{path}:1", "not UTF-8: save it as 'CSV UTF-8'", {})
         return

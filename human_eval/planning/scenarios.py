@@ -12,6 +12,7 @@ from pathlib import Path
 from human_eval.formatting import counted, delimiter_of
 from human_eval.planning.simulation import Assumptions
 from rlsum.errors import UserError
+from rlsum.files import bytes_of
 
 NAME = "scenario"
 # Name of the option and column -> whether a value is valid, and the valid values in words.
@@ -74,7 +75,7 @@ def check_range(where: str, name: str, value: float) -> None:
 def _table(path: Path) -> list[tuple[int, list[str]]]:
     """The non-empty rows, header first, each with its number in a spreadsheet."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = bytes_of(path).decode("utf-8-sig")
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text))
         rows = [(number, [" ".join(cell.split()) for cell in cells]) for number, cells in enumerate(reader, 1)]
     except OSError as error:

@@ -21,6 +21,7 @@ from rlsum.records import Output, write_outputs
 from rlsum.simulation.policies import lead, oracle
 from rlsum.simulation.stories import stories, write_corpus
 from rlsum.simulation.word_vectors import train_from_corpus
+from rlsum.yaml_files import read
 
 RECORD, OLD_DEMO = "comparison.yaml", "plan.json"
 # FREE keys change no file that exists. In GROWING sections members may come and go; one that stays must not change.
@@ -95,7 +96,7 @@ class Folder:
             for name in ("configs", "runs", "outputs", "scores", "logs", "failed", "locks"):
                 (self.path / name).mkdir(parents=True, exist_ok=True)
             with self.lock("record", wait=True):
-                known = yaml.safe_load(record.read_text(encoding="utf-8")) if record.exists() else {}
+                known = read(record) if record.exists() else {}
                 if not any(any((self.path / name).iterdir()) for name in ("runs", "outputs")):
                     known = {key: known[key] for key in known if key == "simulate" and (self.path / "data").exists()}
                 now = configs.as_mapping(self.comparison)

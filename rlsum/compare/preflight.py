@@ -23,9 +23,10 @@ from rlsum.compare.analyses.designs import GAIN, plan_blocks
 from rlsum.compare.cells import Cell, given_outputs
 from rlsum.compare.config import Choosing, Comparison, Decode
 from rlsum.compare.folder import Folder
+from rlsum.compare.scoring import FIX
 from rlsum.config import Config, DataConfig
 from rlsum.data.corpus import load_corpus
-from rlsum.errors import ConfigError, UserError
+from rlsum.errors import ConfigError, RecordError, UserError
 from rlsum.evaluation.trained.power import DEFAULTS, Variances
 from rlsum.files import write_atomically
 from rlsum.generation.job import articles
@@ -33,6 +34,7 @@ from rlsum.generation.options import Generating, choice_of, decoding_of
 from rlsum.generation.outputs import check_ids
 from rlsum.pages.blocks import Block, Bullets, Heading, Paragraph
 from rlsum.pages.table import text_table
+from rlsum.readers import json_object
 from rlsum.records import read_outputs
 from rlsum.training import build, checkpoint
 from rlsum.training.start.origin import Origin
@@ -187,7 +189,11 @@ def costs(folder: Folder, cells: Sequence[Cell]) -> dict[str, Cost]:
     A training that fails already has none: it is its own cell's matter.
     """
     path = folder.path / "costs.json"
-    known = {name: Cost(**values) for name, values in json.loads(path.read_bytes()).items()} if path.exists() else {}
+    written = json_object(path, FIX) if path.exists() else {}
+    try:
+        known = {name: Cost(**values) for name, values in written.items()}
+    except TypeError as error:
+        raise RecordError(f"{path}: not a file of costs; {FIX}") from error
     timed: dict[str, tuple[float, float]] = {cell.system: (known[cell.name].update, known[cell.name].validation)
                                              for cell in cells if cell.name in known}  # fmt: skip
     starts = {cell.name: cell for cell in cells if cell.kind == "start"}

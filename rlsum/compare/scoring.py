@@ -13,9 +13,11 @@ import numpy as np
 
 from rewards.base import Reward, RewardError, from_spec
 from rewards.specs import as_spec
+from rlsum.errors import RecordError
 from rlsum.evaluation.rows import Floats
 from rlsum.files import write_atomically
 from rlsum.objective import RewardSpec
+from rlsum.readers import json_object
 from rlsum.records import defined, inputs_of, read_outputs
 from rlsum.scoring.outputs import measure_properties, score_column
 
@@ -37,12 +39,18 @@ class Scores:
     missing: dict[str, str] = field(default_factory=dict)
 
 
+FIX = "remove it, and run the comparison again: it makes what is missing"
+
+
 def read_scores(path: Path) -> Scores:
     """The scores that ``score_file`` wrote."""
-    values = json.loads(path.read_bytes())
-    for key in ("metrics", "properties"):
-        values[key] = {name: _floats(column) for name, column in values[key].items()}
-    return Scores(**{**values, "ids": tuple(values["ids"])})
+    values = json_object(path, FIX)
+    try:
+        for key in ("metrics", "properties"):
+            values[key] = {name: _floats(column) for name, column in values[key].items()}
+        return Scores(**{**values, "ids": tuple(values["ids"])})
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise RecordError(f"{path}: not a file of scores; {FIX}") from error
 
 
 def up_to_date(path: Path, specs: Mapping[str, RewardSpec], retry: bool = False) -> bool:

@@ -9,10 +9,12 @@ from functools import cached_property
 from pathlib import Path
 
 from rlsum.errors import UserError
+from rlsum.files import bytes_of
 
 PAD, UNK, BOS, EOS = range(4)
 SPECIALS = ("<pad>", "<unk>", "<s>", "</s>")
 VOCABULARY = "vocab.txt"  # in a checkpoint
+MOST_DIGITS = 20  # of a count; Python reads no number of thousands
 
 
 class VocabularyError(UserError):
@@ -81,16 +83,17 @@ class Vocabulary:
     def load(cls, path: str | Path) -> Vocabulary:
         """Read what ``save`` wrote. Raises VocabularyError with the line that is not ``word<TAB>count``."""
         try:
-            lines = Path(path).read_bytes().decode("utf-8").removesuffix("\n").split("\n")
+            lines = bytes_of(Path(path)).decode("utf-8").removesuffix("\n").split("\n")
         except (OSError, UnicodeDecodeError) as error:
             raise VocabularyError(f"{path}: cannot be read ({error}); give a file that a run saved") from error
-        words, counts = [], []
+        counts: dict[str, int] = {}
         for number, line in enumerate(lines, 1):
             word, tab, count = line.rpartition("\t")
-            if not tab or not (count.isascii() and count.isdecimal()):
-                raise VocabularyError(f"{path}:{number}: expected word<TAB>count, found {line!r}")
-            words.append(word)
-            counts.append(int(count))
-        if tuple(words[: len(SPECIALS)]) != SPECIALS:
+            if not tab or not (count.isascii() and count.isdecimal() and len(count) < MOST_DIGITS):
+                raise VocabularyError(f"{path}:{number}: expected word<TAB>count, found {line[:40]!r}")
+            if word in counts:
+                raise VocabularyError(f"{path}:{number}: {word!r} is there twice; give a file that a run saved")
+            counts[word] = int(count)
+        if tuple(counts)[: len(SPECIALS)] != SPECIALS:
             raise VocabularyError(f"{path}: the first lines must be {', '.join(SPECIALS)}")
-        return cls(tuple(words), tuple(counts))
+        return cls(tuple(counts), tuple(counts.values()))

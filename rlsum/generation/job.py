@@ -69,6 +69,7 @@ def generate(
         config, unfollowed = plain.configuration(str(checkpoint), how)
     else:
         check_own(how, stored.folder)
+        checkpoints.check_files(stored)
         config, unfollowed = stored.config, []
     decoding = decoding_of(config.decoding, how, sampled=how.method == "sample" or choice is not None)
     processes, own_device = launched(how.device)

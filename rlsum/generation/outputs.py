@@ -14,10 +14,11 @@ import torch
 
 from rlsum.data.batch import Batch
 from rlsum.errors import UserError
-from rlsum.files import write_atomically
+from rlsum.files import bytes_of, write_atomically
 from rlsum.generation.choosing import SampleChoice
 from rlsum.models.decoding import Decoding
 from rlsum.models.seq2seq import Model
+from rlsum.readers import json_object
 from rlsum.records import Output, to_json
 from rlsum.training import checkpoint
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes, lost_process_as_error
@@ -156,10 +157,10 @@ def write_summaries(
 def _begin(partial: Path, note: Path, key: dict[str, Any], batch_size: int, overwrite: bool) -> int:
     """Prepare the files; returns the number of lines kept from an earlier job for the same task."""
     partial.parent.mkdir(parents=True, exist_ok=True)
-    lines = partial.read_bytes().splitlines(keepends=True) if partial.exists() else []
+    lines = bytes_of(partial).splitlines(keepends=True) if partial.exists() else []
     lines = [line for line in lines if line.endswith(b"\n")]
     key = json.loads(json.dumps(key))
-    earlier = json.loads(note.read_text(encoding="utf-8")) if note.exists() else {}
+    earlier = json_object(note, f"remove it and {partial.name} to start anew") if note.exists() else {}
     different = [name for name, value in key.items() if earlier.get(name) != value]
     if different and lines and not overwrite:
         raise UserError(

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from rlsum.errors import RecordError
+from rlsum.files import bytes_of
 from rlsum.readers import DAMAGED, NotJson, json_value, jsonl
 
 MISSING = ("", "NA", "NaN", "nan")
@@ -135,7 +136,7 @@ def first_row(path: Path) -> str:
 
 def _content(path: Path) -> bytes:
     try:
-        content = path.read_bytes()
+        content = bytes_of(path)
         return gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content
     except DAMAGED as error:
         raise RecordError(f"{path}: cannot be read ({error}); give the path of a complete file") from error

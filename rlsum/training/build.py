@@ -23,6 +23,7 @@ from rlsum.models.sizes import ModelConfig
 from rlsum.records import check_column_names
 from rlsum.training import checkpoint, environment
 from rlsum.training.checkpoint import Checkpoint
+from rlsum.training.monitor import check_logs
 from rlsum.training.parallel import launch
 from rlsum.training.parallel.processes import Processes
 from rlsum.training.start.origin import Origin, Start, keeps_start, start_scorer
@@ -46,6 +47,9 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
     check_columns(config, metrics)
     if resume:
         environment.check_objective(run, config)
+        check_logs(run)
+        if origin.checkpoint is not None and (run / checkpoint.STATE).is_file():  # else `load_state` says so
+            checkpoint.check_files(origin.checkpoint, run / checkpoint.STATE)
     else:
         check_start(config, origin)
     check_path(config.data.train, config.data.train_split)
@@ -126,6 +130,8 @@ def check_start(config: Config, origin: Origin) -> None:
     if config.objective.draws_samples:
         _check_dropout(config)
     start_of(config, origin).check(config, origin)
+    if origin.checkpoint is not None:
+        checkpoint.check_files(origin.checkpoint)
 
 
 def _check_dropout(config: Config) -> None:

@@ -22,11 +22,12 @@ from torch import Tensor, nn
 
 from rlsum import config as configs
 from rlsum.config import Config
-from rlsum.data.vocabulary import VOCABULARY
+from rlsum.data.vocabulary import VOCABULARY, Vocabulary
 from rlsum.errors import UserError
-from rlsum.files import replacing_files, write_atomically
+from rlsum.files import check_no_pipe, replacing_files, write_atomically
 from rlsum.models.pointer_generator import MODEL_TYPE
 from rlsum.models.seq2seq import Model
+from rlsum.models.sizes import Seq2SeqConfig
 from rlsum.models.summarizer import WEIGHTS, own_tensors
 from rlsum.records import defined
 from rlsum.training.parallel.sharding import sharded, whole
@@ -134,9 +135,24 @@ def find(path: str | Path) -> Checkpoint:
 def find_or_none(path: str | Path) -> Checkpoint | None:
     """Like ``find``; None if no run wrote the folder."""
     for folder in (Path(path), Path(path) / "best"):
-        if (folder / WEIGHTS).is_file() and (folder / CONFIG).is_file():
+        missing = [name for name in (WEIGHTS, CONFIG) if not (folder / name).is_file()]
+        if not missing:
             return Checkpoint(folder, read_config(folder))
+        if (folder / REWARDS).is_file():
+            raise CheckpointError(f"{folder / missing[0]}: no such file; use another checkpoint")
     return None
+
+
+def check_files(stored: Checkpoint, weights: Path | None = None) -> None:
+    """Raise UserError for damaged files of a checkpoint; reads no weights. ``weights``: a file in place of its own."""
+    path = weights or stored.folder / WEIGHTS
+    try:
+        with safe_open(path, framework="pt"):
+            pass
+    except (OSError, SafetensorError) as error:
+        raise CheckpointError(f"{path}: cannot be read ({error}); use another checkpoint") from error
+    if not isinstance(stored.config.model, Seq2SeqConfig):
+        Vocabulary.load(stored.folder / VOCABULARY)
 
 
 def read_config(folder: Path) -> Config:
@@ -165,7 +181,8 @@ def put_weights(model: nn.Module, weights: Mapping[str, Tensor], origin: Path, o
     try:
         missing, unexpected = model.load_state_dict(weights, strict=False)
     except RuntimeError as error:  # sizes
-        raise CheckpointError(f"{origin}: weights do not fit {CONFIG} and {VOCABULARY}: {error}") from error
+        reason = " ".join(str(error).split())
+        raise CheckpointError(f"{origin}: weights do not fit {CONFIG} and {VOCABULARY}: {reason}") from error
     if unexpected or set(missing) - set(optional):
         raise CheckpointError(f"{origin}: weights do not fit; missing {missing}, unexpected {unexpected}")
 
@@ -218,6 +235,7 @@ def load_start(run: Path, model: nn.Module) -> None:
 def start_digest(run: Path) -> str:
     """Sixteen hex digits that change with any byte of the saved start. Raises CheckpointError if there is none."""
     try:
+        check_no_pipe(run / START)
         with (run / START).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()[:16]
     except OSError as error:
@@ -241,7 +259,7 @@ def _read(path: Path, key: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
     try:
         with safe_open(path, framework="pt") as file:
             return {name: file.get_tensor(name) for name in file.keys()}, json.loads(file.metadata()[key])  # noqa: SIM118
-    except (OSError, SafetensorError, KeyError, TypeError) as error:
+    except (OSError, SafetensorError, KeyError, TypeError, ValueError) as error:
         raise CheckpointError(
             f"{path}: not written by this version of rlsum ({error}); use another checkpoint"
         ) from error

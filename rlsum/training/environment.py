@@ -19,7 +19,7 @@ import torch
 from rewards.specs import as_spec
 from rlsum.config import Config, RewardSpec
 from rlsum.data.corpus import Corpus
-from rlsum.readers import json_file
+from rlsum.readers import json_object
 from rlsum.training import checkpoint
 from rlsum.training.parallel.processes import Processes
 
@@ -79,9 +79,13 @@ def digest(rows: datasets.Dataset) -> str:
     return hashed.hexdigest()[:16]
 
 
+def _recorded(path: Path) -> dict[str, Any]:
+    return json_object(path, INCOMPLETE, checkpoint.CheckpointError)
+
+
 def check_objective(run: Path, config: Config) -> None:
     """Raise CheckpointError if a rewarded run began when its configuration meant another training."""
-    then = json_file(run / ENVIRONMENT, INCOMPLETE, checkpoint.CheckpointError).get("objective", 1)
+    then = _recorded(run / ENVIRONMENT).get("objective", 1)
     if config.objective.rewarded and then != OBJECTIVE:
         raise checkpoint.CheckpointError(
             f"--resume {run}: it began with objective version {then}, this is version {OBJECTIVE}, in which "
@@ -92,7 +96,7 @@ def check_objective(run: Path, config: Config) -> None:
 
 def as_begun(run: Path, config: Config) -> Config:
     """The configuration with each reward as its name was meant when the run began. Raises CheckpointError."""
-    if json_file(run / ENVIRONMENT, INCOMPLETE, checkpoint.CheckpointError).get("rewards", 1) == REWARDS:
+    if _recorded(run / ENVIRONMENT).get("rewards", 1) == REWARDS:
         return config
     objective, training = config.objective, config.training
     reward = None if objective.reward is None else unstemmed(objective.reward)
@@ -119,9 +123,9 @@ def unstemmed(spec: RewardSpec) -> str:
 
 def check_unchanged(run: Path, signatures: Mapping[str, str], facts: Mapping[str, Any]) -> None:
     """Raise CheckpointError if a run's rewards or facts differ from those it started with."""
-    recorded = json_file(run / ENVIRONMENT, INCOMPLETE, checkpoint.CheckpointError)
+    recorded = _recorded(run / ENVIRONMENT)
     stored = {name: recorded.get(name, fact) for name, fact in facts.items()}  # older runs did not record all
-    then = _by_name(json_file(run / "best" / checkpoint.REWARDS, INCOMPLETE, checkpoint.CheckpointError), stored)
+    then = _by_name(_recorded(run / "best" / checkpoint.REWARDS), stored)
     now = _by_name(signatures, facts)
     changed = [
         f"  {name}: {then.get(name)} then, {now.get(name)} now"
@@ -136,9 +140,10 @@ def check_unchanged(run: Path, signatures: Mapping[str, str], facts: Mapping[str
 
 
 def _by_name(signatures: Mapping[str, str], facts: Mapping[str, Any]) -> dict[str, Any]:
+    articles = facts["articles"] if isinstance(facts["articles"], dict) else {}
     return {
-        **{f"reward {name}": NAMED.sub("", signature) for name, signature in signatures.items()},
-        **{f"articles of data.{part}": value for part, value in facts["articles"].items()},
+        **{f"reward {name}": NAMED.sub("", str(signature)) for name, signature in signatures.items()},
+        **{f"articles of data.{part}": value for part, value in articles.items()},
         "processes": facts["processes"],
         "the start, which the KL penalty measures from": facts.get("start"),
     }

@@ -18,7 +18,9 @@ from accelerate.tracking import GeneralTracker
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from rlsum.files import write_atomically
+from rlsum.errors import RecordError
+from rlsum.files import bytes_of, write_atomically
+from rlsum.readers import NotJson, json_value
 from rlsum.records import Output, defined, to_json
 
 METRICS, SAMPLES, TRAINED = "metrics.jsonl", "samples.jsonl", "training-samples.jsonl"
@@ -138,15 +140,33 @@ def peak_memory(device: torch.device) -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**30
 
 
+def check_logs(run: Path) -> None:
+    """Raise RecordError, with the line, for logs that a resumed run could not continue."""
+    for name in (METRICS, SAMPLES, TRAINED):
+        _logged(run / name)
+
+
 def forget_after(path: Path, step: int) -> None:
-    """Drop log lines of updates after ``step``, and a last line that a kill cut short: the run writes them again.
+    """Drop log lines of updates after ``step``, and a last line that a kill cut short: the run writes them again."""
+    if path.exists():
+        write_atomically(path, b"".join(line for line, written in _logged(path) if written <= step))
+
+
+def _logged(path: Path) -> list[tuple[bytes, int]]:
+    """The whole lines of a log, each with its update; none where there is no log. Raises RecordError.
 
     Reads bytes: a kill may cut a character, and ``str.splitlines`` also splits at separators inside strings.
     """
-    if not path.exists():
-        return
-    kept = []
-    for line in path.read_bytes().splitlines(keepends=True):
-        if line.endswith(b"\n") and json.loads(line)["step"] <= step:
-            kept.append(line)
-    write_atomically(path, b"".join(kept))
+    fix = "remove the line, or the file: the run continues without"
+    try:
+        content = bytes_of(path) if path.exists() else b""
+    except OSError as error:
+        raise RecordError(f"{path}: cannot be read ({error.strerror}); {fix}") from error
+    lines = []
+    for number, line in enumerate(content.splitlines(keepends=True), 1):
+        try:
+            if line.endswith(b"\n"):
+                lines.append((line, int(json_value(line)["step"])))
+        except (NotJson, LookupError, TypeError, ValueError) as error:
+            raise RecordError(f"{path}:{number}: not a line of a log; {fix}") from error
+    return lines

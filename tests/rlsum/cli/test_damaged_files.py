@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import damaged
 import pytest
 from click.testing import CliRunner
+from damaged import KINDS, NO_FILES, damaged_bytes, deep
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from studies import outputs
 from typer.main import get_command
 
-from rlsum.cli.app import USER_ERRORS, app
+from rlsum.cli.app import app
 from rlsum.records import to_json, write_outputs
 
 pytestmark = pytest.mark.usefixtures("own_module_cache")
@@ -204,10 +205,6 @@ TEXTS = {
 }
 
 
-def deep(levels: int) -> bytes:
-    return b'{"id": ' + b"[" * levels + b"]" * levels + b"}"
-
-
 def blank(line: bytes) -> bool:
     """Whether a reader skips the line, as the first of a file or another."""
     return not line.decode("utf-8-sig", errors="replace").strip()
@@ -226,37 +223,6 @@ BROKEN_LINES = st.one_of(
 )
 
 
-def damaged_bytes(content: bytes, kind: str, place: float) -> bytes:
-    """One kind of damage to a whole file; ``place``, 0 to 1, says where."""
-    at = int(place * len(content))
-    zipped = gzip.compress(content, mtime=0)
-    there = min(10 + int(place * (len(zipped) - 10)), len(zipped) - 1)
-    return {
-        "empty": b"",
-        "blank": b"\n \n",
-        "cut": content[:at],
-        "zeros": content[:at] + b"\0" * 9 + content[at:],
-        "high": content[:at] + b"\xff\xfe\xe9" + content[at:],
-        "mark": content[:at] + b"\xef\xbb\xbf" + content[at:],
-        "utf-16": content.decode().encode("utf-16"),
-        "brackets": content[:at] + b"[" * 50_000 + content[at:],
-        "digits": content[:at] + b"7" * 5_000 + content[at:],
-        "infinity": content.replace(b"1", b"1e999").replace(b'"a b"', b"-Infinity"),
-        "surrogate": content.replace(b"a", b"\\ud800"),
-        "carriage": content.replace(b"\n", b"\r"),
-        "zipped and cut": zipped[:there],
-        "zipped and broken": zipped[:there] + bytes([zipped[there] ^ 0x5A]) * 4 + zipped[there + 4 :],
-        "zip header alone": zipped[:2],
-        "not zip": b"PK\x03\x04" + content,
-    }[kind]
-
-
-KINDS = (
-    *("empty", "blank", "cut", "zeros", "high", "mark", "utf-16", "brackets", "digits", "infinity", "surrogate"),
-    *("carriage", "zipped and cut", "zipped and broken", "zip header alone", "not zip"),
-)
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("damaged")
@@ -266,20 +232,22 @@ def folder(tmp_path_factory):
     return folder
 
 
-def run(reading: Reading, folder: Path, content: bytes) -> str:
+def run(reading: Reading, folder: Path, damage: Callable[[Path], object]) -> str:
     """The message of a command about a file; "" where it succeeds. Fails for a traceback and for anything written."""
     path, to = folder / f"bad{reading.ending}", folder / "written"
-    path.write_bytes(content)
+    damaged.remove(path)
+    damage(path)
     to.mkdir(exist_ok=True)
     result = CliRunner().invoke(COMMAND, [*map(str, reading.command(path, to))])
     left = sorted(str(each.relative_to(to)) for each in to.rglob("*") if each.is_file())
     shutil.rmtree(to)
-    if result.exit_code == 0:
-        return ""
-    if not isinstance(result.exception, (*USER_ERRORS, SystemExit)):
-        raise AssertionError(f"a traceback for {content[:200]!r}") from result.exception
-    assert left == [], result.exception
-    return str(result.exception) if isinstance(result.exception, USER_ERRORS) else result.output
+    message = damaged.message(result)
+    assert not message or left == [], message
+    return message
+
+
+def run_on(reading: Reading, folder: Path, content: bytes) -> str:
+    return run(reading, folder, lambda path: path.write_bytes(content))
 
 
 @settings(max_examples=25)
@@ -290,7 +258,7 @@ def run(reading: Reading, folder: Path, content: bytes) -> str:
 @example(line=b'{"id": "\\ud800"}', row=4)
 def test_a_broken_line_is_named(folder, name, line, row):
     lines = READERS[name].lines
-    message = run(READERS[name], folder, b"\n".join([*lines[: row - 1], line, *lines[row:]]))
+    message = run_on(READERS[name], folder, b"\n".join([*lines[: row - 1], line, *lines[row:]]))
     file = READERS[name].named
     assert f"{file}:{row}" in message or f"{file}, line {row}" in message
     assert "\n" not in message.strip()
@@ -301,11 +269,21 @@ def test_a_broken_line_is_named(folder, name, line, row):
 @given(kind=st.sampled_from(KINDS), place=st.floats(0, 1))
 def test_a_damaged_file_ends_in_one_line_or_is_read(folder, name, kind, place):
     reading = {**READERS, **TEXTS}[name]
-    message = run(reading, folder, damaged_bytes(b"\n".join(reading.lines) + b"\n", kind, place))
+    message = run_on(reading, folder, damaged_bytes(b"\n".join(reading.lines) + b"\n", kind, place))
     # Other damage may lie within a text, or between lines: then a command may refuse what the rows say, not the file.
     broken = kind in ("empty", "blank", "high", "utf-16") or "zip" in kind
     assert not message or not broken or reading.named in message
     assert "Traceback" not in message
+
+
+@pytest.mark.parametrize("kind", NO_FILES)
+@pytest.mark.parametrize("name", [name for name, reading in (READERS | TEXTS).items() if not reading.file])
+def test_what_is_no_file_ends_in_one_line(folder, name, kind):
+    reading = {**READERS, **TEXTS}[name]
+    with damaged.within(60):
+        message = run(reading, folder, lambda path: damaged.no_file(path, kind))
+    assert reading.named in message
+    assert "\n" not in message.strip()
 
 
 @pytest.mark.parametrize(
@@ -323,4 +301,4 @@ def test_a_row_of_a_table_that_is_not_utf8_is_named(folder, tmp_path, command):
 
 @pytest.mark.parametrize("name", [name for name, reading in READERS.items() if not reading.file])
 def test_a_file_without_rows_is_refused(folder, name):
-    assert "bad.jsonl" in run(READERS[name], folder, b"\n")
+    assert "bad.jsonl" in run_on(READERS[name], folder, b"\n")
