@@ -5,7 +5,6 @@
 Prints each table and the verdict on each finding of the paper; writes CSV, Markdown and PNG to OUT. The published
 tables are not available; measured numbers are compared with the text of the paper. Tables without data are skipped.
 Scores are cached in OUT/scores, so that a stopped run continues and a second run takes seconds.
-table3 writes texts of the data to OUT; they belong to their publishers.
 """
 
 from __future__ import annotations
@@ -20,11 +19,9 @@ from pathlib import Path
 from reproductions.movers import data
 from reproductions.movers.correlations import Measured, measure
 from reproductions.movers.differences import differences
-from reproductions.movers.examples import table3
 from reproductions.movers.metrics import MoverSetup
 from reproductions.movers.references import references
 from reproductions.movers.table2 import table2
-from reproductions.movers.texts import table7
 from reproductions.reproduction import Reproduction, run
 from rlsum.errors import UserError
 from rlsum.evaluation.correlation import RESAMPLES
@@ -32,7 +29,7 @@ from rlsum.judgments.collection import Judgments
 from rlsum.meta_evaluation.cache import scores_file
 
 ALL = "all"
-STUDIES = ("table7", "table2", "differences", "table3", "references")
+STUDIES = ("table2", "differences", "references")
 SHARED = Path(os.environ.get("RLSUM_SHARED", "../shared"))
 VECTORS = SHARED / "data" / "vectors" / "cnndm_word2vec_300d_30k.txt.gz"
 
@@ -70,10 +67,8 @@ def studies(
         return [measure(setup, judgments, options.seed + number) for number, judgments in enumerate(texts)]
 
     return {
-        "table7": lambda: table7(texts, setup.vectors),
         "table2": lambda: table2(setup, measured()),
         "differences": lambda: differences(setup, measured()),
-        "table3": lambda: table3(setup, measured(), options.examples),
         **({"references": lambda: references(setup, essays, options.seed)} if essays else {}),
     }
 
@@ -122,11 +117,10 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--encoder", default="minilm", help="minilm, a directory, a hub name, or none")
     parser.add_argument("--out", type=Path, default=Path("runs/movers"), help="folder for CSV, Markdown and PNG")
     parser.add_argument("--references", type=int, default=10, help="best-scored essays to try as the reference")
-    parser.add_argument("--examples", type=int, default=2, help="examples of each kind of disagreement in table3")
     parser.add_argument("--resamples", type=int, default=RESAMPLES, help="resamples per interval")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
-    for name, least in (("references", 1), ("examples", 0), ("resamples", 1)):
+    for name, least in (("references", 1), ("resamples", 1)):
         if getattr(options, name) < least:
             parser.error(f"--{name} must be at least {least}")
     return options
