@@ -67,6 +67,7 @@ function draw() {
     list.replaceChildren(...marks.filter((mark) => mark.place === place).sort(order).map(entry));
   });
   for (const button of categories) button.disabled = !chosen;
+  marking.querySelector(".kinds").classList.toggle("ready", Boolean(chosen && !chosen.used)); // on a phone they come to the words
 }
 
 function entry(mark) {

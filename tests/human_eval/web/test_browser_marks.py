@@ -47,6 +47,8 @@ def by_touch(page, wrong_first):
     words = page.locator(f"[data-place='{0 if wrong_first else 1}'] .word")
     words.nth(3).tap()
     words.nth(5).tap()
+    page.evaluate("scrollTo(0, 0)")
+    assert page.eval_on_selector(".kinds", "e => e.getBoundingClientRect().bottom <= innerHeight")  # beside the words
     page.tap("[data-category=wrong-entity]")
     assert page.locator(".word.marked").count() == 3
     page.tap("label:has([name=marks-done])")
@@ -58,7 +60,7 @@ def by_touch(page, wrong_first):
 def test_a_study_of_marks_on_a_desk_and_a_phone_outlives_every_kind_of_stop(study, tmp_path, browser):
     port = free_port()
     desk = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
-    phone = browser.new_context(viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True).new_page()
+    phone = browser.new_context(viewport={"width": 390, "height": 500}, is_mobile=True, has_touch=True).new_page()
     judges = []
     for stop in ("SIGTERM", "SIGKILL", None):
         with served(tmp_path, port) as server:
