@@ -43,13 +43,9 @@ DEFAULT = (
     ),
 )
 RATED = (
-    Criterion(
-        "non-redundancy",
-        "How free of repetition is the summary?",
-        "A summary repeats itself when it gives the same facts, sentences or phrases more than once.",
-    ),
-    Criterion("coherence", "How well does the summary read as a whole?", DEFAULT[1].help),
-    Criterion("focus", "How well does the summary keep to what matters in the article?", DEFAULT[2].help),
+    replace(DEFAULT[0], question="How free of repetition is the summary?"),
+    replace(DEFAULT[1], question="How well does the summary read as a whole?"),
+    replace(DEFAULT[2], question="How well does the summary keep to what matters in the article?"),
     Criterion(
         "overall",
         "How good is the summary overall?",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from human_eval.files import check_key, read_key, read_study
 from human_eval.formatting import counted
 from human_eval.marks import parsed, words
 from human_eval.statistics.votes import CheckResult, MarkedText, Score, Vote, Votes
-from human_eval.study import ERRORS, Criterion, Pair, Study, StudyKey, Task, TaskKey
+from human_eval.study import ERRORS, Pair, Study, StudyKey, Task, TaskKey
 
 
 def read_votes(study_folder: Path, judgments: Path, key_path: Path) -> Votes:
@@ -68,7 +68,8 @@ def unblind(study: Study, key: StudyKey, responses: Sequence[Response]) -> Votes
         given += [
             Score(criterion.id, system, key.items[task.item], response.judge, value)
             for criterion in (study.criteria if new else ())
-            for system, value in _values(criterion, response, places, len(task.texts))
+            for values in [criterion.kind.values(response.answers[criterion.id], len(task.texts))]
+            for system, value in ((system, values[place]) for system, place in places.items() if values)
         ]
         rows += [
             _vote(study, key, response, criterion, pair, places)
@@ -150,13 +151,6 @@ def _places(key: StudyKey, task: TaskKey, item: str) -> dict[str, int]:
         if shown is not None:
             places |= {first: shown, second: shown}
     return places
-
-
-def _values(
-    criterion: Criterion, response: Response, places: Mapping[str, int], texts: int
-) -> Iterator[tuple[str, float]]:
-    values = criterion.kind.values(response.answers[criterion.id], texts)
-    return ((system, values[place]) for system, place in places.items() if values)
 
 
 def _vote(study: Study, key: StudyKey, response: Response, criterion: str, pair: Pair, places: tuple[int, int]) -> Vote:

@@ -13,9 +13,11 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from itsdangerous import BadSignature, URLSafeSerializer
+
+from human_eval.collection.store import ResponseStore
 
 Role = Literal["judge", "admin", "everyone"]
 
@@ -48,21 +50,10 @@ class ShownForm:
     at: float
 
 
-class Keys(Protocol):
-    """What tokens depend on, as it is now: other processes may change it (see `ResponseStore`)."""
-
-    @property
-    def secret(self) -> bytes:
-        """Signs all tokens."""
-
-    def generation(self, role: Role, name: str) -> int:
-        """The number of times that the links of a visitor were revoked."""
-
-
 class Access:
-    """Creates and checks the tokens of one study."""
+    """Creates and checks the tokens of one study, by the secret and generations in its database as they are now."""
 
-    def __init__(self, keys: Keys, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, keys: ResponseStore, now: Callable[[], float] = time.time) -> None:
         self._keys, self.now = keys, now
 
     def link(self, visitor: Visitor) -> str:

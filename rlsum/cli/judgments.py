@@ -54,17 +54,13 @@ def judgments(
         told = {"left_out": dict(loaded.left_out), "notes": list(loaded.notes)}
         typer.echo(json.dumps({**counted, **told}, indent=2, ensure_ascii=False))
         return
-    _print(loaded, overview)
-    if out is not None:
-        typer.echo(f"{out}: {overview.rows:,} judgments")
-
-
-def _print(loaded: Judgments, overview: JudgmentCounts) -> None:
     console = Console()
     console.print(_counts(loaded, overview))
     console.print(_scores(overview))
     for note in loaded.notes:
         console.print(f"- {note}", markup=False, highlight=False)
+    if out is not None:
+        typer.echo(f"{out}: {overview.rows:,} judgments")
 
 
 def _counts(loaded: Judgments, overview: JudgmentCounts) -> Table:

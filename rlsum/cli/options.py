@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
 
 from rewards.options import nearest
 from rlsum.api import STANDARD as STANDARD
@@ -89,10 +91,6 @@ def report(result: MetaEvaluation | Evaluation, out: Path | None, as_json: str |
 
 def print_keys(title: str, keys: list[Key]) -> None:
     """Print keys of a configuration with their defaults, values and meanings."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
     table = Table.grid(padding=(0, 2, 0, 0))
     for key in keys:
         default = "required" if key.default == "required" else f"default {key.default}"

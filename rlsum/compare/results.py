@@ -204,9 +204,9 @@ def _system(
         ]
         return np.array(rows)
 
-    names = {
-        of: dict.fromkeys(name for each in known for name in getattr(each, of)) for of in ("metrics", "properties")
-    }
     first = cells[0]
-    columns = {of: {name: table(of, name) for name in found_names} for of, found_names in names.items()}
-    return System(first.system, first.title, first.kind, first.reward, columns["metrics"], columns["properties"])
+    columns = {
+        of: {name: table(of, name) for name in dict.fromkeys(name for each in known for name in getattr(each, of))}
+        for of in ("metrics", "properties")
+    }
+    return System(first.system, first.title, first.kind, first.reward, **columns)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -101,11 +101,7 @@ def enough(seeds: int, articles: int, of: Variances, gain: float = GAIN) -> str:
 def to_values(results: Results) -> dict[str, dict[str, float | str]]:
     """Metric -> its pooled variances, as results.json holds them."""
     found = {name: pooled(results, name) for name in results.metrics}
-    return {
-        name: {"seed": of.seed, "article": of.article, "residual": of.residual, "source": of.source}
-        for name, of in found.items()
-        if of is not None
-    }
+    return {name: asdict(of) for name, of in found.items() if of is not None}
 
 
 def read_variances(path: Path) -> dict[str, Variances]:
