@@ -36,7 +36,6 @@ from rlsum.pages.blocks import (
 from rlsum.pages.latex import to_latex
 from rlsum.pages.markdown import to_markdown
 from rlsum.pages.page import to_html, write
-from rlsum.pages.pictures import Picture
 from rlsum.pages.table import SCALE, p_words
 from rlsum.records import finite
 
@@ -62,11 +61,12 @@ def write_report(folder: Folder, cells: Sequence[Cell]) -> list[Block]:
 def blocks(folder: Folder, cells: Sequence[Cell], results: Sequence[Results]) -> list[Block]:
     """The report; ``results`` of every way of decoding, the main one first."""
     main, *others = results
-    margin = folder.comparison.margin
+    margin, runs = folder.comparison.margin, trainings(cells)
+    title = Heading(f"Which reward? {folder.path.name}", 1)
     if not main.systems:
-        return [Heading(title(folder), 1), *section("Cells without a result", tables.failures(main))]
+        return [title, *section("Cells without a result", tables.failures(main))]
     return [
-        Heading(title(folder), 1),
+        title,
         Paragraph(about(cells, main)),
         Contents(),
         *section("Findings", Bullets(list(findings(main, margin)))),
@@ -83,19 +83,14 @@ def blocks(folder: Folder, cells: Sequence[Cell], results: Sequence[Results]) ->
                 f"Decoded by {other.method}", tables.verdict_table(other, margin), tables.cross_table(other)
             )
         ),
-        *section("Training", *pictures(folder, cells)),
-        *section("Cost", tables.costs(trainings(cells))),
+        *section("Training", *draw_runs(runs, followed(folder), START)),
+        *section("Cost", tables.costs(runs)),
         *section("Where they differ most", *section_for_reading(folder, cells, main)),
         *section("Ask people", *for_people(folder, cells, main)),
         *(section("Cells without a result", tables.failures(main)) if main.failed else []),
         *section("To repeat it", *commands(folder, cells)),
         *signature_section(main.signatures.values()),
     ]
-
-
-def title(folder: Folder) -> str:
-    """The title of the report."""
-    return f"Which reward? {folder.path.name}"
 
 
 def about(cells: Sequence[Cell], results: Results) -> str:
@@ -156,12 +151,6 @@ def trainings(cells: Sequence[Cell]) -> dict[str, list[list[dict[str, Any]]]]:
 def followed(folder: Folder) -> list[str]:
     """The names of the rewards in the logs of validation."""
     return list(labelled([trained.reward for trained in folder.comparison.rewards.values()]))
-
-
-def pictures(folder: Folder, cells: Sequence[Cell]) -> list[Picture]:
-    """Learning curves, validation and rewards, a line for each system with a band over its seeds."""
-    runs = trainings(cells)
-    return draw_runs(runs, followed(folder), START) if runs else []
 
 
 def over_optimised(folder: Folder, cells: Sequence[Cell], results: Results) -> list[Block]:
