@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from rlsum.errors import UserError
@@ -61,6 +62,20 @@ def write_atomically(path: Path, content: bytes) -> None:
     """Replace a file's content: readers, also after a crash, see the old content or the new one."""
     with replacing(path) as partial, partial.open("wb") as file:
         file.write(content)
+
+
+def write_lines(path: str | Path, lines: Iterable[str]) -> int:
+    """Write lines (gzip if the name ends in .gz), all or none of them, also into a new folder; returns their number."""
+    path, count = Path(path), 0
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as partial, partial.open("wb") as file:
+        # without a time stamp, the same lines give the same bytes
+        target = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if path.suffix == ".gz" else nullcontext(file)
+        with target as written:
+            for line in lines:
+                written.write(line.encode() + b"\n")
+                count += 1
+    return count
 
 
 def sync(path: Path) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, cast
 
 from rlsum.errors import RecordError, UserError
-from rlsum.files import bytes_of, check_no_pipe
+from rlsum.files import check_no_pipe
 
 BOM = b"\xef\xbb\xbf"
 NOT_UTF8 = "not UTF-8"
@@ -132,9 +132,10 @@ def json_value(text: str | bytes, finite: bool = False) -> Any:
 def json_file(path: Path, fix: str, error: type[UserError] = RecordError) -> Any:
     """The value in a JSON file. Raises ``error``, whose message ends in ``fix``."""
     try:
-        return json_value(bytes_of(path).removeprefix(BOM))
-    except OSError as failed:
-        raise error(f"{path}: cannot be read ({failed.strerror}); {fix}") from failed
+        with opened(path) as file:
+            return json_value(file.read().removeprefix(BOM))
+    except DAMAGED as failed:
+        raise error(f"{path}: cannot be read ({getattr(failed, 'strerror', None) or failed}); {fix}") from failed
     except NotJson as failed:
         raise error(f"{path}: {failed}; {fix}") from failed
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from rewards.scoring import Inputs, ReadsColumns, columns_read
 from rlsum.errors import RecordError
-from rlsum.files import replacing
+from rlsum.files import write_lines
 from rlsum.parsing import parse
 from rlsum.readers import Read, records
 
@@ -94,15 +94,8 @@ def other_fields(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def write_outputs(path: str | Path, outputs: Iterable[Output]) -> int:
-    """Write outputs as JSONL, whole or not at all; returns how many. Creates a missing folder."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    count = 0
-    with replacing(path) as partial, partial.open("w", encoding="utf-8") as file:
-        for output in outputs:
-            file.write(to_json(output) + "\n")
-            count += 1
-    return count
+    """Write outputs as JSONL, see ``write_lines``."""
+    return write_lines(path, map(to_json, outputs))
 
 
 def to_json(output: Output) -> str:

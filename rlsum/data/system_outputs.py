@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rlsum.readers import CorpusError, Read, encoding_problem, read_file
+from rlsum.readers import CorpusError, Read, records
 from rlsum.records import Output
 
 
@@ -24,7 +24,7 @@ class OutputColumns:
 def read_articles(path: str | Path, column: str = "article", id_column: str = "id") -> dict[str, str]:
     """Articles by id, from a JSONL, CSV or parquet file. Raises CorpusError for a row without id or article."""
     articles: dict[str, str] = {}
-    for read in read_file(_existing(path)):
+    for read in _rows(path):
         article = _field(read, column)
         articles[str(_field(read, id_column))] = _text(article, read, column)
     return articles
@@ -39,7 +39,7 @@ def convert(
     CorpusError for the first row that lacks a field or an article: fewer rows would not be comparable.
     """
     read = None
-    for read in read_file(_existing(path)):
+    for read in _rows(path):
         identity = str(_field(read, columns.id))
         references = _references(read, columns.reference) if columns.reference else ()
         candidate = _text(_field(read, columns.candidate), read, columns.candidate)
@@ -61,15 +61,16 @@ def _source(read: Read, identity: str, columns: OutputColumns, articles: Mapping
     return _text(_field(read, columns.source), read, columns.source) if columns.source else ""
 
 
-def _existing(path: str | Path) -> Path:
+def _rows(path: str | Path) -> Iterator[Read]:
     if not Path(path).is_file():
         raise CorpusError(f"{path}: no such file; give a JSONL, CSV or parquet file")
-    return Path(path)
+    for read in records(Path(path)):
+        if read.problem:
+            raise CorpusError(f"{read.where}: {read.problem}; correct or delete this row")
+        yield read
 
 
 def _field(read: Read, name: str) -> Any:
-    if read.problem:
-        raise CorpusError(f"{read.where}: {read.problem}; correct or delete this row")
     if name in read.fields and read.fields[name] is None:
         raise CorpusError(f"{read.where}: {name!r} is null; correct or delete this row")
     if name not in read.fields:
@@ -80,6 +81,4 @@ def _field(read: Read, name: str) -> Any:
 def _text(value: Any, read: Read, name: str) -> str:
     if not isinstance(value, str):
         raise CorpusError(f"{read.where}: {name!r} is a {type(value).__name__}, not text")
-    if problem := encoding_problem(value):
-        raise CorpusError(f"{read.where}: {problem}; convert the file")
     return value

@@ -7,14 +7,12 @@ seeded.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rlsum.evaluation.rows import Floats
-
-Alternative = Literal["two-sided", "greater", "less"]
 
 LEVEL = 0.95
 RESAMPLES = 10_000
@@ -54,24 +52,14 @@ def bootstrap_interval(
     return Interval(float(defined.mean()), float(low), float(high), len(defined))
 
 
-def paired_permutation(
-    a: ArrayLike,
-    b: ArrayLike,
-    *,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-    alternative: Alternative = "two-sided",
-) -> float:
-    """P-value of the sign-flip permutation test that ``a`` and ``b`` (n,) score the same items equally.
+def paired_permutation(a: ArrayLike, b: ArrayLike, *, resamples: int = RESAMPLES, seed: int = 0) -> float:
+    """Two-sided p-value of the sign-flip permutation test that ``a`` and ``b`` (n,) score the same items equally.
 
     Under the null hypothesis the sign of each item's difference is random. ``p = (c + 1) / (R + 1)``, with ``c`` of
     ``R`` flips at least as extreme as the observed difference (Phipson and Smyth 2010), so p is never 0. If there are
     at most ``resamples`` flips besides the observed one, all are tried and p is exact. NaN if no item is defined in
-    both. ``alternative="greater"`` tests whether ``a`` exceeds ``b``.
-    Raises ValueError for empty or unequally long vectors, an unknown alternative, resamples below 1.
+    both. Raises ValueError for empty or unequally long vectors, resamples below 1.
     """
-    if alternative not in ("two-sided", "greater", "less"):
-        raise ValueError(f"alternative={alternative!r} is unknown; use two-sided, greater or less")
     _check_resampling(LEVEL, resamples)
     first, second = _vector("a", a), _vector("b", b)
     if len(first) != len(second):
@@ -79,14 +67,10 @@ def paired_permutation(
     differences = (first - second)[~np.isnan(first - second)]
     if not len(differences):
         return float("nan")
-    if alternative == "less":
-        differences = -differences
     observed = differences.sum()
     totals = 2 * flipped_sums(differences, resamples, seed) - observed  # sum of kept minus sum of flipped
-    if alternative == "two-sided":
-        totals, observed = np.abs(totals), abs(observed)
     tolerance = 1e-12 * np.abs(differences).sum()  # sums in another order differ by rounding
-    extreme = int((totals >= observed - tolerance).sum())
+    extreme = int((np.abs(totals) >= abs(observed) - tolerance).sum())
     return (extreme + 1) / (len(totals) + 1)
 
 

@@ -18,7 +18,7 @@ from typing import Any
 from rlsum.errors import RecordError
 from rlsum.judgments.collection import Joint, Judgments, joint_systems, keep, mean
 from rlsum.judgments.records import Judgment
-from rlsum.judgments.tables import finite, parsing, read_json_lines, read_tsv
+from rlsum.judgments.tables import finite, parsing, read_objects, read_tsv
 from rlsum.readers import json_value
 
 PROMPTS = ("overall", "grammar", "redundancy")
@@ -59,7 +59,7 @@ def _table(path: Path) -> Iterator[Judgment]:
 
 def _bundles(folder: Path) -> Iterator[Judgment]:
     texts, articles = _texts(folder / "data.tar.gz"), _articles(folder / "articles.jsonl")
-    for where, row in read_json_lines(folder / "lqual.jsonl"):
+    for where, row in read_objects(folder / "lqual.jsonl"):
         with parsing(where, "a judgment with id, system and prompts, and with a text and a reference in data.tar.gz"):
             key = str(row["id"]), str(row["system"])
             human = {name: row["prompts"][name]["human"] for name in (*PROMPTS, "hter")}
@@ -106,4 +106,4 @@ def _texts(path: Path) -> dict[tuple[str, str], str]:
 def _articles(path: Path) -> dict[str, str]:
     if not path.exists():
         return {}
-    return {str(row["id"]): str(row["text"]) for _, row in read_json_lines(path) if {"id", "text"} <= row.keys()}
+    return {str(row["id"]): str(row["text"]) for _, row in read_objects(path) if {"id", "text"} <= row.keys()}

@@ -15,7 +15,7 @@ from pathlib import Path
 from rlsum.errors import RecordError
 from rlsum.judgments.collection import Judgments, mean
 from rlsum.judgments.records import Judgment
-from rlsum.judgments.tables import finite, first_row, parsing, read_csv, read_json_lines
+from rlsum.judgments.tables import finite, first_row, parsing, read_csv, read_objects
 
 SYSTEMS = {"SUM": "model", "HUMAN_SUM": "human"}
 ANSWERS = ("Invalid", "Rare", "Specific", "Average", "Typical", "Very Typical")  # 1 to 6
@@ -74,7 +74,7 @@ def _ids(items: Iterable[_Item]) -> list[str]:
 
 
 def _lines(path: Path) -> Iterator[_Item]:
-    for where, row in read_json_lines(path):
+    for where, row in read_objects(path):
         with parsing(where, "a summary of HUSE"):
             judgments = [_answer(value, where) for value in row["judgments"]]
             workers = [str(worker) for worker in row["workers"]]

@@ -19,7 +19,7 @@ import numpy as np
 from rlsum.errors import RecordError
 from rlsum.judgments.collection import Judgments, keep
 from rlsum.judgments.records import Judgment
-from rlsum.judgments.tables import finite, parsing, read_json_lines
+from rlsum.judgments.tables import finite, parsing, read_objects
 
 RECALL = "litepyramid_recall"
 PICKLES = ("abs.pkl", "ext.pkl")
@@ -47,7 +47,7 @@ def realsumm(path: Path, *, duplicate_systems: bool = False) -> Judgments:
 
 
 def _articles(path: Path) -> Iterator[Judgment]:
-    for where, row in read_json_lines(path):
+    for where, row in read_objects(path):
         with parsing(where, "an article of REALSumm"):
             for system, entry in row["systems"].items():
                 # `summary`, if not null, is `summary_raw` in other tokens; the raw text treats all systems alike.

@@ -7,7 +7,6 @@ score may be null. An unknown field is an error, because a misspelt one would be
 
 from __future__ import annotations
 
-import gzip
 import json
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -20,7 +19,7 @@ from pydantic import FiniteFloat
 
 from rlsum import parsing
 from rlsum.errors import RecordError
-from rlsum.files import replacing
+from rlsum.files import write_lines
 from rlsum.judgments.tables import MISSING
 from rlsum.readers import Read, jsonl, records
 
@@ -124,19 +123,8 @@ def unique(located: Iterable[tuple[str, Judgment]]) -> Iterator[Judgment]:
 
 
 def write_jsonl(path: str | Path, judgments: Iterable[Judgment]) -> int:
-    """Write judgments (gzip if the name ends in .gz), completely or not at all; returns their number."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    count = 0
-    with replacing(path) as partial, partial.open("wb") as file:
-        # Without a time stamp, the same judgments give the same bytes.
-        target = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if path.suffix == ".gz" else file
-        for judgment in judgments:
-            target.write(judgment.to_json().encode() + b"\n")
-            count += 1
-        if target is not file:
-            target.close()
-    return count
+    """Write judgments as JSONL, see ``write_lines``."""
+    return write_lines(path, (judgment.to_json() for judgment in judgments))
 
 
 def parse(row: Read, columns: Collection[str] = ()) -> Judgment:

@@ -15,7 +15,7 @@ from typing import Any
 
 from rlsum.errors import RecordError
 from rlsum.files import bytes_of
-from rlsum.readers import DAMAGED, NotJson, json_value, jsonl
+from rlsum.readers import DAMAGED, json_value, jsonl
 
 MISSING = ("", "NA", "NaN", "nan")
 
@@ -142,28 +142,12 @@ def _content(path: Path) -> bytes:
         raise RecordError(f"{path}: cannot be read ({error}); give the path of a complete file") from error
 
 
-def read_json_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(file:line, object) for each line of a JSONL file. Raises RecordError for a line that is not a JSON object."""
+def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(place, object) for each object of JSONL, or of a JSON list. Raises RecordError for anything else."""
     for row in jsonl(path):
         if row.problem:
-            raise RecordError(f"{row.where}: {row.problem}; one object per line is expected")
+            raise RecordError(f"{row.where}: {row.problem}; one object per line, or a list of objects, is expected")
         yield row.where, row.fields
-
-
-def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(place, object) for each object of a JSON list, or of JSONL. Raises RecordError for anything else."""
-    text = read_text(path)
-    if not text.lstrip().startswith("["):
-        yield from read_json_lines(path)
-        return
-    try:
-        rows = json_value(text)
-    except NotJson as error:
-        raise RecordError(f"{path}: {error}; copy it again") from error
-    for number, row in enumerate(rows, 1):
-        if not isinstance(row, dict):
-            raise RecordError(f"{path}, number {number}: a {type(row).__name__}, not an object")
-        yield f"{path}, number {number}", row
 
 
 def find_file(folder: Path, pattern: str) -> Path | None:

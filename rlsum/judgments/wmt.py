@@ -21,7 +21,7 @@ from pathlib import Path
 from rlsum.errors import RecordError
 from rlsum.judgments.collection import Joint, Judgments, joint_systems, keep, words
 from rlsum.judgments.records import Judgment
-from rlsum.judgments.tables import check_columns, find_file, finite, parsing, read_json_lines, read_lines, read_tsv
+from rlsum.judgments.tables import check_columns, find_file, finite, parsing, read_lines, read_objects, read_tsv
 
 UNNAMED = "unnamed"  # the data of 2015 and 2016 do not name systems
 JOINT = "+"  # joins the names of systems with the same text
@@ -93,7 +93,7 @@ def _table(path: Path) -> Iterator[tuple[Judgment, str]]:
 
 def _json(path: Path) -> Iterator[tuple[Judgment, str]]:
     year = re.search(r"(?<!\d)(?:20)?(1[5-9])(?!\d)", path.name)
-    for number, (where, row) in enumerate(read_json_lines(path), 1):
+    for number, (where, row) in enumerate(read_objects(path), 1):
         with parsing(where, "a judgment with lang, candidate, reference, and score or rating"):
             score = finite(row["score"] if "score" in row else row["rating"], f"{where}: score")
             texts = str(row["candidate"]), str(row["reference"]), str(row.get("source") or "")

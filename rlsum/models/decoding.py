@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Literal
 
 from pydantic import ConfigDict, Field
@@ -41,14 +41,7 @@ class Decoding:
     @property
     def sampling(self) -> Sampling:
         """What method sample draws from."""
-        return Sampling(
-            temperature=self.temperature,
-            top_k=self.top_k,
-            top_p=self.top_p,
-            min_length=self.min_length,
-            block_ngrams=self.block_ngrams,
-            max_length=self.max_length,
-        )
+        return Sampling(**{option.name: getattr(self, option.name) for option in fields(Sampling)})
 
     def searching(self) -> Decoding:
         """The same options by beam search; greedy where the beam is 1."""

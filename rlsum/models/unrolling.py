@@ -17,7 +17,7 @@ from rlsum.models import search
 from rlsum.models.encoder import Encoded, State
 from rlsum.models.search import Chooser
 from rlsum.models.summarizer import Tokens
-from rlsum.models.word_scores import WordColumns, WordOdds, precision
+from rlsum.models.word_scores import WordOdds, precision
 
 
 class StepOutput(NamedTuple):
@@ -44,20 +44,14 @@ class Unrolled(NamedTuple):
     odds: WordOdds | None = None
 
 
-class Decoder(Protocol):
+class Decoder(search.Decoder, Protocol):
     """A model that is unrolled."""
-
-    def start(self, encoded: Encoded) -> State:
-        """The state before the first word."""
 
     def step(self, encoded: Encoded, state: State, embedded: Tensor) -> tuple[StepOutput, State]:
         """Read the embedding (R, E) of the previous word; see PointerGenerator."""
 
     def embedder(self) -> Callable[[Tensor], Tensor]:
         """Extended ids (R,) -> embeddings (R, E), for all steps."""
-
-    def word_columns(self) -> WordColumns:
-        """The output layer, prepared once for all steps of a decoding."""
 
     def word_odds(self, capacity: int) -> WordOdds:
         """Room for the odds of all words after ``capacity`` outputs."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 RISE = 0.01  # of its start: by less the reward has not risen
@@ -50,8 +50,8 @@ def news(history: Sequence[Values], metrics: Sequence[str]) -> list[str]:
     """
     said: dict[str, float] = {}
     new: list[Sign] = []
-    for _, found in _by_validation(history, metrics):
-        new = [sign for sign in found if sign.size >= WORSE * said.get(sign.name, 0.0)]
+    for now in history[1:]:
+        new = [sign for sign in signs(history[0], now, metrics) if sign.size >= WORSE * said.get(sign.name, 0.0)]
         said |= {sign.name: sign.size for sign in new}
     return [sign.sentence for sign in new]
 
@@ -59,16 +59,11 @@ def news(history: Sequence[Values], metrics: Sequence[str]) -> list[str]:
 def summary(history: Sequence[Values], metrics: Sequence[str]) -> list[str]:
     """Every sign of a run, each at the validation where it was largest."""
     worst: dict[str, tuple[float, str]] = {}
-    for now, found in _by_validation(history, metrics):
-        for sign in found:
+    for now in history[1:]:
+        for sign in signs(history[0], now, metrics):
             if sign.size > worst.get(sign.name, (0.0, ""))[0]:
                 worst[sign.name] = sign.size, f"after {now['step']} updates {sign.sentence}"
     return [sentence for _, sentence in worst.values()]
-
-
-def _by_validation(history: Sequence[Values], metrics: Sequence[str]) -> Iterator[tuple[Values, list[Sign]]]:
-    for now in history[1:]:
-        yield now, signs(history[0], now, metrics)
 
 
 def _value(values: Values, name: str) -> float:

@@ -42,7 +42,7 @@ def test_scores_are_shares_of_votes(tmp_path):
     ("content", "told"),
     [
         ({}, "KeyError: 'article_id'"),
-        ([{"article_id": "a"}], "number 1: .*KeyError: 'writer_id'"),
+        ([{"article_id": "a"}], "row 1: .*KeyError: 'writer_id'"),
         ([vote("j", "Maybe")], "a1/w1 .*KeyError: 'maybe'"),
         ([vote("j", "True"), vote("k", "True", text="Another.")], "of a1/w1 have different texts"),
         ([], "no judgments"),
