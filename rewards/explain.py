@@ -83,7 +83,6 @@ def explain(reward: Reward, candidate: str, reference: str) -> Explanation:
 
 
 def _explainer(reward: Any) -> Callable[[Any, str, str, float], Explanation]:
-    """The function that explains rewards of this kind. Raises RewardError where there is none."""
     if hasattr(reward, "document"):
         return _flow
     if isinstance(getattr(reward, "space", None), ZhaoSpace):
@@ -165,6 +164,5 @@ def _matches(reward: Rouge, candidate: str, reference: str, score: float) -> Exp
 
 
 def _tokens(labels: Sequence[str], points: Points) -> tuple[ExplainedItem, ...]:
-    """Tokens or n-grams in their order."""
     pairs = enumerate(zip(labels, points.weights, strict=True))
     return tuple(ExplainedItem(label, "token", 0, place, float(weight)) for place, (label, weight) in pairs)

@@ -76,7 +76,6 @@ class Plain(BaseReward):
         return f"{self.name} returned NaN" if score != score else None
 
     def _arguments(self, inputs: Inputs) -> BoundArguments:
-        """The inputs that the parameters name."""
         called = inspect.signature(self.function)
         given = {**(inputs.columns or {}), **dict(zip(TEXTS, inputs, strict=False))}
         arguments: dict[str, Any] = {}

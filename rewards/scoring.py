@@ -136,7 +136,10 @@ class ReferenceReward(BaseReward):
 
     def reason(self, item: Item) -> str | None:
         """Why no reference can be scored; None where one can."""
-        return undefined_reason(item.references, self._unscorable)
+        if not item.references:
+            return "it has no reference"
+        reasons = [self._unscorable(text) for text in item.references]
+        return None if None in reasons else f"its reference {reasons[0]}"
 
 
 def checked(reward: ReadsColumns, inputs: Inputs) -> Inputs:
@@ -211,31 +214,17 @@ def references_of(name: str, inputs: Inputs) -> Sequence[Sequence[str]]:
 
 
 def score_items(
-    candidates: Sequence[str],
-    references: Sequence[Sequence[str]],
-    unscorable: Unscorable,
-    best: Callable[[str, list[str]], float],
-    floor: float,
+    name: str, inputs: Inputs, unscorable: Unscorable, best: Callable[[str, list[str]], float]
 ) -> NDArray[np.float64]:
-    """One score a candidate, ``(n,)``: NaN, the floor, or ``best(candidate, the references that can be scored)``."""
+    """One score a candidate, ``(n,)``: NaN, 0 (the floor), or ``best(candidate, references that can be scored)``."""
     import numpy as np
 
-    scores = np.full(len(candidates), np.nan)
-    for row, (candidate, texts) in enumerate(zip(candidates, references, strict=True)):
+    scores = np.full(len(inputs.candidates), np.nan)
+    for row, (candidate, texts) in enumerate(zip(inputs.candidates, references_of(name, inputs), strict=True)):
         usable = [text for text in texts if unscorable(text) is None]
         if usable:
-            scores[row] = floor if unscorable(candidate) is not None else best(candidate, usable)
+            scores[row] = 0.0 if unscorable(candidate) is not None else best(candidate, usable)
     return scores
-
-
-def undefined_reason(references: Sequence[str] | None, unscorable: Unscorable) -> str | None:
-    """Why an item with these references is NaN, or None when it is defined."""
-    if not references:
-        return "it has no reference"
-    reasons = [unscorable(text) for text in references]
-    if any(reason is None for reason in reasons):
-        return None
-    return f"its reference {reasons[0]}"
 
 
 def signature(name: str, **fields: object) -> str:

@@ -127,7 +127,6 @@ def _scan(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _written(value: Any) -> str:
-    """A value as text in a spec."""
     if isinstance(value, Mapping | Spec):
         return str(as_spec(value))
     text = "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

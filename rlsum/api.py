@@ -265,7 +265,6 @@ def _path(path: str | Path | None) -> Path | None:
 
 
 def _overrides(given: Overrides) -> list[str]:
-    """As the command line has them."""
     if isinstance(given, Mapping):
         return [f"{key}={json.dumps(value)}" for key, value in given.items()]
     return list(given)

@@ -57,7 +57,6 @@ class DataConfig:
     columns: tuple[str, ...] = ()  # further columns, for rewards that read them
 
     def __post_init__(self) -> None:
-        """Reject further columns that a record of outputs has already."""
         taken = [name for name in self.columns if name in RECORD_FIELDS]
         if taken:
             raise ValueError(f"columns: {taken[0]!r} is a field of every output; rename the column")
@@ -175,7 +174,6 @@ class Config:
     metrics: tuple[RewardSpec, ...] = ("rouge-1", "rouge-2", "rouge-l")
 
     def __post_init__(self) -> None:
-        """Reject sections that do not fit each other, with every reason."""
         objective, training, faults = self.objective, self.training, []
         if self.chooses_by == "reward" and not objective.rewarded:
             faults.append("training.choose_by=reward: objective.kind=mle has no reward; use likelihood, or a metric")

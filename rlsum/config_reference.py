@@ -80,7 +80,6 @@ def default(field: Any) -> str:
 
 
 def _values(hint: Any) -> tuple[str, ...]:
-    """The texts that a type allows, if it lists them."""
     if get_origin(hint) is Literal:
         return tuple(str(value) for value in get_args(hint))
     return next((found for part in get_args(hint) if (found := _values(part))), ())

@@ -79,7 +79,6 @@ class Objective:
     label_smoothing: float = Field(default=0.0, ge=0, lt=1)
 
     def __post_init__(self) -> None:
-        """Reject keys that do not fit each other, with every reason."""
         if faults := [*self._missing(), *self._misplaced()]:
             raise ValueError("; ".join(faults))
 

@@ -57,7 +57,6 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
 
 
 def _fault(fault: Any) -> str:
-    """The first fault that pydantic found, in words."""
     if not fault["loc"]:  # half a surrogate pair, or hundreds of levels
         return f"not valid JSON ({fault['ctx']['error']})"
     *places, name = (str(place + 1 if isinstance(place, int) else place) for place in fault["loc"])

@@ -211,5 +211,4 @@ def _log_sums(cosines: Tensor, by_column: Tensor, temperature: float) -> Tensor:
 
 
 def _blocks(cosines: Tensor) -> tuple[Tensor, ...]:
-    """Rows in runs of at most ``BLOCK`` entries."""
     return cosines.split(max(1, BLOCK // cosines.shape[1]))

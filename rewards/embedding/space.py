@@ -142,7 +142,6 @@ class Space(PointSpace):
         }
 
     def _centred(self, vectors: list[Tensor]) -> list[Tensor]:
-        """The vectors of one side of a group, centred."""
         if self.centering == "none":
             return vectors
         if self.centering == "dimension":

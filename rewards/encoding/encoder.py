@@ -126,7 +126,6 @@ class Encoder:
 
 
 def _joined(parts: Sequence[tuple[Window, Tensor]]) -> EncodedTexts:
-    """The windows of one text with their vectors, joined."""
     import torch
 
     ids = tuple(number for window, _ in parts for number in window.ids[window.keep])

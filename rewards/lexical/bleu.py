@@ -50,8 +50,7 @@ class Bleu(ReferenceReward):
         Several references count together, as in sacrebleu: each n-gram counts as often as in the reference with most of
         it, and the length is that of the reference closest in length.
         """
-        references = references_of(self.name, inputs)
-        return score_items(inputs.candidates, references, self._unscorable, self._score, floor=0.0)
+        return score_items(self.name, inputs, self._unscorable, self._score)
 
     @property
     def heading(self) -> str:
@@ -148,8 +147,7 @@ class BleuStar(ReferenceReward):
 
         NaN if no reference has enough words: one or, with ``zero_order=zero``, four.
         """
-        references = references_of(self.name, inputs)
-        return score_items(inputs.candidates, references, self._unscorable, self._best, floor=0.0)
+        return score_items(self.name, inputs, self._unscorable, self._best)
 
     @property
     def signature(self) -> str:

@@ -76,7 +76,6 @@ def _check_pair(where: str, text: object, score: object) -> None:
 
 
 def _pair_of(where: str, line: bytes) -> tuple[str, float]:
-    """One line of the file as a checked pair."""
     try:
         row = json.loads(line.decode("utf-8"))
     except (ValueError, RecursionError) as error:  # also bytes that are not UTF-8, long integers, deep nesting

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from rewards.errors import RewardError, Unavailable
 from rewards.lexical.words import REMEMBERED, Words, stem, tokenizer_of
-from rewards.scoring import Inputs, ReferenceReward, library, references_of, score_items, signature
+from rewards.scoring import Inputs, ReferenceReward, library, score_items, signature
 
 Stages = Literal["exact", "exact-stem", "exact-stem-synonym"]
 
@@ -119,8 +119,7 @@ class Meteor(ReferenceReward):
         0 for a candidate without a word, NaN if no reference has one. A text of m words scores
         ``1 - gamma / m**beta`` with itself, the highest score for that reference.
         """
-        references = references_of(self.name, inputs)
-        return score_items(inputs.candidates, references, self._unscorable, self._best, floor=0.0)
+        return score_items(self.name, inputs, self._unscorable, self._best)
 
     @property
     def signature(self) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rewards.lexical.words import REMEMBERED, ngrams, tokenizer_of
-from rewards.scoring import HEADED, Inputs, ReferenceReward, library, references_of, score_items, signature
+from rewards.scoring import HEADED, Inputs, ReferenceReward, library, score_items, signature
 from rewards.text import sentences as texts
 
 Counts = NDArray[np.float64]
@@ -196,8 +196,7 @@ class Rouge(ReferenceReward):
 
         With several references the one with the best F1 counts, also for precision and recall (as in rouge-score).
         """
-        references = references_of(self.name, inputs)
-        return score_items(inputs.candidates, references, self._unscorable, self._best, floor=0.0)
+        return score_items(self.name, inputs, self._unscorable, self._best)
 
     @property
     def heading(self) -> str:
@@ -244,7 +243,6 @@ class Rouge(ReferenceReward):
         return tokenizer_of(self.tokenizer, self.stemmer)(text)
 
     def _read(self, text: str) -> Sequence[str] | Sentences:
-        """What the formula compares."""
         return self._tokens(text) if self.split is None else self._sentences(text)
 
     def _sentences(self, text: str) -> Sentences:

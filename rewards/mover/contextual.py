@@ -93,10 +93,9 @@ class ContextualMover(Mover):
         def unscorable(text: str) -> str | None:
             return None if text in items else "holds no word to weigh"
 
-        return score_items(candidates, references, unscorable, best, floor=0.0)
+        return score_items(self.name, Inputs(candidates, references), unscorable, best)
 
     def _items(self, texts: Sequence[str]) -> dict[str, Items]:
-        """The items of each text that has some."""
         texts = list(dict.fromkeys(texts))
         words_of = {text: words for text, words in zip(texts, self._words(texts), strict=True) if words}
         encoded = self._encoded(word for words in words_of.values() for word in words)

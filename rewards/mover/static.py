@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rewards.encoding.vectors import StaticVectors, VectorSource, load_once
 from rewards.mover.items import Document, Items, Mover, Rows, VectorScaling, items_of, mover_similarity, without_words
-from rewards.scoring import Inputs, library, references_of, score_items, signature
+from rewards.scoring import Inputs, library, score_items, signature
 from rewards.text.sentences import Reader, Sentences, StopWords, content_words, located_words
 
 UnknownWords = Literal["zero", "drop"]
@@ -55,7 +55,6 @@ def _space(source: VectorSource, normalize: VectorScaling, unknown: UnknownWords
 
 @lru_cache(maxsize=8)
 def _reader(space: WordSpace, stopwords: StopWords) -> Reader[int]:
-    """Reads texts as rows."""
     return Reader(stopwords, space.row)
 
 
@@ -71,8 +70,7 @@ class StaticMover(Mover):
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64 in [0, 1]: the best of a candidate's references."""
-        references = references_of(self.name, inputs)
-        return score_items(inputs.candidates, references, self._unscorable, self._best, floor=0.0)
+        return score_items(self.name, inputs, self._unscorable, self._best)
 
     @property
     def heading(self) -> str:

@@ -99,11 +99,9 @@ class Cached(Wrapper):
         return self.reward.undefined(*item)
 
     def __getstate__(self) -> dict[str, Any]:
-        """For pickling: options, without scores and the open file."""
         return {**self.__dict__, "_kept": OrderedDict(), "_store": None}
 
     def _key(self, item: Item) -> bytes:
-        """The hash of the signature and the content of one item."""
         if self._prefix is None:
             check_alone(self.name, self.reward)
             self._prefix = self.reward.signature

@@ -110,7 +110,6 @@ class Limited(Wrapper):
         self._pool.stop()
 
     def __getstate__(self) -> dict[str, Any]:
-        """For pickling: options without workers."""
         return {key: value for key, value in self.__dict__.items() if not key.startswith("_")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -128,7 +128,6 @@ def _split(data: Path, name: str, overwrite: bool, found: Look) -> tuple[dict[st
 
 
 def _values(data: Path, name: str, files: dict[str, Path], found: Look) -> dict[str, object]:
-    """What the templates leave open."""
     epochs = 10
     steps = min(20_000, max(200, found.rows * epochs // 16))
     spec = "" if found.english else UNICODE
@@ -166,7 +165,6 @@ def _quoted(name: str) -> str:
 
 
 def _notes(found: Look) -> list[str]:
-    """What the look found, for the user to check."""
     articles, summaries = found.sources, found.references
     lines = [
         f"articles: column {found.source!r}, {articles[0]} tokens in the middle; summaries: {found.reference!r}, "

@@ -138,7 +138,6 @@ def _line(validation: EpochValidation, best: bool) -> str:
 
 
 def _print(fitted: Fitted, before: dict[str, Correlations], after: dict[str, Correlations]) -> None:
-    """Print correlations with people before and after: the mean in validation, and the test by group."""
     from rlsum.metric_fitting.correlations import average
 
     assert fitted.best is not None

@@ -36,7 +36,6 @@ def rewards(
 
 
 def _verify() -> None:
-    """A row a metric; exit code 1 where scores differ."""
     from rewards.verification import verify
 
     table = Table("metric", "oracle", "largest difference", "", box=None, padding=(0, 2, 0, 0))
@@ -66,7 +65,6 @@ def _overview() -> RenderableType:
 
 
 def _explanation(name: str) -> RenderableType:
-    """What the reward computes, what a call returns, its options, its source, and an example."""
     import rewards as registry
     from rewards.documentation import flowing
 

@@ -86,7 +86,6 @@ def score(
 
 
 def _pairs(files: list[Path], records: Path | None, candidates: Path | None, references: list[Path]) -> Pairs:
-    """The pairs that the options name."""
     from rlsum.scoring.pairs import Records, Texts
 
     if candidates is not None or references:

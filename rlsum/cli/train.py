@@ -61,7 +61,6 @@ def train(
 
 
 def _explain(section: str) -> None:
-    """Print every key of a section with its default, values and meaning."""
     from rlsum import config_reference as reference
 
     named = [name for name in reference.SECTIONS if section in ("all", name.partition(" ")[0])]

@@ -176,7 +176,6 @@ def _cache() -> Path:
 
 
 def _load(load: Callable[..., Any], path: str, cache: str | None = None) -> Any:
-    """Call a function of `datasets` with a hub name or a folder."""
     name, config, revision = _hub_name(path)
     try:
         return load(name, config, revision=revision, cache_dir=cache)

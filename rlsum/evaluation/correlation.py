@@ -122,7 +122,6 @@ def why_undefined(rows: Rows, level: Level, over: int) -> str:
 
 
 def _why_flat(rows: Rows, statistic: Statistic, level: Level) -> str:
-    """The reason why a statistic of enough rows is undefined."""
     if constant(rows.human):
         return "the human scores are constant"
     if constant(rows.metric):

@@ -129,7 +129,6 @@ def articles(corpus: str, config: Config, how: Generating, choice: SampleChoice 
 
 
 def _check_choice(choice: SampleChoice, rows: datasets.Dataset, corpus: str) -> None:
-    """Raise an error where an article lacks a column that the reward reads, or the reward cannot choose."""
     from rlsum.records import ColumnCheck
 
     check = ColumnCheck([choice.reward])

@@ -45,7 +45,6 @@ class SummaryTask:
     choice: SampleChoice | None = None
 
     def __post_init__(self) -> None:
-        """Reject a choice among texts that are no samples."""
         if self.choice is not None and self.decoding.method != "sample":
             raise ValueError(f"decoding.method={self.decoding.method!r}: a choice needs samples; use 'sample'")
 

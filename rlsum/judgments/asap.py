@@ -176,7 +176,6 @@ def _selected(
 def _references(
     rows: Sequence[Judgment], selection: Selection, best_score: float
 ) -> tuple[dict[str, list[Judgment]], str]:
-    """The references of each set, and a note that names them."""
     groups: dict[str, list[Judgment]] = {}
     if selection.reference_ids:
         ids = words(selection.reference_ids)

@@ -190,8 +190,6 @@ class _Gather(torch.autograd.Function):
 
 
 class _Read(torch.autograd.Function):
-    """One step's context."""
-
     @staticmethod
     def forward(ctx: Any, attention: Tensor, states: Tensor, rows: _Rows, learners: _Rows, work: _Workspace) -> Tensor:
         ctx.rows, ctx.work = learners, work

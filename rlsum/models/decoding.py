@@ -35,7 +35,6 @@ class Decoding:
     top_p: float = Field(default=1.0, gt=0, le=1)
 
     def __post_init__(self) -> None:
-        """Reject a minimum length that is not below the maximum."""
         _check_lengths(self.min_length, self.max_length)
 
     @property
@@ -68,7 +67,6 @@ class Sampling:
     max_length: int | None = Field(default=None, ge=1)
 
     def __post_init__(self) -> None:
-        """Reject a minimum length that is not below the maximum."""
         if self.max_length is not None:
             _check_lengths(self.min_length, self.max_length)
 

@@ -111,7 +111,6 @@ class PointerGeneratorForSummarization(PreTrainedModel):
         return self.network.to_text(batch, self.network.generate(batch, decoding))
 
     def _words(self, text: str) -> list[str]:
-        """The words of a text as the run read its articles."""
         reading = self.config.reading
         if not reading:
             raise ValueError("config.json does not say how the run read texts; give each article as a list of words")

@@ -64,8 +64,6 @@ class Decoder(search.Decoder, Protocol):
 
 
 class _Trace:
-    """Collects the outputs of steps."""
-
     def __init__(self) -> None:
         self.outputs: list[StepOutput] = []
         self.overlaps: list[Tensor] = []

@@ -103,7 +103,6 @@ def _draw(axes: Axes, panel: Panel) -> None:
 
 
 def _legend(figure: Figure) -> None:
-    """One legend for all panels, below them."""
     entries: dict[str, Any] = {}
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):

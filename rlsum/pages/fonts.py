@@ -77,7 +77,6 @@ def _shapes() -> bool:
 
 @cache
 def _letters(family: str) -> frozenset[int]:
-    """The code points of a family."""
     from matplotlib import font_manager
 
     path = font_manager.findfont(font_manager.FontProperties(family=[family]), fallback_to_default=False)

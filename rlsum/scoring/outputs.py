@@ -121,7 +121,6 @@ def read_systems(paths: Sequence[Path], references: Sequence[Path] = ()) -> dict
 
 
 def _lines(path: Path, references: Sequence[Path]) -> list[Output]:
-    """The lines of a file as the outputs of the system that it is named after."""
     texts = Texts(path, tuple(references))
     texts.check()
     return [_output(row, path.name.split(".")[0]) for row in texts]

@@ -99,7 +99,6 @@ class Scoring:
             yield done, future.result()
 
     def _ask(self, question: list[Row] | None) -> Any:
-        """The answer of the next idle worker."""
         worker = self.idle.get()
         try:
             return worker.ask(question)

@@ -155,7 +155,6 @@ def _claim(run: Path, resume: bool) -> IO[bytes]:
 
 
 def _describe(config: Config, model: Model, facts: Mapping[str, Any]) -> None:
-    """Write the files of a new run folder."""
     run = Path(config.run)
     if keeps_start(config):
         checkpoint.save_start(run, model)

@@ -74,7 +74,6 @@ class Trainer:
     stopped: Signals | None = None
 
     def __post_init__(self) -> None:
-        """Place the model and make its optimiser."""
         training = self.config.training
         self.run = Path(self.config.run)
         self.processes = Processes.of(self.accelerator)
@@ -184,7 +183,6 @@ class Trainer:
     # ---- one update -----------------------------------------------------------------------------------------------
 
     def _update(self) -> None:
-        """Losses and gradients of the update's batches, then one step of the optimiser."""
         training, number = self.config.training, self.progress.step
         torch.manual_seed(hash((training.seed, number, self.processes.rank)) % 2**63)
         for group in self.optimizer.param_groups:
@@ -235,7 +233,6 @@ class Trainer:
         return total, log
 
     def _batches(self, rows: Sequence[int], size: int) -> list[Batch]:
-        """Articles, ``size`` at a time."""
         parts = [rows[start : start + size] for start in range(0, len(rows), size)]
         return [self.model.collate(self.train_rows[part]).to(self.accelerator.device) for part in parts]
 

@@ -144,7 +144,6 @@ def build(
 
 
 def _items(given: int | None, aligned: AlignedOutputs) -> int:
-    """The number of articles: as given, else the default, or all if there are fewer."""
     if given is not None or len(aligned.articles) >= design.StudyDesign.items:
         return design.StudyDesign.items if given is None else given
     there = counted(len(aligned.articles), "article")

@@ -72,7 +72,6 @@ def collect(
 
 
 def _write_practice(study: Study, files: list[Path], out: Path) -> None:
-    """The answers of the training round, in a file of their own."""
     answers = [row for path in files if path.suffix == ".sqlite" for row in read_practice_database(path, study)]
     write_practice(out, study, answers)
     assert study.training is not None

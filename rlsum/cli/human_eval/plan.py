@@ -143,7 +143,6 @@ def _assumed(
     pilot: Path | None,
     primary: str,
 ) -> tuple[Assumptions, str]:
-    """The assumptions and their source in words."""
     from human_eval.planning.plan import SPREAD, from_pilot
     from human_eval.planning.simulation import Assumptions
 
