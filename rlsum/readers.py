@@ -174,20 +174,18 @@ def jsonl(path: Path) -> Iterator[Read]:
     """Rows of a JSONL file, or of a file that is one JSON list. Raises RecordError if it cannot be read to its end."""
     if is_list(path):
         for number, row in enumerate(json_file(path, "give one object a line, or a list of objects"), 1):
-            fields, problem = (row, "") if isinstance(row, dict) else ({}, "not a JSON object")
-            yield Read(f"{path}, row {number}", _name(path, number), fields, problem)
+            yield Read(f"{path}, row {number}", _name(path, number), *_object(row))
         return
     for number, (where, line) in enumerate(lines(path), 1):
         if line.strip():
-            fields, problem = _json_object(line)
-            yield Read(where, _name(path, number), fields, problem)
+            try:
+                found = _object(json_value(line))
+            except NotJson as error:
+                found = {}, str(error)
+            yield Read(where, _name(path, number), *found)
 
 
-def _json_object(line: bytes) -> tuple[dict[str, Any], str]:
-    try:
-        row = json_value(line)
-    except NotJson as error:
-        return {}, str(error)
+def _object(row: Any) -> tuple[dict[str, Any], str]:
     return (row, "") if isinstance(row, dict) else ({}, "not a JSON object")
 
 

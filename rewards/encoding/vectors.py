@@ -29,19 +29,12 @@ class StaticVectors:
     """Words and their vectors: ``table`` is ``(n, d)`` float32, ``index`` maps a word to its row.
 
     ``digest`` is a hash of the whole content (12 hex digits), the same for a file and its gzip and independent of
-    the ``words`` kept. ``duplicates`` counts repeated words, whose later lines are left out.
+    the ``words`` kept. Of a repeated word the first line counts.
     """
 
     table: NDArray[np.float32]
     index: dict[str, int]
     digest: str
-    duplicates: int = 0
-
-    def __contains__(self, word: object) -> bool:
-        return word in self.index
-
-    def __len__(self) -> int:
-        return len(self.index)
 
     @property
     def width(self) -> int:
@@ -157,7 +150,7 @@ class _Reader:
         self.hash = hashlib.sha256()
         self.index: dict[str, int] = {}
         self.blocks: list[NDArray[np.float32]] = []
-        self.width = self.seen = self.duplicates = 0
+        self.width = self.seen = 0
         self.stated: int | None = None
         self.number = 0  # of the last line read
 
@@ -173,7 +166,7 @@ class _Reader:
                 "download it again"
             )
         table = np.concatenate(self.blocks) if self.blocks else np.empty((0, self.width), np.float32)
-        return StaticVectors(table, self.index, self.hash.hexdigest()[:12], self.duplicates)
+        return StaticVectors(table, self.index, self.hash.hexdigest()[:12])
 
     def _after_header(self, lines: Iterator[bytes]) -> Iterator[bytes]:
         """Read the width in a header of two whole numbers, else in the first line; returns the lines of vectors."""
@@ -203,10 +196,7 @@ class _Reader:
         self.number += len(chunk)
 
     def _is_new(self, word: str) -> bool:
-        if word in self.index:
-            self.duplicates += 1
-            return False
-        if self.words is not None and word not in self.words:
+        if word in self.index or (self.words is not None and word not in self.words):
             return False
         self.index[word] = len(self.index)
         return True

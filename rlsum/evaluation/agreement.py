@@ -6,18 +6,18 @@ Judgments are a matrix (n, judges), NaN for none. A column is a person, or the f
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rlsum.evaluation.coefficients import COEFFICIENTS
 from rlsum.evaluation.correlation import LEVEL, RESAMPLES, interval
-from rlsum.evaluation.rows import Floats, Ids, Ints, Rows, constant, judged_rows, numbered
+from rlsum.evaluation.rows import Floats, Ids, Ints, Rows, check_option, constant, judged_rows, numbered
 from rlsum.evaluation.weighted import Engine, Statistic, engine
 
 Scale = Literal["nominal", "ordinal", "interval"]
 Judges = Literal["named", "anonymous"]
+CoefficientName = Literal["pearson", "spearman", "kendall"]
 
 FEW = 3  # items a judge must share with others: a correlation of two items is always 1 or -1
 
@@ -50,8 +50,7 @@ def krippendorff_alpha(
     bootstrap draws whole ``inputs`` (n,), or single items. NaN if no item has two judgments or all judgments are the
     same. Raises ValueError for an unknown scale, judgments that are not a matrix or infinite.
     """
-    if scale not in get_args(Scale):
-        raise ValueError(f"scale={scale!r} is unknown; use one of {', '.join(get_args(Scale))}")
+    check_option("scale", scale, Scale)
     matrix, unit, units = pairable(judgments, inputs)
     result = Agreement(np.nan, np.nan, np.nan, len(matrix), int((~np.isnan(matrix)).sum()))
     if not len(matrix):
@@ -65,7 +64,7 @@ def judge_ceiling(
     judgments: ArrayLike,
     *,
     judges: Judges,
-    statistic: Literal["pearson", "spearman", "kendall"] = "spearman",
+    statistic: CoefficientName = "spearman",
     inputs: Ids | None = None,
     confidence: float = LEVEL,
     resamples: int = RESAMPLES,
@@ -80,10 +79,8 @@ def judge_ceiling(
     fewer than 3 common items or constant scores are left out; NaN if none is left. Raises ValueError for unknown
     options, judgments that are not a matrix or infinite.
     """
-    if judges not in get_args(Judges):
-        raise ValueError(f"judges={judges!r} is unknown; use one of {', '.join(get_args(Judges))}")
-    if statistic not in COEFFICIENTS:
-        raise ValueError(f"statistic={statistic!r} is unknown; use one of {', '.join(COEFFICIENTS)}")
+    check_option("judges", judges, Judges)
+    check_option("statistic", statistic, CoefficientName)
     matrix, unit, units = pairable(judgments, inputs)
     result = Agreement(np.nan, np.nan, np.nan, len(matrix), int((~np.isnan(matrix)).sum()))
     if not len(matrix):

@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike
 from scipy.stats import kendalltau
 
 from rlsum.evaluation.coefficients import COEFFICIENTS
-from rlsum.evaluation.population import Random, check_random, counted, population_interval
+from rlsum.evaluation.population import Random, counted, population_interval
 from rlsum.evaluation.ranking import soft_pairwise_accuracy, tie_calibrated_accuracy
-from rlsum.evaluation.rows import Floats, Ids, Ints, Rows, constant, judged_rows
+from rlsum.evaluation.rows import Floats, Ids, Ints, Rows, check_option, constant, judged_rows
 from rlsum.evaluation.statistics import row_blocks
 from rlsum.evaluation.weighted import LONG, Engine, Level, Statistic, by_unit, check, engine
 
@@ -99,7 +99,7 @@ def correlate(
 
 def needed(level: Level, inputs: Ids | None, systems: Ids | None, random: Random = "inputs") -> None:
     """Raise ValueError if the names that a level or random systems need are missing."""
-    check_random(random)
+    check_option("random", random, Random)
     if random != "inputs" and (inputs is None or systems is None):
         raise ValueError(f"random={random!r} needs inputs and systems: the names of each row's input and system")
     if level == "input" and inputs is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
@@ -69,12 +69,6 @@ def sizes(inputs: Ids, systems: Ids, level: Level) -> tuple[int, int]:
     """How many systems and inputs rows have; at level input the systems of the middle input, as each has its own."""
     texts = Counter(inputs)
     return int(np.median([*texts.values()])) if level == "input" and texts else len(set(systems)), len(texts)
-
-
-def check_random(random: str) -> None:
-    """Raise ValueError for an unknown name."""
-    if random not in get_args(Random):
-        raise ValueError(f"random={random!r} is unknown; use one of {', '.join(get_args(Random))}")
 
 
 def why_not(statistic: Statistic, level: Level, systems: int, inputs: int, random: Random, test: bool = False) -> str:

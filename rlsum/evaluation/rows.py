@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -103,6 +103,12 @@ def members(groups: Sequence[str]) -> dict[str, Ints]:
     for index, group in enumerate(groups):
         indices.setdefault(group, []).append(index)
     return {group: np.array(rows) for group, rows in indices.items()}
+
+
+def check_option(name: str, value: str, kind: Any) -> None:
+    """Raise ValueError for a value that the Literal ``kind`` does not list."""
+    if value not in get_args(kind):
+        raise ValueError(f"{name}={value!r} is unknown; use one of {', '.join(get_args(kind))}")
 
 
 def constant(values: Floats) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +14,7 @@ from rlsum.evaluation.coefficients import COEFFICIENTS
 from rlsum.evaluation.correlation import needed, why_undefined
 from rlsum.evaluation.permutation import defined_in_both, p_values, swapped_differences
 from rlsum.evaluation.population import MEANING, Random, estimated_difference, sizes, system_means, t_test, why_not
-from rlsum.evaluation.rows import Ids, Rows, constant, paired_rows
+from rlsum.evaluation.rows import Ids, Rows, check_option, constant, paired_rows
 from rlsum.evaluation.statistics import RESAMPLES, holm
 from rlsum.evaluation.weighted import Level, Statistic, check
 from rlsum.evaluation.williams import correlations, far_from_normal, williams_test
@@ -79,7 +79,7 @@ def compare_all_metrics(
     """
     check(statistic, level)
     needed(level, inputs, systems, random)
-    check_test(test)
+    check_option("test", test, TestOption)
     if resamples < 1:
         raise ValueError(f"resamples={resamples} must be at least 1; {RESAMPLES:,} is usual")
     if random != "inputs" and test != "auto":
@@ -110,12 +110,6 @@ def compare_all_metrics(
         else:
             tests.append(_by_permutation(result, first, second, resamples, seed))
     return with_holm(tests)
-
-
-def check_test(test: str) -> None:
-    """Raise ValueError for an unknown name."""
-    if test not in get_args(TestOption):
-        raise ValueError(f"test={test!r} is unknown; use one of {', '.join(get_args(TestOption))}")
 
 
 def with_holm(tests: Sequence[MetricTest]) -> list[MetricTest]:

@@ -7,7 +7,7 @@ draws (bootstrap), zeros and ones that choose between two metrics (permutation),
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -15,7 +15,7 @@ from scipy.stats import kendalltau
 
 from rlsum.evaluation import ranking
 from rlsum.evaluation.coefficients import COEFFICIENTS, Coefficient
-from rlsum.evaluation.rows import Floats, Ints, Rows
+from rlsum.evaluation.rows import Floats, Ints, Rows, check_option
 from rlsum.evaluation.statistics import row_blocks
 
 Engine = Callable[[Floats], Floats]
@@ -46,10 +46,8 @@ def engine(rows: Rows, statistic: Statistic, level: Level) -> Engine:
 
 def check(statistic: str, level: str) -> None:
     """Raise ValueError for an unknown statistic or level, or an impossible combination."""
-    if statistic not in get_args(Statistic):
-        raise ValueError(f"statistic={statistic!r} is unknown; use one of {', '.join(get_args(Statistic))}")
-    if level not in get_args(Level):
-        raise ValueError(f"level={level!r} is unknown; use one of {', '.join(get_args(Level))}")
+    check_option("statistic", statistic, Statistic)
+    check_option("level", level, Level)
     if statistic == "spa" and level != "system":
         raise ValueError(f"statistic='spa' compares systems; use level='system' in place of {level!r}")
 

@@ -12,9 +12,9 @@ import numpy as np
 from rlsum.errors import UserError
 from rlsum.evaluation.agreement import Agreement, judge_ceiling, krippendorff_alpha
 from rlsum.evaluation.correlation import correlate, few_inputs
-from rlsum.evaluation.population import Random, check_random, chosen_random
-from rlsum.evaluation.rows import Ints, members
-from rlsum.evaluation.significance import MetricTest, check_test, compare_all_metrics
+from rlsum.evaluation.population import Random, chosen_random
+from rlsum.evaluation.rows import Ints, check_option, members
+from rlsum.evaluation.significance import MetricTest, TestOption, compare_all_metrics
 from rlsum.evaluation.weighted import Level, Statistic, check
 from rlsum.meta_evaluation.grouped import AVERAGES, Choices, GroupedCorrelation, compare_within, correlate_within
 from rlsum.meta_evaluation.scores import ScoreTable
@@ -73,8 +73,8 @@ def check_choices(choices: Choices, statistics: Sequence[Statistic]) -> None:
     test, random = choices.test, choices.random
     for statistic in statistics:
         check(statistic, level_of(statistic, choices))
-    check_random(random or "inputs")
-    check_test(test)
+    check_option("random", random or "inputs", Random)
+    check_option("test", test, TestOption)
     if choices.average not in (None, *AVERAGES):
         raise UserError(f"average={choices.average!r} is unknown; use one of {', '.join(AVERAGES)}")
     if choices.resamples < 0 or choices.seed < 0:

@@ -15,8 +15,8 @@ from typing import get_args
 import numpy as np
 
 from rlsum.evaluation.coefficients import COEFFICIENTS, Coefficient
-from rlsum.evaluation.population import Random, check_random
-from rlsum.evaluation.rows import Floats, Rows, paired_rows
+from rlsum.evaluation.population import Random
+from rlsum.evaluation.rows import Floats, Rows, check_option, paired_rows
 from rlsum.evaluation.statistics import row_blocks
 from rlsum.evaluation.weighted import Level
 
@@ -46,7 +46,7 @@ def bootstrap(rows: Rows, statistic: str, level: Level, random: Random, resample
 
     A system drawn twice is two systems with equal scores: they tie in both rankings, as in the authors' package.
     """
-    check_random(random)
+    check_option("random", random, Random)
     grid, generator, values = Grid.of(rows), np.random.default_rng(seed), []
     systems, inputs = grid.human.shape
     for count in row_blocks(resamples, systems * inputs * (systems if statistic == "kendall" else 1)):
@@ -69,7 +69,7 @@ def permutation(
     Both swaps the texts of a random half of the systems, then of a random half of the inputs. The metrics are
     standardised over all texts.
     """
-    check_random(random)
+    check_option("random", random, Random)
     one, other, generator = Grid.of(first), Grid.of(second), np.random.default_rng(seed)
     people, a, b = one.human[None], _standard(one.metric)[None], _standard(other.metric)[None]
     systems, inputs = one.human.shape

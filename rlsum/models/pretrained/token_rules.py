@@ -101,20 +101,19 @@ class TokenRules:
         token in a reference keeps its own logit, so that the loss is finite.
         """
         words = target.masked_fill(target == IGNORED, 0)
-        logits = self._without_suppressed(logits.float(), words)
+        logits = self._without_suppressed(logits, target)
         log_prob = -F.cross_entropy(logits.flatten(0, 1), words.flatten(), reduction="none").view_as(target)
         return log_prob.masked_fill(self._settled(target), 0.0)
 
     def sampled_log_prob(self, logits: Tensor, target: Tensor, sampling: Sampling) -> Tensor:
         """Log-probabilities (R, T) float32 of samples under the distribution that drew them; logits (R, T, V)."""
-        logits = self._without_suppressed(logits.float(), target.masked_fill(target == IGNORED, 0))
+        logits = self._without_suppressed(logits, target)
         log_prob = target_log_policy(lambda t: logits[:, t].log_softmax(-1), target, sampling, self.ends)
         return log_prob.masked_fill(self._settled(target), 0.0)
 
     def mean_log_prob(self, logits: Tensor, target: Tensor) -> Tensor:
         """Means (R, T) float32 of log-probabilities over all possible tokens; 0 at padding and forced tokens."""
-        words = target.masked_fill(target == IGNORED, 0)
-        logits = self._without_suppressed(logits.float(), words)
+        logits = self._without_suppressed(logits, target)
         if self.suppressed or self.suppressed_first:
             possible = logits > NEVER / 2
             mean = logits.masked_fill(~possible, 0.0).sum(-1) / possible.sum(-1)
@@ -129,15 +128,16 @@ class TokenRules:
             settled[:, 0] |= target[:, 0] == self.forced_first
         return settled
 
-    def _without_suppressed(self, logits: Tensor, words: Tensor) -> Tensor:
+    def _without_suppressed(self, logits: Tensor, target: Tensor) -> Tensor:
+        logits, words = logits.float(), target.masked_fill(target == IGNORED, 0).unsqueeze(-1)
         if not (self.suppressed or self.suppressed_first):
             return logits
-        own = logits.gather(-1, words.unsqueeze(-1))
+        own = logits.gather(-1, words)
         forbidden = torch.zeros(logits.shape[1:], dtype=torch.bool, device=logits.device)
         forbidden[:, list(self.suppressed)] = True
         first = 0 if self.forced_first is None else 1
         forbidden[first : first + 1, list(self.suppressed_first)] = True
-        return logits.masked_fill(forbidden, NEVER).scatter(-1, words.unsqueeze(-1), own)
+        return logits.masked_fill(forbidden, NEVER).scatter(-1, words, own)
 
     def ends_of(self, ids: Tensor, max_length: int) -> Tensor:
         """Decoded ids (R, L) with IGNORED after each text's end.

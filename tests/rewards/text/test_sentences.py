@@ -114,7 +114,7 @@ def test_vectors_of_a_saved_pipeline(tmp_path: Path) -> None:
     pipeline.to_disk(tmp_path / "with")
     vectors = read_vectors(f"spacy:{tmp_path / 'with'}")
     np.testing.assert_array_equal(vectors.table[vectors.index["dog"]], [3.0, 4.0])
-    assert len(vectors) == 2
+    assert len(vectors.index) == 2
     assert set(read_vectors(f"spacy:{tmp_path / 'with'}", words={"cat"}).index) == {"cat"}
     floret = spacy.blank("en")
     table = np.ones((8, 2), np.float32)
