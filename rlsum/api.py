@@ -7,15 +7,18 @@ command line does: ``--out`` is ``out``. Importing this loads nothing heavy.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import rlsum.rewards  # first: `rewards` then means ours, whatever else is called so  # noqa: F401
 from rewards import Description, Reward, describe
 from rewards import from_spec as load
-from rlsum.generation.job import Generated
+from rlsum.explain.explained import explain
+from rlsum.generation.job import Generated, generate
 from rlsum.generation.options import Generating
+from rlsum.pages.shown import Advance, quiet
+from rlsum.scoring.scored import STANDARD, score
 
 if TYPE_CHECKING:
     from rlsum.compare.config import Comparison
@@ -23,15 +26,12 @@ if TYPE_CHECKING:
     from rlsum.evaluation.population import Random
     from rlsum.evaluation.significance import TestOption
     from rlsum.evaluation.weighted import Level, Statistic
-    from rlsum.explain.explained import Explained
     from rlsum.judgments.collection import Judgments
     from rlsum.meta_evaluation.baselines import Unit
     from rlsum.meta_evaluation.grouped import Average
     from rlsum.meta_evaluation.report import MetaEvaluation
     from rlsum.records import Output
-    from rlsum.scoring.pairs import Pairs
     from rlsum.scoring.report import Evaluation
-    from rlsum.scoring.scored import Scored
     from rlsum.training.run import Run
 
 __all__ = [
@@ -53,48 +53,9 @@ __all__ = [
     "train",
 ]
 
-STANDARD = "rouge-1,rouge-2,rouge-lsum"
 Specs = str | Sequence[str]  # metrics: "rouge-l, sms(vectors=v.gz)", or a list of such
-Advance = Callable[[str, int, int], None]  # called with what is worked on, how much is done, and of how much
 Overrides = Sequence[str] | Mapping[str, Any]  # ["training.steps=5"] or {"training.steps": 5}
 Texts = Sequence[str]
-
-
-def _quiet(name: str, done: int, total: int) -> None:
-    """No progress."""
-
-
-def score(
-    data: str | Path | Texts | Pairs,
-    references: Sequence[Sequence[str] | str] = (),
-    metrics: Specs = STANDARD,
-    *,
-    sources: Texts = (),
-    out: str | Path | None = None,
-    workers: int = 1,
-    resamples: int = 1_000,
-    seed: int = 0,
-    overwrite: bool = False,
-    say: Callable[[str], None] = print,
-    advance: Advance = _quiet,
-) -> Scored:
-    """The scores of each text: ``data`` is a file of records, or a list of candidates with their ``references``.
-
-    Each of ``references`` is a text or several. With ``out`` each record is written with its scores, and a stopped
-    scoring continues. Raises RecordError for bad rows, RewardError for a bad metric.
-    """
-    from rlsum.scoring.comparison import Resampling
-    from rlsum.scoring.pairs import Listed, Records
-    from rlsum.scoring.pairs import Texts as PairTexts
-    from rlsum.scoring.scored import score as scored
-
-    if isinstance(data, Path) or (isinstance(data, str) and not len(references)):
-        data = Records(Path(data))
-    elif not isinstance(data, Records | PairTexts | Listed):
-        data = Listed.of(data, references, sources)
-    out = None if out is None else Path(out)
-    resampling = Resampling(resamples=resamples, seed=seed)
-    return scored(data, metrics, out, workers, resampling, overwrite, say, advance)
 
 
 def evaluate(
@@ -106,7 +67,7 @@ def evaluate(
     baseline: str | None = None,
     resamples: int = 10_000,
     seed: int = 0,
-    advance: Advance = _quiet,
+    advance: Advance = quiet,
 ) -> Evaluation:
     """Systems by metrics with intervals, properties, and differences from ``baseline`` (by default the first system).
 
@@ -137,13 +98,6 @@ def evaluate(
     return Evaluation(**vars(evaluated(systems, scores, compared_with, resampling, scorers, missing)))
 
 
-def explain(candidate: str, reference: str, metrics: Specs) -> Explained:
-    """Why a pair has its score: where the weight of its words and sentences moves, or which tokens are similar."""
-    from rlsum.explain.explained import explained
-
-    return explained(candidate, reference, metrics)
-
-
 def judgments(data: str | Path) -> Judgments:
     """Human judgments: a file of records, ``hf://owner/name``, a known public file, or ``NAME:PATH`` for its reader."""
     from rlsum.judgments.registry import load as loaded
@@ -165,7 +119,7 @@ def correlate(
     resamples: int = 2_000,
     seed: int = 0,
     cache: str | Path | None = None,
-    advance: Advance = _quiet,
+    advance: Advance = quiet,
 ) -> MetaEvaluation:
     """How well metrics agree with people: correlations with intervals, and tests between metrics.
 
@@ -216,25 +170,6 @@ def train(
     from rlsum.training.run import train as trained
 
     return trained(config, _overrides(overrides), _path(init), _path(resume), auto_resume)
-
-
-def generate(
-    checkpoint: str | Path,
-    corpus: str | Path,
-    out: str | Path,
-    how: Generating | None = None,
-    *,
-    overwrite: bool = False,
-    say: Callable[[str], None] = print,
-    advance: Advance = _quiet,
-) -> Generated:
-    """Summarize articles into the file ``out`` with a run, a checkpoint or a pretrained model of transformers.
-
-    ``corpus``: a file, a folder or a hub name. A stopped job continues when the same call is made again.
-    """
-    from rlsum.generation.job import generate as generated
-
-    return generated(Path(checkpoint), str(corpus), Path(out), how or Generating(), overwrite, say, advance)
 
 
 def compare(

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import rewards
-from rewards.explain import Explanation, explain
+from rewards.explain import Explanation
+from rewards.explain import explain as explanation_of
 from rlsum.errors import UserError
 from rlsum.explain.picture import html, png
 from rlsum.files import check_free
@@ -67,10 +68,13 @@ class Explained:
         return complete
 
 
-def explained(candidate: str, reference: str, metrics: str | Sequence[str]) -> Explained:
-    """The explanation of each of ``metrics``. Raises RewardError for one that has none."""
+def explain(candidate: str, reference: str, metrics: str | Sequence[str]) -> Explained:
+    """Why a pair has its score: where the weight of its words and sentences moves, or which tokens are similar.
+
+    Raises RewardError for one of ``metrics`` that has no explanation.
+    """
     scorers = rewards.from_specs(metrics)
-    return Explained(tuple(explain(scorer, candidate, reference) for scorer in scorers.values()))
+    return Explained(tuple(explanation_of(scorer, candidate, reference) for scorer in scorers.values()))
 
 
 def check_out(out: Path, metrics: int, overwrite: bool) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlsum.files import check_free
 from rlsum.generation.options import Generating, check_own, choice_of, decoding_of
-from rlsum.pages.shown import frame
+from rlsum.pages.shown import Advance, frame, quiet
 from rlsum.records import Output, read_outputs
 
 if TYPE_CHECKING:
@@ -44,18 +44,21 @@ class Generated:
 
 
 def generate(
-    checkpoint: Path,
-    corpus: str,
-    out: Path,
-    how: Generating,
-    overwrite: bool,
-    say: Callable[[str], None],
-    advance: Callable[[str, int, int], None],
+    checkpoint: str | Path,
+    corpus: str | Path,
+    out: str | Path,
+    how: Generating = Generating(),  # noqa: B008
+    *,
+    overwrite: bool = False,
+    say: Callable[[str], None] = print,
+    advance: Advance = quiet,
 ) -> Generated:
-    """Summarize every article of ``corpus`` into ``out``; goes on with what a stopped job has written.
+    """Summarize articles into the file ``out`` with a run, a checkpoint or a pretrained model of transformers.
 
-    Of several processes, the first one says and writes. Raises UserError before anything is decoded.
+    ``corpus``: a file, a folder or a hub name. A stopped job continues when the same call is made again. Of several
+    processes, the first one says and writes. Raises UserError before anything is decoded.
     """
+    corpus, out = str(corpus), Path(out)
     check_free("-o", out, overwrite)
     choice = choice_of(how)
     from rlsum.generation import plain

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from rlsum.pages.blocks import LEGEND, Block
 from rlsum.pages.table import Table
 from rlsum.pages.templates import fragment
 from rlsum.pages.terminal import as_text
+
+Advance = Callable[[str, int, int], None]  # called with what is worked on, how much is done, and of how much
+
+
+def quiet(name: str, done: int, total: int) -> None:
+    """No progress."""
 
 
 class Shown:

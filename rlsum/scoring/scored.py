@@ -18,15 +18,15 @@ from rlsum.errors import UserError
 from rlsum.evaluation.rows import Floats
 from rlsum.files import check_free
 from rlsum.pages.blocks import Block, Bullets
-from rlsum.pages.shown import Shown, frame
+from rlsum.pages.shown import Advance, Shown, frame, quiet
 from rlsum.scoring import signatures as recorded
 from rlsum.scoring.comparison import Resampling
 from rlsum.scoring.journal import Journal
-from rlsum.scoring.pairs import Pairs, Row
+from rlsum.scoring.pairs import Listed, Pairs, Records, Row
 from rlsum.scoring.streaming import CHUNK, Scoring, chunked
 from rlsum.scoring.tables import metric_table
 
-Advance = Callable[[str, int, int], None]  # called with what is worked on, how much is done, and of how much
+STANDARD = "rouge-1,rouge-2,rouge-lsum"
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,22 +75,32 @@ class Scored(Shown):
 
 
 def score(
-    pairs: Pairs,
-    metrics: str | Sequence[str],
-    out: Path | None,
-    workers: int,
-    resampling: Resampling,
-    overwrite: bool,
-    say: Callable[[str], None],
-    advance: Advance,
+    data: str | Path | Sequence[str] | Pairs,
+    references: Sequence[Sequence[str] | str] = (),
+    metrics: str | Sequence[str] = STANDARD,
+    *,
+    sources: Sequence[str] = (),
+    out: str | Path | None = None,
+    workers: int = 1,
+    resamples: int = 1_000,
+    seed: int = 0,
+    overwrite: bool = False,
+    say: Callable[[str], None] = print,
+    advance: Advance = quiet,
 ) -> Scored:
-    """The scores of ``pairs``, which are read twice; written to ``out``, where a stopped scoring continues.
+    """The scores of each text: ``data`` is a file of records, or a list of candidates with their ``references``.
 
-    Raises before anything is scored: UserError for a file that may not be replaced, RecordError for a bad row,
-    RewardError for a bad metric.
+    Each of ``references`` is a text or several. With ``out`` each record is written with its scores, and a stopped
+    scoring continues. Raises before anything is scored: UserError for a file that may not be replaced, RecordError for
+    a bad row, RewardError for a bad metric.
     """
-    scorers = rewards.from_specs(metrics)
+    if isinstance(data, Path) or (isinstance(data, str) and not len(references)):
+        pairs: Pairs = Records(Path(data))
+    else:
+        pairs = data if isinstance(data, Pairs) else Listed.of(data, references, sources)
+    resampling, scorers = Resampling(resamples=resamples, seed=seed), rewards.from_specs(metrics)
     if out is not None:
+        out = Path(out)
         check_free("--out", out, overwrite)
         if out.suffix == ".gz":
             raise UserError(f"--out {out}: rows are written as plain text; leave .gz out of the name")
