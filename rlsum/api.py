@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rlsum.meta_evaluation.grouped import Average
     from rlsum.meta_evaluation.report import MetaEvaluation
     from rlsum.records import Output
-    from rlsum.scoring.report import Evaluation
+    from rlsum.scoring.evaluation import Evaluation
     from rlsum.training.run import Run
 
 __all__ = [
@@ -78,7 +78,6 @@ def evaluate(
     from rlsum.scoring.comparison import Resampling
     from rlsum.scoring.evaluation import evaluate as evaluated
     from rlsum.scoring.outputs import check_columns, load_available, outputs_of, read_systems, score_system
-    from rlsum.scoring.report import Evaluation
 
     scorers, missing = load_available(metrics)
     if isinstance(outputs, Mapping):
@@ -95,7 +94,7 @@ def evaluate(
         advance("systems", number, len(systems))
         scores[system] = score_system(system, members, scorers, {})
     resampling = Resampling(resamples=resamples, seed=seed)
-    return Evaluation(**vars(evaluated(systems, scores, compared_with, resampling, scorers, missing)))
+    return evaluated(systems, scores, compared_with, resampling, scorers, missing)
 
 
 def judgments(data: str | Path) -> Judgments:

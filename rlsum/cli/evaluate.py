@@ -48,11 +48,9 @@ def evaluate(
     rlsum evaluate all.jsonl --baseline lead-3 -o report
     """
     from rlsum import api
-    from rlsum.scoring.evaluation import to_json
+    from rlsum.scoring.evaluation import FILES, to_json
 
     if out is not None:
-        from rlsum.scoring.report import FILES
-
         check_folder("-o", out, FILES, overwrite)
     with bars() as advance:
         evaluation = api.evaluate(

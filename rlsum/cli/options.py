@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rlsum.api import Advance
     from rlsum.config_reference import Key
     from rlsum.meta_evaluation.report import MetaEvaluation
-    from rlsum.scoring.report import Evaluation
+    from rlsum.scoring.evaluation import Evaluation
 
 Made = TypeVar("Made")
 

@@ -1,26 +1,40 @@
-"""Systems evaluated: means, properties and differences as a report, and as JSON."""
+"""Systems evaluated: means, properties and differences as a report, as JSON, and as files."""
 
 from __future__ import annotations
 
+import csv
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from rewards.base import Reward
 from rewards.scoring import headings, short_signature
 from rlsum.evaluation.statistics import Interval
-from rlsum.pages.blocks import Block, Bullets
+from rlsum.pages.blocks import Block, Bullets, Heading, section, signature_section
+from rlsum.pages.latex import to_latex
+from rlsum.pages.markdown import to_markdown
+from rlsum.pages.page import to_html, write
+from rlsum.pages.pictures import COLOURS, Mode, Picture, drawn, short_name
+from rlsum.pages.shown import Shown, frame
 from rlsum.records import Output, finite
 from rlsum.scoring.comparison import Comparison, Resampling, compare_all, intervals
 from rlsum.scoring.outputs import SystemScores
 from rlsum.scoring.tables import difference_table, metric_table, property_table
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 Means = Mapping[str, Mapping[str, Interval]]  # system -> metric or property -> mean with interval
+SCORES, DIFFERENCES, PICTURE = "scores.csv", "differences.csv", "differences.png"
+FILES = ("report.html", "report.md", "report.tex", "report.json", SCORES, DIFFERENCES, PICTURE)
 
 
-@dataclass(frozen=True)
-class Evaluated:
+@dataclass(frozen=True, repr=False)
+class Evaluation(Shown):
     """Systems with their outputs, in one order throughout; all others are compared with ``compared_with``."""
 
     outputs: Mapping[str, Sequence[Output]]
@@ -34,6 +48,61 @@ class Evaluated:
     corpus: Mapping[str, Mapping[str, float]]
     missing: Mapping[str, str]
 
+    def blocks(self, long_signatures: bool = False) -> list[Block]:
+        """Tables of scores, properties and differences, then the signatures, by default their short forms."""
+        sizes = ", ".join(f"{system} {len(outputs):,}" for system, outputs in self.outputs.items())
+        articles = f"Articles: {sizes}; {self.resampling.note}."
+        tables = [
+            metric_table(
+                self.metrics,
+                self.missing,
+                "Scores x 100",
+                [articles, *_undefined(self), *_identical(self)],
+                self.headings,
+                self.corpus,
+            ),
+            property_table(self.properties, "Properties of the summaries"),
+        ]
+        if self.comparisons:
+            test = "Two-sided sign-flip permutation test, paired by id; Holm: adjusted for all rows of this table."
+            notes = [test, *_unpaired(self.comparisons), *_other_references(self)]
+            tables.append(difference_table(self.comparisons, f"Against {self.compared_with}", notes))
+        signatures = list(self.signatures.values())
+        return [
+            *tables,
+            Bullets(signatures if long_signatures else [short_signature(text) for text in signatures], "code"),
+        ]
+
+    def to_frame(self) -> Any:
+        """A row a system and metric: raw mean, its interval and the number of texts with a score."""
+        rows = ((system, name, *mean) for system, row in self.metrics.items() for name, mean in row.items())
+        return frame(("system", "metric", "mean", "low", "high", "n"), rows)
+
+    def save(self, folder: str | Path) -> list[Path]:
+        """Write the report into ``folder`` as HTML, Markdown, LaTeX, CSV, JSON and, if systems are compared, PNG.
+
+        Returns the paths. HTML and Markdown have a picture of the differences, and long signatures.
+        """
+        folder, tables = Path(folder), [block for block in self.blocks() if not isinstance(block, Bullets)]
+        blocks = [
+            Heading("Scores of " + ", ".join(self.outputs), 1),
+            *tables,
+            *(section("Differences", picture(self.comparisons)) if self.comparisons else []),
+            *signature_section(self.signatures.values()),
+        ]
+        texts = {
+            "report.html": to_html(blocks),
+            "report.md": to_markdown(blocks) + "\n",
+            "report.tex": to_latex(tables) + "\n",
+            "report.json": to_json(self) + "\n",
+        }
+        (folder / PICTURE).unlink(missing_ok=True)  # of an earlier report
+        written = write(folder, texts, blocks)
+        for name, rows in ((SCORES, score_rows(self)), (DIFFERENCES, difference_rows(self))):
+            with (folder / name).open("w", encoding="utf-8", newline="") as file:
+                csv.writer(file).writerows([["" if value != value else value for value in row] for row in rows])
+        return [*written, folder / SCORES, folder / DIFFERENCES]
+
 
 def evaluate(
     outputs: Mapping[str, Sequence[Output]],
@@ -42,13 +111,13 @@ def evaluate(
     resampling: Resampling,
     rewards: Mapping[str, Reward],
     missing: Mapping[str, str] | None = None,
-) -> Evaluated:
+) -> Evaluation:
     """Means of every system, and its differences from ``compared_with`` on every metric of ``rewards``.
 
     ``missing`` maps metric -> why it cannot be computed.
     """
     missing = {**(missing or {}), **{name: reason for each in scores.values() for name, reason in each.missing.items()}}
-    return Evaluated(
+    return Evaluation(
         outputs,
         {system: intervals(each.metrics, resampling) for system, each in scores.items()},
         {system: intervals(each.properties, resampling) for system, each in scores.items()},
@@ -62,30 +131,7 @@ def evaluate(
     )
 
 
-def report(evaluation: Evaluated, long_signatures: bool = False) -> list[Block]:
-    """Tables of scores, properties and differences, then the signatures, by default their short forms."""
-    sizes = ", ".join(f"{system} {len(outputs):,}" for system, outputs in evaluation.outputs.items())
-    articles = f"Articles: {sizes}; {evaluation.resampling.note}."
-    tables = [
-        metric_table(
-            evaluation.metrics,
-            evaluation.missing,
-            "Scores x 100",
-            [articles, *_undefined(evaluation), *_identical(evaluation)],
-            evaluation.headings,
-            evaluation.corpus,
-        ),
-        property_table(evaluation.properties, "Properties of the summaries"),
-    ]
-    if evaluation.comparisons:
-        test = "Two-sided sign-flip permutation test, paired by id; Holm: adjusted for all rows of this table."
-        notes = [test, *_unpaired(evaluation.comparisons), *_other_references(evaluation)]
-        tables.append(difference_table(evaluation.comparisons, f"Against {evaluation.compared_with}", notes))
-    signatures = list(evaluation.signatures.values())
-    return [*tables, Bullets(signatures if long_signatures else [short_signature(text) for text in signatures], "code")]
-
-
-def to_json(evaluation: Evaluated) -> str:
+def to_json(evaluation: Evaluation) -> str:
     """Raw scores, not times 100; what is undefined is null."""
     data = {
         "resampling": asdict(evaluation.resampling),
@@ -106,7 +152,43 @@ def to_json(evaluation: Evaluated) -> str:
     return json.dumps(finite(data), indent=2, ensure_ascii=False, allow_nan=False)
 
 
-def _identical(evaluation: Evaluated) -> list[str]:
+def score_rows(evaluation: Evaluation) -> Iterator[Sequence[Any]]:
+    """A row a system and metric or property, raw."""
+    yield "system", "metric", "mean", "low", "high", "n"
+    for system in evaluation.outputs:
+        for name, mean in (*evaluation.metrics[system].items(), *evaluation.properties[system].items()):
+            yield system, name, *mean
+        for name, value in evaluation.corpus.get(system, {}).items():
+            yield system, f"{name} of the corpus", value, "", "", len(evaluation.outputs[system])
+
+
+def difference_rows(evaluation: Evaluation) -> Iterator[Sequence[Any]]:
+    """A row a comparison, raw."""
+    yield "system", "baseline", "metric", "difference", "low", "high", "n", "p", "p_holm"
+    for item in evaluation.comparisons:
+        yield item.system, item.baseline, item.metric, *item.interval, item.p, item.p_holm
+
+
+def picture(comparisons: Sequence[Comparison]) -> Picture:
+    """Every difference with its interval, times 100; the first on top."""
+    defined = [item for item in comparisons if not math.isnan(item.interval.mean)]
+
+    def draw(figure: Figure, _: Mode) -> None:
+        axes = figure.add_subplot()
+        for place, item in enumerate(defined):
+            mean, low, high = (100 * value for value in item.interval[:3])
+            axes.plot([low, high], [place, place], color=COLOURS[0], linewidth=2)
+            axes.plot([mean], [place], "o", color=COLOURS[0])
+        axes.axvline(0, color=COLOURS[-1], linewidth=1)
+        axes.set_yticks(range(len(defined)), [short_name(f"{item.system}: {item.metric}") for item in defined])
+        axes.invert_yaxis()
+        axes.set_xlabel(f"difference from {short_name(comparisons[0].baseline)}, x 100")
+
+    title = f"Differences from {comparisons[0].baseline}"
+    return drawn("differences", title, "Mean difference and its 95% interval.", (7.0, 0.4 * len(defined) + 1.0), draw)
+
+
+def _identical(evaluation: Evaluation) -> list[str]:
     """Systems that wrote the same texts: two names of one model, such as a run whose best weights are its start."""
     texts = {system: {each.id: each.candidate for each in outputs} for system, outputs in evaluation.outputs.items()}
     return [
@@ -117,7 +199,7 @@ def _identical(evaluation: Evaluated) -> list[str]:
     ]
 
 
-def _undefined(evaluation: Evaluated) -> list[str]:
+def _undefined(evaluation: Evaluation) -> list[str]:
     sizes = {system: len(outputs) for system, outputs in evaluation.outputs.items()}
     return [
         f"{system}: {name} is defined for {interval.n:,} of {sizes[system]:,} articles; the others are left out "
@@ -138,7 +220,7 @@ def _unpaired(comparisons: Sequence[Comparison]) -> list[str]:
     return list(dict.fromkeys(lines))
 
 
-def _other_references(evaluation: Evaluated) -> list[str]:
+def _other_references(evaluation: Evaluation) -> list[str]:
     """Scores against other references are not comparable, which the reader may not know of the files."""
     known = {output.id: output.references for output in evaluation.outputs[evaluation.compared_with]}
     counts = {

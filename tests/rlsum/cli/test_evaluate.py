@@ -243,11 +243,10 @@ def test_an_evaluation_shows_itself_in_a_notebook(files):
     from rlsum.scoring.comparison import Resampling
     from rlsum.scoring.evaluation import evaluate
     from rlsum.scoring.outputs import read_systems, score_system
-    from rlsum.scoring.report import Evaluation
 
     rewards, outputs = from_specs("rouge-l"), read_systems([files / "good.jsonl", files / "poor.jsonl"])
     scores = {name: score_system(name, members, rewards) for name, members in outputs.items()}
-    evaluation = Evaluation(**vars(evaluate(outputs, scores, "poor", Resampling(resamples=50), rewards)))
+    evaluation = evaluate(outputs, scores, "poor", Resampling(resamples=50), rewards)
     assert repr(evaluation).startswith("Scores x 100")
     shown = evaluation._repr_html_()
     assert shown.count("<table>") == len(evaluation.tables) == 3
