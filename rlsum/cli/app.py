@@ -23,7 +23,7 @@ from rlsum.cli import (
     score,
     train,
 )
-from rlsum.cli.human_eval.app import app as human_eval
+from rlsum.cli.human_eval import analyse, backup, booklets, build, collect, export, judges, plan, serve
 from rlsum.errors import UserError
 
 app = typer.Typer(
@@ -52,6 +52,23 @@ app.command()(correlate.correlate)
 app.command()(compare.compare)
 app.command()(demo.demo)
 app.add_typer(data.app, name="data")
+
+human_eval = typer.Typer(
+    help="Ask people which system is better: plan and build a blind study, collect judgments, analyse them.",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+)
+human_eval.command()(plan.plan)
+human_eval.command()(build.build)
+human_eval.command()(serve.serve)
+human_eval.command()(serve.links)
+human_eval.command()(serve.revoke)
+human_eval.command()(backup.backup)
+human_eval.command()(booklets.booklets)
+human_eval.command()(judges.judges)
+human_eval.command()(export.export)
+human_eval.command()(collect.collect)
+human_eval.command()(analyse.analyse)
 app.add_typer(human_eval, name="human-eval")
 
 

@@ -15,9 +15,8 @@ from rlsum.pages.table import Cell, Table
 from rlsum.pages.terminal import show
 
 if TYPE_CHECKING:
-    from rlsum.metric_fitting.correlations import Correlations
     from rlsum.metric_fitting.examples import JudgedExample
-    from rlsum.metric_fitting.fitting import EpochValidation, Fitted
+    from rlsum.metric_fitting.fitting import Correlations, EpochValidation, Fitted
 
 Scale = Literal["min-max", "standard", "none"]
 
@@ -138,7 +137,7 @@ def _line(validation: EpochValidation, best: bool) -> str:
 
 
 def _print(fitted: Fitted, before: dict[str, Correlations], after: dict[str, Correlations]) -> None:
-    from rlsum.metric_fitting.correlations import average
+    from rlsum.metric_fitting.fitting import average
 
     assert fitted.best is not None
     rows = [_row("validation", fitted.history[0].mean, fitted.best.mean)]

@@ -15,8 +15,7 @@ from rich.table import Column, Table
 from rlsum.files import check_free
 
 if TYPE_CHECKING:
-    from rlsum.judgments.collection import Judgments
-    from rlsum.judgments.describe import JudgmentCounts
+    from rlsum.judgments.collection import JudgmentCounts, Judgments
 
 MANY = 8  # systems or groups to list
 
@@ -39,7 +38,7 @@ def judgments(
 
     rlsum data judgments 'asap-aes(references=1, sentences=5-15)' training_set_rel3.tsv -o essays.jsonl
     """
-    from rlsum.judgments.describe import describe
+    from rlsum.judgments.collection import describe
     from rlsum.judgments.records import write_jsonl
     from rlsum.judgments.registry import load
 

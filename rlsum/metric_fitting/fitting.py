@@ -6,13 +6,14 @@ The values of ``metric.json`` are those of the reward loaded from the folder, wh
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from rewards.embedding.learned import METRIC, check_learnable, learnable_options, learned
 from rewards.embedding.reward import EmbeddingReward
@@ -20,12 +21,50 @@ from rewards.encoding import loading as encoders
 from rewards.errors import RewardError
 from rewards.specs import Spec
 from rlsum.errors import UserError
+from rlsum.evaluation.coefficients import kendall, pearson
 from rlsum.evaluation.rows import members
 from rlsum.files import sync, write_atomically
-from rlsum.metric_fitting.correlations import Correlations, average, by_group
 from rlsum.metric_fitting.examples import JudgedExample, Scale, check_varied, content
 from rlsum.metric_fitting.training import FitOptions, Trainee
 from rlsum.records import defined
+
+
+@dataclass(frozen=True)
+class Correlations:
+    """Of ``n`` pairs of scores; NaN if one side is constant or fewer than two pairs are defined."""
+
+    pearson: float
+    kendall: float
+    n: int
+
+    def to_json(self) -> dict[str, float | None]:
+        """The values for JSON: null if undefined."""
+        return {**defined({"pearson": self.pearson, "kendall": self.kendall}), "n": self.n}
+
+
+def correlations(scores: ArrayLike, human: ArrayLike) -> Correlations:
+    """Of two vectors ``(n,)``; items with a NaN are left out, and ``n`` counts the remaining ones."""
+    first, second = np.asarray(scores, dtype=np.float64), np.asarray(human, dtype=np.float64)
+    both = ~(np.isnan(first) | np.isnan(second))
+    first, second = first[both], second[both]
+    return Correlations(float(pearson(first, second)), float(kendall(first, second)), len(first))
+
+
+def by_group(scores: ArrayLike, human: ArrayLike, groups: Sequence[str]) -> dict[str, Correlations]:
+    """The correlations within each group, in the order in which groups first appear."""
+    first, second = np.asarray(scores, dtype=np.float64), np.asarray(human, dtype=np.float64)
+    return {group: correlations(first[rows], second[rows]) for group, rows in members(groups).items()}
+
+
+def average(groups: Mapping[str, Correlations]) -> Correlations:
+    """The mean over the groups with a correlation, with equal weights (as WMT's tables)."""
+    values = [group for group in groups.values() if not np.isnan(group.pearson)]
+    n = sum(group.n for group in groups.values())
+    if not values:
+        return Correlations(np.nan, np.nan, n)
+    return Correlations(
+        float(np.mean([group.pearson for group in values])), float(np.mean([group.kendall for group in values])), n
+    )
 
 
 @dataclass(frozen=True)

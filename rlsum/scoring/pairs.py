@@ -7,16 +7,17 @@ optional ``source``; its other fields are kept.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from rewards.scoring import Inputs, ReadsColumns
-from rlsum.errors import RecordError
-from rlsum.readers import NotJson, is_list, is_table, json_value, lines, records, text_of
+from rlsum.errors import RecordError, UserError
+from rlsum.files import write_atomically
+from rlsum.readers import NotJson, is_list, is_table, json_file, json_value, lines, records, text_of
 from rlsum.records import ColumnCheck, common_columns, other_fields
-from rlsum.scoring import signatures
 
 Row = dict[str, Any]
 
@@ -47,7 +48,7 @@ class Records:
             rows += 1
         if not rows:
             raise RecordError(f"{self.path}: no records; expected rows with candidate and references")
-        known = signatures.read(self.path) if scored else {}
+        known = read_signatures(self.path) if scored else {}
         return Identity(content.hexdigest()[:16], rows, {metric: known.get(metric) for metric in sorted(scored)})
 
     def __iter__(self) -> Iterator[Row]:
@@ -183,3 +184,34 @@ def _read_through(path: Path, content: Any) -> int:
         count += 1
     content.update(f"\0{count}\0".encode())
     return count
+
+
+# ---- FILE.signatures.json: metric -> signature, which says what its scores in FILE depend on -----------------------
+
+
+def signatures_path(path: Path) -> Path:
+    """The file of the signatures of a scored file."""
+    return path.with_name(path.name + ".signatures.json")
+
+
+def read_signatures(path: Path) -> dict[str, str]:
+    """The signatures recorded for a scored file, {} without a record. Raises UserError for any other content."""
+    recorded = signatures_path(path)
+    if not recorded.exists():
+        return {}
+    fix = "repair it, or remove it to treat the signatures as unknown"
+    signatures = json_file(recorded, fix, UserError)
+    if not isinstance(signatures, dict) or not all(isinstance(value, str) for value in signatures.values()):
+        raise UserError(f"{recorded}: not an object of metrics and signatures; {fix}")
+    return signatures
+
+
+def write_signatures(path: Path, signatures: Mapping[str, str]) -> None:
+    """Record the signatures of a scored file atomically."""
+    content = json.dumps(signatures, indent=2, ensure_ascii=False) + "\n"
+    write_atomically(signatures_path(path), content.encode())
+
+
+def changed_metrics(old: Mapping[str, str | None], new: Mapping[str, str]) -> list[str]:
+    """The metrics of both whose signatures differ, or whose old one is not recorded (None)."""
+    return [metric for metric in new if metric in old and old[metric] != new[metric]]

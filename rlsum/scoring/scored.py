@@ -19,10 +19,9 @@ from rlsum.evaluation.rows import Floats
 from rlsum.files import check_free
 from rlsum.pages.blocks import Block, Bullets
 from rlsum.pages.shown import Advance, Shown, frame, quiet
-from rlsum.scoring import signatures as recorded
 from rlsum.scoring.comparison import Resampling
 from rlsum.scoring.journal import Journal
-from rlsum.scoring.pairs import Listed, Pairs, Records, Row
+from rlsum.scoring.pairs import Listed, Pairs, Records, Row, changed_metrics, write_signatures
 from rlsum.scoring.streaming import CHUNK, Scoring, chunked
 from rlsum.scoring.tables import metric_table
 
@@ -111,12 +110,12 @@ def score(
         if out is None:
             _run(pairs, scoring, scored, None, say, advance)
         else:
-            _check_kept(recorded.changed(identity.scored, signatures), overwrite, say)
+            _check_kept(changed_metrics(identity.scored, signatures), overwrite, say)
             kept = {metric: known for metric, known in identity.scored.items() if known is not None}
             origin = {"signatures": signatures, "input": identity.content, "rows": identity.rows}
             with closing(Journal(out, origin, CHUNK)) as journal:
                 _run(pairs, scoring, scored, journal, say, advance)
-                recorded.write(out, {**kept, **signatures})
+                write_signatures(out, {**kept, **signatures})
                 journal.finish()
     return scored
 

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from rlsum.metric_fitting.correlations import Correlations, average, by_group, correlations
+from rlsum.metric_fitting.fitting import Correlations, average, by_group, correlations
 
 
 def test_by_hand():
