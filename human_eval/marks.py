@@ -78,6 +78,11 @@ def words(text: str) -> list[Word]:
     return found
 
 
+def length(text: str) -> int:
+    """The number of `words` of a text."""
+    return len(text.split()) if text.isascii() else len(_WORD.findall(text))
+
+
 def written(marks: Iterable[Mark]) -> str:
     """The answer that has these marks, each once and in order."""
     return " ".join(map(str, sorted(set(marks)))) or NO_MARKS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from human_eval.marks import words
+from human_eval.marks import length
 from human_eval.study import Study, Task
 
 WORDS_A_MINUTE = 238  # silent reading of English non-fiction, the mean over adults (Brysbaert 2019)
@@ -18,10 +18,10 @@ def minutes(study: Study, tasks: Sequence[Task]) -> int:
 
     Chinese and Japanese characters count as words. The estimate is too low for other scripts without spaces.
     """
-    length = sum(len(words(text)) for task in tasks for text in (study.articles[task.item], *task.texts))
+    words = sum(length(text) for task in tasks for text in (study.articles[task.item], *task.texts))
     choices = sum(len(asked.kind.parts(len(task.texts))) for task in tasks for asked in study.criteria)
     seconds = choices * SECONDS_A_QUESTION + (len(tasks) * SECONDS_TO_MARK if study.marking else 0)
-    exact = length / WORDS_A_MINUTE + seconds / 60
+    exact = words / WORDS_A_MINUTE + seconds / 60
     step = 5 if exact > 10 else 1
     return max(1, step * math.ceil(exact / step))
 

@@ -14,7 +14,7 @@ from itertools import combinations
 
 import numpy as np
 
-from human_eval.marks import Category, Mark, words
+from human_eval.marks import Category, Mark, length, words
 from human_eval.statistics.random_judges import Layout
 from human_eval.statistics.votes import Floats, MarkedText
 from human_eval.study import Pair
@@ -146,8 +146,8 @@ def _counted(row: MarkedText, name: str) -> int:
 
 def _rate(name: str) -> Value:
     def value(row: MarkedText) -> float:
-        length = len(words(row.text))
-        return 100 * _counted(row, name) / length if length else NAN
+        size = length(row.text)
+        return 100 * _counted(row, name) / size if size else NAN
 
     return value
 

@@ -16,7 +16,7 @@ from human_eval.design.build import pairs_of
 from human_eval.design.checks import passed
 from human_eval.files import check_key, read_key, read_study
 from human_eval.formatting import counted
-from human_eval.marks import parsed, words
+from human_eval.marks import length, parsed
 from human_eval.statistics.votes import CheckResult, MarkedText, Score, Vote, Votes
 from human_eval.study import ERRORS, Pair, Study, StudyKey, Task, TaskKey
 
@@ -170,7 +170,7 @@ def _vote(study: Study, key: StudyKey, response: Response, criterion: str, pair:
         judge=response.judge,
         task=task.id,
         preference=preference,
-        longer=int(np.sign(len(words(task.texts[second])) - len(words(task.texts[first])))),
+        longer=int(np.sign(length(task.texts[second]) - length(task.texts[first]))),
         left=pair[0] if first < second else pair[1],
         position=task.position,
         seconds=response.seconds,

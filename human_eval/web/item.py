@@ -58,7 +58,7 @@ class ItemPage:
             "study": self._study,
             "draft": _draft(self._study.id, visitor.name, task, revision),
             "article": article,
-            "words": len(marks.words(article)),
+            "words": marks.length(article),
             "summaries": self.summaries(shown),
             "questions": self._questions(task),
             "form": form,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Mapping
+from functools import cached_property
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -113,9 +114,13 @@ class Judging:
         """Number and minutes of the comparisons to come; of any booklet before the judge has one."""
         tasks = [self._study.by_id[task] for task in progress.open]
         sizes = [len(tasks)] if tasks else [len(booklet) for booklet in self._study.booklets]
-        duration = minutes(self._study, tasks) if tasks else longest(self._study)
+        duration = minutes(self._study, tasks) if tasks else self._longest
         least, most = min(sizes), max(sizes)
         return str(most) if least == most else f"{least}-{most}", duration
+
+    @cached_property
+    def _longest(self) -> int:
+        return longest(self._study)  # of a large study, as long as many requests
 
     async def begin(self, request: Request) -> Response:
         """Enrol the judge, who may be screened out, and lend a booklet."""

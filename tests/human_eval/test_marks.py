@@ -11,7 +11,7 @@ from served import make_study
 from human_eval.collection.responses import Response, fault
 from human_eval.criteria import MARKING, read_marking
 from human_eval.files import read_study, write_study
-from human_eval.marks import CATEGORIES, Mark, parsed, words, written
+from human_eval.marks import CATEGORIES, Mark, length, parsed, words, written
 from human_eval.marks import fault as marks_fault
 from human_eval.study import StudyError
 
@@ -29,6 +29,7 @@ def test_words_and_what_is_between_are_the_text(text):
 
 def test_words_without_spaces_are_characters_with_the_punctuation_after_them():
     text = "記者A1は、東京へ。 Bob 한국어"
+    assert length(text) == len(words(text))
     assert [word.text for word in words(text)] == ["記", "者", "A1", "は、", "東", "京", "へ。", "Bob", "한국어"]
 
 
