@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_type_hints
 
@@ -240,10 +240,31 @@ def check(values: dict[str, Any], origin: str) -> Config:
 def check_as(schema: type[Schema], values: dict[str, Any], origin: str) -> Schema:
     """Make any dataclass of sections, such as Config, of a mapping; raises as ``check`` does."""
     try:
-        return TypeAdapter(schema).validate_python(values)
+        made = TypeAdapter(schema).validate_python(values)
     except ValidationError as error:
         faults = [_explain(schema, fault) for fault in error.errors()]
-        raise ConfigError(f"{origin}: {len(faults)} fault(s)\n" + "\n".join(f"  {line}" for line in faults)) from error
+        raise _refused(origin, faults) from error
+    if faults := list(_switches_as_numbers(values, made)):
+        raise _refused(origin, faults)
+    return made
+
+
+def _refused(origin: str, faults: Sequence[str]) -> ConfigError:
+    return ConfigError(f"{origin}: {len(faults)} fault(s)\n" + "\n".join(f"  {line}" for line in faults))
+
+
+def _switches_as_numbers(given: Any, made: Any, key: str = "") -> Iterator[str]:
+    """Where a number was read from true or false: YAML writes true as yes and on, too, and pydantic makes it 1."""
+    if isinstance(given, bool):
+        if not isinstance(made, bool) and isinstance(made, int | float):
+            yield f"{key}: must be a number, not {str(given).lower()}, which YAML also reads from yes, no, on and off"
+    elif isinstance(given, Mapping):
+        for name, value in given.items():
+            inner = made.get(name) if isinstance(made, Mapping) else getattr(made, str(name), None)
+            yield from _switches_as_numbers(value, inner, f"{key}.{name}" if key else str(name))
+    elif isinstance(given, list | tuple) and isinstance(made, list | tuple):
+        for number, (value, inner) in enumerate(zip(given, made, strict=True)):
+            yield from _switches_as_numbers(value, inner, f"{key}.{number}")
 
 
 def dump(config: Config) -> str:

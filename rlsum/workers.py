@@ -17,14 +17,18 @@ from rlsum.errors import UserError
 CONTEXT = get_context("spawn")  # a fork would copy locks that torch or a tokenizer holds
 
 
+class WorkerKilled(UserError):
+    """A worker was killed, and its pool is of no more use."""
+
+
 @contextmanager
 def pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
-    """A pool of at most ``jobs`` workers, started on demand. Raises UserError if a worker is killed."""
+    """A pool of at most ``jobs`` workers, started on demand. Raises WorkerKilled if a worker is killed."""
     try:
         with ProcessPoolExecutor(jobs, CONTEXT, initializer=end_with_parent) as executor:
             yield executor
     except BrokenProcessPool as error:
-        raise UserError(
+        raise WorkerKilled(
             "a worker process was killed (out of memory?); try fewer --jobs; finished work is kept"
         ) from error
 

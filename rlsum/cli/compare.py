@@ -91,11 +91,12 @@ def show_plan(comparison: Comparison, jobs: int, pilot: Path | None, gain: float
 
 
 def show_compared(compared: Compared) -> None:
-    """Print why cells failed, and the report."""
-
+    """Print why cells failed, and the report. Ends with exit code 1 if a cell failed, as jobs of a cluster must."""
     console = Console()
     for name, why in compared.failed.items():
         console.print(f"{name}: {why}", style="yellow", markup=False, highlight=False)
     if compared.report:
         show(compared.report, console)
         console.print(f"\nreport: {compared.folder / 'report' / 'index.html'}", highlight=False)
+    if compared.failed:
+        raise typer.Exit(1)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -212,6 +212,8 @@ def load(path: Path, overrides: Sequence[str] = ()) -> Comparison:
     ``start`` and ``cell`` may build on others with ``base``: a file relative to this one, or a name.
     """
     values = read(path, overrides)
+    if faults := list(_overridden(values)):
+        raise ConfigError(f"{path}: {len(faults)} fault(s)\n" + "\n".join(f"  {line}" for line in faults))
     for key in ("start", "cell"):
         section = values.get(key)
         if isinstance(section, dict) and "base" in section:
@@ -258,6 +260,19 @@ def _filled(value: Any, folder: str) -> Any:
     if isinstance(value, list):
         return [_filled(member, folder) for member in value]
     return value.replace("{folder}", folder) if isinstance(value, str) else value
+
+
+def _overridden(values: Mapping[str, Any]) -> Iterator[str]:
+    """What ``start`` and ``cell`` say of the data in vain, other than by their base; each with the reason."""
+    setters = dict.fromkeys(values.get("data") or {}, "data sets it for all runs")
+    if values.get("simulate") is not None:
+        setters |= dict.fromkeys(("train", "valid"), "simulate sets it for all runs")
+    for key in ("start", "cell"):
+        section = values.get(key)
+        own = section.get("data") if isinstance(section, Mapping) else None
+        for name in own if isinstance(own, Mapping) else ():
+            if name in setters:
+                yield f"{key}.data.{name}: {setters[name]}; leave it out here"
 
 
 def _holder(values: Any, key: str) -> dict[str, Any] | None:

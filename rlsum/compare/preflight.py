@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import shlex
 import shutil
 import tempfile
@@ -218,14 +219,15 @@ def costs(folder: Folder, cells: Sequence[Cell]) -> dict[str, Cost]:
 
 def time_training(values: dict[str, Any], start: Cell | None) -> tuple[float, float]:
     """Seconds of an update and of a validation, measured with a model of the start's size."""
+    logging.getLogger("rlsum.data").setLevel(logging.ERROR)  # skipped rows have been reported by the check
     init = checkpoint.find_or_none(str(start.model)) if start is not None else None
     with tempfile.TemporaryDirectory() as folder:
         own: dict[str, Any] = {"run": folder, "training": {"tracker": None}}
         if start is not None and init is None:  # not trained yet: weights of its size do
             own |= {key: (start.config or {})[key] for key in ("model", "vocabulary") if key in (start.config or {})}
         config = configs.check(merge(values, own), "timed")
-        articles = min(MEASURED, len(build.corpus(config, "valid").rows))
-        decoded = config.training.validate_decoded
+        known = len(build.corpus(config, "valid").rows)
+        articles, decoded = min(MEASURED, known), min(config.training.validate_decoded, known)
         config = replace(
             config,
             data=replace(config.data, valid_limit=articles),

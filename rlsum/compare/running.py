@@ -57,7 +57,8 @@ def run(
 ) -> Compared:
     """Check, train, decode and score what is left, then write the report; not with ``task``, which is one cell.
 
-    Prints the cells as they begin and end; ``timed``: first measures and prints what they will cost.
+    Prints the cells as they begin and end; ``timed``: first measures and prints what all cells will cost, except for a
+    task: each of an array would measure the same.
     """
     console = console or Console()
     folder, cells = Folder(comparison), cells_of(comparison)
@@ -68,7 +69,7 @@ def run(
         folder.prepare()
         if not all(folder.trained(cell) for cell in chosen):
             preflight.check(comparison, cells)
-            if timed:
+            if timed and task is None:
                 show(preflight.plan(comparison, cells, preflight.costs(folder, cells), jobs), console)
             folder.claim()  # again: until something is made, another configuration may have taken the folder
         with watching(folder, chosen, console) as watch:

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -64,8 +65,8 @@ class Work:
         if self.retry:
             for cell in self.cells:
                 self.folder.failure(cell).unlink(missing_ok=True)
-        with workers.pool(self.jobs) as scorers, ThreadPoolExecutor(self.jobs) as threads, interrupted_by_sigterm():
-            loops = [threads.submit(self._loop, scorers) for _ in range(self.jobs)]
+        with ThreadPoolExecutor(self.jobs) as threads, interrupted_by_sigterm():
+            loops = [threads.submit(self._loop) for _ in range(self.jobs)]
             try:
                 while not all(loop.done() for loop in loops):
                     watch()
@@ -76,24 +77,30 @@ class Work:
             for loop in loops:
                 loop.result()
             watch()
-        return dict(self._failed)
+        done = {cell.name for cell in self.cells if self.folder.state(cell).stage == "done"}  # elsewhere, meanwhile
+        return {name: why for name, why in self._failed.items() if name not in done}
 
     def _stop(self) -> None:
         self._stopped.set()
         for process in list(self._running):
             process.terminate()
 
-    def _loop(self, scorers: ProcessPoolExecutor) -> None:
-        """Take one cell after the other until all are settled."""
+    def _loop(self) -> None:
+        """Take one cell after the other until all are settled. A scorer that is killed costs its cell alone."""
         try:
-            while not self._stopped.is_set() and len(self._settled) < len(self.cells):
-                if not any(self._try(cell, scorers) for cell in self.cells if not self._stopped.is_set()):
-                    time.sleep(PAUSE)
+            while self._goes_on():
+                with contextlib.suppress(workers.WorkerKilled), workers.pool(1) as scorer:
+                    while self._goes_on():
+                        if not any(self._try(cell, scorer) for cell in self.cells if not self._stopped.is_set()):
+                            time.sleep(PAUSE)
         except BaseException:
             self._stop()  # an error of ours: the other loops end, too
             raise
 
-    def _try(self, cell: Cell, scorers: ProcessPoolExecutor) -> bool:
+    def _goes_on(self) -> bool:
+        return not self._stopped.is_set() and len(self._settled) < len(self.cells)
+
+    def _try(self, cell: Cell, scorer: ProcessPoolExecutor) -> bool:
         """Work on a cell if it needs work and nobody else works on it; returns whether anything was done."""
         with self._guard:
             if cell.name in self._settled or cell.name in self._taken or not self._ready(cell):
@@ -103,7 +110,7 @@ class Work:
             with self.folder.lock(cell.name) as lock:
                 if lock is None:
                     return False
-                self._finish(cell, lock, scorers)
+                self._finish(cell, lock, scorer)
                 return True
         finally:
             with self._guard:
@@ -126,7 +133,7 @@ class Work:
         if reason:
             self._failed[cell.name] = reason
 
-    def _finish(self, cell: Cell, lock: IO[bytes], scorers: ProcessPoolExecutor) -> None:
+    def _finish(self, cell: Cell, lock: IO[bytes], scorer: ProcessPoolExecutor) -> None:
         """Train, decode and score a cell, from wherever an earlier process left it."""
         try:
             if not self.folder.trained(cell):
@@ -138,7 +145,7 @@ class Work:
                     self._command(cell, generate_command(self.folder.comparison, cell, method), lock)
                 scores, specs = self.folder.scores(cell, method), self.folder.comparison.specs
                 if not up_to_date(scores, specs, self.retry):
-                    scorers.submit(score_file, path, scores, specs).result()
+                    scorer.submit(score_file, path, scores, specs).result()
             self._settle(cell)
         except (UserError, OSError) as error:
             if self._stopped.is_set():
@@ -147,6 +154,9 @@ class Work:
                 with contextlib.suppress(OSError):  # a full disk: the reason is printed, and found again
                     write_atomically(self.folder.failure(cell), f"{error}\n".encode())
             self._settle(cell, str(error))
+        except BrokenProcessPool:
+            self._settle(cell, "scoring: its process was killed (out of memory?); start the comparison again")
+            raise
 
     def _train(self, cell: Cell, lock: IO[bytes]) -> None:
         run = Path(str(cell.model))

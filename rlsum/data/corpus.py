@@ -6,6 +6,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
@@ -116,8 +117,14 @@ def load_corpus(
     )
     corpus = Corpus(rows, skipped, examples, duplicate_ids=len(ids) - len(set(ids)))
     if report := corpus.report():
-        log.warning("%s (%s): %s", path, split, report)
+        _warn(f"{path} ({split}): {report}")
     return corpus
+
+
+@cache
+def _warn(line: str) -> None:
+    """Log a line once a process: a comparison reads the same articles for every kind of training."""
+    log.warning("%s", line)
 
 
 def _sift(found: datasets.Dataset) -> tuple[dict[str, int], dict[str, str], list[int]]:

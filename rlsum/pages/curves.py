@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rlsum.pages.pictures import COLOURS, Picture, drawn
+from rlsum.pages.pictures import COLOURS, Picture, drawn, short_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,6 +19,7 @@ Scale = Literal["linear", "log"]
 
 PANEL = (4.0, 2.7)  # inches a panel
 COLUMNS = 3
+LETTER, HANDLE = 0.08, 0.6  # inches of a letter and of a line with its space in the legend
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ def _draw(axes: Axes, panel: Panel) -> None:
             marker="." if len(curve.steps) <= 30 else None,
             label=curve.label,
         )
-    axes.set_title(panel.title, loc="left")
+    axes.set_title(short_name(panel.title), loc="left")
     axes.set_xlabel(panel.across)
     axes.set_xscale(panel.scales[0])
     axes.set_yscale(panel.scales[1])
@@ -107,4 +108,6 @@ def _legend(figure: Figure) -> None:
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
-    figure.legend(entries.values(), entries.keys(), loc="outside lower left", ncols=min(4, len(entries)), frameon=False)
+    widest = LETTER * max(map(len, entries), default=0) + HANDLE
+    columns = max(1, min(4, len(entries), int(figure.get_figwidth() / widest)))
+    figure.legend(entries.values(), entries.keys(), loc="outside lower left", ncols=columns, frameon=False)

@@ -429,3 +429,12 @@ def test_reading_a_config_loads_no_torch():
         "import sys, rlsum.config; print([m for m in ('torch', 'numpy', 'transformers', 'spacy') if m in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+@pytest.mark.parametrize("key", ["training.steps", "training.learning_rate", "data.train_limit", "decoding.beam"])
+def test_a_switch_is_no_number(minimal, key):
+    assert f"{key}: must be a number, not true" in refused(minimal, f"{key}=yes")
+
+
+def test_a_switch_remains_a_switch(minimal):
+    assert configs.load(minimal, ["data.lowercase=yes"]).data.lowercase is True

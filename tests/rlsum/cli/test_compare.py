@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import comparisons
 import pytest
+import typer
 import yaml
 
+from rlsum.cli.compare import show_compared
 from rlsum.compare.cells import cells_of
-from rlsum.compare.running import needed
+from rlsum.compare.running import Compared, needed
 
 
 @pytest.fixture
@@ -54,6 +56,13 @@ def test_what_is_wrong_is_said_in_one_message_before_anything_is_trained(argumen
     assert "rlsum: " in said
     assert message in said
     assert not list((config.parent / "folder" / "runs").glob("*"))
+
+
+def test_a_failed_cell_is_an_exit_code_for_the_jobs_of_a_cluster(tmp_path, capsys):
+    with pytest.raises(typer.Exit) as ended:
+        show_compared(Compared(tmp_path, (), {"rouge-l-1": "loss is nan"}))
+    assert ended.value.exit_code == 1
+    assert "rouge-l-1: loss is nan" in capsys.readouterr().out
 
 
 def test_the_demo_knows_its_rewards(rlsum, tmp_path):

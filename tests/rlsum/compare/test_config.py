@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from rlsum.compare import config as configs
+from rlsum.compare.cells import cells_of
 from rlsum.errors import ConfigError
 
 
@@ -68,11 +69,34 @@ def test_a_comparison_has_a_name_anywhere_and_its_bases_are_found(tmp_path, monk
         ({"choosing": {"n": {"mbr": "rouge-l", "samples": 4, "top_k": -1}}}, "choosing.n.top_k"),
         ({"choosing": {"n": {"mbr": "rouge-l", "samples": 4, "top_p": 2}}}, "choosing.n.top_p"),
         ({"decoding": {"beam": {"length_penalty": float("inf")}}}, "decoding.beam.length_penalty"),
+        ({"test_limit": True}, "test_limit: must be a number, not true"),
+        ({"seeds": [2, True]}, "seeds.1: must be a number, not true"),
+        ({"decoding": {"beam": {"beam": True}}}, "decoding.beam.beam: must be a number, not true"),
     ],
 )
 def test_a_bad_configuration_names_key_and_fix(changes, message, tmp_path):
     with pytest.raises(ConfigError, match=message):
         comparisons.comparison(tmp_path, **changes)
+
+
+@pytest.mark.parametrize(
+    ("data", "key", "setter"),
+    [
+        ({"max_source": 100}, "start.data.max_source", "data sets it"),
+        ({"max_source": 100}, "cell.data.max_source", "data sets it"),
+        ({}, "cell.data.train", "simulate sets it"),
+    ],
+)
+def test_data_that_the_comparison_sets_for_all_runs_is_not_dropped_silently(data, key, setter, tmp_path):
+    with pytest.raises(ConfigError, match=f"{key}: {setter} for all runs; leave it out here"):
+        loaded(tmp_path, f"{key}=7", data=data)
+
+
+def test_data_of_a_cell_alone_is_kept_and_that_of_a_base_gives_way(tmp_path):
+    (tmp_path / "base.yaml").write_text(yaml.safe_dump({"data": {"train": "x", "max_source": 9}}))
+    comparison = loaded(tmp_path, "cell.data.max_target=7", cell={"base": "base.yaml"}, data={"max_source": 100})
+    config = next(cell.config for cell in cells_of(comparison) if cell.kind == "reward")
+    assert {key: config["data"][key] for key in ("max_source", "max_target")} == {"max_source": 100, "max_target": 7}
 
 
 def test_a_further_metric_that_is_a_reward_already_is_one_column(tmp_path):

@@ -98,6 +98,37 @@ def test_a_metric_that_cannot_score_keeps_its_reason_until_it_is_tried_again(tmp
     assert gather(folder, outputs, "beam").metrics == ["rouge-l", "own_metric:own"]
 
 
+def test_what_was_killed_here_and_finished_by_another_process_has_not_failed(tmp_path):
+    folder, cells = prepared(tmp_path, controls=[])
+
+    class Killed(InProcess):
+        def _command(self, cell, command, lock):
+            comparisons.finish(folder, cell, {name: np.zeros(3) for name in folder.comparison.specs})
+            if cell.name == "rouge-l-1":
+                raise CommandStopped("killed by signal 9; start the comparison again")
+
+    assert Killed(folder, cells, cells, 1).run() == {}
+
+
+def test_a_scoring_that_is_killed_costs_its_cell_alone_and_is_not_remembered(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    module = tmp_path / "deadly_metric.py"
+    module.write_text(
+        "import os, pathlib\n"
+        "def deadly(candidates):\n"
+        f"    mark = pathlib.Path({str(tmp_path / 'mark')!r})\n"
+        "    if not mark.exists():\n"
+        "        mark.touch()\n"
+        "        os.kill(os.getpid(), 9)\n"
+        "    return [1.0] * len(candidates)\n"
+    )
+    folder, cells = prepared(tmp_path / "f", rewards={"rouge-l": "rouge-l"}, metrics=["deadly_metric:deadly"])
+    outputs = [cell for cell in cells if cell.kind == "outputs"]
+    failed = Work(folder, cells, outputs, 1).run()
+    assert {name: "killed" in why for name, why in failed.items()} == {outputs[0].name: True}
+    assert Work(folder, cells, outputs, 1).run() == {}
+
+
 def test_outputs_that_are_missing_are_a_reason(tmp_path):
     folder, cells = prepared(tmp_path, outputs={"see2017": str(tmp_path / "none.jsonl")})
     given = [cell for cell in cells if cell.system == "see2017"]
