@@ -48,15 +48,15 @@ def cross_table(results: Results) -> Table:
 
 def verdict_table(results: Results, margin: float | None = None) -> Table:
     """Each trained system on its own reward, against the start and against continued likelihood."""
-    rows = []
+    rows, others = [], [other for other in (START, NONE) if other in results.systems]
     for pair in own_reward(results).values():
         system = results.systems[pair[0].system]
-        ps = [Cell(p_text(test.difference.p), f"Holm {p_text(test.difference.p_holm)}") for test in pair]
-        gains = [cell for test, p in zip(pair, ps, strict=True) for cell in (gain_cell(test), p)]
+        tests = [next((test for test in pair if test.other == other), None) for other in others]
+        gains = [cell for test in tests for cell in (gain_cell(test), p_cell(test))]
         word = weakest(pair, margin)
         rows.append((Cell(system.title), Cell(pair[0].metric), *gains, Cell(word, mark=word in ("better", "worse"))))
-    others = [results.systems[other].title for other in (START, NONE) if other in results.systems]
-    header = ("system", "trained on", *(name for other in others for name in (f"gain over {other}", "p")), "verdict")
+    titles = [results.systems[other].title for other in others]
+    header = ("system", "trained on", *(name for title in titles for name in (f"gain over {title}", "p")), "verdict")
     note = (
         f"Each system on the reward that it was trained on, x {SCALE}, paired by seed and article. Better: above all, "
         f"each with p <= {ALPHA} after Holm's correction for the tests of this table."
@@ -108,6 +108,13 @@ def gain_cell(test: Contrast | None) -> Cell:
         return Cell(UNDEFINED)
     found = test.difference
     return difference_cell(SCALE * found.mean, SCALE * found.low, SCALE * found.high, mark=test.shown)
+
+
+def p_cell(test: Contrast | None) -> Cell:
+    """A p-value, with the adjusted one beneath."""
+    if test is None:  # one of the two has no scores
+        return Cell(UNDEFINED)
+    return Cell(p_text(test.difference.p), f"Holm {p_text(test.difference.p_holm)}")
 
 
 def properties(results: Results) -> Table:

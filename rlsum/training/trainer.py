@@ -260,7 +260,7 @@ class Trainer:
         progress.due = False
         value = self.choice(result.values)
         for name in ("reward", self.choice.name):
-            if name in self.metrics and math.isnan(result.values.get(name, 0.0)):
+            if name in self.metrics and not math.isfinite(result.values.get(name, 0.0)):
                 self._refuse_undefined(name, result)
         better = progress.best is None or value > progress.best
         if better:
@@ -292,6 +292,9 @@ class Trainer:
     def _refuse_undefined(self, name: str, result: Validation) -> None:
         """Raise TrainingError: a reward that is undefined everywhere gives no gradient and chooses no checkpoint."""
         what = "reward" if name == "reward" else f"metric {name}"
+        if math.isinf(result.values[name]):
+            value = result.values[name]
+            raise TrainingError(f"the {what} is {value} in validation; it must be finite, or NaN where undefined")
         reason = self.metrics[name].undefined(*inputs_of(result.outputs[:1]).item(0))
         raise TrainingError(
             f"the {what} is undefined on all {len(result.outputs)} validation articles ({reason}); "

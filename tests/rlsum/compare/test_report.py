@@ -17,6 +17,7 @@ from rlsum.compare.report import about, findings, for_people, of_chain, over_opt
 from rlsum.compare.results import gather
 from rlsum.compare.tables import cross_table, verdict_table
 from rlsum.errors import UserError
+from rlsum.pages.table import UNDEFINED
 from rlsum.pages.terminal import show
 
 GAINS = {"rouge-l": 0.2, "rouge-2": 0.0, "oracle": 0.5}
@@ -193,3 +194,15 @@ def test_a_report_before_anything_is_finished_says_what_is_missing(tmp_path):
     text = (tmp_path / "report" / "report.md").read_text()
     assert "loss is nan" in text
     assert "not finished: waiting" in text
+
+
+def test_a_control_that_a_new_reward_has_not_scored_yet_leaves_its_place_empty(tmp_path):
+    folder, cells = comparisons.finished(tmp_path, GAINS, seeds=(1,))
+    (control,) = (folder.scores(cell, "beam") for cell in cells if cell.system == "none")
+    scores = json.loads(control.read_text())
+    del scores["metrics"]["rouge-2"]
+    control.write_text(json.dumps(scores))
+    table = verdict_table(gather(folder, cells, "beam"))
+    assert {len(row) for row in table.rows} == {len(table.header)}
+    (row,) = (row for row in table.rows if row[0].text == "rouge-2")
+    assert [cell.text for cell in row[4:6]] == [UNDEFINED, UNDEFINED]

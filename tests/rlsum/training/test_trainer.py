@@ -371,6 +371,16 @@ def test_a_reward_that_no_article_defines_stops_the_run_at_once(tmp_path):
     assert not (tmp_path / "r" / checkpoint.RESULT).exists()
 
 
+def test_a_reward_that_is_infinite_stops_the_run_at_once(tmp_path):
+    class Endless(tiny.Overlap):
+        def __call__(self, candidates, references=None, sources=None, columns=None):
+            return np.full(len(candidates), np.inf)
+
+    trainer = tiny.trainer(tiny.config(tmp_path / "r", "mixed"), reward=Endless())
+    with pytest.raises(TrainingError, match="reward is inf in validation; it must be finite"):
+        trainer.fit()
+
+
 def test_a_value_that_is_never_defined_is_null_in_every_file_and_a_resumed_run_goes_on(tmp_path):
     fit(tmp_path / "r", [math.nan] * 3)
     assert json.loads((tmp_path / "r" / checkpoint.RESULT).read_text())["best"] is None
