@@ -87,6 +87,9 @@ class BaseReward(ABC):
         """The name with the options without which a column of a table misleads, `rouge-l F1 stems`; loads nothing."""
         return self.name
 
+    def __repr__(self) -> str:
+        return f"<reward {self.heading}>"
+
     def __call__(
         self,
         candidates: Sequence[str],

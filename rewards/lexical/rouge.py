@@ -176,7 +176,7 @@ def sentences_of(text: str, split: Split, tokenize: Callable[[str], tuple[str, .
     return tuple(tokens for tokens in map(tokenize, lines) if tokens)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Rouge(ReferenceReward):
     """One variant of ROUGE as a reward; see the functions below.
 

@@ -112,7 +112,7 @@ class Preprocessing:
         return fields
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Mover(ReferenceReward):
     """WMS, SMS or S+WMS; see ``rewards.mover.metrics`` for the options."""
 

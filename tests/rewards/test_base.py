@@ -291,3 +291,7 @@ def test_short_signatures_keep_every_value():
 def test_a_missing_attribute_is_answered_with_the_file_that_was_searched():
     with pytest.raises(rewards.RewardError, match=re.escape(f"rewards ({rewards.__file__}) has no 'mine'")):
         rewards.from_spec("rewards:mine")  # of a `rewards.py` of the user's, which is not on the path
+
+
+def test_a_shell_shows_a_reward_by_its_heading():
+    assert repr(rewards.load("rouge-l")) == "<reward rouge-l F1 stems>"
