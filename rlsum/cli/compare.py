@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from rlsum import api
 from rlsum.cli.options import print_keys
+from rlsum.errors import ConfigError
 from rlsum.pages.terminal import show
 
 if TYPE_CHECKING:
@@ -53,11 +55,9 @@ def compare(
 
     sbatch --array 0-17 --wrap 'rlsum compare compare/demo --task $SLURM_ARRAY_TASK_ID'
     """
-    from rlsum import api
     from rlsum.compare import config as configs
     from rlsum.compare.cells import cells_of
     from rlsum.config_reference import keys_of
-    from rlsum.errors import ConfigError
 
     if keys:
         print_keys("comparison", keys_of(configs.Comparison))

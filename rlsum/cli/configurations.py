@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+import yaml
 
+from rlsum import yaml_files
 from rlsum.errors import UserError
 from rlsum.files import check_free
 
@@ -80,8 +85,6 @@ def init(
 
     rlsum init my-corpus --name mine --source-column body
     """
-    import re
-
     from rlsum.data.look import look, splits_of
 
     if not data.exists():
@@ -112,9 +115,6 @@ def init(
 
 def _split(data: Path, name: str, overwrite: bool, found: Look) -> tuple[dict[str, Path], Look]:
     """One file as a file for each part, and the look of the first."""
-    import json
-    from dataclasses import replace
-
     from rlsum.data.look import split
 
     files = {part: Path(f"{name}-data") / f"{part}.jsonl" for part in ("train", "valid", "test")}
@@ -159,8 +159,6 @@ def _values(data: Path, name: str, files: dict[str, Path], found: Look) -> dict[
 
 def _quoted(name: str) -> str:
     """A name or path as YAML reads it: an unquoted no would be false."""
-    import json
-
     return json.dumps(name, ensure_ascii=False)
 
 
@@ -197,8 +195,6 @@ def configs(name: Annotated[str | None, typer.Argument(help="Name of a configura
 
     rlsum configs demo/sms > mine.yaml
     """
-    from rlsum import yaml_files
-
     if name is not None:
         typer.echo(_printed(name), nl=False)
         return
@@ -209,10 +205,6 @@ def configs(name: Annotated[str | None, typer.Argument(help="Name of a configura
 
 
 def _printed(name: str) -> str:
-    import yaml
-
-    from rlsum import yaml_files
-
     path = yaml_files.locate(name)
     text = path.read_text(encoding="utf-8")
     if "base" not in (yaml_files.parse(text) or {}):

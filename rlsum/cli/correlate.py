@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from rlsum import api
 from rlsum.cli.options import JUDGMENTS, HumanScore, LongSignatures, Metrics, OutFolder, Overwrite, bars, chosen, report
 from rlsum.errors import UserError
 from rlsum.files import check_folder
@@ -65,7 +66,6 @@ def correlate(
 
     rlsum correlate wmt-da:wmt17_da_seg.tsv.gz --by-group --statistic kendall,pearson,acc-t --json
     """
-    from rlsum import api
     from rlsum.meta_evaluation.report import FILES, to_json
 
     statistics: Any = chosen("--statistic", statistic, ("spearman", "pearson", "kendall", "acc-t", "spa"))

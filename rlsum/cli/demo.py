@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import time
+from importlib import resources
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from rlsum import api
+from rlsum.cli.compare import show_compared
+from rlsum.cli.options import chosen
 
 
 def demo(
@@ -28,13 +35,6 @@ def demo(
 
     rlsum demo --seed 2 --folder runs/demo-2 --rewards rouge-l,wms,sms,s+wms,twmd
     """
-    import json
-    import time
-    from importlib import resources
-
-    from rlsum import api
-    from rlsum.cli.compare import show_compared
-    from rlsum.cli.options import chosen
     from rlsum.compare import config as configs
 
     started = time.perf_counter()

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from rewards.base import labelled
+from rlsum import api
 from rlsum.errors import UserError
 from rlsum.records import read_outputs
 
@@ -49,7 +50,6 @@ def explain(
 
     rlsum explain outputs.jsonl --id story-7 --metrics 'wms(vectors=vectors.txt.gz), rouge-2' -o plan.html
     """
-    from rlsum import api
     from rlsum.explain.explained import check_out
 
     check_out(out, len(labelled(metrics)), overwrite)

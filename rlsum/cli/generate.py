@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from rlsum import api
 from rlsum.cli.options import arguments, bars
 
 
@@ -113,8 +114,6 @@ def generate(
     accelerate launch --num_processes 4 -m rlsum generate runs/cnndm/mle test.jsonl -o out.jsonl
     """
     options = locals()
-    from rlsum import api
-
     how = arguments(api.Generating, options)
     with bars() as advance:
         api.generate(checkpoint, corpus, out, how, overwrite=overwrite, say=typer.echo, advance=advance)

@@ -17,6 +17,7 @@ from rich.text import Text
 from rewards.options import nearest
 from rlsum.api import STANDARD as STANDARD
 from rlsum.errors import UserError
+from rlsum.pages.terminal import show
 
 if TYPE_CHECKING:
     from rlsum.api import Advance
@@ -78,8 +79,6 @@ def bars() -> Iterator[Advance]:
 
 def report(result: MetaEvaluation | Evaluation, out: Path | None, as_json: str | None, long_signatures: bool) -> None:
     """Save a result to ``out``, if that is given, and print it: ``as_json`` if that is given, otherwise its tables."""
-    from rlsum.pages.terminal import show
-
     written = [] if out is None else result.save(out)
     if as_json is not None:
         typer.echo(as_json)

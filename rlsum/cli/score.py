@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from rlsum import api
 from rlsum.cli.options import STANDARD, LongSignatures, Metrics, bars
 from rlsum.errors import UserError
 from rlsum.pages.terminal import show
@@ -65,8 +66,6 @@ def score(
 
     rlsum score scored.jsonl -o scored.jsonl --overwrite --metrics meteor
     """
-    from rlsum import api
-
     pairs = _pairs(files or [], records, candidates, references or [])
     with bars() as advance:
         scored = api.score(

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from rewards.options import nearest
+from rlsum import api
 from rlsum.cli.options import print_keys
 from rlsum.errors import ConfigError
 
@@ -53,8 +54,6 @@ def train(
     overrides = overrides or []
     if config is not None and "=" in config and not Path(config).exists():
         overrides, config = [config, *overrides], None
-    from rlsum import api
-
     run = api.train(config, overrides, init=init, resume=resume, auto_resume=auto_resume)
     if run.stopped is not None:
         raise typer.Exit(128 + run.stopped)
