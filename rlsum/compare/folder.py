@@ -14,7 +14,7 @@ import yaml
 
 from rlsum.compare import config as configs
 from rlsum.compare.cells import Cell, methods_of, outputs_file
-from rlsum.compare.config import Comparison
+from rlsum.compare.config import Comparison, Simulated
 from rlsum.errors import UserError
 from rlsum.files import write_atomically
 from rlsum.records import Output, write_outputs
@@ -115,6 +115,13 @@ class Folder:
         sizes, data = self.comparison.simulate, self.path / "data"
         if sizes is None or (data / "complete").exists():
             return
+        try:
+            self._simulate(sizes, data)
+        except OSError as error:
+            fix = "nothing is lost: mend it and start again"
+            raise FolderError(f"{data}: cannot be written ({error.strerror}); {fix}") from error
+
+    def _simulate(self, sizes: Simulated, data: Path) -> None:
         with self.lock("data", wait=True):
             if (data / "complete").exists():  # another process made it meanwhile
                 return

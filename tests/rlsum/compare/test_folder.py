@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -115,3 +116,14 @@ def test_the_simulated_corpus_is_made_once_and_again_where_it_is_not_whole(tmp_p
     (tmp_path / "data" / "test.jsonl").unlink()
     folder.prepare()
     assert {path.name: path.read_bytes() for path in (tmp_path / "data").iterdir()} == before
+
+
+def test_a_full_disk_is_named_and_the_corpus_is_written_once_there_is_room(tmp_path, monkeypatch):
+    folder = Folder(comparisons.comparison(tmp_path))
+    folder.claim()
+    with monkeypatch.context() as full:
+        full.setattr("pathlib.Path.write_text", lambda *_, **__: os.write(os.open("/dev/full", os.O_WRONLY), b"x"))
+        with pytest.raises(FolderError, match=r"cannot be written \(No space left on device\)"):
+            folder.prepare()
+    folder.prepare()
+    assert (tmp_path / "data" / "complete").exists()
