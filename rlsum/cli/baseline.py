@@ -14,9 +14,7 @@ from rlsum.files import check_free
 def baseline(
     metric: Annotated[str, typer.Argument(help="A contextual metric with its options, in any direction.")],
     texts: Annotated[Path, typer.Option(metavar="TEXTS.txt", help="Texts of one language, one a line (.gz too).")],
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="BASELINE.json", help="The file that the baseline is added to.")
-    ],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="BASELINE.json", help="File to add it to.")],
     pairs: Annotated[int, typer.Option(min=1, help="Random pairs to score; bert-score used 1,000,000.")] = 10_000,
     language: Annotated[str, typer.Option(help="Language of the texts; stored with the baseline.")] = "en",
     seed: Annotated[int, typer.Option(help="Seed of the random pairs.")] = 0,

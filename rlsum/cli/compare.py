@@ -32,9 +32,7 @@ def compare(
     ] = False,
     retry: Annotated[bool, typer.Option("--retry", help="Try failed cells and missing metrics again.")] = False,
     tasks: Annotated[bool, typer.Option("--tasks", help="Print the tasks, one cell a line.")] = False,
-    task: Annotated[
-        int | None, typer.Option(min=0, help="Work only on this task and what it needs, for arrays of jobs.")
-    ] = None,
+    task: Annotated[int | None, typer.Option(min=0, help="Only this task and its needs, for arrays of jobs.")] = None,
     keys: Annotated[bool, typer.Option("--keys", help="Explain the keys of a comparison, and stop.")] = False,
 ) -> None:
     """Train a summarizer on each of several rewards from one start, and report which is better by which metric.

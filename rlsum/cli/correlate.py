@@ -43,9 +43,7 @@ def correlate(
     out: OutFolder = None,
     overwrite: Overwrite = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    cache: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Cache of scores (default: ~/.cache/rlsum).")
-    ] = None,
+    cache: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Cache (default: ~/.cache/rlsum).")] = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Do not cache scores.")] = False,
     resamples: Annotated[int, typer.Option(min=1, help="Bootstrap resamples per interval, swaps per test.")] = 2_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of intervals and p-values.")] = 0,

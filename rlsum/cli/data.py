@@ -81,9 +81,7 @@ def outputs(
     path: Annotated[Path, typer.Argument(help="JSONL, CSV or parquet with a column of a system's outputs.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Records file to write.")],
     candidate: Annotated[str, typer.Option(help="Column of the system's summaries, a sentence a line.")],
-    reference: Annotated[
-        str, typer.Option(help="Column of the reference summaries; '' if there are none.")
-    ] = "reference",
+    reference: Annotated[str, typer.Option(help="Column of the references; '' if there are none.")] = "reference",
     source: Annotated[str | None, typer.Option(help="Column of the articles, if the file has them.")] = None,
     articles: Annotated[Path | None, typer.Option(help="File of articles, joined by id.")] = None,
     article_column: Annotated[str, typer.Option(help="Column of the articles in --articles.")] = "article",

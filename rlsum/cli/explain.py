@@ -25,12 +25,8 @@ def explain(
     metrics: Annotated[
         str, typer.Option(help="Metrics with their options; a page or data take several, a picture one.")
     ] = "rouge-1,rouge-l",
-    theme: Annotated[
-        Literal["light", "dark"], typer.Option(help="Of a picture; a page follows the browser.")
-    ] = "light",
-    identity: Annotated[
-        str | None, typer.Option("--id", help="Explain the output of this id, with its first reference.")
-    ] = None,
+    theme: Annotated[Literal["light", "dark"], typer.Option(help="Of a picture; pages follow the browser.")] = "light",
+    identity: Annotated[str | None, typer.Option("--id", help="Output of this id, with its first reference.")] = None,
     system: Annotated[str | None, typer.Option(help="With --id: whose output, if the file has several.")] = None,
     overwrite: Annotated[bool, typer.Option(help="Replace PLAN.png.")] = False,
 ) -> None:

@@ -25,21 +25,13 @@ def fit_metric(
     data: Annotated[list[str], typer.Argument(metavar="DATA...", help=JUDGMENTS)],
     metric: Annotated[str, typer.Option(help="sbert, cka, bertscore, trwmd or twmd, with its options.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="The learned metric; must be new.")],
-    valid: Annotated[
-        list[str] | None, typer.Option(metavar="DATA", help="Judgments for choosing the epoch; repeatable.")
-    ] = None,
-    test: Annotated[
-        list[str] | None, typer.Option(metavar="DATA", help="Judgments to test on before and after; repeatable.")
-    ] = None,
+    valid: Annotated[list[str] | None, typer.Option(metavar="DATA", help="To choose the epoch; repeatable.")] = None,
+    test: Annotated[list[str] | None, typer.Option(metavar="DATA", help="Test before and after; repeatable.")] = None,
     score: HumanScore = "overall",
     groups: Annotated[str, typer.Option(help="Use only these groups, such as '*-en' for language pairs.")] = "*",
     limit: Annotated[int | None, typer.Option(min=4, help="Number of judgments to draw from DATA at random.")] = None,
-    holdout: Annotated[
-        float, typer.Option(min=0.01, max=0.9, help="Share of the items to hold out without --valid.")
-    ] = 0.1,
-    scale: Annotated[
-        Scale, typer.Option(help="Scale human scores to [0, 1], or to mean 0 and deviation 1.")
-    ] = "min-max",
+    holdout: Annotated[float, typer.Option(min=0.01, max=0.9, help="Share of items held out without --valid.")] = 0.1,
+    scale: Annotated[Scale, typer.Option(help="Human scores to [0, 1], or to mean 0 and deviation 1.")] = "min-max",
     epochs: Annotated[int, typer.Option(min=1, help="Maximum number of passes over the judgments.")] = 5,
     patience: Annotated[int, typer.Option(min=1, help="Epochs without improvement before training stops.")] = 2,
     learning_rate: Annotated[float, typer.Option(help="Highest learning rate; it rises from 0 and falls to 0.")] = 2e-5,

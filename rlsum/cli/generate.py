@@ -12,9 +12,7 @@ from rlsum.cli.options import arguments, bars
 
 
 def generate(
-    checkpoint: Annotated[
-        Path, typer.Argument(help="Run folder, checkpoint folder, or pretrained model of transformers.")
-    ],
+    checkpoint: Annotated[Path, typer.Argument(help="Run or checkpoint folder, or pretrained model of transformers.")],
     corpus: Annotated[str, typer.Argument(metavar="INPUT", help="Articles: a file, a folder or a hub name.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="OUT.jsonl", help="Records file to write.")],
     beam: Annotated[int | None, typer.Option(min=1, help="Beam width; 1: greedy. Default: the run's.")] = None,
@@ -32,16 +30,12 @@ def generate(
     best_of: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Of N samples of each article, the best by --by.")
     ] = None,
-    by: Annotated[
-        str | None, typer.Option(metavar="REWARD", help="With --best-of: a reward that reads no references.")
-    ] = None,
+    by: Annotated[str | None, typer.Option(metavar="REWARD", help="With --best-of: it reads no references.")] = None,
     mbr: Annotated[
         str | None,
         typer.Option(metavar="REWARD", help="Of --samples, the one with the best mean reward against the others."),
     ] = None,
-    samples: Annotated[
-        int | None, typer.Option(min=2, metavar="N", help="With --mbr: samples of each article.")
-    ] = None,
+    samples: Annotated[int | None, typer.Option(min=2, metavar="N", help="With --mbr: samples an article.")] = None,
     temperature: Annotated[
         float | None, typer.Option(help="With samples: draw from p ** (1 / this). Default: the run's.")
     ] = None,

@@ -25,9 +25,7 @@ def score(
             metavar="[FILE]...", help="Records to score, like --input; with --references: more files of references."
         ),
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="SCORED.jsonl", help="File of each item's scores.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="SCORED.jsonl", help="The items' scores.")] = None,
     metrics: Metrics = STANDARD,
     records: Annotated[
         Path | None,

@@ -18,9 +18,7 @@ def train(
         str | None, typer.Argument(help="YAML file, or a name of `rlsum configs`; not needed with --resume.")
     ] = None,
     overrides: Annotated[list[str] | None, typer.Argument(help="key=value, such as training.steps=100.")] = None,
-    init: Annotated[
-        Path | None, typer.Option(help="Run or checkpoint to start from, with its vocabulary and sizes.")
-    ] = None,
+    init: Annotated[Path | None, typer.Option(help="Run or checkpoint to start from, with words and sizes.")] = None,
     resume: Annotated[Path | None, typer.Option(help="Run folder to continue where it stopped.")] = None,
     auto_resume: Annotated[
         bool, typer.Option("--auto-resume", help="Continue the run if its folder holds one, else start it.")

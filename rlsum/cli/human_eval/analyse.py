@@ -21,13 +21,8 @@ if TYPE_CHECKING:
 def analyse(
     study: StudyFolder,
     judgments: Annotated[Path, typer.Argument(metavar="JUDGMENTS.jsonl", help="File that `collect` wrote.")],
-    out: Annotated[
-        Path,
-        typer.Option("--out", "-o", metavar="FOLDER", help="Folder for the verdict in all formats."),
-    ],
-    key: Annotated[
-        Path | None, typer.Option(metavar="KEY.json", help="The secret key (default: key.json in the study).")
-    ] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder for the verdict in all formats.")],
+    key: Annotated[Path | None, typer.Option(metavar="KEY.json", help="The key (default: key.json in STUDY).")] = None,
     plan: Annotated[
         Path | None,
         typer.Option(metavar="PLAN.json", help="File that `plan` wrote; sets primary, alpha and exclusions."),
@@ -38,10 +33,7 @@ def analyse(
             metavar="SCORED.jsonl", help="Outputs scored by `rlsum score`, ideally the whole test set; repeatable."
         ),
     ] = None,
-    primary: Annotated[
-        str | None,
-        typer.Option(help="Criterion chosen beforehand (default: none, one family of tests)."),
-    ] = None,
+    primary: Annotated[str | None, typer.Option(help="Criterion fixed beforehand (default: none, one family).")] = None,
     alpha: Annotated[float | None, typer.Option(help="Significance level (default: .05).")] = None,
     max_failed: Annotated[
         float | None,

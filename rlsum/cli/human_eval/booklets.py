@@ -19,9 +19,7 @@ from rlsum.cli.human_eval import Database, StudyFolder, booklet_numbers, databas
 def booklets(
     study: StudyFolder,
     database: Database = None,
-    reserve: Annotated[
-        str, typer.Option(metavar="NUMBERS", help="Booklets that the app must not lend, such as 1-3,7.")
-    ] = "",
+    reserve: Annotated[str, typer.Option(metavar="NUMBERS", help="Booklets not to be lent, such as 1-3,7.")] = "",
     release: Annotated[
         str, typer.Option(metavar="NUMBERS", help="Booklets whose open tasks the app lends to the next judges.")
     ] = "",

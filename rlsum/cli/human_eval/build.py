@@ -47,9 +47,7 @@ def build(
         typer.Option(help="Articles, sampled from those that all systems have (default: 100, or all if fewer)."),
     ] = None,
     judges: Annotated[int, typer.Option(help="Judges of each pair on each article.")] = 3,
-    booklet: Annotated[
-        int, typer.Option(help="Most pairs for one judge, checks not counted; no two of one article.")
-    ] = 20,
+    booklet: Annotated[int, typer.Option(help="Most pairs for a judge, without checks; no two of one article.")] = 20,
     criteria: Annotated[
         Path | None,
         typer.Option(help="YAML or JSON list of {id, question, help, answers} (default: four standard criteria)."),
@@ -102,8 +100,7 @@ def build(
         typer.Option("--normalise", help="Write all summaries in one form: a paragraph, usual punctuation, same case."),
     ] = False,
     seed: Annotated[
-        int | None,
-        typer.Option(min=0, help="Seed, which must stay secret because it unblinds (default: random)."),
+        int | None, typer.Option(min=0, help="Seed, which must stay secret because it unblinds (default: random).")
     ] = None,
     key: Annotated[
         Path | None, typer.Option(metavar="KEY.json", help="File for the secret key (default: key.json in the study).")

@@ -23,16 +23,13 @@ FILES = ("plan.json", "preregistration.md", "power.png")
 
 def plan(
     out: Annotated[
-        Path,
-        typer.Option("--out", "-o", metavar="FOLDER", help="Folder for plan.json, preregistration.md, power.png."),
+        Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder for plan.json, preregistration.md, power.png.")
     ],
     preference: Annotated[
         float, typer.Option(help="Preference to detect: .6 means 60 to 40 among votes for one of the two systems.")
     ] = 0.6,
     ties: Annotated[float | None, typer.Option(help="Share of votes for no difference (default: 0).")] = None,
-    correlation: Annotated[
-        float | None, typer.Option(help="Correlation of two votes on the same item (default: .3).")
-    ] = None,
+    correlation: Annotated[float | None, typer.Option(help="Correlation of votes on an item (default: .3).")] = None,
     spread: Annotated[
         float | None,
         typer.Option(

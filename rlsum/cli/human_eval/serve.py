@@ -57,8 +57,7 @@ def serve(
         typer.Option(metavar="PLAN.json", help="With --key: the plan, for the verdict as `analyse --plan` gives it."),
     ] = None,
     show_verdicts: Annotated[
-        bool,
-        typer.Option("--show-verdicts", help="With --key: show the verdict before the study is closed."),
+        bool, typer.Option("--show-verdicts", help="With --key: show the verdict before the study is closed.")
     ] = False,
 ) -> None:
     """Serve a study to judges in their browsers and print the links. Stop with Ctrl-C; no answer is lost.
@@ -147,9 +146,7 @@ def revoke(
     judges: Annotated[str, typer.Option(help="Judges whose links are revoked: names and commas.")] = "",
     everyone: Annotated[bool, typer.Option("--everyone", help="Revoke the link for everyone.")] = False,
     admin: Annotated[bool, typer.Option("--admin", help="Revoke the admin link.")] = False,
-    every_link: Annotated[
-        bool, typer.Option("--all", help="Revoke all links, cookies and open pages: a new secret.")
-    ] = False,
+    every_link: Annotated[bool, typer.Option("--all", help="All links, cookies, open pages: a new secret.")] = False,
 ) -> None:
     """Revoke links, whether `serve` runs or not. `links` prints new ones; no answer is lost.
 
