@@ -112,6 +112,7 @@ def describe(name: str) -> Description:
     classes = getattr(getattr(found, "options", None), "__mro__", ())
     texts = [documentation, *(vars(kind).get("__doc__") or "" for kind in classes)]
     explained = {key: _option(key, field, texts) for key, field in fields.items()}
+    required = ", ".join(f"{key}=..." for key, option in explained.items() if option.default == "...")
     return Description(
         name,
         flowing(documentation.partition("\n\n")[0]),
@@ -120,7 +121,7 @@ def describe(name: str) -> Description:
         _scores(found),
         inspect.getdoc(sys.modules[found.__module__]) or "",
         explained,
-        WRITTEN.get(name, _written(name, explained)),
+        WRITTEN.get(name, f"{name}({required})" if required else name),
     )
 
 
@@ -146,11 +147,6 @@ def _shared(name: str, choices: tuple[str, ...]) -> str:
     parts = SHARED.get(name, "").split("; ")
     about = [re.match(r"([\w-]+): ", part) for part in parts]
     return "; ".join(part for part, of in zip(parts, about, strict=True) if not (choices and of) or of[1] in choices)
-
-
-def _written(name: str, explained: dict[str, Option]) -> str:
-    required = ", ".join(f"{name}=..." for name, option in explained.items() if option.default == "...")
-    return f"{name}({required})" if required else name
 
 
 def _without_options(documentation: str, options: dict[str, inspect.Parameter]) -> str:

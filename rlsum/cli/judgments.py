@@ -82,16 +82,12 @@ def _scores(overview: JudgmentCounts) -> Table:
     # Names of scores are not truncated, because options take them.
     table = Table(Column("score", no_wrap=True), *names, box=None, pad_edge=False)
     for score in overview.scores:
-        values = (_number(value) for value in (score.lowest, score.highest, score.mean))
+        values = ("-" if value is None else f"{value:.3f}" for value in (score.lowest, score.highest, score.mean))
         scale = f"{score.scale[0]:g} to {score.scale[1]:g}" if score.scale else "-"
         ties = "-" if score.ties is None else f"{score.ties:.1%}"
         counts = f"{score.given:,}", f"{score.missing:,}"
         table.add_row(escape(score.name), *counts, *values, scale, ties, _spread(score.judges))
     return table
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
 
 
 def _named(counts: dict[str, int]) -> str:

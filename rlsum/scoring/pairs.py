@@ -66,8 +66,13 @@ class Records:
                 yield read.where, repr(read.fields).encode("utf-8", "surrogatepass"), _checked(row, read.where)
             return
         for where, line in lines(self.path):
-            if line.strip():
-                yield where, line, _checked(_parsed(line, where), where)
+            if not line.strip():
+                continue
+            try:
+                row = json_value(line, finite=True)  # the row is written again
+            except NotJson as error:
+                raise RecordError(f"{where}: {error}; expected one JSON object a line") from error
+            yield where, line, _checked(row, where)
 
 
 @dataclass(frozen=True)
@@ -151,13 +156,6 @@ def texts_of(row: Mapping[str, Any]) -> tuple[str, Sequence[str], str]:
     """Candidate, references and source ("" without one) of a checked row."""
     references = row["references"] if "references" in row else [row["reference"]]
     return row["candidate"], references, row.get("source", "")
-
-
-def _parsed(line: bytes, where: str) -> Any:
-    try:
-        return json_value(line, finite=True)  # the row is written again
-    except NotJson as error:
-        raise RecordError(f"{where}: {error}; expected one JSON object a line") from error
 
 
 def _checked(row: Any, where: str) -> Row:

@@ -27,7 +27,8 @@ def metric_table(
     names = headings or {}
     whole = list(dict.fromkeys(name for values in (corpus or {}).values() for name in values))
     metrics = list(dict.fromkeys(name for row in rows.values() for name in row))
-    best = {name: _best(row[name].mean for row in rows.values() if name in row) for name in metrics}
+    means = {name: [row[name].mean for row in rows.values() if name in row] for name in metrics}
+    best = {name: max((mean for mean in means[name] if not math.isnan(mean)), default=math.nan) for name in metrics}
     cells = tuple(
         (
             Cell(system),
@@ -82,7 +83,3 @@ def comparison_cell(comparison: Comparison) -> Cell:
 
 def _corpus_cell(value: float) -> Cell:
     return Cell(UNDEFINED if math.isnan(value) else f"{value * SCALE:.2f}", "one value")
-
-
-def _best(means: Iterable[float]) -> float:
-    return max((mean for mean in means if not math.isnan(mean)), default=math.nan)

@@ -77,7 +77,8 @@ def best_of(systems: Mapping[str, Floats], alpha: float = ALPHA) -> Best:
     known = {name: scores for name, scores in systems.items() if not np.isnan(scores).all()}
     if not known:
         return Best("", ())
-    shared = ~np.any([np.isnan(_measured(scores)).any(axis=0) for scores in known.values()], axis=0)
+    measured = [scores[~np.isnan(scores).all(axis=1)] for scores in known.values()]  # the seeds with any score
+    shared = ~np.any([np.isnan(scores).any(axis=0) for scores in measured], axis=0)
     if not shared.any():
         return Best("", ())
     complete = {name: scores[:, shared] for name, scores in known.items()}
@@ -85,8 +86,3 @@ def best_of(systems: Mapping[str, Floats], alpha: float = ALPHA) -> Best:
     others = [name for name in complete if name != best]
     tests = adjust(compare_systems(complete[best], complete[name]) for name in others)
     return Best(best, tuple(name for name, test in zip(others, tests, strict=True) if not test.p_holm <= alpha))
-
-
-def _measured(scores: Floats) -> Floats:
-    """The rows of the seeds that have any score."""
-    return scores[~np.isnan(scores).all(axis=1)]

@@ -60,12 +60,10 @@ def averaged(parts: Sequence[Part]) -> dict[str, float]:
     if len(parts) == 1:  # without rounding
         return {name: value for name, value in parts[0][1].items() if not math.isnan(value)}
     names = dict.fromkeys(name for _, log in parts for name in log)
-    means = {name: _average(name, [part for part in parts if _is_defined(part[1], name)]) for name in names}
+    means = {
+        name: _average(name, [part for part in parts if not math.isnan(part[1].get(name, math.nan))]) for name in names
+    }
     return {name: value for name, value in means.items() if not math.isnan(value)}
-
-
-def _is_defined(log: Mapping[str, float], name: str) -> bool:
-    return not math.isnan(log.get(name, math.nan))
 
 
 def _average(name: str, parts: Sequence[Part]) -> float:
