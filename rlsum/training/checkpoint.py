@@ -32,14 +32,8 @@ from rlsum.models.summarizer import WEIGHTS, own_tensors
 from rlsum.records import defined
 from rlsum.training.parallel.sharding import sharded, whole
 
-CONFIG, REWARDS, STATE, START, RESULT, LOCK = (
-    "config.yaml",
-    "rewards.json",
-    "state.safetensors",
-    "start.safetensors",
-    "result.json",
-    ".lock",
-)
+CONFIG, REWARDS = "config.yaml", "rewards.json"
+STATE, START, RESULT, LOCK = "state.safetensors", "start.safetensors", "result.json", ".lock"
 
 
 class CheckpointError(UserError):
