@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import MutableMapping
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_group
 
 from rewards.errors import RewardError
 from rlsum import __version__
@@ -23,7 +26,6 @@ from rlsum.cli import (
     score,
     train,
 )
-from rlsum.cli.human_eval import analyse, backup, booklets, build, collect, export, judges, plan, serve
 from rlsum.errors import UserError
 
 app = typer.Typer(
@@ -53,23 +55,30 @@ app.command()(compare.compare)
 app.command()(demo.demo)
 app.add_typer(data.app, name="data")
 
-human_eval = typer.Typer(
-    help="Ask people which system is better: plan and build a blind study, collect judgments, analyse them.",
-    no_args_is_help=True,
-    rich_markup_mode="markdown",
+
+class _HumanEval(TyperGroup):
+    """Imports the commands when one is asked for, since all other commands would wait for them."""
+
+    @property
+    def commands(self) -> MutableMapping[str, Any]:
+        """Commands by name."""
+        from rlsum.cli.human_eval.app import app
+
+        return get_group(app).commands
+
+    @commands.setter
+    def commands(self, added: MutableMapping[str, Any]) -> None:
+        """Nothing: typer sets those that were added to the group, and none were."""
+
+
+app.add_typer(
+    typer.Typer(
+        cls=_HumanEval,
+        help="Ask people which system is better: plan and build a blind study, collect judgments, analyse them.",
+        no_args_is_help=True,
+    ),
+    name="human-eval",
 )
-human_eval.command()(plan.plan)
-human_eval.command()(build.build)
-human_eval.command()(serve.serve)
-human_eval.command()(serve.links)
-human_eval.command()(serve.revoke)
-human_eval.command()(backup.backup)
-human_eval.command()(booklets.booklets)
-human_eval.command()(judges.judges)
-human_eval.command()(export.export)
-human_eval.command()(collect.collect)
-human_eval.command()(analyse.analyse)
-app.add_typer(human_eval, name="human-eval")
 
 
 def _version(asked: bool) -> None:

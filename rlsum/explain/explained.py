@@ -7,15 +7,16 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import rewards
-from rewards.explain import Explanation
-from rewards.explain import explain as explanation_of
 from rlsum.errors import UserError
 from rlsum.explain.picture import html, png
 from rlsum.files import check_free
 from rlsum.pages.shown import frame
+
+if TYPE_CHECKING:
+    from rewards.explain import Explanation
 
 ENDINGS = (".png", ".html", ".json")
 
@@ -73,6 +74,8 @@ def explain(candidate: str, reference: str, metrics: str | Sequence[str]) -> Exp
 
     Raises RewardError for one of ``metrics`` that has no explanation.
     """
+    from rewards.explain import explain as explanation_of
+
     scorers = rewards.from_specs(metrics)
     return Explained(tuple(explanation_of(scorer, candidate, reference) for scorer in scorers.values()))
 

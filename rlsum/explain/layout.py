@@ -9,8 +9,11 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from rewards.explain import ExplainedItem, Explanation
+if TYPE_CHECKING:
+    from rewards.explain import ExplainedItem, Explanation
+
 
 FONT = 13.0
 ADVANCE = 0.6 * FONT  # mean width of a letter; wide letters (Chinese) take two

@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from rewards.explain import Explanation
 from rlsum.explain import layout
 from rlsum.explain.layout import BAR, CELL, FONT, LINE, Band, FlowLayout, Node, cosine_text, short
 from rlsum.pages import fonts
@@ -16,6 +15,8 @@ from rlsum.pages.templates import render
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from rewards.explain import Explanation
 
 DPI = 100  # a pixel of the layout is SHARPNESS pixels of the picture
 SHARPNESS = 2

@@ -15,7 +15,7 @@ from human_eval.files import write_key, write_study
 from human_eval.report.findings import material
 from human_eval.statistics.analysis import AnalysisSettings, analyse
 from human_eval.statistics.unblind import read_votes
-from rlsum.cli.app import human_eval as app
+from rlsum.cli.human_eval.app import app
 
 RIGHT = (["none", "left"], ["none", "none"])
 WRONG = (["none", "right"], ["none", "right"])
