@@ -12,7 +12,7 @@ import damaged
 import pytest
 from click.testing import CliRunner
 from damaged import KINDS, NO_FILES, damaged_bytes, deep
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from studies import outputs
 from typer.main import get_command
@@ -257,6 +257,7 @@ def run_on(reading: Reading, folder: Path, content: bytes) -> str:
 @example(line=b'{"id": ' + b"7" * 5_000 + b"}", row=3)
 @example(line=b'{"id": "\\ud800"}', row=4)
 def test_a_broken_line_is_named(folder, name, line, row):
+    assume(row > 1 or not line.lstrip().startswith((b"[", b"\x1f\x8b")))  # the file is taken for a list, or for gzip
     lines = READERS[name].lines
     message = run_on(READERS[name], folder, b"\n".join([*lines[: row - 1], line, *lines[row:]]))
     file = READERS[name].named
