@@ -122,7 +122,8 @@ class Comparison:
     correlation    report.json of `rlsum correlate`, for the chain from agreement to preference
     study          results.json of `rlsum human-eval analyse`, for the chain
     margin         a loss that still counts as "no worse", of scores from 0 to 1, such as 0.01; None: no such verdict
-    launcher       what starts a training, such as ``accelerate launch --num_processes 4``
+    launcher       what starts a training, such as ``accelerate launch --num_processes 4``, or on processors
+                   ``env ACCELERATE_USE_CPU=true torchrun --nproc_per_node 2``
     """
 
     folder: str
