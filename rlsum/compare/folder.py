@@ -97,6 +97,10 @@ class Folder:
                 (self.path / name).mkdir(parents=True, exist_ok=True)
             with self.lock("record", wait=True):
                 known = read(record) if record.exists() else {}
+                if broken := [key for key in GROWING if not isinstance(known.get(key, {}), dict)]:
+                    raise FolderError(
+                        f"{record}: {broken[0]} is no section; undo this change, or choose another folder"
+                    )
                 if not any(any((self.path / name).iterdir()) for name in ("runs", "outputs")):
                     known = {key: known[key] for key in known if key == "simulate" and (self.path / "data").exists()}
                 now = configs.as_mapping(self.comparison)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import comparisons
 import numpy as np
 import pytest
+import yaml
 
 from rlsum.compare.cells import cells_of
 from rlsum.compare.folder import Folder, FolderError, last_update
@@ -30,6 +31,16 @@ def test_a_folder_made_by_another_configuration_is_refused_with_what_differs(tmp
     with pytest.raises(FolderError, match=r"rewards\.rouge-l\.scale: was 5\.0, now 4\.0"):
         folder_of(tmp_path, rewards={"rouge-l": {"reward": "rouge-l", "scale": 4}}).claim()
     folder_of(tmp_path).claim()
+
+
+@pytest.mark.parametrize("value", [None, 3, [1], "x"])
+def test_a_damaged_record_is_named(tmp_path, value):
+    folder_of(tmp_path).claim()
+    begin(tmp_path)
+    record = yaml.safe_load((tmp_path / "comparison.yaml").read_text())
+    (tmp_path / "comparison.yaml").write_text(yaml.safe_dump({**record, "decoding": value}))
+    with pytest.raises(FolderError, match=r"comparison\.yaml: decoding is no section"):
+        folder_of(tmp_path).claim()
 
 
 def test_a_comparison_may_change_until_something_is_made(tmp_path):
