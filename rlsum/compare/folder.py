@@ -99,7 +99,7 @@ class Folder:
                 known = read(record) if record.exists() else {}
                 if broken := [key for key in GROWING if not isinstance(known.get(key, {}), dict)]:
                     raise FolderError(
-                        f"{record}: {broken[0]} is no section; undo this change, or choose another folder"
+                        f"{record}: {broken[0]} is no section; undo this change or choose another folder"
                     )
                 if not any(any((self.path / name).iterdir()) for name in ("runs", "outputs")):
                     known = {key: known[key] for key in known if key == "simulate" and (self.path / "data").exists()}
