@@ -27,9 +27,9 @@ ID = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
 def read_text(option: str, path: Path, form: str = "text file") -> str:
-    """The text of a user's file, stripped. Raises StudyError."""
+    """The text of a user's file, stripped, its lines ended as Unix does. Raises StudyError."""
     try:
-        return bytes_of(path).decode("utf-8-sig").strip()
+        return re.sub("\r\n?", "\n", bytes_of(path).decode("utf-8-sig")).strip()
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", error)
         raise StudyError(f"{option} {path}: cannot be read ({reason}); give a {form}") from error

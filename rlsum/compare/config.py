@@ -28,6 +28,7 @@ STANDARD = ("rouge-1", "rouge-2", "rouge-lsum")
 NAME = re.compile(r"[A-Za-z0-9][\w+-]*")  # names become names of files
 SET = ("run", "training.seed", "objective.reward", "objective.control", "metrics")  # in every run, by the comparison
 RESERVED = ("start", *CONTROLS)
+RECORD = "comparison.yaml"  # in the folder of a comparison: `as_mapping`
 SIMULATED = ("lead-3", "oracle")  # rows of outputs that the simulator writes
 
 
@@ -213,7 +214,8 @@ def load(path: Path, overrides: Sequence[str] = ()) -> Comparison:
     ``start`` and ``cell`` may build on others with ``base``: a file relative to this one, or a name.
     """
     values = read(path, overrides)
-    if faults := list(_overridden(values)):
+    # the record of a folder also holds what the bases say of the data
+    if path.name != RECORD and (faults := list(_overridden(values))):
         raise ConfigError(f"{path}: {len(faults)} fault(s)\n" + "\n".join(f"  {line}" for line in faults))
     for key in ("start", "cell"):
         section = values.get(key)
@@ -265,7 +267,8 @@ def _filled(value: Any, folder: str) -> Any:
 
 def _overridden(values: Mapping[str, Any]) -> Iterator[str]:
     """What ``start`` and ``cell`` say of the data in vain, other than by their base; each with the reason."""
-    setters = dict.fromkeys(values.get("data") or {}, "data sets it for all runs")
+    data = values.get("data")
+    setters = dict.fromkeys(data if isinstance(data, Mapping) else (), "data sets it for all runs")
     if values.get("simulate") is not None:
         setters |= dict.fromkeys(("train", "valid"), "simulate sets it for all runs")
     for key in ("start", "cell"):

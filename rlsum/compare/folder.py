@@ -14,7 +14,7 @@ import yaml
 
 from rlsum.compare import config as configs
 from rlsum.compare.cells import Cell, methods_of, outputs_file
-from rlsum.compare.config import Comparison, Simulated
+from rlsum.compare.config import RECORD, Comparison, Simulated
 from rlsum.errors import UserError
 from rlsum.files import write_atomically
 from rlsum.records import Output, write_outputs
@@ -23,7 +23,7 @@ from rlsum.simulation.stories import stories, write_corpus
 from rlsum.simulation.word_vectors import train_from_corpus
 from rlsum.yaml_files import read
 
-RECORD, OLD_DEMO = "comparison.yaml", "plan.json"
+OLD_DEMO = "plan.json"
 # FREE keys change no file that exists. In GROWING sections members may come and go; one that stays must not change.
 FREE = ("seeds", "controls", "controls_of", "metrics", "compared_with", "correlation", "study", "margin", "launcher")
 GROWING = ("rewards", "variants", "choosing", "outputs", "decoding")
@@ -98,9 +98,7 @@ class Folder:
             with self.lock("record", wait=True):
                 known = read(record) if record.exists() else {}
                 if broken := [key for key in GROWING if not isinstance(known.get(key, {}), dict)]:
-                    raise FolderError(
-                        f"{record}: {broken[0]} is no section; undo this change or choose another folder"
-                    )
+                    raise FolderError(f"{record}: {broken[0]} is no section; undo this change or choose another folder")
                 if not any(any((self.path / name).iterdir()) for name in ("runs", "outputs")):
                     known = {key: known[key] for key in known if key == "simulate" and (self.path / "data").exists()}
                 now = configs.as_mapping(self.comparison)

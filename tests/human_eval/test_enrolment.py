@@ -15,6 +15,12 @@ ASKED = Enrolment(
 GOOD = {"english": "yes", "age": "30"}
 
 
+def test_lines_of_a_text_from_windows_end_as_others_do(tmp_path):
+    path = tmp_path / "consent.txt"
+    path.write_bytes(b"One.\r\n\r\nTwo.\r\n")
+    assert read_consent(path) == "One.\n\nTwo."
+
+
 def test_questions_are_read_with_their_choices(tmp_path):
     path = tmp_path / "about.yaml"
     path.write_text(
