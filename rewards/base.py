@@ -188,7 +188,8 @@ def _attribute(name: str, location: str) -> Any:
         raise RewardError(f"reward {name!r}: cannot import {module_name!r} ({error}){hint}") from error
     for part in path.split("."):
         if not hasattr(target, part):
-            where = f" ({target.__file__})" if hasattr(target, "__file__") else ""  # perhaps another than was meant
+            file = getattr(target, "__file__", None)  # perhaps another than was meant; a bare folder has none
+            where = f" ({file})" if file else ""
             raise RewardError(f"reward {name!r}: {module_name}{where} has no {path!r}{nearest(part, dir(target))}")
         target = getattr(target, part)
     if not callable(target):

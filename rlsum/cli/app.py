@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import MutableMapping
+from functools import cache
 from typing import Annotated, Any
 
 import typer
@@ -56,15 +57,20 @@ app.command()(demo.demo)
 app.add_typer(data.app, name="data")
 
 
+@cache  # a page of help asks for each command
+def _human_eval() -> MutableMapping[str, Any]:
+    from rlsum.cli.human_eval.app import app
+
+    return get_group(app).commands
+
+
 class _HumanEval(TyperGroup):
     """Imports the commands when one is asked for, since all other commands would wait for them."""
 
     @property
     def commands(self) -> MutableMapping[str, Any]:
         """Commands by name."""
-        from rlsum.cli.human_eval.app import app
-
-        return get_group(app).commands
+        return _human_eval()
 
     @commands.setter
     def commands(self, added: MutableMapping[str, Any]) -> None:

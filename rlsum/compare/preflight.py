@@ -8,6 +8,7 @@ import shlex
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -219,9 +220,11 @@ def costs(folder: Folder, cells: Sequence[Cell]) -> dict[str, Cost]:
 
 def time_training(values: dict[str, Any], start: Cell | None) -> tuple[float, float]:
     """Seconds of an update and of a validation, measured with a model of the start's size."""
-    logging.getLogger("rlsum.data").setLevel(logging.ERROR)  # skipped rows have been reported by the check
+    log = logging.getLogger("rlsum.data")
     init = checkpoint.find_or_none(str(start.model)) if start is not None else None
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as after:
+        after.callback(log.setLevel, log.level)
+        log.setLevel(logging.ERROR)  # skipped rows have been reported by the check
         own: dict[str, Any] = {"run": folder, "training": {"tracker": None}}
         if start is not None and init is None:  # not trained yet: weights of its size do
             own |= {key: (start.config or {})[key] for key in ("model", "vocabulary") if key in (start.config or {})}

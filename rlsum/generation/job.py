@@ -47,7 +47,7 @@ def generate(
     checkpoint: str | Path,
     corpus: str | Path,
     out: str | Path,
-    how: Generating = Generating(),  # noqa: B008
+    how: Generating | None = None,
     *,
     overwrite: bool = False,
     say: Callable[[str], None] = print,
@@ -59,6 +59,7 @@ def generate(
     processes, the first one says and writes. Raises UserError before anything is decoded.
     """
     corpus, out = str(corpus), Path(out)
+    how = how or Generating()
     check_free("-o", out, overwrite)
     choice = choice_of(how)
     from rlsum.generation import plain

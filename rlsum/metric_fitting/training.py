@@ -88,7 +88,7 @@ class Trainee:
         except RewardError as error:  # weights that diverged
             raise UserError(f"update {update + 1}: {error}; give a lower --learning-rate") from error
         self.optimizer.zero_grad()
-        if loss.requires_grad:  # not where every candidate is empty
+        if loss.requires_grad:  # not where every candidate is empty, or a reference
             loss.backward()
         norm = torch.nn.utils.clip_grad_norm_(self.encoder.model.parameters(), MAX_GRADIENT_NORM)
         if not (loss.isfinite() and norm.isfinite()):

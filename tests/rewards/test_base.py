@@ -293,5 +293,12 @@ def test_a_missing_attribute_is_answered_with_the_file_that_was_searched():
         rewards.from_spec("rewards:mine")  # of a `rewards.py` of the user's, which is not on the path
 
 
+def test_a_missing_attribute_of_a_folder_has_no_file_to_name(tmp_path, monkeypatch):
+    (tmp_path / "mine_in_a_folder").mkdir()
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(rewards.RewardError, match="mine_in_a_folder has no 'score'"):
+        rewards.from_spec("mine_in_a_folder:score")
+
+
 def test_a_shell_shows_a_reward_by_its_heading():
     assert repr(rewards.load("rouge-l")) == "<reward rouge-l F1 stems>"

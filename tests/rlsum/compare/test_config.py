@@ -92,6 +92,12 @@ def test_data_that_the_comparison_sets_for_all_runs_is_not_dropped_silently(data
         loaded(tmp_path, f"{key}=7", data=data)
 
 
+@pytest.mark.parametrize("data", [3, [["train"]], "x"])
+def test_data_that_is_no_section_is_said_as_such(data, tmp_path):
+    with pytest.raises(ConfigError, match="data: "):
+        loaded(tmp_path, data=data)
+
+
 def test_data_of_a_cell_alone_is_kept_and_that_of_a_base_gives_way(tmp_path):
     (tmp_path / "base.yaml").write_text(yaml.safe_dump({"data": {"train": "x", "max_source": 9}}))
     comparison = loaded(tmp_path, "cell.data.max_target=7", cell={"base": "base.yaml"}, data={"max_source": 100})
