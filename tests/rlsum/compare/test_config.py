@@ -112,12 +112,6 @@ def test_the_record_of_a_folder_is_a_configuration_though_it_holds_the_data_of_b
     assert configs.load(tmp_path / configs.RECORD) == comparison
 
 
-@pytest.mark.parametrize("data", [5, [[1]], "a"])
-def test_data_that_is_no_section_is_named(data, tmp_path):
-    with pytest.raises(ConfigError, match=r"data: "):
-        loaded(tmp_path, data=data)
-
-
 def test_a_further_metric_that_is_a_reward_already_is_one_column(tmp_path):
     comparison = comparisons.comparison(tmp_path, metrics=["rouge-l", "rouge-1", {"name": "rouge-1", "stemmer": False}])
     assert list(comparison.specs) == ["rouge-l", "rouge-2", "rouge-1", "rouge-1(stemmer=false)"]
