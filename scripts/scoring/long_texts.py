@@ -1,6 +1,6 @@
 """CPU seconds of rewards on one pair of longer and longer texts.
 
-    OMP_NUM_THREADS=1 python scripts/benchmark_lengths.py articles.jsonl.gz --metrics 'rouge-1, rouge-l, meteor'
+    OMP_NUM_THREADS=1 python scripts/scoring/long_texts.py articles.jsonl.gz --metrics 'rouge-1, rouge-l, meteor'
 
 The pair is made of articles in turn (``article``, as written by scripts/prepare_cnndm.py), 20 words a line. A short
 pair is scored first, so that vectors and encoders are loaded. After more than ``--seconds``, a metric is left out.

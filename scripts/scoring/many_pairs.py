@@ -1,6 +1,6 @@
 """Measure `rlsum score` on many pairs with kills: time, memory, and whether every row is there once and correct.
 
-    OMP_NUM_THREADS=1 python scripts/benchmark_scoring.py articles.jsonl --vectors vectors.txt.gz
+    OMP_NUM_THREADS=1 python scripts/scoring/many_pairs.py articles.jsonl --vectors vectors.txt.gz
 
 Every sentence of an article (``article`` and ``highlights``, as written by scripts/prepare_cnndm.py) is a candidate,
 with one highlight after another as reference, until there are enough pairs. The command is started, killed with SIGKILL
