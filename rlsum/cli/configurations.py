@@ -33,17 +33,20 @@ data:
   max_target: {max_target}            # half of the summaries have at most {target_50}, 95% at most {target_95}
 vocabulary:
   size: 30000               # words that the model can write; others are copied from the article
+  min_count: 20             # a rarer word is copied, too: too few examples to learn it from
   embeddings: null          # a word2vec, GloVe or fastText file of your own helps a small corpus
-model: {{embedding: 128, hidden: 128}}   # or a pretrained one: model={{kind: seq2seq, pretrained: facebook/bart-base}}
+model: {model}   # or a pretrained one: model={{kind: seq2seq, pretrained: facebook/bart-base}}
 objective: {{kind: mle}}
 training:
   steps: {steps}               # about {epochs} passes over the articles
   batch_size: 16
-  learning_rate: 1e-3
+  learning_rate: {rate}
+  schedule: linear
+  warmup: 20
   validate_every: {every}
   validate_decoded: 100     # validation articles that are also decoded and scored
   patience: 5               # stops after so many validations without gain
-decoding: {{max_length: {max_target}, block_ngrams: 3}}
+decoding: {{min_length: {min_target}, max_length: {max_target}, block_ngrams: 3}}
 metrics: [{metrics}]
 """
 
@@ -56,14 +59,34 @@ model: null                 # sizes, words and weights come from --init
 objective:
   kind: mixed               # reward and likelihood together
   reward: {reward}
-  gamma: 0.97               # weight of the reward; the rest is likelihood
-  samples: 4                # summaries that are drawn of each article and scored
+  gamma: 0.93               # weight of the reward; the rest is likelihood
+  estimator: reinforce++-baseline
+  samples: 5                # summaries that are drawn of each article and scored
+sampling: {{temperature: 0.7, block_ngrams: 3}}
 training:
   steps: {rewarded}
-  learning_rate: 1e-4
+  learning_rate: {rewarded_rate}
   validate_every: {rewarded_every}
 """
 
+COMPARED = """\
+# Which reward helps on {data}? Likelihood, then each reward and a control, in two seeds, and a report:
+# rlsum compare {name}-compare.yaml --plan     Other keys: rlsum compare --keys
+folder: runs/{name}-compare
+test: {test}
+seeds: [1, 2]
+start: {{base: {name}.yaml}}
+cell: {{base: {name}-rewarded.yaml}}
+rewards:                    # others: rlsum rewards
+  rouge-l: {reward}
+  rouge-1: {second}
+controls: [none]            # none: the same updates by likelihood alone; also shuffled, constant
+metrics: [{metrics}]
+decoding:
+  beam: {{beam: 4}}
+"""
+
+SMALL = 5000  # articles to train on
 UNICODE = "(tokenizer=unicode, stemmer=false)"  # of ROUGE, for languages other than English
 
 
@@ -74,10 +97,12 @@ def init(
     reference_column: Annotated[str | None, typer.Option(help="Column of the summaries. Default: likewise.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the files that it writes.")] = False,
 ) -> None:
-    """Look at your data, and write a configuration for it, with comments, into this folder.
+    """Look at your data, and write configurations for it, with comments, into this folder.
 
-    Writes NAME.yaml, which trains by likelihood, and NAME-rewarded.yaml, which goes on with a reward. Columns, lengths,
-    tokenizer, casing and metrics follow from the data. One file is split into NAME-data/train.jsonl, valid and test.
+    Writes NAME.yaml, which trains by likelihood, NAME-rewarded.yaml, which goes on with a reward, and
+    NAME-compare.yaml, which does both for two rewards, two seeds and a control, and reports which helped. Columns,
+    lengths, tokenizer, casing and metrics follow from the data. One file is split into NAME-data/train.jsonl, valid
+    and test.
 
     **Examples**
 
@@ -90,7 +115,7 @@ def init(
     if not data.exists():
         raise UserError(f"{data}: no such file or folder; give your data, such as articles.csv")
     name = name or re.sub(r"[^\w-]+", "-", data.resolve().name.split(".")[0])
-    paths = [Path(f"{name}.yaml"), Path(f"{name}-rewarded.yaml")]
+    paths = [Path(f"{name}.yaml"), Path(f"{name}-rewarded.yaml"), Path(f"{name}-compare.yaml")]
     for path in paths:
         check_free("--name", path, overwrite)
     files = splits_of(data) if data.is_dir() else {}
@@ -98,13 +123,15 @@ def init(
     if not files:
         files, found = _split(data, name, overwrite, found)
     values = _values(data, name, files, found)
-    for path, text in zip(paths, (START, REWARDED), strict=True):
+    for path, text in zip(paths, (START, REWARDED, COMPARED), strict=True):
         path.write_text(text.format(**values), encoding="utf-8")
     for line in _notes(found):
         typer.echo(line)
     test = files.get("test", files["valid"])
     typer.echo(
-        f"{paths[0]} and {paths[1]}: read them, then\n"
+        f"{paths[0]}, {paths[1]}, {paths[2]}: read them. All at once, with a report:\n"
+        f"  rlsum compare {paths[2]} --plan\n  rlsum compare {paths[2]}\n"
+        "or one model of each:\n"
         f"  rlsum train {paths[0]}\n  rlsum train {paths[1]} --init runs/{name}\n"
         f"  rlsum generate runs/{name} {test} -o outputs/{name}.jsonl\n"
         f"  rlsum generate runs/{name}-rewarded {test} -o outputs/{name}-rewarded.jsonl\n"
@@ -128,9 +155,10 @@ def _split(data: Path, name: str, overwrite: bool, found: Look) -> tuple[dict[st
 
 
 def _values(data: Path, name: str, files: dict[str, Path], found: Look) -> dict[str, object]:
-    epochs = 10
-    steps = min(20_000, max(200, found.rows * epochs // 16))
-    spec = "" if found.english else UNICODE
+    small = found.rows < SMALL  # few articles: a small model, and more passes over them
+    steps = min(20_000, max(800, found.rows * 10 // 16))
+    names = ("rouge-1", "rouge-2", "rouge-l")
+    rouge = {name: name if found.english else f"'{name}{UNICODE}'" for name in names}
     others = [column for column in found.columns if column not in (found.source, found.reference)]
     (source_50, source_95), (target_50, target_95) = found.sources, found.references
     return {
@@ -140,6 +168,7 @@ def _values(data: Path, name: str, files: dict[str, Path], found: Look) -> dict[
         "rows": found.rows,
         "train": _quoted(str(files["train"])),
         "valid": _quoted(str(files["valid"])),
+        "test": _quoted(str(files.get("test", files["valid"]))),
         "source": _quoted(found.source),
         "reference": _quoted(found.reference),
         "others": f"     # other columns: {', '.join(map(repr, others))}" if others else "",
@@ -147,13 +176,15 @@ def _values(data: Path, name: str, files: dict[str, Path], found: Look) -> dict[
         "lowercase": "false           # the texts have no capitals"
         if found.lowercase
         else "true            # fewer words",
-        "max_source": min(400, max(20, -(-source_95 // 10) * 10)),
-        "max_target": min(100, max(10, -(-target_95 // 5) * 5)),
+        "max_source": min(200 if small else 400, max(20, -(-source_95 // 10) * 10)),
+        "max_target": (longest := min(100, max(10, -(-target_95 // 5) * 5))),
+        "min_target": min(longest, target_50) // 2,
+        "model": "{embedding: 64, hidden: 64, dropout: 0.3}" if small else "{embedding: 128, hidden: 128}",
+        **{"rate": "3e-3" if small else "1e-3", "rewarded_rate": "1e-3" if small else "3e-4"},
         **{"source_50": source_50, "source_95": source_95, "target_50": target_50, "target_95": target_95},
         **{"steps": steps, "epochs": round(steps * 16 / found.rows), "every": max(20, steps // 10)},
-        **{"rewarded": max(40, steps // 5), "rewarded_every": max(20, steps // 50)},
-        "metrics": ", ".join(f"'{metric}{spec}'" if spec else metric for metric in ("rouge-1", "rouge-2", "rouge-l")),
-        "reward": f"'rouge-l{spec}'" if spec else "rouge-l",
+        **{"rewarded": max(100, steps // 5), "rewarded_every": max(25, steps // 20)},
+        **{"metrics": ", ".join(rouge.values()), "reward": rouge["rouge-l"], "second": rouge["rouge-1"]},
     }
 
 

@@ -34,6 +34,7 @@ from rlsum.files import write_atomically
 from rlsum.generation.job import articles
 from rlsum.generation.options import Generating, choice_of, decoding_of
 from rlsum.generation.outputs import check_ids
+from rlsum.models.sizes import ModelConfig
 from rlsum.pages.blocks import Block, Bullets, Heading, Paragraph
 from rlsum.pages.table import text_table
 from rlsum.readers import json_object
@@ -127,8 +128,15 @@ def _check_training(cell: Cell, models: Mapping[str, Config], trainable: bool) -
     elif config.model is not None and config.model != start.model:
         raise ConfigError(f"model: differs from that of {cell.after[0]}; leave it out")
     else:
-        build.check_start(replace(config, model=start.model), Origin())
+        build.check_start(replace(config, model=_continued(start.model)), Origin())
     return config
+
+
+def _continued(model: ModelConfig | None) -> ModelConfig | None:
+    """The model of a start as a cell continues it: without dropout, low-rank updates merged (`build.trainer`)."""
+    if model is None or model.kind == "pointer-generator":
+        return model and replace(model, dropout=0.0)
+    return replace(model, dropout=None, lora=None)
 
 
 def _faults_of_decoding(comparison: Comparison, known: Sequence[Config]) -> Iterator[tuple[str, str]]:
@@ -229,6 +237,8 @@ def time_training(values: dict[str, Any], start: Cell | None) -> tuple[float, fl
         if start is not None and init is None:  # not trained yet: weights of its size do
             own |= {key: (start.config or {})[key] for key in ("model", "vocabulary") if key in (start.config or {})}
         config = configs.check(merge(values, own), "timed")
+        if "model" in own:
+            config = replace(config, model=_continued(config.model))
         known = len(build.corpus(config, "valid").rows)
         articles, decoded = min(MEASURED, known), min(config.training.validate_decoded, known)
         config = replace(

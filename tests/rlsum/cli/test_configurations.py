@@ -11,6 +11,9 @@ import yaml
 
 from rlsum import config as configs
 from rlsum import yaml_files
+from rlsum.compare import config as comparisons
+from rlsum.compare import preflight
+from rlsum.compare.cells import cells_of
 from rlsum.simulation.stories import stories
 
 STORIES = [
@@ -45,8 +48,18 @@ def test_one_file_becomes_splits_and_configurations_that_load(rlsum, here):
     rewarded = configs.load("my-news-rewarded.yaml")
     assert rewarded.objective.reward == "rouge-l"
     assert rewarded.data == config.data
+    assert 0 < config.decoding.min_length < config.decoding.max_length, "a model of few articles ends at once"
     assert "few" in printed
     assert rlsum("init", "my news.csv")[0] == 2, "nothing is overwritten"
+
+
+def test_the_comparison_that_it_writes_has_no_fault(rlsum, here):
+    write_csv(here / "news.csv", ["text", "summary"], [row[1:] for row in STORIES])
+    assert rlsum("init", "news.csv")[0] == 0
+    comparison = comparisons.load("news-compare.yaml")
+    assert len(Path("news-compare.yaml").read_text(encoding="utf-8").splitlines()) <= 20
+    assert (len(comparison.rewards), len(comparison.seeds), comparison.controls) == (2, 2, ("none",))
+    preflight.check(comparison, cells_of(comparison))
 
 
 def test_a_folder_is_taken_as_it_is_and_columns_may_be_named(rlsum, here):

@@ -109,6 +109,14 @@ def test_a_start_that_does_not_exist_is_said_once(tmp_path):
     assert found.startswith("1 fault(s)")
 
 
+def test_a_start_with_dropout_goes_on_without_it(tmp_path):
+    start = comparisons.values(tmp_path)["start"]
+    start["model"] = {**start["model"], "dropout": 0.3}
+    folder, cells = prepared(tmp_path, start=start, rewards={"rouge-l": "rouge-l"}, controls=["none"])
+    preflight.check(folder.comparison, cells)
+    assert preflight.costs(folder, cells).keys() == {cell.name for cell in cells if cell.config is not None}
+
+
 def test_a_comparison_without_faults_passes_and_has_a_cost(tmp_path):
     folder, cells = prepared(tmp_path, rewards={"rouge-l": "rouge-l"}, controls=["none"])
     preflight.check(folder.comparison, cells)
