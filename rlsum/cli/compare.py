@@ -47,7 +47,7 @@ def compare(
 
     rlsum compare compare/demo seeds=[1,2] folder=runs/compare/two --jobs 4
 
-    rlsum init articles.csv; rlsum compare articles-compare.yaml --plan
+    rlsum compare articles-compare.yaml --plan
 
     rlsum compare --keys
 

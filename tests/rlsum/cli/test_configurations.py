@@ -56,7 +56,7 @@ def test_one_file_becomes_splits_and_configurations_that_load(rlsum, here):
 def test_the_comparison_that_it_writes_has_no_fault(rlsum, here):
     write_csv(here / "news.csv", ["text", "summary"], [row[1:] for row in STORIES])
     assert rlsum("init", "news.csv")[0] == 0
-    comparison = comparisons.load("news-compare.yaml")
+    comparison = comparisons.load(Path("news-compare.yaml"))
     assert len(Path("news-compare.yaml").read_text(encoding="utf-8").splitlines()) <= 20
     assert (len(comparison.rewards), len(comparison.seeds), comparison.controls) == (2, 2, ("none",))
     preflight.check(comparison, cells_of(comparison))
