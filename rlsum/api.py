@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,10 +57,11 @@ __all__ = [
 Specs = str | Sequence[str]  # metrics: "rouge-l, sms(vectors=v.gz)", or a list of such
 Overrides = Sequence[str] | Mapping[str, Any]  # ["training.steps=5"] or {"training.steps": 5}
 Texts = Sequence[str]
+File = str | PathLike[str]  # a path, or what `train` and `generate` return
 
 
 def evaluate(
-    outputs: str | Path | Sequence[str | Path] | Mapping[str, Texts] | Mapping[str, Sequence[Output]],
+    outputs: File | Sequence[File] | Mapping[str, Texts] | Mapping[str, Sequence[Output]],
     references: Sequence[Sequence[str] | str] = (),
     metrics: Specs = STANDARD,
     *,
@@ -83,7 +85,7 @@ def evaluate(
     if isinstance(outputs, Mapping):
         systems = outputs_of(outputs, references, sources)
     else:
-        paths = [outputs] if isinstance(outputs, str | Path) else outputs
+        paths = [outputs] if isinstance(outputs, str | PathLike) else outputs
         systems = read_systems([*map(Path, paths)], [*map(Path, references)])  # type: ignore[arg-type]
     check_columns(systems, scorers)
     compared_with = baseline or next(iter(systems))
@@ -157,8 +159,8 @@ def train(
     config: str | Path | None = None,
     overrides: Overrides = (),
     *,
-    init: str | Path | None = None,
-    resume: str | Path | None = None,
+    init: File | None = None,
+    resume: File | None = None,
     auto_resume: bool = False,
 ) -> Run:
     """Train a summarizer by likelihood, or on a reward; ``config`` is a YAML file or a name of `rlsum configs`.
@@ -194,7 +196,7 @@ def compare(
     return run(config, jobs, report_only, retry, task, timed)
 
 
-def _path(path: str | Path | None) -> Path | None:
+def _path(path: File | None) -> Path | None:
     return None if path is None else Path(path)
 
 

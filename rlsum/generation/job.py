@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain
+from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,11 +24,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Generated:
-    """The file of outputs that a ``system`` wrote; ``summaries`` of them."""
+    """The file of outputs that a ``system`` wrote, and a path to it; ``summaries`` of them."""
 
     file: Path
     system: str
     summaries: int
+
+    def __fspath__(self) -> str:
+        return str(self.file)
 
     @property
     def outputs(self) -> list[Output]:
@@ -44,7 +48,7 @@ class Generated:
 
 
 def generate(
-    checkpoint: str | Path,
+    checkpoint: str | PathLike[str],
     corpus: str | Path,
     out: str | Path,
     how: Generating | None = None,
@@ -58,7 +62,7 @@ def generate(
     ``corpus``: a file, a folder or a hub name. A stopped job continues when the same call is made again. Of several
     processes, the first one says and writes. Raises UserError before anything is decoded.
     """
-    corpus, out = str(corpus), Path(out)
+    checkpoint, corpus, out = fspath(checkpoint), str(corpus), Path(out)
     how = how or Generating()
     check_free("-o", out, overwrite)
     choice = choice_of(how)
@@ -70,7 +74,7 @@ def generate(
 
     stored = checkpoints.find_or_none(checkpoint)
     if stored is None:
-        config, unfollowed = plain.configuration(str(checkpoint), how)
+        config, unfollowed = plain.configuration(checkpoint, how)
     else:
         check_own(how, stored.folder)
         checkpoints.check_files(stored)

@@ -19,11 +19,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Run:
-    """A run folder after a training; ``stopped`` is the signal that ended it before the last update, if any."""
+    """A run folder after a training, and its path; ``stopped`` is the signal that ended it before the last update."""
 
     folder: Path
     progress: Progress
     stopped: Signals | None = None
+
+    def __fspath__(self) -> str:
+        return str(self.folder)
 
     def __repr__(self) -> str:
         end = "" if self.stopped is None else f", stopped by {self.stopped.name}"

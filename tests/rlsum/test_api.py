@@ -110,8 +110,9 @@ def test_a_run_is_trained_and_summarizes(tmp_path):
     assert run.stopped is None
     assert "2 updates" in repr(run)
     assert 2 in run.to_frame()["step"].tolist()
-    written = api.generate(run.folder, path, tmp_path / "out.jsonl", api.Generating(beam=1, limit=3))
+    written = api.generate(run, path, tmp_path / "out.jsonl", api.Generating(beam=1, limit=3))
     assert [output.id for output in written.outputs] == ["0", "1", "2"]
+    assert "rouge-l" in repr(api.evaluate([written], metrics="rouge-l", resamples=50))
     assert written.to_frame()["system"].unique().tolist() == ["run"]
     assert repr(api.describe("rouge-l")).startswith("rouge-l: ")
 
