@@ -33,7 +33,7 @@ def as_text(blocks: Iterable[Block]) -> str:
     """What `show` prints, without colours, at most 110 characters wide."""
     from rich.console import Console
 
-    console = Console(file=io.StringIO(), width=110, color_system=None)
+    console = Console(file=io.StringIO(), width=110, color_system=None, force_jupyter=False)
     with console.capture() as captured:
         show(blocks, console)
     return "\n".join(line.rstrip() for line in captured.get().splitlines())

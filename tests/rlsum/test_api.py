@@ -117,6 +117,18 @@ def test_a_run_is_trained_and_summarizes(tmp_path):
     assert repr(api.describe("rouge-l")).startswith("rouge-l: ")
 
 
+def test_a_notebook_shows_a_result_once(monkeypatch):
+    """In a notebook rich displays what it prints to any file, besides what the notebook shows of the object."""
+    import rich.console
+    import rich.jupyter
+
+    shown = []
+    monkeypatch.setattr(rich.console, "_is_jupyter", lambda: True)
+    monkeypatch.setattr(rich.jupyter, "display", lambda *args: shown.append(args))
+    assert "rouge-l" in repr(api.evaluate({"a": TEXTS}, REFERENCES, "rouge-l", resamples=50))
+    assert not shown
+
+
 def test_without_jinja_a_notebook_shows_the_text(monkeypatch):
     import sys
 
