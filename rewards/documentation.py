@@ -8,6 +8,7 @@ that several families share.
 from __future__ import annotations
 
 import inspect
+import math
 import re
 import sys
 import typing
@@ -15,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args, get_origin
 
-from rewards.base import is_reward, resolve
+from rewards.base import TABLE, is_reward, resolve
 from rewards.options import parameters
 
 SHARED = {
@@ -123,6 +124,12 @@ def describe(name: str) -> Description:
         explained,
         WRITTEN.get(name, f"{name}({required})" if required else name),
     )
+
+
+def stated_range(name: str) -> tuple[float, float]:
+    """Lowest and highest score of a reward of this package by its description; infinite where that has no numbers."""
+    stated = re.search(r"in \[(-?\d+), (-?\d+)\]", _scores(resolve(name))) if name in TABLE else None
+    return (float(stated[1]), float(stated[2])) if stated else (-math.inf, math.inf)
 
 
 def flowing(documentation: str) -> str:

@@ -21,7 +21,7 @@ from rlsum.compare.cells import NONE, START, Cell, commands_of, typed
 from rlsum.compare.folder import METRICS, Folder
 from rlsum.compare.plots import draw_runs, read_metrics
 from rlsum.compare.reading import section_for_reading
-from rlsum.compare.results import Contrast, Results, best, gather, mean_of, unchanged
+from rlsum.compare.results import Contrast, Results, best, gather, metric_means, property_means, unchanged
 from rlsum.pages.blocks import (
     Block,
     Bullets,
@@ -230,8 +230,8 @@ def numbers(results: Sequence[Results]) -> Any:
                     "title": system.title,
                     "kind": system.kind,
                     "reward": system.reward,
-                    "metrics": {name: mean_of(values)._asdict() for name, values in system.metrics.items()},
-                    "properties": {name: mean_of(values)._asdict() for name, values in system.properties.items()},
+                    "metrics": {name: mean._asdict() for name, mean in metric_means(each, system).items()},
+                    "properties": {name: mean._asdict() for name, mean in property_means(system).items()},
                 }
                 for system in each.systems.values()
             ],

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from rewards.documentation import stated_range
+from rewards.specs import as_spec
 from rlsum.compare.cells import NONE, START, Cell, Kind
 from rlsum.compare.folder import Folder
 from rlsum.compare.scoring import Scores, read_scores
@@ -14,7 +16,10 @@ from rlsum.evaluation.rows import Floats
 from rlsum.evaluation.statistics import Interval
 from rlsum.evaluation.trained.hierarchical import Difference, compare_systems
 from rlsum.evaluation.trained.verdicts import Best, adjust, best_of, verdict
+from rlsum.scoring.properties import PROPERTIES
 
+Range = tuple[float, float]
+ANY: Range = (-np.inf, np.inf)
 ROUNDING = 1e-5  # an encoder scores the same text in another batch with differences of about 1e-7
 
 
@@ -55,6 +60,7 @@ class Results:
     against   other system -> differences of all rows from it, one family of tests each
     missing   metric -> why it has no scores
     failed    cell -> why it has no outputs
+    ranges    metric -> its lowest and highest score, as far as its description states them
     """
 
     method: str
@@ -65,6 +71,7 @@ class Results:
     missing: dict[str, str] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     against: dict[str, list[Contrast]] = field(default_factory=dict)
+    ranges: dict[str, Range] = field(default_factory=dict)
 
     @property
     def metrics(self) -> list[str]:
@@ -134,6 +141,7 @@ def gather(folder: Folder, cells: Sequence[Cell], method: str) -> Results:
         {name: text for scores in found.values() for name, text in scores.signatures.items()},
         {name: why for scores in found.values() for name, why in scores.missing.items()},
         failed,
+        ranges={name: stated_range(as_spec(spec).name) for name, spec in comparison.specs.items()},
     )
     others = [name for name in (START, NONE, comparison.compared_with) if name in systems]
     against = {str(other): contrasts(results, str(other)) for other in dict.fromkeys(others)}
@@ -171,10 +179,21 @@ def best(results: Results, metric: str) -> Best | None:
     return best_of(rows) if len(rows) > 1 else None
 
 
-def mean_of(values: Floats) -> Interval:
-    """The mean of scores (seeds, articles) with its 95% interval."""
+def metric_means(results: Results, system: System) -> dict[str, Interval]:
+    """Metric -> the mean of a row with its 95% interval, within what the metric can be."""
+    return {name: mean_of(values, results.ranges.get(name, ANY)) for name, values in system.metrics.items()}
+
+
+def property_means(system: System) -> dict[str, Interval]:
+    """Property -> the mean of a row with its 95% interval, within what the property can be."""
+    return {name: mean_of(values, PROPERTIES[name].range) for name, values in system.properties.items()}
+
+
+def mean_of(values: Floats, span: Range) -> Interval:
+    """The mean of scores (seeds, articles) with its 95% interval, cut to ``span``: t knows no limits of a score."""
     found = compare_systems(values, np.zeros_like(values[:1]))
-    return Interval(found.mean, found.low, found.high, found.articles)
+    low, high = np.clip((found.low, found.high), *span)
+    return Interval(found.mean, float(low), float(high), found.articles)
 
 
 def _shared_ids(columns: Sequence[Sequence[str]]) -> tuple[str, ...]:

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from rlsum.compare.cells import NONE, START
-from rlsum.compare.results import Contrast, Results, adjusted, best, compare, mean_of
-from rlsum.evaluation.statistics import Interval
+from rlsum.compare.results import Contrast, Results, adjusted, best, compare, metric_means, property_means
 from rlsum.evaluation.trained.verdicts import ALPHA, Word, verdict
 from rlsum.pages.table import SCALE, UNDEFINED, Cell, Table, difference_cell, interval_cell, p_text, text_table
 from rlsum.scoring.tables import property_table
@@ -25,14 +24,14 @@ def cross_table(results: Results) -> Table:
     tops = {metric: best(results, metric) for metric in metrics}
     rows = []
     for system in results.systems.values():
-        cells = [Cell(system.title)]
+        cells, means = [Cell(system.title)], metric_means(results, system)
         for metric in metrics:
-            if metric not in system.metrics:
+            if metric not in means:
                 cells.append(Cell(UNDEFINED))
                 continue
             top = tops[metric]
             alone = top is not None and top.shown and top.best == system.name
-            cell = interval_cell(mean_of(system.metrics[metric]), SCALE, 2, alone)
+            cell = interval_cell(means[metric], SCALE, 2, alone)
             tied = top is not None and bool(top.tied) and system.name in (top.best, *top.tied)
             cells.append(Cell(cell.text, f"{cell.detail}, tied" if tied else cell.detail, cell.mark))
         rows.append((*cells, *(Cell("missing") for _ in absent)))
@@ -119,10 +118,7 @@ def p_cell(test: Contrast | None) -> Cell:
 
 def properties(results: Results) -> Table:
     """Length, repetition, novelty, copying and invented names of every row."""
-    rows: Mapping[str, Mapping[str, Interval]] = {
-        system.title: {name: mean_of(values) for name, values in system.properties.items()}
-        for system in results.systems.values()
-    }
+    rows = {system.title: property_means(system) for system in results.systems.values()}
     warning = "A longer summary can score higher by its length alone: compare the lengths, too."
     return property_table(rows, "Properties of the summaries", [warning])
 

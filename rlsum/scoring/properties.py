@@ -76,6 +76,11 @@ class Property:
     curve: bool = True
 
     @property
+    def range(self) -> tuple[float, float]:
+        """Lowest and highest value, unscaled: a share is 0 to 1, a count 0 or more."""
+        return (0.0, 1.0 if self.unit == "%" else math.inf)
+
+    @property
     def title(self) -> str:
         """The name for readers."""
         return self.name.replace("-", " ")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from typing import Literal
@@ -7,7 +8,7 @@ from typing import Literal
 import pytest
 
 import rewards
-from rewards.documentation import flowing
+from rewards.documentation import flowing, stated_range
 from rewards.options import takes
 
 
@@ -78,6 +79,11 @@ def test_every_reward_documents_itself(name: str) -> None:
     assert told.source
     for option, explained in told.explained.items():
         assert explained.meaning, f"{name}: {option} is explained nowhere"
+
+
+def test_the_range_is_the_one_described() -> None:
+    assert stated_range("rouge-2") == stated_range("meteor") == (0, 1)
+    assert stated_range("bertscore") == stated_range("weighted") == stated_range("mine:score") == (-math.inf, math.inf)
 
 
 @pytest.mark.parametrize("name", rewards.base.TABLE)

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import comparisons
 import numpy as np
 import pytest
 
-from rlsum.compare.results import best, compare, gather, unchanged
+from rlsum.compare.results import best, compare, gather, metric_means, property_means, unchanged
 
 GAINS = {"rouge-l": 0.2, "rouge-2": 0.2, "rouge-l.constant": -0.2, "oracle": 0.5}
 
@@ -20,6 +21,23 @@ def test_a_row_has_the_scores_of_every_seed_and_article(results):
     assert results.systems["rouge-l"].metrics["rouge-1"].shape == (3, 80)
     assert results.systems["oracle"].metrics["rouge-1"].shape == (1, 80)
     assert results.metrics == ["rouge-l", "rouge-2", "rouge-1"]
+
+
+def test_the_interval_of_a_mean_ends_where_a_score_ends(tmp_path):
+    folder, cells = comparisons.finished(tmp_path, {"rouge-l": -0.25}, seeds=(1, 2), metrics=["rouge-1", "bertscore"])
+    for cell in (cell for cell in cells if cell.name == "rouge-l-2"):  # another seed, another level
+        comparisons.finish(folder, cell, {name: np.full(80, 0.6) for name in folder.comparison.specs})
+    results = gather(folder, cells, "beam")
+    means = metric_means(results, results.systems["rouge-l"])
+    assert (means["rouge-1"].low, means["rouge-1"].high) == (0, 1)
+    assert means["bertscore"].low < 0
+    assert means["bertscore"].high > 1
+    assert min(test.difference.low for test in results.against["none"]) < -1  # a difference may be below 0
+    lengths = {"length": np.array([[1.0, 2, 3], [40, 50, 60]]), "novelty": np.array([[0.0, 0, 0.1], [0.8, 1, 1]])}
+    found = property_means(replace(results.systems["rouge-l"], properties=lengths))
+    assert found["length"].low == 0
+    assert found["length"].high > 60
+    assert (found["novelty"].low, found["novelty"].high) == (0, 1)
 
 
 def test_differences_are_paired_by_seed_and_article(results):
