@@ -82,6 +82,8 @@ rewards:                    # others: rlsum rewards
   rouge-1: {second}
 controls: [none]            # none: the same updates by likelihood alone; also shuffled, constant
 metrics: [{metrics}]
+outputs:
+  lead: {lead}     # the first {sentences} sentences of each article: what a summarizer must beat
 decoding:
   beam: {{beam: 4}}
 """
@@ -110,7 +112,8 @@ def init(
 
     rlsum init my-corpus --name mine --source-column body
     """
-    from rlsum.data.look import look, splits_of
+    from rlsum.data.look import leads, look, splits_of
+    from rlsum.records import write_outputs
 
     if not data.exists():
         raise UserError(f"{data}: no such file or folder; give your data, such as articles.csv")
@@ -122,12 +125,16 @@ def init(
     found = look(files.get("train", data), source_column, reference_column)
     if not files:
         files, found = _split(data, name, overwrite, found)
-    values = _values(data, name, files, found)
+    test = files.get("test", files["valid"])
+    sentences, outputs = leads(test, found.source, found.reference)
+    lead = Path(f"{name}-data") / "lead.jsonl"
+    check_free("--name", lead, overwrite)
+    write_outputs(lead, outputs)
+    values = _values(data, name, files, found) | {"lead": _quoted(str(lead)), "sentences": sentences}
     for path, text in zip(paths, (START, REWARDED, COMPARED), strict=True):
         path.write_text(text.format(**values), encoding="utf-8")
     for line in _notes(found):
         typer.echo(line)
-    test = files.get("test", files["valid"])
     typer.echo(
         f"{paths[0]}, {paths[1]}, {paths[2]}: read them. All at once, with a report:\n"
         f"  rlsum compare {paths[2]} --plan\n  rlsum compare {paths[2]}\n"
@@ -209,7 +216,8 @@ def _notes(found: Look) -> list[str]:
         )
     if found.rows < 1000:
         lines.append(
-            f"{found.rows:,} articles are few for a model from nothing: a pretrained one learns from less "
+            f"{found.rows:,} articles are few for a model from nothing: expect it to stay below the lead of the "
+            "articles, a row of the comparison; a pretrained one learns from less "
             "(model={kind: seq2seq, pretrained: NAME})"
         )
     return lines

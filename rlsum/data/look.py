@@ -7,14 +7,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from statistics import mean
+from statistics import mean, median
 
 import numpy as np
 
 from rewards.text.chunks import tokens
-from rewards.text.sentences import stop_words
+from rewards.text.sentences import sentences, stop_words
 from rlsum.data.sources import SPLIT_NAMES, split_files
 from rlsum.readers import READERS, CorpusError, Read, encoding_problem, read_file
+from rlsum.records import Output
 
 LOOKED_AT = 1000  # rows
 LONGEST_NAME = 8  # words of a column's name
@@ -97,6 +98,23 @@ def look(path: Path, source: str | None = None, reference: str | None = None) ->
         english=stops > ENGLISH * len(words),
         broken=broken,
     )
+
+
+def leads(path: Path, source: str, reference: str) -> tuple[int, list[Output]]:
+    """The first sentences of each article of a file, as outputs, and their number: that of a usual reference."""
+    columns = source, reference
+    reads = [read for read in readable(path, []) if all(_text(read.fields.get(column)) for column in columns)]
+    counts = [len(sentences(_text(read.fields[reference]))) for read in reads[:LOOKED_AT]]
+    count = max(1, round(median(counts or [1])))
+    return count, [_lead(read, *columns, count) for read in reads]
+
+
+def _lead(read: Read, source: str, reference: str, count: int) -> Output:
+    article, references = _text(read.fields[source]), read.fields[reference]
+    references = tuple(map(str, references)) if isinstance(references, list) else (references,)
+    identity = read.fields.get("id")
+    name = read.name if identity is None else str(identity)
+    return Output(name, article, references, "\n".join(sentences(article)[:count]), "lead")
 
 
 def split(path: Path, source: str) -> dict[str, list[Read]]:

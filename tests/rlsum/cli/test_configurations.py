@@ -14,6 +14,7 @@ from rlsum import yaml_files
 from rlsum.compare import config as comparisons
 from rlsum.compare import preflight
 from rlsum.compare.cells import cells_of
+from rlsum.records import read_outputs
 from rlsum.simulation.stories import stories
 
 STORIES = [
@@ -60,6 +61,13 @@ def test_the_comparison_that_it_writes_has_no_fault(rlsum, here):
     assert len(Path("news-compare.yaml").read_text(encoding="utf-8").splitlines()) <= 20
     assert (len(comparison.rewards), len(comparison.seeds), comparison.controls) == (2, 2, ("none",))
     preflight.check(comparison, cells_of(comparison))
+    lead = read_outputs("news-data/lead.jsonl")
+    test = [json.loads(line) for line in Path("news-data/test.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [output.id for output in lead] == [row["id"] for row in test]
+    for output in lead:
+        sentences = output.candidate.splitlines()
+        assert len(sentences) == 2
+        assert output.source.startswith(sentences[0])
 
 
 def test_a_folder_is_taken_as_it_is_and_columns_may_be_named(rlsum, here):
@@ -69,7 +77,7 @@ def test_a_folder_is_taken_as_it_is_and_columns_may_be_named(rlsum, here):
     config = configs.load("x.yaml")
     assert (config.data.source_column, config.data.reference_column) == ("lead", "summary")
     assert config.data.train == "train.csv"
-    assert not Path("x-data").exists()
+    assert [path.name for path in Path("x-data").iterdir()] == ["lead.jsonl"], "the articles stay where they are"
 
 
 def test_other_languages_are_scored_without_english_stems(rlsum, here):
