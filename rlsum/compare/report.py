@@ -21,7 +21,7 @@ from rlsum.compare.cells import NONE, START, Cell, commands_of, typed
 from rlsum.compare.folder import METRICS, Folder
 from rlsum.compare.plots import draw_runs, read_metrics
 from rlsum.compare.reading import section_for_reading
-from rlsum.compare.results import Contrast, Results, best, gather, metric_means, property_means, unchanged
+from rlsum.compare.results import Contrast, Results, best, gather, mean_of, metric_means, property_means, unchanged
 from rlsum.pages.blocks import (
     Block,
     Bullets,
@@ -36,7 +36,7 @@ from rlsum.pages.blocks import (
 from rlsum.pages.latex import to_latex
 from rlsum.pages.markdown import to_markdown
 from rlsum.pages.page import to_html, write
-from rlsum.pages.table import SCALE, p_words
+from rlsum.pages.table import SCALE, joined, p_words
 from rlsum.records import finite
 
 
@@ -120,23 +120,41 @@ def findings(results: Results, margin: float | None = None) -> Iterator[str]:
         yield f"Training on {results.systems[name].title} {said} by its own measure: {gain}."
     standings: dict[str, list[str]] = {}
     for metric in results.metrics:
-        top = best(results, metric)
-        if top is None or not top.best:
-            continue
-        standing = f"{results.systems[top.best].title} is the best"
-        if not top.shown:
-            tied = ", ".join(results.systems[name].title for name in top.tied)
-            standing = f"{results.systems[top.best].title} has the highest mean, but is not shown to differ from {tied}"
-        standings.setdefault(standing, []).append(metric)
+        if standing := standing_by(results, metric):
+            standings.setdefault(standing, []).append(metric)
     for standing, metrics in standings.items():
-        yield f"By {', '.join(metrics)}: {standing}."
+        yield f"By {joined(metrics)}: {standing}."
     for title, seeds in unchanged(results).items():
         yield (
-            f"{title} scores like the start on every article in seed {', '.join(map(str, seeds))}: a run that never "
+            f"{title} scores like the start on every article in seed {joined([*map(str, seeds)])}: a run that never "
             "beat its start in validation leaves the weights of the start."
         )
     if results.failed:
         yield f"Cells without a result: {len(results.failed)}; their reasons are below."
+
+
+def standing_by(results: Results, metric: str) -> str:
+    """Which trained model is the best by a metric, and which outputs of other systems are above it; "" without two."""
+    top = best(results, metric)
+    if top is None or not top.best:
+        return ""
+    titles = {name: system.title for name, system in results.systems.items()}
+    means = {
+        name: mean_of(system.metrics[metric]).mean
+        for name, system in results.systems.items()
+        if metric in system.metrics
+    }
+    highest = max(means[name] for name in (top.best, *top.tied, *top.differing))
+    above = [titles[name] for name, mean in means.items() if mean > highest]
+    scope = " of the trained models" if above else ""
+    standing = f"{titles[top.best]} is the best{scope}"
+    if not top.shown:
+        tied, differing = (joined([titles[name] for name in names]) for names in (top.tied, top.differing))
+        standing = f"{titles[top.best]} has the highest mean{scope}, but is not shown to differ from {tied}"
+        standing += f"; it differs from {differing}" if differing else ""
+    if above:
+        standing += f". {joined(above)} {'has' if len(above) == 1 else 'have'} a higher mean than all of them"
+    return standing
 
 
 def trainings(cells: Sequence[Cell]) -> dict[str, list[list[dict[str, Any]]]]:

@@ -189,7 +189,7 @@ def property_means(system: System) -> dict[str, Interval]:
     return {name: mean_of(values, PROPERTIES[name].range) for name, values in system.properties.items()}
 
 
-def mean_of(values: Floats, span: Range) -> Interval:
+def mean_of(values: Floats, span: Range = ANY) -> Interval:
     """The mean of scores (seeds, articles) with its 95% interval, cut to ``span``: t knows no limits of a score."""
     found = compare_systems(values, np.zeros_like(values[:1]))
     low, high = np.clip((found.low, found.high), *span)

@@ -74,6 +74,11 @@ def p_text(p: float) -> str:
     return "< .0001" if p < 0.00005 else f"{p:.4f}"
 
 
+def joined(names: Sequence[str]) -> str:
+    """Names in running text: ``a``, ``a and b``, ``a, b and c``."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
 def p_words(p: float) -> str:
     """A p-value in running text."""
     return "p < .001" if p < 0.001 else f"p = {p:.3f}"

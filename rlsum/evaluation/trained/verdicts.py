@@ -30,7 +30,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Best:
-    """The system with the highest mean, and those that are not distinguishable from it, in the order given.
+    """The system with the highest mean, those that are not distinguishable from it, and the others, in the order given.
 
     ``shown``: whether the best is distinguishable from every other; only then a table marks it. ``best`` is "" where
     no system has a mean.
@@ -38,6 +38,7 @@ class Best:
 
     best: str
     tied: tuple[str, ...]
+    differing: tuple[str, ...] = ()
 
     @property
     def shown(self) -> bool:
@@ -85,4 +86,5 @@ def best_of(systems: Mapping[str, Floats], alpha: float = ALPHA) -> Best:
     best = max(complete, key=lambda name: float(np.nanmean(complete[name])))
     others = [name for name in complete if name != best]
     tests = adjust(compare_systems(complete[best], complete[name]) for name in others)
-    return Best(best, tuple(name for name, test in zip(others, tests, strict=True) if not test.p_holm <= alpha))
+    differing = tuple(name for name, test in zip(others, tests, strict=True) if test.p_holm <= alpha)
+    return Best(best, tuple(name for name in others if name not in differing), differing)

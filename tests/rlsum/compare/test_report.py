@@ -141,10 +141,19 @@ def test_what_is_said_is_what_the_tests_say(reported):
     said = list(findings(gather(folder, cells, "beam")))
     assert any(line.startswith("Training on rouge-l helped by its own measure: +") for line in said)
     assert any(line.startswith("Training on rouge-2 is not shown to help") for line in said)
-    assert (
-        sum(line.startswith("By ") and "rouge-1" in line and line.endswith(": rouge-l is the best.") for line in said)
-        == 1
-    )
+    best = "By rouge-l, rouge-2 and rouge-1: rouge-l is the best of the trained models."
+    assert f"{best} oracle has a higher mean than all of them." in said
+
+
+def test_the_highest_mean_is_said_to_differ_from_what_it_differs_from(tmp_path):
+    gains = {"rouge-l": 0.2, "rouge-2": 0.2, "lead-3": -0.1, "oracle": -0.1}
+    (said,) = [
+        line
+        for line in findings(gather(*comparisons.finished(tmp_path, gains, controls=["none", "shuffled"]), "beam"))
+        if line.startswith("By ")
+    ]
+    assert "has the highest mean, but is not shown to differ from rouge-" in said
+    assert said.endswith("; it differs from start, continued likelihood and rouge-l (shuffled).")
 
 
 def test_the_verdict_is_as_strong_as_the_weaker_comparison(reported):

@@ -9,7 +9,7 @@ from rlsum.evaluation.statistics import Interval
 from rlsum.pages.latex import to_latex
 from rlsum.pages.markdown import to_markdown
 from rlsum.pages.page import to_html
-from rlsum.pages.table import DASH, Cell, Table, p_text
+from rlsum.pages.table import DASH, Cell, Table, joined, p_text
 from rlsum.pages.terminal import show
 from rlsum.scoring.comparison import Comparison
 from rlsum.scoring.tables import difference_table, metric_table, property_table
@@ -54,6 +54,10 @@ def test_properties_are_in_their_own_units():
     table = property_table({"model": row}, "Properties")
     assert table.header == ("system", "length, tokens", "copy rate, %")
     assert [cell.text for cell in table.rows[0]] == ["model", "20.0", "50.0"]
+
+
+def test_names_are_joined_as_in_a_sentence():
+    assert [joined(["a", "b", "c"][:count]) for count in range(4)] == ["", "a", "a and b", "a, b and c"]
 
 
 def test_differences_are_signed_and_marked_where_the_interval_excludes_zero():
