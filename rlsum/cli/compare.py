@@ -28,7 +28,7 @@ def compare(
     ] = None,
     gain: Annotated[float, typer.Option(min=0.01, help="With --plan: the gain to show, in points (x 100).")] = 1.0,
     report_only: Annotated[
-        bool, typer.Option("--report-only", help="Write the report from what is finished, start nothing.")
+        bool, typer.Option("--report-only", help="Train nothing, score added files of outputs, write the report.")
     ] = False,
     retry: Annotated[bool, typer.Option("--retry", help="Try failed cells and missing metrics again.")] = False,
     tasks: Annotated[bool, typer.Option("--tasks", help="Print the tasks, one cell a line.")] = False,

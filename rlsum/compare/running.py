@@ -57,21 +57,25 @@ def run(
 ) -> Compared:
     """Check, train, decode and score what is left, then write the report; not with ``task``, which is one cell.
 
-    Prints the cells as they begin and end; ``timed``: first measures and prints what all cells will cost, except for a
-    task: each of an array would measure the same.
+    Prints the cells as they begin and end. ``report_only``: trains nothing, scores files of outputs that were added.
+    ``timed``: first measures and prints what all cells will cost, except for a task: each of an array would measure the
+    same.
     """
     console = console or Console()
     folder, cells = Folder(comparison), cells_of(comparison)
     chosen = cells if task is None else needed(cells, task)
     failed: Mapping[str, str] = {}
     folder.claim()
-    if not report_only:
+    if report_only:
+        chosen = [cell for cell in chosen if unscored(folder, cell)]
+    else:
         folder.prepare()
         if not all(folder.trained(cell) for cell in chosen):
             preflight.check(comparison, cells)
             if timed and task is None:
                 show(preflight.plan(comparison, cells, preflight.costs(folder, cells), jobs), console)
             folder.claim()  # again: until something is made, another configuration may have taken the folder
+    if chosen:
         with watching(folder, chosen, console) as watch:
             failed = Work(folder, cells, chosen, jobs, retry).run(watch)
     if task is not None:
@@ -81,6 +85,12 @@ def run(
     except OSError as error:
         fix = "nothing is lost: make room, and add --report-only"
         raise UserError(f"{folder.path / REPORT}: cannot be written ({error.strerror}); {fix}") from error
+
+
+def unscored(folder: Folder, cell: Cell) -> bool:
+    """Whether a cell is a file of outputs that was given and not yet scored."""
+    written = all(path.exists() for path in folder.outputs(cell).values())
+    return cell.kind == "outputs" and written and folder.state(cell).stage == "waiting"
 
 
 def needed(cells: Sequence[Cell], task: int) -> list[Cell]:

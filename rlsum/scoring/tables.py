@@ -10,6 +10,8 @@ from rlsum.pages.table import SCALE, UNDEFINED, Cell, Table, difference_cell, in
 from rlsum.scoring.comparison import Comparison
 from rlsum.scoring.properties import PROPERTIES
 
+UNKNOWN = Interval(math.nan, math.nan, math.nan, 0)  # a property that a row scored by an earlier version lacks
+
 
 def metric_table(
     rows: Mapping[str, Mapping[str, Interval]],
@@ -49,7 +51,7 @@ def property_table(rows: Mapping[str, Mapping[str, Interval]], caption: str, not
     """Systems x properties in their units, with intervals; notes describe the properties."""
     shown = [PROPERTIES[name] for name in dict.fromkeys(name for row in rows.values() for name in row)]
     cells = tuple(
-        (Cell(system), *(interval_cell(row[each.name], each.scale, each.digits) for each in shown))
+        (Cell(system), *(interval_cell(row.get(each.name, UNKNOWN), each.scale, each.digits) for each in shown))
         for system, row in rows.items()
     )
     described = "; ".join(f"{each.title}: {each.description}" for each in shown if each.description)

@@ -20,6 +20,7 @@ from rlsum.cli.app import app
 from rlsum.compare.cells import cells_of
 from rlsum.compare.folder import Folder
 from rlsum.compare.results import gather
+from rlsum.compare.running import run
 from rlsum.compare.work import CellFailed, CommandStopped, Work, failure
 from rlsum.records import read_outputs
 
@@ -127,6 +128,20 @@ def test_a_scoring_that_is_killed_costs_its_cell_alone_and_is_not_remembered(tmp
     failed = Work(folder, cells, outputs, 1).run()
     assert {name: "killed" in why for name, why in failed.items()} == {outputs[0].name: True}
     assert Work(folder, cells, outputs, 1).run() == {}
+
+
+def test_outputs_that_are_added_are_scored_for_the_report_alone(tmp_path):
+    folder, _ = comparisons.finished(tmp_path, {}, articles=5, seeds=(1,))
+    outputs = tmp_path / "lead.jsonl"
+    outputs.write_text((folder.path / "outputs" / "start-1.beam.jsonl").read_text().replace("start", "lead"))
+    added = comparisons.comparison(tmp_path, seeds=(1,), outputs={"lead": str(outputs)})
+    assert run(added, 1, report_only=True).failed == {}
+    report = (tmp_path / "report" / "report.md").read_text()
+    assert "| lead |" in report
+    assert "not finished" not in report
+    missing = comparisons.comparison(tmp_path, seeds=(1,), outputs={"other": str(tmp_path / "none.jsonl")})
+    assert run(missing, 1, report_only=True).failed == {}
+    assert "not finished: waiting" in (tmp_path / "report" / "report.md").read_text()
 
 
 def test_outputs_that_are_missing_are_a_reason(tmp_path):
