@@ -1,7 +1,7 @@
 """Pictures of training runs from their ``metrics.jsonl``: learning curves, validation, reward.
 
-A run has the same colour in every picture. Runs of several seeds are one line, their mean, in a band from the lowest to
-the highest.
+A run has the same colour in every picture, and a panel in that of the reward. Runs of several seeds are one line, their
+mean, in a band from the lowest to the highest.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ Row = Mapping[str, Any]
 Runs = Mapping[str, Sequence[Sequence[Row]]]  # name -> the rows of metrics.jsonl of its run of each seed
 Looks = Mapping[str, tuple[str, bool]]  # name -> colour, and whether its lines are dashed
 Line = tuple[NDArray[np.float64], NDArray[np.float64], tuple[NDArray[np.float64], NDArray[np.float64]] | None]
+
+GREEDY = "baseline_reward"  # in logs of trainings that score greedy summaries, too
 
 
 def read_metrics(run: str | Path) -> list[dict[str, Any]]:
@@ -87,12 +89,7 @@ def draw_runs(runs: Runs, metrics: Sequence[str], start: str | None = None) -> l
             "Metrics and properties of summaries of the validation articles.",
             _validation_panels(after, looks, metrics),
         ),
-        (
-            "reward",
-            "Reward of samples and of the greedy summary",
-            "Moving averages over training batches. A sample that scores above the greedy summary is reinforced.",
-            _reward_panels(after, looks),
-        ),
+        ("reward", "Reward in training", _reward_description(after), _reward_panels(after)),
     ]
     drawable = [(name, title, description, _with_data(panels)) for name, title, description, panels in planned]
     return [picture(name, title, description, panels) for name, title, description, panels in drawable if panels]
@@ -124,14 +121,22 @@ def _validation_panels(runs: Runs, looks: Looks, metrics: Sequence[str]) -> list
     return panels
 
 
-def _reward_panels(runs: Runs, looks: Looks) -> list[Panel]:
-    def curve(label: str, name: str, key: str, dashed: bool) -> Curve:
-        steps, mean, _ = line(runs[name], "train", key)
-        return Curve(label, looks[name][0], steps, mean, True, dashed)
+def _reward_description(runs: Runs) -> str:
+    """What the panels show: only ``self-critical`` scores greedy summaries."""
+    samples = "Mean reward of the samples of an update, a moving average."
+    greedy = any(len(line(seeds, "train", GREEDY)[0]) for seeds in runs.values())
+    compared = " Dashed: of the greedy summaries; a sample that scores above that of its article is reinforced."
+    return samples + compared if greedy else samples
+
+
+def _reward_panels(runs: Runs) -> list[Panel]:
+    def curve(number: int, label: str, seeds: Sequence[Sequence[Row]], key: str) -> Curve:
+        steps, mean, _ = line(seeds, "train", key)
+        return Curve(label, look(number)[0], steps, mean, True, dashed=key == GREEDY)
 
     return [
-        Panel(name, (curve("sample", name, "reward", False), curve("greedy", name, "baseline_reward", True)))
-        for name in runs
+        Panel(name, (curve(0, "samples", seeds, "reward"), curve(1, "greedy summaries", seeds, GREEDY)))
+        for name, seeds in runs.items()
     ]
 
 

@@ -65,6 +65,21 @@ def test_pictures_are_drawn_light_and_dark_from_whatever_was_logged():
     assert pictures["validation"].width == 2 * pictures["reward"].width
 
 
+def test_the_reward_is_drawn_in_the_colours_of_its_legend_and_greedy_summaries_only_where_they_are_scored(monkeypatch):
+    drawn = {}
+    monkeypatch.setattr("rlsum.compare.plots.picture", lambda name, *of: drawn.update({name: of}))
+    without = [{key: value for key, value in row.items() if key != "baseline_reward"} for row in ROWS]
+    draw_runs({"rloo": [without], "dr-grpo": [without]}, [])
+    _, description, panels = drawn["reward"]
+    assert "greedy" not in description
+    assert {(curve.label, curve.colour) for panel in panels for curve in panel.curves} == {("samples", look(0)[0])}
+    draw_runs({"rloo": [without], "self-critical": [ROWS]}, [])
+    _, description, panels = drawn["reward"]
+    assert "greedy" in description
+    assert [len(panel.curves) for panel in panels] == [1, 2]
+    assert len({(curve.label, curve.colour) for panel in panels for curve in panel.curves}) == 2
+
+
 def test_pictures_are_the_same_every_time():
     assert draw_runs({"a": [ROWS]}, ["rouge-l"]) == draw_runs({"a": [ROWS]}, ["rouge-l"])
 
