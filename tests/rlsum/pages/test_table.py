@@ -56,6 +56,12 @@ def test_properties_are_in_their_own_units():
     assert [cell.text for cell in table.rows[0]] == ["model", "20.0", "50.0"]
 
 
+def test_a_narrow_cell_of_a_page_breaks_between_details_and_not_within_one():
+    page = to_html([Table("t", ("system", "m"), ((Cell("a"), Cell("+0.15", "-7.86 to +8.15, raw <0.14")),))])
+    assert "+0.15<small><span>-7.86 to +8.15,</span> <span>raw &lt;0.14</span></small></td>" in page
+    assert "small span { white-space: nowrap; }" in page
+
+
 def test_names_are_joined_as_in_a_sentence():
     assert [joined(["a", "b", "c"][:count]) for count in range(4)] == ["", "a", "a and b", "a, b and c"]
 
