@@ -62,6 +62,17 @@ class ColumnCheck:
             raise RecordError(f"{where}: some records have the field {name!r} and others do not; add it to all or none")
 
 
+def check_fields(where: str, row: Mapping[str, Any], needed: Sequence[str] = ("candidate", "references")) -> None:
+    """Raise RecordError naming the fields that a record needs and lacks; ``reference`` is as good as ``references``."""
+    missing = [name for name in needed if name not in row and not (name == "references" and "reference" in row)]
+    if missing:
+        raise RecordError(
+            f"{where}: missing {', '.join(missing)}; a record needs {' and '.join(needed)}, and may have id, source, "
+            "references (or reference) and system: rename columns, or convert with "
+            "`rlsum data outputs FILE --candidate COLUMN --reference COLUMN --source COLUMN -o NEW`"
+        )
+
+
 def check_column_names(reward: ReadsColumns) -> None:
     """Raise RecordError where a reward reads a column by the name of a field that every record has."""
     for name in (*reward.columns, *reward.optional_columns):
@@ -146,12 +157,7 @@ def _output(read: Read, number: int, name: str, needed: Sequence[str]) -> Output
         row["references"] = [row["reference"]]
     if isinstance(row.get("references"), str):  # a table has one text in a field
         row["references"] = [row["references"]]
-    missing = [field for field in needed if field not in row]
-    if missing:
-        raise RecordError(
-            f"{read.where}: missing {', '.join(missing)}; a record needs {' and '.join(needed)}, and may have id, "
-            "source, references (or reference) and system: rename columns, or convert with `rlsum data outputs`"
-        )
+    check_fields(read.where, row, needed)
     row.setdefault("references", [])
     given = {field: row[field] for field in OUTPUT_FIELDS} | {"scores": row.get("scores") or {}}
     if isinstance(row["id"], int):

@@ -85,7 +85,7 @@ def outputs(
     source: Annotated[str | None, typer.Option(help="Column of the articles, if the file has them.")] = None,
     articles: Annotated[Path | None, typer.Option(help="File of articles, joined by id.")] = None,
     article_column: Annotated[str, typer.Option(help="Column of the articles in --articles.")] = "article",
-    id_column: Annotated[str, typer.Option(help="Column of the ids, in both files.")] = "id",
+    id_column: Annotated[str, typer.Option(help="Column of the ids, in both files; else rows are numbered.")] = "id",
     system: Annotated[str | None, typer.Option(help="Name of the system. Default: the name of its column.")] = None,
     overwrite: Annotated[bool, typer.Option(help="Replace an existing records file.")] = False,
 ) -> None:

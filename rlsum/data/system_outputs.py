@@ -35,12 +35,14 @@ def convert(
 ) -> Iterator[Output]:
     """Every row of ``path`` as an Output of ``system``; texts are unchanged, a line is a sentence.
 
+    Rows without ``id`` are numbered, as by `read_outputs`, unless another column or ``articles`` are given.
     The source is the article of ``articles`` with the row's id, else the column ``columns.source``, else "". Raises
     CorpusError for the first row that lacks a field or an article: fewer rows would not be comparable.
     """
     read = None
-    for read in _rows(path):
-        identity = str(_field(read, columns.id))
+    for number, read in enumerate(_rows(path), 1):
+        numbered = articles is None and columns.id == "id" and "id" not in read.fields
+        identity = str(number if numbered else _field(read, columns.id))
         references = _references(read, columns.reference) if columns.reference else ()
         candidate = _text(_field(read, columns.candidate), read, columns.candidate)
         yield Output(identity, _source(read, identity, columns, articles), references, candidate, system)

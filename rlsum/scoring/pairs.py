@@ -17,7 +17,7 @@ from rewards.scoring import Inputs, ReadsColumns
 from rlsum.errors import RecordError, UserError
 from rlsum.files import write_atomically
 from rlsum.readers import NotJson, is_list, is_table, json_file, json_value, lines, records, text_of
-from rlsum.records import ColumnCheck, common_columns, other_fields
+from rlsum.records import ColumnCheck, check_fields, common_columns, other_fields
 
 Row = dict[str, Any]
 
@@ -161,8 +161,7 @@ def texts_of(row: Mapping[str, Any]) -> tuple[str, Sequence[str], str]:
 def _checked(row: Any, where: str) -> Row:
     if not isinstance(row, dict):
         raise RecordError(f"{where}: a {type(row).__name__}, not an object; expected one object a line")
-    if "candidate" not in row or ("references" not in row and "reference" not in row):
-        raise RecordError(f"{where}: a row needs candidate and either references (a list) or reference (a text)")
+    check_fields(where, row)
     candidate, references, source = texts_of(row)
     listed = isinstance(references, list) and all(isinstance(text, str) for text in references)
     if not (isinstance(candidate, str) and listed and isinstance(source, str)):

@@ -93,6 +93,19 @@ def test_a_file_that_cannot_be_used_is_refused_in_words(tmp_path, content, words
         read_outputs(path)
 
 
+def test_columns_of_other_names_are_refused_by_scoring_and_evaluation_alike(tmp_path):
+    path = tmp_path / "o.csv"
+    path.write_text("article,highlights,summary\na storm hit,storm,the storm\n", encoding="utf-8")
+    told = []
+    for read in (read_outputs, lambda path: Records(path).check()):
+        with pytest.raises(
+            RecordError, match=r"o\.csv:2: missing candidate, references; .*--candidate COLUMN"
+        ) as error:
+            read(path)
+        told.append(str(error.value))
+    assert told[0] == told[1]
+
+
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(RecordError, match=r"nowhere\.jsonl: cannot be read"):
         read_outputs(tmp_path / "nowhere.jsonl")

@@ -172,6 +172,18 @@ def test_outputs_that_cannot_be_joined_are_refused_and_nothing_is_written(tmp_pa
     assert not out.exists()
 
 
+def test_outputs_without_ids_are_numbered_unless_ids_are_needed(tmp_path):
+    path, out = tmp_path / "s.csv", tmp_path / "o.jsonl"
+    path.write_text("article,highlights,summary\na b,a,b\nc d,c,d\n", encoding="utf-8")
+    columns = ["--candidate", "summary", "--reference", "highlights", "-o", str(out)]
+    assert run("outputs", str(path), *columns, "--source", "article").exit_code == 0
+    assert [(output.id, output.source) for output in read_outputs(out)] == [("1", "a b"), ("2", "c d")]
+    articles = write(tmp_path / "t.jsonl", ROWS)
+    for needs in (["--articles", articles], ["--id-column", "name"]):
+        with pytest.raises(CorpusError, match=r"s\.csv:2: no '(id|name)'"):
+            run("outputs", str(path), *columns, *needs, "--overwrite")
+
+
 def test_a_broken_row_of_outputs_is_fatal(tmp_path):
     path = tmp_path / "s.jsonl"
     write(path, SYSTEMS)

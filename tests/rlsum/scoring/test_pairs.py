@@ -58,7 +58,7 @@ def test_a_line_that_moves_from_one_file_to_the_next_is_another_input(tmp_path):
     [
         ("{", "p.jsonl:2: not JSON"),
         ("[]", "p.jsonl:2: a list"),
-        ('{"candidate": "a"}', "needs candidate and either references"),
+        ('{"candidate": "a"}', "p.jsonl:2: missing references; a record needs candidate and references"),
         ('{"candidate": 3, "reference": "b"}', "must be text"),
         ('{"candidate": "a", "references": "b"}', "references a list"),
         ('{"candidate": "a", "references": [3]}', "references a list"),
