@@ -22,15 +22,36 @@ class WorkerKilled(UserError):
 
 
 @contextmanager
-def pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
-    """A pool of at most ``jobs`` workers, started on demand. Raises WorkerKilled if a worker is killed."""
+def pool(jobs: int, threads: int = 1) -> Iterator[ProcessPoolExecutor]:
+    """A pool of at most ``jobs`` workers, started on demand, of ``threads`` each (see ``limit_threads``).
+
+    Raises WorkerKilled if a worker is killed.
+    """
     try:
-        with ProcessPoolExecutor(jobs, CONTEXT, initializer=end_with_parent) as executor:
+        with ProcessPoolExecutor(jobs, CONTEXT, initializer=_begin, initargs=(threads,)) as executor:
             yield executor
     except BrokenProcessPool as error:
         raise WorkerKilled(
             "a worker process was killed (out of memory?); try fewer --jobs; finished work is kept"
         ) from error
+
+
+def share(processes: int) -> int:
+    """The threads of each of so many processes that work at once: together one for each core."""
+    return max(1, (os.cpu_count() or 1) // processes)
+
+
+def limit_threads(threads: int) -> None:
+    """Let numpy and torch, where they are not imported yet, use so many threads, unless OMP_NUM_THREADS says otherwise.
+
+    By default each process uses every core, and several wait for each other. Processes that it starts inherit this.
+    """
+    os.environ.setdefault("OMP_NUM_THREADS", str(threads))
+
+
+def _begin(threads: int) -> None:
+    end_with_parent()
+    limit_threads(threads)
 
 
 def end_with_parent() -> None:

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 def compare(
     config: Annotated[Path | None, typer.Argument(help="YAML file of the comparison, or its name.")] = None,
     overrides: Annotated[list[str] | None, typer.Argument(help="key=value, such as seeds=[1,2].")] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Cells at a time.")] = 2,
+    jobs: Annotated[
+        int,
+        typer.Option(min=1, help="Cells at a time; each trains in one thread, and scores in its share of the cores."),
+    ] = 2,
     plan: Annotated[bool, typer.Option("--plan", help="Check all, print tasks and cost, train nothing.")] = False,
     pilot: Annotated[
         Path | None, typer.Option(help="With --plan: results.json of an earlier comparison, for its variances.")

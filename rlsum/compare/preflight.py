@@ -208,7 +208,7 @@ def costs(folder: Folder, cells: Sequence[Cell]) -> dict[str, Cost]:
                                              for cell in cells if cell.name in known}  # fmt: skip
     starts = {cell.name: cell for cell in cells if cell.kind == "start"}
     result = {}
-    with workers.pool(1) as worker:
+    with workers.pool(1, threads=1) as worker:  # as cells are trained
         for cell in cells:
             if cell.config is None:
                 continue

@@ -89,7 +89,7 @@ class Work:
         """Take one cell after the other until all are settled. A scorer that is killed costs its cell alone."""
         try:
             while self._goes_on():
-                with contextlib.suppress(workers.WorkerKilled), workers.pool(1) as scorer:
+                with contextlib.suppress(workers.WorkerKilled), workers.pool(1, workers.share(self.jobs)) as scorer:
                     while self._goes_on():
                         if not any(self._try(cell, scorer) for cell in self.cells if not self._stopped.is_set()):
                             time.sleep(PAUSE)

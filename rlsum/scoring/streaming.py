@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import traceback
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,7 +16,7 @@ from rewards import Reward, RewardError
 from rlsum.errors import UserError
 from rlsum.scoring.outputs import score_column
 from rlsum.scoring.pairs import Row, inputs_of
-from rlsum.workers import CONTEXT, end_with_parent
+from rlsum.workers import CONTEXT, end_with_parent, limit_threads, share
 
 CHUNK = 1024  # rows; a multiple of 32, so that chunks do not split the groups of batch centering
 AHEAD = 2  # chunks per process, waiting or done: processes stay busy and memory bounded
@@ -66,8 +65,7 @@ class Scoring:
         if self.size == 1:
             self.scorers = rewards.from_specs(self.specs)
             return self
-        # Else each process would use every core; numpy and torch read the variable when they are imported.
-        os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // self.size)))
+        limit_threads(share(self.size))  # of the workers, which inherit it
         for _ in range(self.size):
             self.workers.append(_Worker(self.specs))
             self.idle.put(self.workers[-1])

@@ -78,6 +78,20 @@ def test_at_ctrl_c_a_worker_ends_without_a_word(tmp_path):
     assert "SpawnProcess" not in told
 
 
+def test_cores_are_shared(monkeypatch):
+    monkeypatch.setattr(os, "cpu_count", lambda: 7)
+    assert [workers.share(processes) for processes in (1, 2, 8)] == [7, 3, 1]
+
+
+@pytest.mark.parametrize(("given", "threads"), [(None, 1), ("2", min(2, os.cpu_count() or 1))])
+def test_a_worker_has_its_threads_unless_the_environment_says_how_many(monkeypatch, given, threads):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    if given is not None:
+        monkeypatch.setenv("OMP_NUM_THREADS", given)
+    with workers.pool(1, 1) as pool:
+        assert pool.submit(eval, "__import__('torch').get_num_threads()").result() == threads
+
+
 def test_a_worker_that_is_ended_from_outside_is_told():
     with pytest.raises(UserError, match=r"worker process was killed .*try fewer --jobs"), workers.pool(1) as pool:
         pool.submit(os._exit, 1).result()
