@@ -21,6 +21,7 @@ from rlsum.errors import RecordError
 from rlsum.files import bytes_of, write_atomically
 from rlsum.readers import NotJson, json_value
 from rlsum.records import Output, defined, to_json
+from rlsum.scoring.properties import PROPERTIES
 
 METRICS, SAMPLES, TRAINED = "metrics.jsonl", "samples.jsonl", "training-samples.jsonl"
 SHOWN = ("loss", "nll", "reward", "baseline_reward", "tokens_per_second")
@@ -77,9 +78,10 @@ class Monitor:
             self.console.print(f"{self.run.name} {step}/{self.steps}  {figures}", highlight=False, soft_wrap=True)
 
     def valid(self, step: int, values: Mapping[str, float], best: bool) -> None:
-        """Log a validation."""
+        """Log a validation. Properties that no text has, such as invented names in lower case, are not printed."""
         self._write(step, "valid", values)
-        figures = "  ".join(f"{name} {value:.4g}" for name, value in values.items())
+        shown = {name: value for name, value in values.items() if name not in PROPERTIES or not math.isnan(value)}
+        figures = "  ".join(f"{name} {value:.4g}" for name, value in shown.items())
         mark = "  (best so far)" if best else ""
         self.console.print(
             f"{self.run.name} {step}/{self.steps} valid  {figures}{mark}", highlight=False, soft_wrap=True

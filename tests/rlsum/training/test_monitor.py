@@ -1,0 +1,18 @@
+"""What the terminal and the log get of a run."""
+
+from __future__ import annotations
+
+import json
+import math
+
+from accelerate import Accelerator
+
+from rlsum.training.monitor import METRICS, Monitor
+
+
+def test_a_property_that_no_text_has_is_logged_and_not_printed(tmp_path, capsys):
+    values = {"nll": math.nan, "length": 9.0, "invented-names": math.nan}
+    with Monitor(tmp_path, Accelerator(cpu=True), 0, 2) as monitor:
+        monitor.valid(1, values, best=False)
+    assert capsys.readouterr().err == f"{tmp_path.name} 1/2 valid  nll nan  length 9\n"
+    assert json.loads((tmp_path / METRICS).read_text())["invented-names"] is None
