@@ -242,10 +242,10 @@ def _checks(study: Study, key: StudyKey) -> str:
     kinds = [criterion.kind for criterion in study.criteria] or [KINDS[PAIR]]
     rates = error_rates(counts, kinds, study.most_texts)
     text = (
-        f"{counted(number, 'check')} per booklet; who fails more than {most_failures(number)} is excluded. Kept: "
-        f"{rates.random:.1%} of those who click at random, {rates.none:.0%} of those who always answer no difference, "
-        f"{rates.left:.0%} of those who always answer left. Excluded: {rates.careful:.1%} of careful judges, who err "
-        f"in 5% of checks, {rates.hasty:.1%} of those who err in 10%"
+        f"{counted(number, 'check')} per booklet. A judge who fails more than {most_failures(number)} is excluded: "
+        f"{1 - rates.random:.1%} of judges who click at random, {1 - rates.none:.0%} of those who always answer 'no "
+        f"difference', {1 - rates.left:.0%} of those who always answer 'left', but also {rates.careful:.1%} of careful "
+        f"judges (who fail one check in 20) and {rates.hasty:.1%} of hasty ones (one in 10)"
     )
     lax = max(rates.random, rates.none, rates.left if study.criteria else 0.0) > KEPT
     ties = bool(study.criteria) and all(kind.can_tie(study.most_texts) for kind in kinds)

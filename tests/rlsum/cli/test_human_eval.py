@@ -36,7 +36,9 @@ def test_build_says_what_it_made_and_what_it_left_out(rlsum, files, tmp_path):
     assert code == 0
     assert f"{NAMES[0]}: 1 output left out: another system lacks the article" in out
     assert "44 tasks, including 20 checks, in 4 booklets of 11 tasks" in out
-    assert "5 checks per booklet; who fails more than 1 is excluded. Kept: 0.0% of those who click at random" in out
+    assert (
+        "5 checks per booklet. A judge who fails more than 1 is excluded: 100.0% of judges who click at random" in out
+    )
     assert "Warning: " not in out
     key, blind = read_key(tmp_path / "study"), read_study(tmp_path / "study")
     judged = {task.item for task in blind.tasks if key.tasks[task.id].kind == "pair"}
@@ -66,7 +68,7 @@ def test_marking_errors_is_built_with_checks_and_is_for_the_app(rlsum, files, tm
     where = [*files[:2], "-o", tmp_path / "study", "--items", 5]
     code, out, _ = rlsum("human-eval", "build", *where, "--marking", "standard")
     assert code == 0
-    assert "6 checks per booklet; who fails more than 1 is excluded. Kept: 1.8% of those who click at random" in out
+    assert "6 checks per booklet. A judge who fails more than 1 is excluded: 98.2% of judges who click at random" in out
     assert "Warning: " not in out
     made = read_study(tmp_path / "study")
     assert (made.criteria, made.title, made.asked) == ((), "Mark the errors", ("errors",))
