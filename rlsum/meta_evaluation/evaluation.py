@@ -38,6 +38,11 @@ class Result:
     ceiling: Agreement | None = None
     random: Random = "inputs"
 
+    @property
+    def tested(self) -> bool:
+        """Whether any pair has a p-value."""
+        return any(not math.isnan(test.p_holm) for test in self.tests)
+
 
 @dataclass(frozen=True)
 class Results:

@@ -10,6 +10,7 @@ from rlsum.evaluation.population import counted
 from rlsum.evaluation.significance import MetricTest
 from rlsum.meta_evaluation.evaluation import Result, Results
 from rlsum.meta_evaluation.grouped import AVERAGES, GroupedCorrelation
+from rlsum.pages.table import joined
 
 ALPHA = 0.05
 FEW = 6  # most pairs that a sentence lists
@@ -57,49 +58,61 @@ def material(evaluation: Results) -> list[str]:
 
 
 def warnings(evaluation: Results) -> list[str]:
-    """Doubts about tests and intervals, with how often they apply, and the reason of every undefined value."""
-    lines = []
+    """Doubts about tests and intervals, with how often they apply, and the reason of every undefined value.
+
+    What holds for several statistics is said once.
+    """
+    statistics: dict[str, list[str]] = {}
     for result in evaluation.results:
-        name = result.statistic
-        doubts = Counter(text for test in result.tests for text in test.warnings)
-        lines += [f"{name}, {count:,} of {len(result.tests):,} tests: {text}." for text, count in doubts.items()]
-        averages = {label: grouped.average for label, grouped in result.correlations.items()}
-        lines += _by_reason(f"{name} of", {label: average.reason for label, average in averages.items()})
-        for label, grouped in result.correlations.items():
-            lines += _inputs_left_out(name, label, grouped)
-        outside = [label for label, it in averages.items() if it.value < it.low or it.value > it.high]
-        lines += [f"{name} of {', '.join(outside)}: {OUTSIDE}."] if outside else []
-        lines += _by_reason(f"{name},", {f"{test.a} against {test.b}": test.reason for test in result.tests})
-        if result.ceiling is not None and result.ceiling.reason:
-            lines.append(f"{name} of the judges: {result.ceiling.reason}.")
+        for doubt in dict.fromkeys(_doubts(result)):
+            statistics.setdefault(doubt, []).append(result.statistic)
+    lines = [f"{joined(names)}{doubt}" for doubt, names in statistics.items()]
     if evaluation.alpha is not None and evaluation.alpha.reason:
         lines.append(f"Alpha of the judges: {evaluation.alpha.reason}.")
-    return list(dict.fromkeys(lines))
+    return lines
+
+
+def _doubts(result: Result) -> list[str]:
+    """The warnings of a statistic, to follow its name."""
+    counts = Counter(text for test in result.tests for text in test.warnings)
+    lines = [f", {count:,} of {len(result.tests):,} tests: {text}." for text, count in counts.items()]
+    averages = {label: grouped.average for label, grouped in result.correlations.items()}
+    lines += _by_reason(" of", {label: average.reason for label, average in averages.items()})
+    for label, grouped in result.correlations.items():
+        lines += _inputs_left_out(label, grouped)
+    outside = [label for label, it in averages.items() if it.value < it.low or it.value > it.high]
+    lines += [f" of {', '.join(outside)}: {OUTSIDE}."] if outside else []
+    lines += _by_reason(",", {f"{test.a} against {test.b}": test.reason for test in result.tests})
+    if result.ceiling is not None and result.ceiling.reason:
+        lines.append(f" of the judges: {result.ceiling.reason}.")
+    return lines
 
 
 def _by_reason(start: str, reasons: Mapping[str, str]) -> list[str]:
-    """A sentence for each reason, with what it is the reason of."""
+    """A sentence for each reason, with what it is the reason of unless that is everything."""
     named: dict[str, list[str]] = {}
     for name, reason in reasons.items():
         named.setdefault(reason, []).append(name)
     named.pop("", None)
-    return [f"{start} {_listed(names, len(reasons))}: {reason}." for reason, names in named.items()]
+    lines = []
+    for reason, names in named.items():
+        subject = f"{start} {_listed(names, len(reasons))}" if len(names) < len(reasons) else ""
+        lines.append(f"{subject}: {reason}.")
+    return lines
 
 
 def _listed(names: Sequence[str], total: int) -> str:
-    if len(names) <= FEW:
-        return ", ".join(names)
-    return f"all {total}" if len(names) == total else f"{len(names)} of {total}"
+    return ", ".join(names) if len(names) <= FEW else f"{len(names)} of {total}"
 
 
-def _inputs_left_out(name: str, label: str, grouped: GroupedCorrelation) -> list[str]:
+def _inputs_left_out(label: str, grouped: GroupedCorrelation) -> list[str]:
     """How many inputs a correlation within inputs averages, where some are left out."""
     parts = grouped.groups.values() if grouped.groups else [grouped.average]
     over, left_out = sum(each.over for each in parts), sum(each.left_out for each in parts)
     why = "a single text, or scores that do not vary"
     if not left_out or not over:
         return []
-    return [f"{name} of {label}: the mean of {counted(over, 'input')}; {left_out:,} left out ({why})."]
+    return [f" of {label}: the mean of {counted(over, 'input')}; {left_out:,} left out ({why})."]
 
 
 def _result(evaluation: Results, result: Result) -> list[str]:

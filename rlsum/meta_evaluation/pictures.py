@@ -40,7 +40,7 @@ def heat_map(result: Result) -> Picture:
         f"tests-{result.statistic}",
         f"Differences between metrics: {result.statistic}, {result.level}",
         "Row minus column, with p after Holm's correction. Blue: the row agrees better with people; orange: the column "
-        "does; darker at p < .05, .01, .001; grey: no difference detected.",
+        "does; darker at p < .05, .01, .001; grey: no difference detected; no colour: not tested.",
         (width, side),
         draw,
     )
@@ -101,12 +101,13 @@ def _draw_map(axes: Axes, labels: Sequence[str], tests: Sequence[MetricTest], mo
             if a == b:
                 continue
             difference, p = differences[a, b]
-            strength = sum(p < step for step in STEPS)  # 0 for NaN
+            strength = sum(p < step for step in STEPS)
             full = COLOURS[6] if strength == 0 else COLOURS[0 if difference > 0 else 1]
-            shades[row, column] = SHADES[strength] * np.array(to_rgb(full)) + (1 - SHADES[strength]) * paper
+            if not math.isnan(p):
+                shades[row, column] = SHADES[strength] * np.array(to_rgb(full)) + (1 - SHADES[strength]) * paper
             if len(labels) <= LEGIBLE:
                 p_text = "p<.001" if p < 0.001 else f"p={p:.3f}".replace("=0.", "=.")
-                text = "undef." if math.isnan(p) else f"{difference:+.3f}\n{p_text}"
+                text = "not tested" if math.isnan(p) else f"{difference:+.3f}\n{p_text}"
                 colour = "#ffffff" if strength == 3 else ink
                 axes.text(column, row, text, ha="center", va="center", fontsize=6.5, color=colour)
     axes.imshow(shades, aspect="equal")

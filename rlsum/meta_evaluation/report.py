@@ -44,7 +44,7 @@ class MetaEvaluation(Shown, Results):
 def summary(evaluation: Results, long_signatures: bool = True) -> list[Block]:
     """What the terminal shows: tables first, conclusions last, where a reader looks; its tables are those of LaTeX."""
     signatures = _signatures(evaluation)
-    matrices = [matrix_table(result) for result in evaluation.results if result.tests]
+    matrices = [matrix_table(result) for result in evaluation.results if result.tested]
     return [
         *small_print(material(evaluation)),
         *_correlations(evaluation),
@@ -57,7 +57,7 @@ def summary(evaluation: Results, long_signatures: bool = True) -> list[Block]:
 
 def report(evaluation: Results) -> list[Block]:
     """What HTML and Markdown show: conclusions first, and pictures."""
-    tested = [result for result in evaluation.results if result.tests]
+    tested = [result for result in evaluation.results if result.tested]
     pairs = [Fold(f"{table.caption}: all pairs", (table,)) for table in map(pairs_table, tested)]
     return [
         Heading(f"Do the metrics agree with people? {evaluation.table.name}: {evaluation.table.score}", 1),

@@ -43,7 +43,8 @@ def _intervals(evaluation: Results) -> list[str]:
     """Of each population: how its intervals were made, and what they are for."""
     names: dict[Random, list[str]] = {}
     for result in evaluation.results:
-        names.setdefault(result.random, []).append(result.statistic)
+        if any(not math.isnan(grouped.average.low) for grouped in result.correlations.values()):
+            names.setdefault(result.random, []).append(result.statistic)
     choices, lines = evaluation.choices, []
     for random, statistics in names.items():
         whose = "" if len(names) == 1 else f" of {', '.join(statistics)}"
@@ -86,8 +87,9 @@ def matrix_table(result: Result) -> Table:
         (Cell(f"({number}) {row}"), *(_difference(tests.get((column, row))) for column in labels[:-1]))
         for number, row in enumerate(labels, 1)
     )
-    note = f"Row minus column. Bold: p < {ALPHA} after Holm's correction. Not bold: no difference detected."
-    return Table(f"Differences in {result.statistic}, {result.level}", header, rows, (note, *_methods(result)))
+    bold = f"Bold: p < {ALPHA} after Holm's correction. Not bold: no difference detected; {DASH}: not tested."
+    notes = (f"Row minus column. {bold}", *_methods(result))
+    return Table(f"Differences in {result.statistic}, {result.level}", header, rows, notes)
 
 
 def pairs_table(result: Result) -> Table:

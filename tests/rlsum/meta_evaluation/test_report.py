@@ -79,6 +79,20 @@ def test_tables_of_the_report(evaluation):
     assert all(len(row) == len(table.header) for table in (*tables, *pairs) for row in table.rows)
 
 
+def test_what_was_not_tested_has_no_table_and_no_picture(tmp_path):
+    few = meta_evaluate(scored(rated(12), {"share": Share()}), choices=Choices(resamples=40))
+    written = {path.name for path in write_report(few, tmp_path)}
+    assert not any(name.startswith("tests-") for name in written)
+    assert "scatter.png" in written
+    assert not any("Differences" in block.caption for block in summary(few) if isinstance(block, Table))
+    text = (tmp_path / "report.md").read_text()
+    assert "Not bold" not in text
+    assert "95% interval for" not in text
+    needed = "12 inputs; with fewer than 30 no method for these systems holds its level."
+    assert text.count(needed) == 2
+    assert all(f"- spearman, pearson and kendall: no {what}: {needed}" in text for what in ("interval", "test"))
+
+
 def test_bins_keep_equal_scores_together():
     scores, human = binned_means(np.array([1.0, 1, 1, 1, 2, 3]), np.array([0.0, 1, 2, 3, 4, 5]), bins=3)
     np.testing.assert_array_equal(human, [1.5, 4.5])
