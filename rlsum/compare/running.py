@@ -67,7 +67,7 @@ def run(
     failed: Mapping[str, str] = {}
     folder.claim()
     if report_only:
-        chosen = [cell for cell in chosen if unscored(folder, cell)]
+        chosen = [cell for cell in chosen if unscored(folder, cell, retry)]
     else:
         folder.prepare()
         if not all(folder.trained(cell) for cell in chosen):
@@ -87,10 +87,11 @@ def run(
         raise UserError(f"{folder.path / REPORT}: cannot be written ({error.strerror}); {fix}") from error
 
 
-def unscored(folder: Folder, cell: Cell) -> bool:
-    """Whether a cell is a file of outputs that was given and not yet scored."""
+def unscored(folder: Folder, cell: Cell, retry: bool) -> bool:
+    """Whether a cell is a file of outputs that was given and not yet scored, or failed if it is tried again."""
     written = all(path.exists() for path in folder.outputs(cell).values())
-    return cell.kind == "outputs" and written and folder.state(cell).stage == "waiting"
+    stages = ("waiting", "failed") if retry else ("waiting",)
+    return cell.kind == "outputs" and written and folder.state(cell).stage in stages
 
 
 def needed(cells: Sequence[Cell], task: int) -> list[Cell]:

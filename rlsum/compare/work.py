@@ -28,6 +28,7 @@ from rlsum.compare.plots import read_metrics
 from rlsum.compare.scoring import score_file, up_to_date
 from rlsum.errors import UserError
 from rlsum.files import write_atomically
+from rlsum.records import read_outputs
 from rlsum.yaml_files import merge
 
 PAUSE = 0.5  # seconds between looks at cells that other processes work on
@@ -143,6 +144,8 @@ class Work:
                     if cell.kind == "outputs":
                         raise CellFailed(f"{path}: no such file; give the outputs of {cell.system}")
                     self._command(cell, generate_command(self.folder.comparison, cell, method), lock)
+                if cell.kind == "outputs":
+                    self._check_articles(path)
                 scores, specs = self.folder.scores(cell, method), self.folder.comparison.specs
                 if not up_to_date(scores, specs, self.retry):
                     scorer.submit(score_file, path, scores, specs).result()
@@ -157,6 +160,13 @@ class Work:
         except BrokenProcessPool:
             self._settle(cell, "scoring: its process was killed (out of memory?); start the comparison again")
             raise
+
+    def _check_articles(self, given: Path) -> None:
+        """Outputs of other articles leave none that all rows share; preflight checks those that are given at first."""
+        cells = (cell for cell in self.every if cell.kind != "outputs")
+        written = [path for cell in cells for path in self.folder.outputs(cell).values() if path.exists()]
+        if written and not {row.id for row in read_outputs(given)} & {row.id for row in read_outputs(written[0])}:
+            raise CellFailed(f"{given}: no id of the test articles; give outputs for them, and add --retry")
 
     def _train(self, cell: Cell, lock: IO[bytes]) -> None:
         run = Path(str(cell.model))
