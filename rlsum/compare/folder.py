@@ -78,6 +78,12 @@ class Folder:
         """The scores of a file of summaries."""
         return self.path / "scores" / f"{cell.name}.{method}.json"
 
+    def outdated(self, cell: Cell, method: str) -> bool:
+        """Whether a user's file of outputs was written after its scores, which are then those of other texts."""
+        outputs, scores = self.outputs(cell)[method], self.scores(cell, method)
+        known = cell.kind == "outputs" and outputs.exists() and scores.exists()
+        return known and outputs.stat().st_mtime > scores.stat().st_mtime
+
     # ---- whose folder it is --------------------------------------------------------------------------------------
 
     def claim(self) -> None:
@@ -180,7 +186,7 @@ class Folder:
         if self.failure(cell).exists():
             return State("failed", reason=self.failure(cell).read_text(encoding="utf-8").strip())
         outputs = self.outputs(cell)
-        if all(self.scores(cell, method).exists() for method in outputs):
+        if all(self.scores(cell, method).exists() and not self.outdated(cell, method) for method in outputs):
             return State("done")
         busy = self.locked(cell)
         if not self.trained(cell):

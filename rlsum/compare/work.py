@@ -147,6 +147,8 @@ class Work:
                 if cell.kind == "outputs":
                     self._check_articles(path)
                 scores, specs = self.folder.scores(cell, method), self.folder.comparison.specs
+                if self.folder.outdated(cell, method):
+                    scores.unlink()
                 if not up_to_date(scores, specs, self.retry):
                     scorer.submit(score_file, path, scores, specs).result()
             self._settle(cell)

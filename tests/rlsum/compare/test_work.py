@@ -139,6 +139,11 @@ def test_outputs_that_are_added_are_scored_for_the_report_alone(tmp_path):
     report = (tmp_path / "report" / "report.md").read_text()
     assert "| lead |" in report
     assert "not finished" not in report
+    known = folder.path / "scores" / "lead.beam.json"
+    before = known.read_text()
+    outputs.write_text(outputs.read_text().replace('"candidate": "', '"candidate": "something else '))
+    assert run(added, 1, report_only=True).failed == {}
+    assert known.read_text() != before, "a file that has changed is scored again"
     missing = comparisons.comparison(tmp_path, seeds=(1,), outputs={"other": str(tmp_path / "none.jsonl")})
     assert run(missing, 1, report_only=True).failed == {}
     assert "not finished: waiting" in (tmp_path / "report" / "report.md").read_text()
