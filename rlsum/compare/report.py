@@ -196,7 +196,7 @@ def for_people(folder: Folder, cells: Sequence[Cell], results: Results) -> list[
     files = [str(folder.outputs(chosen[name])[results.method]) for name in both if name in chosen]
     command = ["human-eval", "build", *files, "-o", str(folder.path / "study"), "--items", "30"]
     best_one, control = (results.systems[name].title for name in both)
-    standing = "the best of the trained models by" if top.shown else "of the trained models the highest mean by"
+    standing = "the best of the trained models by" if top.shown else "the trained model with the highest mean by"
     return [
         Paragraph(f"A blind study of {best_one}, {standing} {reward}, and {control} begins with:"),
         Bullets([f"rlsum {shlex.join(command)}"], "code"),
