@@ -83,7 +83,7 @@ rewards:                    # others: rlsum rewards
 controls: [none]            # none: the same updates by likelihood alone; also shuffled, constant
 metrics: [{metrics}]
 outputs:
-  lead: {lead}     # the first {sentences} sentences of each article: what a summarizer must beat
+  lead: {lead}     # {sentences} of each article: what a summarizer must beat
 decoding:
   beam: {{beam: 4}}
 """
@@ -127,10 +127,11 @@ def init(
         files, found = _split(data, name, overwrite, found)
     test = files.get("test", files["valid"])
     sentences, outputs = leads(test, found.source, found.reference)
+    first = "the first sentence" if sentences == 1 else f"the first {sentences} sentences"
     lead = Path(f"{name}-data") / "lead.jsonl"
     check_free("--name", lead, overwrite)
     write_outputs(lead, outputs)
-    values = _values(data, name, files, found) | {"lead": _quoted(str(lead)), "sentences": sentences}
+    values = _values(data, name, files, found) | {"lead": _quoted(str(lead)), "sentences": first}
     for path, text in zip(paths, (START, REWARDED, COMPARED), strict=True):
         path.write_text(text.format(**values), encoding="utf-8")
     for line in _notes(found):
@@ -213,6 +214,11 @@ def _notes(found: Look) -> list[str]:
         lines.append(
             "the articles do not read as English: ROUGE counts words of every script and does not stem; movers and the "
             "tokenizer spacy are made for English"
+        )
+    if not found.spaced:
+        lines.append(
+            "no spaces separate the words: write each text as words with spaces between them, or train a pretrained "
+            "model, which has its own pieces of words (model={kind: seq2seq, pretrained: NAME})"
         )
     if found.rows < 1000:
         lines.append(

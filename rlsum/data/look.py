@@ -22,12 +22,16 @@ LONGEST_NAME = 8  # words of a column's name
 SOURCES = ("article", "source", "document", "text", "body", "content", "dialogue", "report", "story", "input")
 REFERENCES = ("highlights", "summary", "references", "reference", "target", "abstract", "headline", "title", "output")
 ATTACHED = re.compile(r"\w[.,;:!?](\s|$)")  # punctuation that a tokenizer would have split off
+LONGEST_WORDS = 16  # characters of a word with its space, on average, in any language that separates words
 ENGLISH = 0.2  # the least share of stop words among the tokens of English prose
 
 
 @dataclass(frozen=True)
 class Look:
-    """What the first rows of a file show; lengths are quantiles (50%, 95%) in tokens, ``broken`` rows left out."""
+    """What the first rows of a file show; lengths are quantiles (50%, 95%) in tokens, ``broken`` rows left out.
+
+    ``spaced``: spaces separate the words, unlike in Chinese or Japanese.
+    """
 
     source: str
     reference: str
@@ -38,6 +42,7 @@ class Look:
     tokenised: bool
     lowercase: bool
     english: bool
+    spaced: bool
     broken: Sequence[str]
 
 
@@ -96,6 +101,7 @@ def look(path: Path, source: str | None = None, reference: str | None = None) ->
         tokenised,
         lowercase=not any(text != text.lower() for text in written),
         english=stops > ENGLISH * len(words),
+        spaced=sum(map(len, written)) < LONGEST_WORDS * sum(len(text.split()) for text in written),
         broken=broken,
     )
 

@@ -87,6 +87,18 @@ def test_other_languages_are_scored_without_english_stems(rlsum, here):
     assert configs.load("de.yaml").metrics[0] == "rouge-1(tokenizer=unicode, stemmer=false)"
 
 
+def test_words_without_spaces_are_noticed(rlsum, here):
+    rows = [
+        {"text": f"市长昨天在市中心宣布了一项新的计划。许多居民对此表示欢迎。{n}", "title": f"新计划{n}"}
+        for n in range(40)
+    ]
+    Path("zh.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert "no spaces separate the words" in rlsum("init", "zh.jsonl")[1]
+    rows = [{"text": source, "title": text} for _, source, text in STORIES]
+    Path("en.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert "no spaces" not in rlsum("init", "en.jsonl")[1]
+
+
 def test_broken_rows_are_counted_and_one_article_is_in_one_part(rlsum, here):
     rows = [(f"{key}-{n}", article, f"{summary} {n}") for n in range(3) for key, article, summary in STORIES]
     write_csv(here / "a.csv", ["key", "text", "summary"], rows)
