@@ -134,8 +134,10 @@ def _check_training(cell: Cell, models: Mapping[str, Config], trainable: bool) -
 
 def _continued(model: ModelConfig | None) -> ModelConfig | None:
     """The model of a start as a cell continues it: without dropout, low-rank updates merged (`build.trainer`)."""
-    if model is None or model.kind == "pointer-generator":
-        return model and replace(model, dropout=0.0)
+    if model is None:
+        return None
+    if model.kind == "pointer-generator":
+        return replace(model, dropout=0.0)
     return replace(model, dropout=None, lora=None)
 
 
