@@ -9,10 +9,11 @@ balanced too.
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import TypeVar
 
-Node = Hashable
+Node = tuple[str, Hashable]  # its kind and its name
 Shown = TypeVar("Shown")
 
 
@@ -53,12 +54,9 @@ def orders(items: Sequence[tuple[Hashable, Sequence[Shown]]], rng: random.Random
     return found
 
 
-def _odd(edges: Sequence[tuple[Node, Node]], kind: str) -> list[tuple[str, Hashable]]:
-    degrees: dict[Node, int] = {}
-    for edge in edges:
-        for node in edge:
-            degrees[node] = degrees.get(node, 0) + 1
-    return [node for node, degree in degrees.items() if degree % 2 and isinstance(node, tuple) and node[0] == kind]
+def _odd(edges: Sequence[tuple[Node, Node]], kind: str) -> list[Node]:
+    degrees = Counter(node for edge in edges for node in edge)
+    return [node for node, degree in degrees.items() if degree % 2 and node[0] == kind]
 
 
 def _alternate(edges: Sequence[tuple[Node, Node]], rng: random.Random) -> list[bool]:
@@ -70,22 +68,17 @@ def _alternate(edges: Sequence[tuple[Node, Node]], rng: random.Random) -> list[b
     for number in rng.sample(range(len(edges)), len(edges)):
         for node in edges[number]:
             around.setdefault(node, []).append(number)
-    sides: list[bool | None] = [None] * len(edges)
+    sides: dict[int, bool] = {}
     for number in rng.sample(range(len(edges)), len(edges)):
-        if sides[number] is not None:
+        if number in sides:
             continue
         start = node = edges[number][0]
         side = rng.random() < 0.5  # either side may come first
-        while True:
-            free = around[node]
-            while free and sides[free[-1]] is not None:
-                free.pop()
-            if not free:
-                break  # at the start: with even degrees a walk can end nowhere else
-            taken = free.pop()
-            sides[taken] = side
-            side = not side
-            one, other = edges[taken]
-            node = other if node == one else one
-        assert node == start
-    return [bool(side) for side in sides]
+        while around[node]:
+            taken = around[node].pop()
+            if taken not in sides:
+                sides[taken], side = side, not side
+                one, other = edges[taken]
+                node = other if node == one else one
+        assert node == start  # with even degrees a walk can end nowhere else
+    return [sides[number] for number in range(len(edges))]
