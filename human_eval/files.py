@@ -21,7 +21,7 @@ from human_eval.answers import KINDS, LEFT, NONE, PAIR, RIGHT
 from human_eval.formatting import counted
 from human_eval.parsing import parse
 from human_eval.study import Criterion, Enrolment, Interface, Marking, Study, StudyError, StudyKey, Task, Training
-from rlsum.readers import json_file, jsonl
+from rlsum.readers import json_object, jsonl
 
 FORMAT = 1
 STUDY, ITEMS, TASKS, KEY = "study.json", "items.jsonl", "tasks.jsonl", "key.json"
@@ -125,7 +125,7 @@ def read_study(folder: str | Path) -> Study:
     """Read the public files, never the key. Raises StudyError naming the first fault."""
     folder = Path(folder)
     path = folder / STUDY
-    row = read_object(path, "give the folder that `rlsum human-eval build` made")
+    row = json_object(path, "give the folder that `rlsum human-eval build` made", StudyError)
     if row.get("format") != FORMAT:
         raise StudyError(f"{path}: format {row.get('format')!r} is not {FORMAT}; build the study again")
     head = parse(_Head, row, str(path))
@@ -153,7 +153,8 @@ def read_study(folder: str | Path) -> Study:
 def read_key(path: str | Path) -> StudyKey:
     """Read a key from its file, or from the folder of a study that contains it. Raises StudyError."""
     path = Path(path) / KEY if Path(path).is_dir() else Path(path)
-    key = parse(StudyKey, read_object(path, "give the key file that `rlsum human-eval build` wrote"), str(path))
+    row = json_object(path, "give the key file that `rlsum human-eval build` wrote", StudyError)
+    key = parse(StudyKey, row, str(path))
     for name, task in key.tasks.items():
         if len(task.pair) < 2 or task.expected not in (None, LEFT, RIGHT, NONE):
             raise StudyError(f"{path}: task {name}: less than two systems, or an unknown answer; build the study again")
@@ -166,14 +167,6 @@ def check_key(key: StudyKey, study: Study, where: str) -> None:
         raise StudyError(
             f"{where}: the key of another study or build ({key.study}, not {study.id}); give the key of this build"
         )
-
-
-def read_object(path: Path, fix: str) -> dict[str, Any]:
-    """The object in a JSON file. Raises StudyError whose message ends in ``fix``."""
-    row = json_file(path, fix, StudyError)
-    if not isinstance(row, dict):
-        raise StudyError(f"{path}: not a JSON object; {fix}")
-    return row
 
 
 @contextmanager

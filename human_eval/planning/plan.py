@@ -12,7 +12,6 @@ from typing import Any, get_args
 import numpy as np
 
 from human_eval.answers import KINDS, PAIR
-from human_eval.files import read_object
 from human_eval.formatting import counted, percentage
 from human_eval.planning.graded import rejections_graded
 from human_eval.planning.recruitment import Effort, Recruitment, recruitment
@@ -22,6 +21,7 @@ from human_eval.statistics.analysis import ALPHA, LIKE_THESE, THESE, About, Anal
 from human_eval.statistics.exclusion import ExclusionRules
 from rlsum.errors import UserError
 from rlsum.evaluation.rows import Ints
+from rlsum.readers import json_object
 
 ITEMS = (10, 20, 30, 50, 75, 100, 150, 200, 300, 500)
 JUDGES = (1, 2, 3, 5)
@@ -199,7 +199,7 @@ def from_pilot(path: Path, criterion: str, preference: float, spread: float | No
 
     Raises UserError if the file lacks the criterion or has too few votes.
     """
-    data = read_object(path, "give the results.json that `rlsum human-eval analyse` wrote")
+    data = json_object(path, "give the results.json that `rlsum human-eval analyse` wrote", UserError)
     try:
         votes = [row["ties_half"] for row in data["preferences"] if row["criterion"] == criterion]
         correlations = [row["correlation"]["value"] for row in data["agreement"] if row["criterion"] == criterion]
@@ -238,7 +238,7 @@ def write_plan(path: Path, plan: StudyPlan) -> None:
 
 def settings_of(path: Path, resamples: int, seed: int) -> AnalysisSettings:
     """The settings of the analysis from plan.json. Raises UserError for another file."""
-    data = read_object(path, "give the plan.json that `rlsum human-eval plan` wrote")
+    data = json_object(path, "give the plan.json that `rlsum human-eval plan` wrote", UserError)
     try:
         if data["format"] != FORMAT:
             raise ValueError(f"format {data['format']!r} is not {FORMAT}")
