@@ -46,11 +46,7 @@ def _left_to_right(name: str) -> str:
 
 def is_unicode(text: str) -> bool:
     """False for a lone surrogate, which JSON and command lines can hold but UTF-8 cannot."""
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
+    return re.search("[\ud800-\udfff]", text) is None
 
 
 def csv_text(rows: Iterable[Sequence[Any]]) -> str:

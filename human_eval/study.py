@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import groupby
 from typing import Literal, get_args
 
 from human_eval.answers import KINDS, PAIR, AnswerKind, Option
@@ -177,10 +178,8 @@ class Study:
     @cached_property
     def booklets(self) -> tuple[tuple[Task, ...], ...]:
         """The tasks of each booklet, in the order in which they are shown."""
-        lists: dict[int, list[Task]] = {}
-        for task in sorted(self.tasks, key=lambda task: (task.booklet, task.position)):
-            lists.setdefault(task.booklet, []).append(task)
-        return tuple(tuple(lists[number]) for number in sorted(lists))
+        ordered = sorted(self.tasks, key=lambda task: (task.booklet, task.position))
+        return tuple(tuple(tasks) for _, tasks in groupby(ordered, key=lambda task: task.booklet))
 
     @cached_property
     def most_texts(self) -> int:
