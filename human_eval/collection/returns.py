@@ -12,7 +12,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
-from datetime import datetime, timedelta, timezone
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,8 +25,8 @@ from rlsum.files import bytes_of
 from rlsum.readers import FIELD_LIMIT
 
 TRUE = "true"
-ZONES = {"PST": -8, "PDT": -7, "UTC": 0, "GMT": 0}  # of Mechanical Turk's times
-MTURK_TIME = "%a %b %d %H:%M:%S %Y"
+ZONES = {"PST": "-0800", "PDT": "-0700", "UTC": "+0000", "GMT": "+0000"}  # of Mechanical Turk's times
+MTURK_TIME = "%a %b %d %H:%M:%S %z %Y"
 
 
 class ReturnedRow(NamedTuple):
@@ -139,59 +139,50 @@ def _sheet_row(row: Mapping[str, str], study: Study) -> Response | str:
 
 def _mturk_row(row: Mapping[str, str], study: Study, nameless: Counter[str]) -> Response | str:
     """One assignment. Without WorkerId, the rows of a task count as different judges."""
-    task = row["Input.task"].strip()
-    if row.get("AssignmentStatus", "").strip().lower() == "rejected":
+    row = {column: cell.strip() for column, cell in row.items()}
+    task, judge = row["Input.task"], row.get("WorkerId", "")
+    if row.get("AssignmentStatus", "").lower() == "rejected":
         return "assignment was rejected"
-    judge = row.get("WorkerId", "").strip()
     if not judge:
         nameless[task] += 1
         judge = f"anonymous-{task}-{nameless[task]}"
     try:
         given = _mturk_answers(row)
-        seconds = _seconds(row.get("WorkTimeInSeconds", "").strip())
-        submitted = _mturk_time(row.get("SubmitTime", "").strip())
+        seconds = _seconds(row.get("WorkTimeInSeconds", ""))
+        submitted = _mturk_time(row.get("SubmitTime", ""))
     except ValueError as error:
         return f"{error}"
-    name = row.get("Input.study", "").strip() or study.id
-    return Response(
-        name, task, judge, answers_in(given, study, task), given.get("comment", ""), seconds, submitted, "mturk"
-    )
+    answers, comment = answers_in(given, study, task), given.get("comment", "")
+    return Response(row.get("Input.study") or study.id, task, judge, answers, comment, seconds, submitted, "mturk")
 
 
 def _mturk_answers(row: Mapping[str, str]) -> dict[str, str]:
     """Input -> answer, from columns ``Answer.x``, from true/false in ``Answer.x.left``, or from one JSON object."""
     given: dict[str, str] = {}
     for column, cell in row.items():
-        if not column.startswith("Answer."):
-            continue
-        name, _, value = column.removeprefix("Answer.").partition(".")
-        if name == "taskAnswers" and cell.strip():
-            for key, answer in _task_answers(cell).items():
-                _take(given, key, answer)
-        elif value and cell.strip().lower() == TRUE:
-            _take(given, name, value)
-        elif not value and cell.strip():
-            _take(given, name, cell.strip())
+        if column.startswith("Answer.") and cell:
+            for name, answer in _chosen(column.removeprefix("Answer."), cell):
+                if given.setdefault(name, answer) != answer:
+                    raise ValueError(f"two answers at once: {name} is {given[name]} and {answer}")
     return given
 
 
-def _task_answers(cell: str) -> dict[str, str]:
+def _chosen(column: str, cell: str) -> list[tuple[str, str]]:
+    """The inputs in a cell, each with its answer."""
+    name, _, value = column.partition(".")
+    if name != "taskAnswers":
+        return [(name, value or cell)] if not value or cell.lower() == TRUE else []
     try:
         content = json.loads(cell)
         fields = content[0] if isinstance(content, list) else content
-        flat: dict[str, str] = {}
-        for name, answer in fields.items():
-            for value, chosen in answer.items() if isinstance(answer, dict) else [(str(answer), True)]:
-                if chosen is True:
-                    _take(flat, name, value)
-        return flat
+        return [
+            (name, value)
+            for name, answer in fields.items()
+            for value, chosen in (answer if isinstance(answer, dict) else {str(answer): True}).items()
+            if chosen is True
+        ]
     except (ValueError, LookupError, AttributeError, RecursionError) as error:
         raise ValueError(f"Answer.taskAnswers cannot be read: {error}") from error
-
-
-def _take(given: dict[str, str], name: str, answer: str) -> None:
-    if given.setdefault(name, answer) != answer:
-        raise ValueError(f"two answers at once: {name} is {given[name]} and {answer}")
 
 
 def _seconds(text: str) -> float | None:
@@ -203,19 +194,16 @@ def _seconds(text: str) -> float | None:
 
 def _mturk_time(text: str) -> str | None:
     """``Thu Dec 05 14:23:11 PST 2019`` as an ISO time; None for an empty text."""
-    if not text:
-        return None
     words = text.split()
     if len(words) != 6:
-        return text  # already ISO, or invalid, which `fault` reports
-    zone = words.pop(4)
-    if zone not in ZONES:
-        raise ValueError(f"SubmitTime has an unknown time zone: {zone}")
+        return text or None  # already ISO, or invalid, which `fault` reports
+    if words[4] not in ZONES:
+        raise ValueError(f"SubmitTime has an unknown time zone: {words[4]}")
+    words[4] = ZONES[words[4]]
     try:
-        moment = datetime.strptime(" ".join(words), MTURK_TIME)
+        return datetime.strptime(" ".join(words), MTURK_TIME).isoformat()
     except ValueError as error:
         raise ValueError(f"SubmitTime cannot be read: {text[:40]}") from error
-    return moment.replace(tzinfo=timezone(timedelta(hours=ZONES[zone]))).isoformat()
 
 
 READERS: dict[str, Callable[[Path, Study], Iterator[ReturnedRow]]] = {
