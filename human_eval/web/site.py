@@ -6,12 +6,11 @@ import asyncio
 import hashlib
 import mimetypes
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -21,6 +20,7 @@ from human_eval.formatting import counted
 from human_eval.study import Interface, Study, StudyKey
 from human_eval.web.access import Access, NoAccess, Role, Visitor
 from human_eval.web.guard import Limiter
+from rlsum.pages.templates import environment
 
 if TYPE_CHECKING:  # imports scipy, which would delay the start of the server
     from human_eval.statistics.analysis import AnalysisSettings
@@ -29,6 +29,7 @@ BODY_LIMIT = 64 * 1024  # bytes of a form
 FIELD_LIMIT = 1_000
 ENGLISH = Interface()
 BODY_SECONDS = 15.0
+PAGES = environment("human_eval.web")
 STATIC = ("style.css", "item.js", "marks.js", "icon.svg")
 
 
@@ -128,8 +129,8 @@ async def fields(request: Request) -> dict[str, str]:
 
 def page(template: str, values: dict[str, Any], status: int = 200, interface: Interface = ENGLISH) -> HTMLResponse:
     """Render a template of this package. Values are escaped; an undefined name is an error."""
-    words = {"t": interface, "language": interface.language}
-    return HTMLResponse(_environment().get_template(template).render({**values, **words}), status)
+    words = {"t": interface, "language": interface.language, "counted": counted, "static": _address}
+    return HTMLResponse(PAGES.get_template(f"templates/{template}").render({**values, **words}), status)
 
 
 def message(
@@ -145,29 +146,16 @@ async def static(request: Request) -> Response:
     name = request.path_params["name"]
     if name not in STATIC:
         raise HTTPException(404)
-    content, media_type, _ = _files()[name]
-    return Response(content, headers={"cache-control": "public, max-age=31536000, immutable"}, media_type=media_type)
+    headers = {"cache-control": "public, max-age=31536000, immutable"}
+    return Response(_content(name), headers=headers, media_type=mimetypes.guess_type(name)[0])
 
 
-@lru_cache
-def _files() -> dict[str, tuple[bytes, str, str]]:
-    """Name -> content, type and version."""
-    folder = resources.files("human_eval.web") / "static"
-    contents = {name: (folder / name).read_bytes() for name in STATIC}
-    return {
-        name: (content, mimetypes.guess_type(name)[0] or "text/plain", hashlib.sha256(content).hexdigest()[:12])
-        for name, content in contents.items()
-    }
+@cache
+def _content(name: str) -> bytes:
+    return (resources.files("human_eval.web") / "static" / name).read_bytes()
 
 
-@lru_cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("human_eval.web"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals |= {"static": lambda name: f"/static/{name}?v={_files()[name][2]}", "counted": counted}
-    return environment
+@cache
+def _address(name: str) -> str:
+    """The path of a static file, which changes with its content."""
+    return f"/static/{name}?v={hashlib.sha256(_content(name)).hexdigest()[:12]}"

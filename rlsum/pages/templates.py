@@ -5,7 +5,10 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterable, Mapping
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 
 def render(template: str, values: Mapping[str, Any], package: str = "rlsum") -> str:
@@ -13,18 +16,23 @@ def render(template: str, values: Mapping[str, Any], package: str = "rlsum") -> 
 
     Templates of any package may extend ``pages/base.html`` of this one.
     """
+    return environment(package).get_template(template).render(values)
+
+
+def environment(package: str) -> Environment:
+    """The templates of a package and of this one."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    environment = Environment(
+    found = Environment(
         loader=FileSystemLoader([str(resources.files(name)) for name in (package, "rlsum")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["base64"] = lambda content: base64.b64encode(content).decode("ascii")
-    environment.filters["kind"] = lambda block: type(block).__name__
-    return environment.get_template(template).render(values)
+    found.filters["base64"] = lambda content: base64.b64encode(content).decode("ascii")
+    found.filters["kind"] = lambda block: type(block).__name__
+    return found
 
 
 def fragment(blocks: Iterable[object], legend: Mapping[Any, str]) -> str | None:
