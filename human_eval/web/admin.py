@@ -44,21 +44,30 @@ class Admin:
     async def show(self, request: Request) -> Response:
         """The progress of the study."""
         visitor = self._site.visitor(request, "admin")
-        overview, state = await run_in_threadpool(self._overview), await run_in_threadpool(self._store.state)
-        values = {
+        values = await run_in_threadpool(self._values)
+        return page("admin.html", {**values, "token": self._site.access.form(visitor, "admin")})
+
+    def _values(self) -> dict[str, Any]:
+        from human_eval.web.overview import overview  # imports scipy, which would delay the start of the server
+
+        site, store, training = self._site, self._store, self._study.training
+        state, responses, people = store.state(), store.responses(), store.people.all()
+        progress = overview(self._study, responses, store.loans(), site.access.now(), site.key, site.settings)
+        return {
             "study": self._study,
-            "token": self._site.access.form(visitor, "admin"),
             "state": state,
-            "with_key": self._site.key is not None,
+            "with_key": site.key is not None,
+            "planned": site.settings is not None,
             "duration": duration,
             "number": number,
-            "overview": overview,
-            "reasons": sorted({row.reason for row in overview["agreement"].values() if math.isnan(row.value)}),
-            "planned": self._site.settings is not None,
-            **await run_in_threadpool(self._people),
-            "verdict": await run_in_threadpool(self._verdict, state),
+            "overview": progress,
+            "reasons": sorted({row.reason for row in progress["agreement"].values() if math.isnan(row.value)}),
+            "people": {person.judge: person for person in people},
+            "barred": Counter(person.barred for person in people if person.barred),
+            "trained": counts(training, store.practice.answers(), ()) if training else None,
+            "comments": [response for response in responses if response.comment][-COMMENTS:],
+            "verdict": self._verdict(state, responses),
         }
-        return page("admin.html", values)
 
     async def change(self, request: Request) -> Response:
         """Pause, close or reopen the study."""
@@ -78,34 +87,16 @@ class Admin:
         name = 'attachment; filename="judgments.jsonl"'
         return Response(lines, media_type="application/x-ndjson", headers={"content-disposition": name})
 
-    def _verdict(self, state: StudyState) -> tuple[list[str], list[str]] | None:
+    def _verdict(self, state: StudyState, responses: Sequence[Judgment]) -> tuple[list[str], list[str]] | None:
         """Findings and warnings; None until results may be shown, since peeking invites optional stopping."""
         if self._site.key is None or (state != "closed" and not self._site.show_verdicts):
             return None
         from human_eval.web.overview import verdict
 
-        responses = self._store.responses()
         if self._judged is None or self._judged[0] != responses:  # seconds of computation for a large study
             told = verdict(self._study, responses, self._site.key, self._site.settings) if responses else ([], [])
             self._judged = responses, told
         return self._judged[1]
-
-    def _people(self) -> dict[str, Any]:
-        """Devices of judges, how many do not go on for each reason, and the latest comments."""
-        people, responses, training = self._store.people.all(), self._store.responses(), self._study.training
-        return {
-            "people": {person.judge: person for person in people},
-            "barred": Counter(person.barred for person in people if person.barred),
-            "trained": counts(training, self._store.practice.answers(), ()) if training else None,
-            "comments": [response for response in responses if response.comment][-COMMENTS:],
-        }
-
-    def _overview(self) -> dict[str, Any]:
-        from human_eval.web.overview import overview  # imports scipy, which would delay the start of the server
-
-        responses, loans = self._store.responses(), self._store.loans()
-        now, key, settings = self._site.access.now(), self._site.key, self._site.settings
-        return overview(self._study, responses, loans, now, key, settings)
 
 
 def number(value: float) -> str:
@@ -117,9 +108,7 @@ def duration(seconds: float) -> str:
     """45 s, 3 min 20 s, 2 h 5 min; a hyphen for NaN."""
     if math.isnan(seconds):
         return "-"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"

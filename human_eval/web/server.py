@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import FrameType
-from typing import Literal
 from urllib.parse import urlsplit
 
 import uvicorn
@@ -24,7 +23,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from human_eval.collection.store import ResponseStore
-from human_eval.web.access import Access, Expired, NoAccess, Visitor
+from human_eval.web.access import Access, Expired, NoAccess, Role, Visitor
 from human_eval.web.admin import Admin
 from human_eval.web.connections import PatientProtocol
 from human_eval.web.guard import Guard
@@ -77,7 +76,7 @@ def make_links(store: ResponseStore, address: str, judges: list[str], days: floa
     access = Access(store)
     expires = float(int(time.time() + days * DAY))
 
-    def token(role: Literal["judge", "everyone", "admin"], name: str = "") -> str:
+    def token(role: Role, name: str = "") -> str:
         return access.link(Visitor(role, name, expires))
 
     return Links(
