@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.console import Console
-from rich.table import Column, Table
 
 from rlsum.cli.judgments import judgments
 from rlsum.files import check_free
+from rlsum.pages.table import Table, text_table
+from rlsum.pages.terminal import show
 from rlsum.readers import CorpusError
 from rlsum.records import write_outputs
 
 if TYPE_CHECKING:
     from rlsum.data.corpus import Corpus
-    from rlsum.data.describe import CorpusDescription, Lengths
+    from rlsum.data.describe import CorpusDescription
 
 app = typer.Typer(
     help="Inspect or simulate a corpus, convert outputs of other systems and human judgments.",
@@ -69,10 +70,7 @@ def inspect(
         num_proc=num_proc,
     )
     description = describe(corpus, max_source, max_target, vocabulary)
-    console = Console()
-    console.print(_rows_table(corpus, f"{path} ({split})"))
-    console.print(_lengths_table(description, max_source, max_target))
-    console.print(_words_table(description))
+    show(_tables(corpus, description, f"{path} ({split})", max_source, max_target), Console())
     _print_example(corpus)
 
 
@@ -148,47 +146,34 @@ def simulate(
         typer.echo(f"{vectors_path}: {len(table)} word vectors")
 
 
-def _rows_table(corpus: Corpus, title: str) -> Table:
-    table = Table("rows", "count", Column("first", overflow="fold"), title=title, title_justify="left")
-    table.add_row("used", str(len(corpus.rows)), "")
-    for reason, count in corpus.skipped.items():
-        table.add_row(f"skipped, {reason}", str(count), corpus.examples[reason])
-    table.add_row("duplicate ids, kept", str(corpus.duplicate_ids), "")
-    return table
+def _tables(corpus: Corpus, found: CorpusDescription, title: str, max_source: int, max_target: int) -> list[Table]:
+    from rlsum.data.describe import LEAD_TOKENS, QUANTILES
 
-
-def _lengths_table(description: CorpusDescription, max_source: int, max_target: int) -> Table:
-    from rlsum.data.describe import QUANTILES
-
-    table = Table("tokens", "mean", *(f"{quantile:.0%}" for quantile in QUANTILES), "cut")
-
-    def add(name: str, lengths: Lengths, limit: int) -> None:
-        values = (f"{value:.0f}" for value in lengths.quantiles)
-        table.add_row(name, f"{lengths.mean:.1f}", *values, f"{lengths.share_cut:.1%} at {limit}")
-
-    add("articles", description.articles, max_source)
-    if description.summaries:
-        add("summaries", description.summaries, max_target)
-    return table
-
-
-def _words_table(description: CorpusDescription) -> Table:
-    from rlsum.data.describe import LEAD_TOKENS
-
-    table = Table("within the cuts", "share")
-    size = f"{description.vocabulary:,}"
-    table.add_row(f"article tokens outside the {size} words", _shown(description.oov_articles, ".2%"))
-    table.add_row("summary tokens outside them", _shown(description.oov_summaries, ".2%"))
-    table.add_row("  of these, found in the article", _shown(description.oov_copyable, ".1%"))
-    table.add_row("summary tokens found in the article", _shown(description.copied, ".1%"))
-    table.add_row(f"summary tokens found in its first {LEAD_TOKENS} tokens", _shown(description.copied_lead, ".1%"))
-    table.add_row("sentences a summary", _shown(description.summary_sentences, ".2f"))
-    return table
-
-
-def _shown(share: float, form: str) -> str:
-    """``-`` for NaN, the share of nothing."""
-    return "-" if math.isnan(share) else format(share, form)
+    rows = [
+        ("used", f"{len(corpus.rows)}", ""),
+        *((f"skipped, {reason}", f"{count}", corpus.examples[reason]) for reason, count in corpus.skipped.items()),
+        ("duplicate ids, kept", f"{corpus.duplicate_ids}", ""),
+    ]
+    parts = (("articles", found.articles, max_source), ("summaries", found.summaries, max_target))
+    lengths = [
+        (name, f"{part.mean:.1f}", *(f"{value:.0f}" for value in part.quantiles), f"{part.share_cut:.1%} at {limit}")
+        for name, part, limit in parts
+        if part
+    ]
+    shares = (
+        (f"article tokens outside the {found.vocabulary:,} words", found.oov_articles, ".2%"),
+        ("summary tokens outside them", found.oov_summaries, ".2%"),
+        ("  of these, found in the article", found.oov_copyable, ".1%"),
+        ("summary tokens found in the article", found.copied, ".1%"),
+        (f"summary tokens found in its first {LEAD_TOKENS} tokens", found.copied_lead, ".1%"),
+        ("sentences a summary", found.summary_sentences, ".2f"),
+    )
+    words = [(name, "-" if math.isnan(share) else format(share, form)) for name, share, form in shares]
+    return [
+        text_table(title, ("rows", "count", "first"), rows),
+        text_table("", ("tokens", "mean", *(f"{quantile:.0%}" for quantile in QUANTILES), "cut"), lengths),
+        text_table("", ("within the cuts", "share"), words),
+    ]
 
 
 def _print_example(corpus: Corpus) -> None:

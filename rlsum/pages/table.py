@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rlsum.evaluation.statistics import Interval
 from rlsum.pages.templates import fragment
+
+if TYPE_CHECKING:
+    from rlsum.evaluation.statistics import Interval
 
 SCALE = 100  # factor of scores, which most metrics give in [0, 1]; files and JSON hold raw scores
 DASH = "\N{EN DASH}"

@@ -1,6 +1,7 @@
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -43,8 +44,8 @@ def run(*arguments):
 
 def shown(result, name):
     """The cells of the table row that begins with ``name``."""
-    line = next(line for line in result.output.splitlines() if line.strip("│ ").startswith(name))
-    return [cell.strip() for cell in line.strip("│").split("│")]
+    line = next(line.strip() for line in result.output.splitlines() if line.strip().startswith(name))
+    return re.split("  +", line)
 
 
 def test_inspect_counts_what_is_there(tmp_path):
