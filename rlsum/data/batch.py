@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -51,21 +51,9 @@ class Batch:
     def to(self, device: torch.device | str) -> Batch:
         """The same batch on a device."""
         tensors: dict[str, Any] = {
-            name: value.to(device) for name, value in self._row_fields().items() if isinstance(value, Tensor)
+            name: getattr(self, name).to(device) for name in ("src", "src_extended", "src_lengths", "target")
         }
         return replace(self, **tensors)
-
-    def select(self, rows: Sequence[int]) -> Batch:
-        """The given rows in the given order, with repetitions."""
-        index = torch.tensor(rows, dtype=torch.long, device=self.src.device)
-        picked: dict[str, Any] = {
-            name: value[index] if isinstance(value, Tensor) else tuple(value[i] for i in rows)
-            for name, value in self._row_fields().items()
-        }
-        return replace(self, **picked)
-
-    def _row_fields(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self) if field.name not in ("pad", "ends")}
 
 
 def collate(rows: dict[str, list[Any]], vocabulary: Vocabulary) -> Batch:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -50,6 +51,15 @@ def rows(pairs) -> dict:
 
 def batch(pairs=PAIRS, words=WORDS) -> Batch:
     return collate(rows(pairs), vocabulary(words))
+
+
+def selected(whole: Batch, chosen) -> Batch:
+    """Those rows of a batch, in the order given, with repetitions."""
+    picked = {}
+    for name in (field.name for field in fields(whole) if field.name not in ("pad", "ends")):
+        value = getattr(whole, name)
+        picked[name] = value[list(chosen)] if isinstance(value, torch.Tensor) else tuple(value[i] for i in chosen)
+    return replace(whole, **picked)
 
 
 def model(seed=1, std=0.4, words=WORDS, **sizes) -> PointerGenerator:

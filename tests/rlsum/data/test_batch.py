@@ -34,14 +34,6 @@ def test_nothing_but_empty_rows_still_has_a_column():
     assert pad([[], []]).dtype == torch.int64
 
 
-def test_rows_are_selected_in_the_order_asked_for_and_may_repeat():
-    batch = tiny.batch()
-    chosen = batch.select([2, 0, 2])
-    assert chosen.ids == ("2", "0", "2")
-    assert chosen.unknown == (batch.unknown[2], batch.unknown[0], batch.unknown[2])
-    assert torch.equal(chosen.src, batch.src[[2, 0, 2]])
-
-
 def epoch(plan, number):
     return [plan.at(number * plan.per_epoch + i) for i in range(plan.per_epoch)]
 

@@ -227,7 +227,7 @@ def test_decoding_depends_on_neither_padding_nor_company(decoding, sizes, seed):
     for row, pair in enumerate(pairs):
         alone = tiny.batch([pair])
         assert model.to_text(alone, model.generate(alone, decoding)) == [together[row]]
-    backwards = batch.select(range(len(batch))[::-1])
+    backwards = tiny.selected(batch, range(len(batch))[::-1])
     assert model.to_text(backwards, model.generate(backwards, decoding)) == together[::-1]
 
 
@@ -261,7 +261,7 @@ def test_targets_of_different_lengths_score_and_learn_as_each_alone(sizes):
     together = tiny.gradients(model, scored.log_prob.sum() + scored.coverage.sum())
     alone = {name: torch.zeros_like(gradient) for name, gradient in together.items()}
     for row in range(len(target)):
-        own = model(batch.select([row // 3]), target[row : row + 1])
+        own = model(tiny.selected(batch, [row // 3]), target[row : row + 1])
         for found, expected in zip(scored[:2], own[:2], strict=True):
             torch.testing.assert_close(found[row : row + 1], expected, atol=1e-5, rtol=1e-5)
         for name, gradient in tiny.gradients(model, own.log_prob.sum() + own.coverage.sum()).items():

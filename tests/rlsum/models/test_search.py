@@ -46,7 +46,7 @@ def test_greedy_takes_the_most_probable_word_at_every_step(seed):
     model, batch = tiny.copier(seed=seed), tiny.batch()
     tokens = model.generate(batch, Decoding(max_length=8))
     for row in range(len(batch)):
-        alone = batch.select([row])
+        alone = tiny.selected(batch, [row])
         for t, chosen in enumerate(tokens.ids[row].tolist()):
             if chosen == PAD:
                 break
@@ -84,7 +84,7 @@ def test_rows_that_go_on_do_not_notice_that_others_have_ended():
     scripts = [[4, EOS, 5, 6, 7, 8], [EOS] * 6, [5, 6, EOS, 4, 4, 4], [6, 6, 7, 7, EOS, 4], [4, 5, 6, 7, 8, 9]]
     tokens = search.rollout(model, model.encode(batch), scripted(*scripts), 6)
     for row, script in enumerate(scripts):
-        alone = batch.select([row])
+        alone = tiny.selected(batch, [row])
         own = search.rollout(model, model.encode(alone), scripted(script), 6)
         length = own.ids.shape[1]
         assert tokens.ids[row, :length].tolist() == own.ids[0].tolist()
@@ -176,7 +176,7 @@ def test_an_article_that_is_done_collects_no_more_while_others_go_on(seed):
     model, batch = tiny.copier(seed=seed), tiny.batch([*PAIRS, *tiny.stories(6)])
     decoding = Decoding(method="beam", beam=2, max_length=12, length_penalty=3.0)
     together = model.to_text(batch, model.generate(batch, decoding))
-    alone = [batch.select([row]) for row in range(len(batch))]
+    alone = [tiny.selected(batch, [row]) for row in range(len(batch))]
     assert [model.to_text(one, model.generate(one, decoding))[0] for one in alone] == together
 
 

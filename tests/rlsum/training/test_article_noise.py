@@ -19,14 +19,14 @@ def test_numbers_belong_to_the_article():
     found = drawn(batch).view(4, 3, 6)
     assert found.dtype == torch.float64
     assert ((found >= 0) & (found < 1)).all()
-    assert torch.equal(drawn(batch.select([2, 0])).view(2, 3, 6), found[[2, 0]])
+    assert torch.equal(drawn(tiny.selected(batch, [2, 0])).view(2, 3, 6), found[[2, 0]])
     assert len(found.unique()) == found.numel()
 
 
 def test_they_change_with_the_seed_the_update_the_id_and_the_text():
     batch = tiny.batch(tiny.PAIRS[:1])
     others = [drawn(batch, seed=2), drawn(batch, update=1)]
-    others += [drawn(tiny.batch([("other", "text")])), drawn(tiny.batch(tiny.PAIRS[:1] * 2).select([1]))]
+    others += [drawn(tiny.batch([("other", "text")])), drawn(tiny.selected(tiny.batch(tiny.PAIRS[:1] * 2), [1]))]
     assert not any(torch.equal(drawn(batch), other) for other in others)
 
 
@@ -49,7 +49,7 @@ def test_samples_do_not_depend_on_what_shares_their_batch(kind, greedy, tmp_path
         return model.to_text(part, tokens)
 
     together = texts(batch)
-    alone = [text for row in range(len(batch)) for text in texts(batch.select([row]))]
+    alone = [text for row in range(len(batch)) for text in texts(tiny.selected(batch, [row]))]
     assert together == alone
     assert len(set(together)) > len(together) / 2
     torch.manual_seed(5)

@@ -189,7 +189,7 @@ def test_the_loss_is_equations_7_and_8_and_the_whole_coverage_computed_sample_by
 
     rl, mle, coverage, sample_coverage = [], [], [], []
     for row in range(len(batch)):
-        alone = batch.select([row])
+        alone = tiny.selected(batch, [row])
         scored = model(alone, alone.target)
         mle.append(-of_text(scored.log_prob, alone.target))
         coverage.append(of_text(scored.coverage, alone.target))
