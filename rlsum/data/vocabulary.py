@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 from rlsum.errors import UserError
@@ -35,9 +36,7 @@ class Vocabulary:
     @classmethod
     def build(cls, texts: Iterable[Sequence[str]], size: int, min_count: int = 1) -> Vocabulary:
         """The ``size`` most frequent words (without the specials), ties in alphabetical order."""
-        counter: Counter[str] = Counter()
-        for tokens in texts:
-            counter.update(tokens)
+        counter = Counter(chain.from_iterable(texts))
         for special in SPECIALS:  # a text that spells "<unk>" must not become the special
             counter.pop(special, None)
         kept = sorted(((w, c) for w, c in counter.items() if c >= min_count), key=lambda item: (-item[1], item[0]))
@@ -54,21 +53,14 @@ class Vocabulary:
 
     def extend(self, src: Sequence[str]) -> tuple[list[int], tuple[str, ...]]:
         """Extended ids of an article, and its unknown words by first occurrence."""
-        unknown: dict[str, int] = {}
-        ids = [self._extended_id(token, unknown, grow=True) for token in src]
+        known, unknown = self.index, dict[str, int]()
+        ids = [known[token] if token in known else unknown.setdefault(token, len(self) + len(unknown)) for token in src]
         return ids, tuple(unknown)
 
     def encode_target(self, target: Sequence[str], unknown: Sequence[str]) -> list[int]:
         """Extended ids of a summary: unknown words are UNK unless they are in the article."""
-        known = {word: i for i, word in enumerate(unknown)}
-        return [self._extended_id(token, known, grow=False) for token in target]
-
-    def _extended_id(self, token: str, unknown: dict[str, int], *, grow: bool) -> int:
-        if token in self.index:
-            return self.index[token]
-        if grow:
-            unknown.setdefault(token, len(unknown))
-        return len(self) + unknown[token] if token in unknown else UNK
+        known, copied = self.index, {word: len(self) + k for k, word in enumerate(unknown)}
+        return [known[token] if token in known else copied.get(token, UNK) for token in target]
 
     def surface(self, extended_id: int, unknown: Sequence[str]) -> str:
         """The word of an extended id; copied unknown words in their surface form."""
