@@ -6,10 +6,11 @@ movers there are other ways: see ``Split``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, groupby
 from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
@@ -22,6 +23,7 @@ StopWords = Literal["spacy", "nltk", "none"]
 Sentences = tuple[tuple[str, ...], ...]
 Word = TypeVar("Word")
 Spans = tuple[tuple[int, int], ...]
+LINE = re.compile("[^\n]+")
 
 # Sentences: lines where there are several, else spaCy's (auto); always lines; or those of spaCy's sentencizer or of
 # NLTK's Punkt (its data must be installed), which both read a line end as a space.
@@ -50,14 +52,13 @@ class Reader(Generic[Word]):
     def _read(self, text: str, split: Split) -> tuple[tuple[Word, ...], ...]:
         text = encodable(text).strip()
         if _by_spacy(text, split):
-            return tuple(_between_ends(self._running.of(text)))
+            marks = groupby(self._running.of(text), key=lambda mark: mark is None)
+            return tuple(tuple(words) for is_end, words in marks if not is_end)
         sentences = (tuple(self._lines.of(text[start:end])) for start, end in _sentence_spans(text, split))
         return tuple(words for words in sentences if words)
 
 
-@lru_cache(maxsize=3)
-def _words_themselves(stopwords: StopWords) -> Reader[str]:
-    return Reader(stopwords, str)
+_words_themselves = lru_cache(maxsize=3)(lambda stopwords: Reader[str](stopwords, str))
 
 
 class _Chunks(dict[str, tuple[Any, ...]]):
@@ -73,7 +74,7 @@ class _Chunks(dict[str, tuple[Any, ...]]):
         try:
             return list(chain.from_iterable(map(self.__getitem__, text.split())))
         except KeyError:  # a chunk whose tokens depend on its neighbours
-            return self._weighed(cut(text))
+            return list(self._weighed(cut(text)))
 
     def __missing__(self, chunk: str) -> tuple[Any, ...]:
         parts = tokens_of_chunk(chunk)
@@ -84,25 +85,13 @@ class _Chunks(dict[str, tuple[Any, ...]]):
         self[chunk] = words = tuple(self._weighed(parts))
         return words
 
-    def _weighed(self, tokens: list[str]) -> list[Any]:
-        return [mark for token in tokens for mark in self._mark(token)]
-
-    def _mark(self, token: str) -> tuple[Any, ...]:
-        if token in self.ends:
-            return (None,)
-        word = token.lower()
-        value = self.known(word) if word.isalpha() and word not in self.dropped else None
-        return () if value is None else (value,)
-
-
-def _between_ends(marks: Iterable[Word | None]) -> Iterator[tuple[Word, ...]]:
-    words: list[Word] = []
-    for mark in chain(marks, [None]):
-        if mark is not None:
-            words.append(mark)
-        elif words:
-            yield tuple(words)
-            words = []
+    def _weighed(self, tokens: list[str]) -> Iterator[Any]:
+        for token in tokens:
+            word = token.lower()
+            if token in self.ends:
+                yield None
+            elif word.isalpha() and word not in self.dropped and (value := self.known(word)) is not None:
+                yield value
 
 
 @dataclass(frozen=True)
@@ -144,14 +133,7 @@ def _by_spacy(text: str, split: Split) -> bool:
 
 def _sentence_spans(text: str, split: Split) -> Iterable[tuple[int, int]]:
     """The start and end of each sentence, for ways that need no tokens."""
-    return _nltk_spans()(text) if split == "nltk" else _lines(text)
-
-
-def _lines(text: str) -> Iterator[tuple[int, int]]:
-    start = 0
-    for line in text.split("\n"):
-        yield start, start + len(line)
-        start += len(line) + 1
+    return _nltk_spans()(text) if split == "nltk" else (line.span() for line in LINE.finditer(text))
 
 
 @lru_cache(maxsize=3)
