@@ -8,6 +8,7 @@ import importlib.util
 import itertools
 import warnings
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -51,23 +52,15 @@ def read_vectors(path: str | Path, words: Collection[str] | None = None) -> Stat
     """
     if str(path).startswith(SPACY):
         return _from_pipeline(str(path).removeprefix(SPACY), words)
-    check_source(path)
-    try:
-        with _open(Path(path)) as file:
-            return _Reader(path, None if words is None else frozenset(words)).read(file)
-    except DAMAGED as error:
-        raise RewardError(f"vectors {path}: cannot be read ({error}); it may be truncated") from error
+    with _opened(path) as file:
+        return _Reader(path, None if words is None else frozenset(words)).read(file)
 
 
 def read_width(path: str | Path) -> int:
     """The number of dimensions, from the first line of a text file of vectors. Raises RewardError."""
-    check_source(path)
-    try:
-        with _open(Path(path)) as file:
-            reader = _Reader(path, None)
-            reader._after_header(iter(file))
-    except DAMAGED as error:
-        raise RewardError(f"vectors {path}: cannot be read ({error}); it may be truncated") from error
+    reader = _Reader(path, None)
+    with _opened(path) as file:
+        reader.after_header(iter(file))
     if reader.width < 1:
         raise RewardError(f"vectors {path}, line 1: must be a word and its numbers")
     return reader.width
@@ -125,10 +118,17 @@ def _pipeline_folder(name: str) -> Path:
     return Path(module.origin).parent
 
 
-def _open(path: Path) -> gzip.GzipFile | BinaryIO:
-    with path.open("rb") as file:
-        zipped = file.read(2) == b"\x1f\x8b"
-    return gzip.open(path) if zipped else path.open("rb", buffering=2**20)
+@contextmanager
+def _opened(path: str | Path) -> Iterator[gzip.GzipFile | BinaryIO]:
+    """A file of vectors, gzip or not. Raises RewardError for none, and where it cannot be read in the block."""
+    check_source(path)
+    try:
+        with Path(path).open("rb") as file:
+            zipped = file.read(2) == b"\x1f\x8b"
+        with gzip.open(path) if zipped else Path(path).open("rb", buffering=2**20) as opened:
+            yield opened
+    except DAMAGED as error:
+        raise RewardError(f"vectors {path}: cannot be read ({error}); it may be truncated") from error
 
 
 def _from_pipeline(name: str, words: Collection[str] | None) -> StaticVectors:
@@ -155,7 +155,7 @@ class _Reader:
         self.number = 0  # of the last line read
 
     def read(self, lines: Iterable[bytes]) -> StaticVectors:
-        rest = self._after_header(iter(lines))
+        rest = self.after_header(iter(lines))
         while chunk := list(itertools.islice(rest, CHUNK)):
             self._take(chunk)
         if not self.seen:
@@ -168,7 +168,7 @@ class _Reader:
         table = np.concatenate(self.blocks) if self.blocks else np.empty((0, self.width), np.float32)
         return StaticVectors(table, self.index, self.hash.hexdigest()[:12])
 
-    def _after_header(self, lines: Iterator[bytes]) -> Iterator[bytes]:
+    def after_header(self, lines: Iterator[bytes]) -> Iterator[bytes]:
         """Read the width in a header of two whole numbers, else in the first line; returns the lines of vectors."""
         first = next(lines, b"").removeprefix(BOM)
         fields = first.split()
@@ -186,39 +186,33 @@ class _Reader:
 
     def _take(self, chunk: list[bytes]) -> None:
         """Parse a chunk of lines: words before the first space, all numbers by one call to numpy."""
-        for line in chunk:
+        kept = []
+        for number, line in enumerate(chunk, self.number + 1):
             self.hash.update(line)
-        rows = [self._split(self.number + index, line) for index, line in enumerate(chunk, 1)]
-        kept = [(index, row) for index, row in enumerate(rows, 1) if self._is_new(row[0])]
-        self.seen += len(rows)
-        if kept:
-            self.blocks.append(self._numbers([(self.number + index, row[1]) for index, row in kept]))
+            word, numbers = self._split(number, line)
+            if word not in self.index and (self.words is None or word in self.words):
+                self.index[word] = len(self.index)
+                kept.append((number, numbers))
         self.number += len(chunk)
-
-    def _is_new(self, word: str) -> bool:
-        if word in self.index or (self.words is not None and word not in self.words):
-            return False
-        self.index[word] = len(self.index)
-        return True
+        self.seen += len(chunk)
+        if kept:
+            self.blocks.append(self._numbers(kept))
 
     def _split(self, number: int, line: bytes) -> tuple[str, bytes]:
         """Word and numbers. A few GloVe words have spaces (``. . .``): the last ``width`` fields are numbers."""
         line = line.rstrip()
-        spaces = line.count(b" ")
         word, _, rest = line.partition(b" ")
-        if spaces != self.width:
-            word, rest = self._unusual(number, line)
+        if line.count(b" ") != self.width:
+            fields = line.split()
+            size = len(fields) - self.width  # of the word
+            if size < 1 or any(map(_is_number, fields[1:size])):
+                found = max(len(fields) - 1, 0)
+                raise self._error(number, f"{_shown(line)} has {found} numbers instead of {self.width}")
+            word, rest = b" ".join(fields[:size]), b" ".join(fields[size:])
         try:
             return word.decode(), rest
         except UnicodeDecodeError as error:
             raise self._error(number, f"the word {word!r} is not UTF-8; convert the file") from error
-
-    def _unusual(self, number: int, line: bytes) -> tuple[bytes, bytes]:
-        fields = line.split()
-        extra = fields[1 : len(fields) - self.width]
-        if len(fields) <= self.width or any(_is_number(field) for field in extra):
-            raise self._error(number, f"{_shown(line)} has {max(len(fields) - 1, 0)} numbers instead of {self.width}")
-        return b" ".join(fields[: len(fields) - self.width]), b" ".join(fields[len(fields) - self.width :])
 
     def _numbers(self, rows: list[tuple[int, bytes]]) -> NDArray[np.float32]:
         """``(rows, width)``. Raises RewardError for the first line that cannot be parsed."""
