@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
 import torch
 
 import rewards
+from rewards.encoding.vectors import SPACY, check_source, read_vectors, read_width
 from rlsum.config import Config, ConfigError
 from rlsum.data.corpus import Corpus
-from rlsum.data.embeddings import check_embeddings, initial_embeddings
 from rlsum.data.vocabulary import SPECIALS, VOCABULARY, Vocabulary
 from rlsum.models.pointer_generator import PointerGenerator
 from rlsum.models.sizes import ModelConfig, PointerGeneratorConfig
+from rlsum.readers import CorpusError
 from rlsum.training.checkpoint import Checkpoint, put_weights, read_weights
 from rlsum.training.start.origin import Origin
 
@@ -58,10 +62,45 @@ def _new(config: Config, train: Corpus) -> PointerGenerator:
     network = PointerGenerator(_sizes(config), vocabulary)
     if config.vocabulary.embeddings is not None:
         words, width = vocabulary.words[len(SPECIALS) :], network.config.embedding
-        table, _ = initial_embeddings(words, width, config.vocabulary.embeddings, config.training.seed)
+        table = initial_embeddings(words, width, config.vocabulary.embeddings, config.training.seed)
         with torch.no_grad():
             network.embed.weight[len(SPECIALS) :] = torch.from_numpy(table)
     return network
+
+
+def initial_embeddings(words: Sequence[str], dimension: int, path: str | Path, seed: int) -> np.ndarray:
+    """The file's vectors for words it contains, random vectors for the others: (V, dimension) float32, by word.
+
+    Random vectors are normal with mean 0 and the standard deviation of the vectors found. The same words, file and seed
+    give the same table. Raises CorpusError if the vectors have another dimension or none belongs to a word, and the
+    errors of rewards.encoding.vectors for a missing or broken file.
+    """
+    vectors = read_vectors(path, words=set(words))
+    found = {row: vectors.index[word] for row, word in enumerate(words) if word in vectors.index}
+    if not found:
+        raise CorpusError(f"embeddings={str(path)!r}: has none of the {len(words)} words of the vocabulary")
+    _check_width(path, vectors.width, dimension)
+    known = vectors.table[list(found.values())]
+    noise = np.random.default_rng(seed).standard_normal((len(words), dimension), dtype=np.float32)
+    table = noise * np.float32(known.std())
+    table[list(found)] = known
+    return table
+
+
+def check_embeddings(path: str | Path, dimension: int) -> None:
+    """Raise as ``initial_embeddings`` does, but read one line only; of a spaCy pipeline only its presence."""
+    if str(path).startswith(SPACY):
+        check_source(path)
+    else:
+        _check_width(path, read_width(path), dimension)
+
+
+def _check_width(path: str | Path, width: int, dimension: int) -> None:
+    if width != dimension:
+        raise CorpusError(
+            f"embeddings={str(path)!r}: its vectors have {width} dimensions, the model {dimension}; "
+            "set the embedding size to the file's or choose another file"
+        )
 
 
 def load(checkpoint: Checkpoint, section: ModelConfig | None = None) -> PointerGenerator:
