@@ -22,7 +22,7 @@ from scipy.stats import rankdata
 from calibration.preference import print_table
 from rlsum.evaluation.coefficients import pearson
 from rlsum.evaluation.rows import Floats
-from rlsum.evaluation.williams import williams
+from rlsum.evaluation.significance import williams
 from rlsum.pages.curves import Curve, Panel, picture
 from rlsum.pages.pictures import COLOURS
 

@@ -33,8 +33,8 @@ from rlsum.evaluation.coefficients import COEFFICIENTS, pearson
 from rlsum.evaluation.influence import influence, mean_slopes
 from rlsum.evaluation.population import Random, deviations, larger, power, why_not
 from rlsum.evaluation.rows import Floats
+from rlsum.evaluation.significance import williams
 from rlsum.evaluation.weighted import Level, Statistic
-from rlsum.evaluation.williams import williams
 from rlsum.files import write_atomically
 
 STATISTICS: tuple[Statistic, ...] = ("pearson", "spearman", "kendall")

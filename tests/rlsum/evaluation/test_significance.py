@@ -9,9 +9,8 @@ from scipy.stats import pearsonr, rankdata, spearmanr
 
 from rlsum.evaluation.permutation import p_values, swapped_differences
 from rlsum.evaluation.rows import paired_rows
-from rlsum.evaluation.significance import compare_all_metrics
+from rlsum.evaluation.significance import compare_all_metrics, williams, williams_test
 from rlsum.evaluation.statistics import holm
-from rlsum.evaluation.williams import williams, williams_test
 
 NAN = float("nan")
 

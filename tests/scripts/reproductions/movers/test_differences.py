@@ -8,7 +8,7 @@ from reproductions.movers.differences import compared, differences, turned
 from reproductions.movers.metrics import MoverSetup
 
 from rlsum.evaluation.rows import paired_rows
-from rlsum.evaluation.williams import williams_test
+from rlsum.evaluation.significance import williams_test
 
 LABELS = ("ROUGE-L F1", "ROUGE-L recall", "WMS, static", "SMS, static", "S+WMS, static", "length (letters)")
 
