@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from rlsum.evaluation.significance import TestOption
     from rlsum.evaluation.weighted import Level, Statistic
     from rlsum.judgments.collection import Judgments
-    from rlsum.meta_evaluation.baselines import Unit
     from rlsum.meta_evaluation.grouped import Average
     from rlsum.meta_evaluation.report import MetaEvaluation
+    from rlsum.meta_evaluation.scores import Unit
     from rlsum.records import Output
     from rlsum.scoring.evaluation import Evaluation
     from rlsum.training.run import Run

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,11 +18,21 @@ from rlsum.errors import UserError
 from rlsum.evaluation.rows import Floats, members
 from rlsum.judgments.collection import Judgments
 from rlsum.judgments.records import Judgment
-from rlsum.meta_evaluation.baselines import COUNTS, JudgeScores, Unit, judge_scores, lengths
 from rlsum.meta_evaluation.cache import cached_scores
 from rlsum.records import ColumnCheck
 
 Progress = Callable[[str, int], None]  # called with a metric's label and the number of rows just scored
+Unit = Literal["letters", "words", "whitespace", "characters"]
+
+LETTERS = re.compile(r"[^\W\d_]+")
+WORDS = re.compile(r"[^\W_]+")
+
+COUNTS: dict[Unit, tuple[Callable[[str], int], str]] = {
+    "letters": (lambda text: len(LETTERS.findall(text)), "runs of letters"),
+    "words": (lambda text: len(WORDS.findall(text)), "runs of letters and digits"),
+    "whitespace": (lambda text: len(text.split()), "runs without white space"),
+    "characters": (len, "characters"),
+}
 
 
 @dataclass(frozen=True)
@@ -32,6 +43,14 @@ class Column:
     signature: str
     kind: Literal["metric", "length"] = "metric"
     undefined: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class JudgeScores:
+    """Scores of single judges (n, judges), NaN where missing. ``named``: a column is one person in all rows."""
+
+    scores: Floats
+    named: bool
 
 
 @dataclass(frozen=True)
@@ -115,6 +134,28 @@ def scored(
         left_out=left_out,
         notes=tuple(judgments.notes),
     )
+
+
+def lengths(rows: Sequence[Judgment], unit: Unit) -> Floats:
+    """The length of each candidate (n,) in ``unit`` (see ``COUNTS``)."""
+    count, _ = COUNTS[unit]
+    return np.array([count(row.candidate) for row in rows], dtype=np.float64)
+
+
+def judge_scores(rows: Sequence[Judgment], score: str) -> JudgeScores | None:
+    """The scores of single judges; None if there are none of this name. Named if every row that has some names them."""
+    raw = [np.array(row.raw_scores.get(score, ()), dtype=np.float64) for row in rows]  # None becomes NaN
+    given = [row for row, values in zip(rows, raw, strict=True) if len(values)]
+    if all(np.isnan(values).all() for values in raw):
+        return None
+    named = all(row.judges and len(set(row.judges)) == len(row.judges) for row in given)
+    people = sorted({judge for row in given for judge in row.judges}) if named else []
+    column_of = {judge: column for column, judge in enumerate(people)}
+    scores = np.full((len(rows), len(people) or max(map(len, raw))), np.nan)
+    for line, (row, values) in enumerate(zip(rows, raw, strict=True)):
+        columns = [column_of[judge] for judge in row.judges] if named and len(values) else range(len(values))
+        scores[line, columns] = values
+    return JudgeScores(scores, named)
 
 
 def short_labels(labels: Iterable[str]) -> dict[str, str]:

@@ -7,8 +7,7 @@ from rated import Share, changed, rated
 from rewards import Plain
 from rlsum.errors import UserError
 from rlsum.judgments.records import Judgment
-from rlsum.meta_evaluation.baselines import judge_scores, lengths
-from rlsum.meta_evaluation.scores import scored, short_labels
+from rlsum.meta_evaluation.scores import judge_scores, lengths, scored, short_labels
 
 
 def test_rows_columns_and_what_is_left_out():
