@@ -9,7 +9,7 @@ import threading
 import time
 import traceback
 import weakref
-from collections import Counter, OrderedDict, deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from multiprocessing import get_context
@@ -121,7 +121,7 @@ class Limited(Wrapper):
 
 
 class _Worker:
-    """A process that is starting, scoring an item until its deadline, or idle."""
+    """A process that is starting, scoring the item at ``place`` until its deadline, or idle."""
 
     def __init__(self, reward: Reward, seconds: float) -> None:
         self.connection, theirs = CONTEXT.Pipe()
@@ -132,16 +132,15 @@ class _Worker:
             why = f"cannot be sent to a worker ({error}); define it in a module"
             raise RewardError(f"limited: {reward.name} {why}") from error
         theirs.close()  # so that the end of the process closes the pipe
-        self.seconds = seconds
         self.started = False
-        self.item: int | None = None
+        self.place: int | None = None
         self.deadline = float("inf")
 
-    def give(self, item: int, content: Item) -> None:
+    def give(self, place: int, item: Item, deadline: float) -> None:
         """Send an item. If the process has ended, the next read raises."""
-        self.item, self.deadline = item, time.monotonic() + self.seconds
+        self.place, self.deadline = place, deadline
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            self.connection.send(content)
+            self.connection.send(item)
 
     def stop(self) -> None:
         self.process.kill()
@@ -166,10 +165,15 @@ class _Pool:
         """An answer for each item, in order. Raises what a reward raised."""
         found: dict[int, _Answer] = {}
         waiting = deque(range(len(items)))
-        deaths: Counter[int] = Counter()
+        deaths: set[int] = set()
         try:
             while len(found) < len(items):
-                self._assign(waiting, items)
+                while len(self.workers) < min(self.size, len(items) - len(found)):
+                    self.workers.append(_Worker(self.reward, self.seconds))
+                for worker in self.workers:
+                    if waiting and worker.started and worker.place is None:
+                        place = waiting.popleft()
+                        worker.give(place, items[place], time.monotonic() + self.seconds)
                 nearest = min(worker.deadline for worker in self.workers)
                 timeout = None if nearest == float("inf") else max(0.0, nearest - time.monotonic())
                 wait([worker.connection for worker in self.workers], timeout)
@@ -180,49 +184,35 @@ class _Pool:
             raise
         return [found[place] for place in range(len(items))]
 
-    def _assign(self, waiting: deque[int], items: Sequence[Item]) -> None:
-        busy = sum(worker.item is not None for worker in self.workers)
-        while len(self.workers) < min(self.size, busy + len(waiting)):
-            self.workers.append(_Worker(self.reward, self.seconds))
-        for worker in self.workers:
-            if waiting and worker.started and worker.item is None:
-                place = waiting.popleft()
-                worker.give(place, items[place])
+    def _receive(self, worker: _Worker, found: dict[int, _Answer], waiting: deque[int], deaths: set[int]) -> None:
+        """Receive an answer; remove a worker that has ended or exceeded its time limit.
 
-    def _receive(self, worker: _Worker, found: dict[int, _Answer], waiting: deque[int], deaths: Counter[int]) -> None:
-        """Receive an answer; remove a worker that has ended or exceeded its time limit."""
-        place = worker.item
+        An item whose process ends is tried once more, because something other than its text may have ended it.
+        """
+        place = worker.place
         try:
             answer = worker.connection.recv() if worker.connection.poll() else None
         except (EOFError, ConnectionResetError):
             self._remove(worker)
-            self._after_death(worker, found, waiting, deaths)
+            code = worker.process.exitcode
+            if not worker.started:
+                main = 'a script that starts it needs `if __name__ == "__main__":`, and its reward must be importable'
+                raise RewardError(f"limited: a worker ended while starting (exit code {code}); {main}") from None
+            if place in deaths:
+                found[place] = _Answer(reason=f"scoring it ended its worker process twice (exit code {code})")
+            elif place is not None:
+                deaths.add(place)
+                waiting.appendleft(place)
             return
-        if answer is not None and answer.error is not None:
-            raise answer.error
-        if answer is not None and not worker.started:
-            worker.started = True
-        elif answer is not None and place is not None:
-            found[place], worker.item, worker.deadline = answer, None, float("inf")
+        if answer is not None:
+            if answer.error is not None:
+                raise answer.error
+            if place is not None:
+                found[place] = answer
+            worker.started, worker.place, worker.deadline = True, None, float("inf")
         elif place is not None and time.monotonic() >= worker.deadline:
             self._remove(worker)
             found[place] = _Answer(reason=f"scoring it took more than {self.seconds:g} seconds")
-
-    def _after_death(
-        self, worker: _Worker, found: dict[int, _Answer], waiting: deque[int], deaths: Counter[int]
-    ) -> None:
-        """Try the item once more, because something other than its text may have ended the process."""
-        code, place = worker.process.exitcode, worker.item
-        if not worker.started:
-            main = 'a script that starts it needs `if __name__ == "__main__":`, and its reward must be importable'
-            raise RewardError(f"limited: a worker ended while starting (exit code {code}); {main}")
-        if place is None:
-            return
-        deaths[place] += 1
-        if deaths[place] == 1:
-            waiting.appendleft(place)
-        else:
-            found[place] = _Answer(reason=f"scoring it ended its worker process twice (exit code {code})")
 
     def _remove(self, worker: _Worker) -> None:
         self.workers.remove(worker)
@@ -235,15 +225,13 @@ def _serve(connection: Connection, reward: Reward, seconds: float) -> None:
         if hasattr(signal, number):
             signal.signal(getattr(signal, number), signal.SIG_IGN)
     connection.send(_attempt(_warm, reward))
-    while True:
-        try:
+    with contextlib.suppress(EOFError):
+        while True:
             item = connection.recv()
-        except EOFError:
-            return
-        _alarm(seconds + ORPHAN)
-        answer = _attempt(_score, reward, item)
-        _alarm(0)
-        connection.send(answer)
+            _alarm(seconds + ORPHAN)
+            answer = _attempt(_score, reward, item)
+            _alarm(0)
+            connection.send(answer)
 
 
 def _warm(reward: Reward) -> _Answer:
