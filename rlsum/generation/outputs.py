@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,11 @@ import torch
 
 from rlsum.data.batch import Batch
 from rlsum.errors import UserError
-from rlsum.files import bytes_of, write_atomically
 from rlsum.generation.choosing import SampleChoice
 from rlsum.models.decoding import Decoding
 from rlsum.models.seq2seq import Model
-from rlsum.readers import json_object
 from rlsum.records import Output, to_json
+from rlsum.scoring.journal import Journal
 from rlsum.training import checkpoint
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes, lost_process_as_error
 from rlsum.training.steps import article_noise
@@ -131,43 +130,20 @@ def write_summaries(
 ) -> int:
     """Write outputs to ``out``; returns the number that an earlier, stopped job for the same task had written.
 
-    Finished chunks are in ``out.partial``, and their task in ``out.partial.task``; the file gets its final name when it
-    is complete. Of several processes, process 0 writes. Raises UserError where another task has finished chunks, unless
-    ``overwrite``.
+    Until it is complete, the file is ``out.partial``: see ``Journal``. Of several processes, process 0 writes. Raises
+    UserError where another task has finished chunks, unless ``overwrite``.
     """
-    partial, note = out.with_name(out.name + ".partial"), out.with_name(out.name + ".partial.task")
-    key = task.key()
-    with lost_process_as_error("run the same command again: it continues where it stopped"):
-        done = _begin(partial, note, key, task.batch_size, overwrite) if processes.rank == 0 else 0
-        done = processes.gather_all(done)[0]
+    opened: AbstractContextManager[Journal | None] = nullcontext()
+    if processes.rank == 0:
+        opened = closing(Journal(out, task.key(), task.batch_size * CHUNK_BATCHES, ".partial", overwrite))
+    with lost_process_as_error("run the same command again: it continues where it stopped"), opened as journal:
+        done = processes.gather_all(journal.done if journal else 0)[0]
         advance(done)
         remaining = replace(task, rows=task.rows.select(range(done, len(task.rows))))
         for outputs in summarize(remaining, device, processes):
-            if processes.rank == 0:
-                with partial.open("a", encoding="utf-8") as file:
-                    file.write("".join(to_json(output) + "\n" for output in outputs))
+            if journal is not None:
+                journal.append(map(to_json, outputs))
             advance(len(outputs))
-    if processes.rank == 0:
-        partial.replace(out)
-        note.unlink()
+        if journal is not None:
+            journal.finish()
     return done
-
-
-def _begin(partial: Path, note: Path, key: dict[str, Any], batch_size: int, overwrite: bool) -> int:
-    """Prepare the files; returns the number of lines kept from an earlier job for the same task."""
-    partial.parent.mkdir(parents=True, exist_ok=True)
-    lines = bytes_of(partial).splitlines(keepends=True) if partial.exists() else []
-    lines = [line for line in lines if line.endswith(b"\n")]
-    key = json.loads(json.dumps(key))
-    earlier = json_object(note, f"remove it and {partial.name} to start anew") if note.exists() else {}
-    different = [name for name, value in key.items() if earlier.get(name) != value]
-    if different and lines and not overwrite:
-        raise UserError(
-            f"{partial}: holds {len(lines):,} summaries of an earlier command, whose {', '.join(different)} differed; "
-            "run that command to continue, or add --overwrite to start anew"
-        )
-    lines = [] if different else lines[: len(lines) - len(lines) % (batch_size * CHUNK_BATCHES)]
-    # before the note, or another task's lines would look like this one's
-    partial.write_bytes(b"".join(lines))
-    write_atomically(note, json.dumps(key).encode())
-    return len(lines)

@@ -1,20 +1,20 @@
 """A file that is written line by line and continued after a kill, without a line lost or written twice.
 
-Lines are appended to OUT.scoring, which becomes OUT in one step. OUT.scoring.json holds their origin: another is
-refused.
+Lines are appended to OUT.scoring (or another ending), which becomes OUT in one step. OUT.scoring.json holds their
+origin: another is refused.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from rlsum.errors import UserError
 from rlsum.files import write_atomically
-from rlsum.readers import NotJson, json_value, lines
+from rlsum.readers import NotJson, json_object, json_value, lines
 
 try:
     import fcntl
@@ -26,20 +26,24 @@ class Journal:
     """The lines of ``out`` written so far. ``origin`` is JSON; ``step`` lines are written together.
 
     Opening it removes the remains of an interrupted write: an incomplete line, and lines beyond a multiple of ``step``.
-    Raises UserError where existing lines have another origin, or another process is writing them.
+    Raises UserError where existing lines have another origin, unless they may be lost (``overwrite``), or another
+    process is writing them.
     """
 
-    def __init__(self, out: Path, origin: Mapping[str, Any], step: int) -> None:
+    def __init__(
+        self, out: Path, origin: Mapping[str, Any], step: int, ending: str = ".scoring", overwrite: bool = False
+    ) -> None:
         self.out, self.origin = out, json.loads(json.dumps(origin))
-        self.path = out.with_name(out.name + ".scoring")
-        self.description = out.with_name(out.name + ".scoring.json")
+        self.path = out.with_name(out.name + ending)
+        self.description = out.with_name(self.path.name + ".json")
         out.parent.mkdir(parents=True, exist_ok=True)
-        if self.path.exists():
-            self._check()
-        else:
-            write_atomically(self.description, json.dumps(self.origin, indent=2, ensure_ascii=False).encode())
         self.file = self.path.open("a+b")
-        self._lock()
+        try:
+            self._lock()
+            self._check(overwrite)
+        except BaseException:
+            self.file.close()
+            raise
         self.done = self._mend(step)
 
     def written(self) -> Iterator[dict[str, Any]]:
@@ -50,11 +54,10 @@ class Journal:
             except NotJson as error:
                 raise UserError(f"{where}: damaged ({error}); remove {self.path} to start again") from error
 
-    def append(self, rows: list[dict[str, Any]]) -> None:
-        """Write rows and flush them, so that they survive a kill."""
-        self.file.write(b"".join(json.dumps(row, ensure_ascii=False, allow_nan=False).encode() + b"\n" for row in rows))
+    def append(self, rows: Iterable[str]) -> None:
+        """Write lines and flush them, so that they survive a kill."""
+        self.file.write("".join(f"{row}\n" for row in rows).encode())
         self.file.flush()
-        self.done += len(rows)
 
     def finish(self) -> None:
         """Turn the complete journal into ``out``."""
@@ -67,15 +70,19 @@ class Journal:
         """Close the file; a later run continues it."""
         self.file.close()
 
-    def _check(self) -> None:
-        fix = f"remove {self.path} to start again, or give another --out"
-        try:
-            known = json_value(self.description.read_bytes()) if self.description.exists() else {}
-            other = [key for key in self.origin if known.get(key) != self.origin[key]]
-        except (NotJson, AttributeError) as error:
-            raise UserError(f"{self.description}: damaged; {fix}") from error
-        if other:
-            raise UserError(f"{self.path} is from an earlier scoring with other {' and '.join(other)}; {fix}")
+    def _check(self, overwrite: bool) -> None:
+        described, fix = self.description.exists(), f"remove it and {self.path.name} to start anew"
+        known = json_object(self.description, fix, UserError) if described else {}
+        other = [key for key in self.origin if known.get(key) != self.origin[key]]
+        self.file.seek(0)
+        if other and not overwrite and (held := sum(line.endswith(b"\n") for line in self.file)):
+            raise UserError(
+                f"{self.path}: holds {held:,} lines of an earlier command, whose {', '.join(other)} differed; run that "
+                "command to continue, or add --overwrite to start anew"
+            )
+        if other or not described:
+            self.file.truncate(0)  # before the description, or lines of another origin would pass for these
+            write_atomically(self.description, json.dumps(self.origin, indent=2, ensure_ascii=False).encode())
 
     def _lock(self) -> None:
         if fcntl is None:
@@ -83,7 +90,6 @@ class Journal:
         try:
             fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # ends with the process
         except OSError as error:
-            self.file.close()
             raise UserError(f"{self.path} is being written by another process; wait for it to end") from error
 
     def _mend(self, step: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
@@ -113,7 +114,7 @@ def score(
             _check_kept(changed_metrics(identity.scored, signatures), overwrite, say)
             kept = {metric: known for metric, known in identity.scored.items() if known is not None}
             origin = {"signatures": signatures, "input": identity.content, "rows": identity.rows}
-            with closing(Journal(out, origin, CHUNK)) as journal:
+            with closing(Journal(out, origin, CHUNK, overwrite=overwrite)) as journal:
                 _run(pairs, scoring, scored, journal, say, advance)
                 write_signatures(out, {**kept, **signatures})
                 journal.finish()
@@ -148,12 +149,13 @@ def _run(
         for row, result in zip(rows, results, strict=True):
             scored.add(row, result.scores)
         if journal is not None:
-            journal.append([_joined(row, *result) for row, result in zip(rows, results, strict=True)])
+            journal.append(_joined(row, *result) for row, result in zip(rows, results, strict=True))
         done += len(rows)
         advance("scoring", done, scored.rows)
 
 
-def _joined(row: Row, scores: dict[str, float | None], undefined: dict[str, str]) -> dict[str, Any]:
-    """The row with its new scores and reasons; those of other metrics stay."""
+def _joined(row: Row, scores: dict[str, float | None], undefined: dict[str, str]) -> str:
+    """The row as JSON with its new scores and reasons; those of other metrics stay."""
     others = {metric: reason for metric, reason in row.get("undefined", {}).items() if metric not in scores}
-    return {**row, "scores": {**row.get("scores", {}), **scores}, "undefined": {**others, **undefined}}
+    joined = {**row, "scores": {**row.get("scores", {}), **scores}, "undefined": {**others, **undefined}}
+    return json.dumps(joined, ensure_ascii=False, allow_nan=False)

@@ -129,6 +129,6 @@ def test_a_damaged_line_of_a_vocabulary_is_named(folder, line, expected):
 def test_a_damaged_note_of_a_stopped_job_is_named(folder):
     (folder / "new").mkdir()
     (folder / "new" / "outputs.jsonl.partial").write_bytes(b"{}\n")
-    (folder / "new" / "outputs.jsonl.partial.task").write_bytes(b"{")
+    (folder / "new" / "outputs.jsonl.partial.json").write_bytes(b"{")
     message = damaged.message(CliRunner().invoke(COMMAND, COMMANDS["generate"]))
-    assert "outputs.jsonl.partial.task: not JSON; remove it" in message
+    assert "outputs.jsonl.partial.json: not JSON; remove it" in message

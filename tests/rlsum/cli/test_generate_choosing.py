@@ -97,7 +97,7 @@ def test_a_stopped_job_continues_with_the_same_options_alone(models, tmp_path, m
         ("--best-of", 3, "--by", "repetition"),
         ("--mbr", COPIED, "--samples", 3),
     ):
-        with pytest.raises(UserError, match=r"2 summaries of an earlier command, whose choice differed"):
+        with pytest.raises(UserError, match=r"2 lines of an earlier command, whose choice differed"):
             generate(models, "pointer-generator", out, *others, "--batch-size", 2)
     assert "2 of them by an earlier job" in generate(models, "pointer-generator", out, *options).output
     generate(models, "pointer-generator", tmp_path / "whole.jsonl", *options)

@@ -268,12 +268,13 @@ def test_what_a_reward_raises_in_a_worker_is_told(tmp_path):
 
 
 def test_going_on_with_other_metrics_or_texts_is_refused(rlsum, tmp_path):
-    (tmp_path / "s.jsonl.scoring").write_text("")
+    (tmp_path / "s.jsonl.scoring").write_text("{}\n")
     made_of = {"signatures": {"rouge-1": "another"}, "input": "?", "rows": 4}
     (tmp_path / "s.jsonl.scoring.json").write_text(json.dumps(made_of))
     code, _, error = rlsum("--input", "p.jsonl", "-o", "s.jsonl", "--metrics", "rouge-1")
     assert code == 2
-    assert "other signatures and input; remove s.jsonl.scoring" in error
+    assert "s.jsonl.scoring: holds 1 lines of an earlier command, whose signatures, input differed" in error
+    assert rlsum("--input", "p.jsonl", "-o", "s.jsonl", "--metrics", "rouge-1", "--overwrite")[0] == 0
 
 
 def test_a_reward_that_reads_sources_says_why_a_row_is_undefined(rlsum, tmp_path, monkeypatch):

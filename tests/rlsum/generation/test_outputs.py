@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import datasets
 import numpy as np
@@ -17,6 +16,7 @@ from rlsum.generation.outputs import SummaryTask, summarize, write_summaries
 from rlsum.models.decoding import Decoding
 from rlsum.models.pointer_generator import PointerGenerator
 from rlsum.records import read_outputs
+from rlsum.scoring import journal
 
 GREEDY = Decoding(max_length=6)
 SAMPLED = replace(GREEDY, method="sample")
@@ -132,7 +132,7 @@ def test_a_line_cut_by_a_kill_is_written_again(tmp_path):
     partial = tmp_path / "p.jsonl.partial"
     partial.write_bytes(write_partly)
     task = SummaryTask(tiny.copier(), corpus(pairs), GREEDY, "s", 3)
-    (tmp_path / "p.jsonl.partial.task").write_text(json.dumps(task.key()), encoding="utf-8")
+    (tmp_path / "p.jsonl.partial.json").write_text(json.dumps(task.key()), encoding="utf-8")
     assert write(tmp_path / "p.jsonl", rows=corpus(pairs)) > 0
     assert (tmp_path / "p.jsonl").read_bytes() == whole
 
@@ -151,7 +151,7 @@ def test_what_another_task_began_is_not_gone_on_with(tmp_path, name, other):
     out = tmp_path / "o.jsonl"
     stop_after(12, out)
     partial = out.with_name("o.jsonl.partial").read_bytes()
-    with pytest.raises(UserError, match=f"12 summaries of an earlier command, whose .*{name}.* differed"):
+    with pytest.raises(UserError, match=f"12 lines of an earlier command, whose .*{name}.* differed"):
         write(out, **other)
     assert out.with_name("o.jsonl.partial").read_bytes() == partial, "nothing already written is lost"
     assert write(out, **other, overwrite=True) == 0
@@ -169,11 +169,10 @@ def test_lines_of_another_task_are_gone_before_the_note_says_otherwise(tmp_path,
         raise KeyboardInterrupt
 
     other = tiny.copier(seed=2)
-    for owner, name in ((generation, "write_atomically"), (Path, "write_bytes")):
-        with monkeypatch.context() as patch:
-            patch.setattr(owner, name, crash)
-            with pytest.raises(KeyboardInterrupt):
-                write(out, other, overwrite=True)
+    with monkeypatch.context() as patch:
+        patch.setattr(journal, "write_atomically", crash)
+        with pytest.raises(KeyboardInterrupt):
+            write(out, other, overwrite=True)
     assert write(out, other, overwrite=True) == 0
 
 

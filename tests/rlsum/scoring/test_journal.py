@@ -19,7 +19,7 @@ def write(out, rows=ROWS, made_of="m") -> int:
     start = journal.done
     assert [*journal.written()] == rows[:start]
     for place in range(start, len(rows), STEP):
-        journal.append(rows[place : place + STEP])
+        journal.append(map(json.dumps, rows[place : place + STEP]))
     journal.finish()
     return start
 
@@ -41,7 +41,7 @@ def test_cut_anywhere_nothing_is_lost_or_twice(tmp_path_factory, data):
     journal = Journal(out, {"origin": "m"}, STEP)
     written = data.draw(st.integers(0, len(ROWS)))
     for place in range(0, written, STEP):
-        journal.append(ROWS[place : min(place + STEP, written)])
+        journal.append(map(json.dumps, ROWS[place : min(place + STEP, written)]))
     journal.close()
     whole = journal.path.read_bytes()
     cut = data.draw(st.integers(0, len(whole)))
@@ -53,15 +53,16 @@ def test_cut_anywhere_nothing_is_lost_or_twice(tmp_path_factory, data):
 def test_other_contents_are_refused_and_the_file_stays(tmp_path):
     out = tmp_path / "out.jsonl"
     journal = Journal(out, {"origin": "m"}, STEP)
-    journal.append(ROWS[:STEP])
+    journal.append(map(json.dumps, ROWS[:STEP]))
     journal.close()
     before = journal.path.read_bytes()
-    with pytest.raises(UserError, match="other origin; remove"):
+    with pytest.raises(UserError, match="4 lines of an earlier command, whose origin differed"):
         Journal(out, {"origin": "of something else"}, STEP)
     journal.description.unlink()
-    with pytest.raises(UserError, match="other origin"):
+    with pytest.raises(UserError, match="origin differed"):
         Journal(out, {"origin": "m"}, STEP)
     assert journal.path.read_bytes() == before
+    assert not Journal(out, {"origin": "of something else"}, STEP, overwrite=True).done
 
 
 def test_two_writers_at_once_are_refused(tmp_path):
@@ -74,7 +75,7 @@ def test_two_writers_at_once_are_refused(tmp_path):
 
 def test_a_damaged_line_is_named(tmp_path):
     journal = Journal(tmp_path / "out.jsonl", {}, 1)
-    journal.append(ROWS[:2])
+    journal.append(map(json.dumps, ROWS[:2]))
     journal.close()
     journal.path.write_bytes(journal.path.read_bytes().replace(b'{"n": 1', b'{"n": !'))
     with pytest.raises(UserError, match=r"scoring:2: damaged"):
