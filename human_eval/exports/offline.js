@@ -32,16 +32,14 @@ const asked = (each) => data.fields[each.texts.length]; // criterion -> field ->
 const fields = (each) => Object.assign({}, ...Object.values(asked(each)));
 const complete = (each) => Object.keys(fields(each)).every((field) => state.tasks[each.task]?.answers[field]);
 const answered = () => data.tasks.filter((each) => complete(each) && state.tasks[each.task].submitted);
+const counted = (number) => `${number} comparison${number === 1 ? "" : "s"}`;
+const show = (section) => ["start", "work", "end"].forEach((id) => { at(id).hidden = id !== section; });
 const open = () => parts.filter((part) => !part.hidden && !record(task().task).answers[part.dataset.field]);
 
 function clock() {
   const now = Date.now();
   if (seen !== null && task()) record(task().task).seconds += (now - seen) / 1000;
   seen = document.hidden || at("work").hidden ? null : now;
-}
-
-function show(section) {
-  for (const id of ["start", "work", "end"]) at(id).hidden = id !== section;
 }
 
 function showTask() {
@@ -66,19 +64,14 @@ function showTask() {
   for (const part of parts) part.classList.remove("missing");
   at("heading").textContent = `Comparison ${state.position + 1} of ${data.tasks.length}`;
   at("previous").disabled = state.position === 0;
+  at("progress").max = data.tasks.length;
+  at("progress").value = answered().length;
+  at("answered").textContent = `${answered().length} answered`;
   mark();
-  progress();
   keep();
   scrollTo(0, 0);
   at("heading").focus({ preventScroll: true });
   seen = Date.now();
-}
-
-function progress() {
-  const done = answered().length;
-  at("progress").max = data.tasks.length;
-  at("progress").value = done;
-  at("answered").textContent = `${done} answered`;
 }
 
 function mark(chosen) {
@@ -86,7 +79,8 @@ function mark(chosen) {
   for (const part of parts) part.classList.toggle("current", part === current);
 }
 
-function submit() {
+function submit(event) {
+  event.preventDefault();
   const missing = open();
   for (const part of parts) part.classList.toggle("missing", missing.includes(part));
   if (missing.length) {
@@ -96,11 +90,8 @@ function submit() {
     return;
   }
   record(task().task).submitted ??= new Date().toISOString();
-  clock();
-  if (state.position + 1 < data.tasks.length) {
-    state.position += 1;
-    showTask();
-  } else showEnd();
+  if (state.position + 1 < data.tasks.length) go(state.position + 1);
+  else showEnd();
 }
 
 function showEnd() {
@@ -116,10 +107,6 @@ function showEnd() {
   at("file").textContent = fileName();
   at("copy").value = result();
   at("end-title").focus();
-}
-
-function counted(number) {
-  return `${number} comparison${number === 1 ? "" : "s"}`;
 }
 
 function fileName() {
@@ -148,10 +135,10 @@ function save() {
   setTimeout(() => URL.revokeObjectURL(link.href), 60000);
 }
 
-function previous() {
-  if (state.position === 0) return;
-  clock();
-  state.position -= 1;
+function go(position) {
+  if (position < 0) return;
+  clock(); // the time until now is that of the old task
+  state.position = position;
   showTask();
 }
 
@@ -180,8 +167,8 @@ function press(event) {
     answer(current, input.value);
     mark();
     (document.querySelector(".part.current")?.querySelector("input") ?? input).focus();
-  } else if (event.key === "Enter" && !event.target.matches("button, summary")) submit();
-  else if (key === "p") previous();
+  } else if (event.key === "Enter" && !event.target.matches("button, summary")) submit(event);
+  else if (key === "p") go(state.position - 1);
   else if (key === "d") at("article-box").open = !at("article-box").open;
   else if (key === "c") at("comment").focus();
   else return;
@@ -204,10 +191,7 @@ at("begin").addEventListener("submit", (event) => {
   state.position = Math.max(0, Math.min(state.position | 0, data.tasks.length - 1));
   showTask();
 });
-at("answers").addEventListener("submit", (event) => {
-  event.preventDefault();
-  submit();
-});
+at("answers").addEventListener("submit", submit);
 at("answers").addEventListener("change", (event) => {
   if (event.target.type !== "radio") return;
   answer(event.target.closest(".part"), event.target.value);
@@ -221,12 +205,9 @@ at("comment").addEventListener("input", () => {
   record(task().task).comment = at("comment").value;
   keep();
 });
-at("previous").addEventListener("click", previous);
+at("previous").addEventListener("click", () => go(state.position - 1));
 at("back").addEventListener("click", showTask);
-at("open").addEventListener("click", () => {
-  state.position = data.tasks.findIndex((each) => !answered().includes(each));
-  showTask();
-});
+at("open").addEventListener("click", () => go(data.tasks.findIndex((each) => !answered().includes(each))));
 at("save").addEventListener("click", save);
 document.addEventListener("keydown", press);
 // Before Begin there is nothing new to store, and the state read at load may be stale: a browser under load can deliver
