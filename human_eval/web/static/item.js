@@ -43,9 +43,7 @@ let current = Math.max(0, questions.findIndex((question) => !isAnswered(question
 
 function mark(index) {
   current = index;
-  questions.forEach((question) => question.closest(".question").classList.remove("current"));
   questions.forEach((question, number) => question.classList.toggle("current", number === index));
-  questions[index].closest(".question").classList.add("current");
 }
 
 function go(index) {
@@ -76,10 +74,7 @@ function answer(radio) {
 
 function count() {
   const open = questions.filter((question) => !isAnswered(question)).length;
-  questions.forEach((question) => {
-    question.classList.toggle("answered", isAnswered(question));
-    if (isAnswered(question)) question.removeAttribute("aria-invalid");
-  });
+  questions.filter(isAnswered).forEach((question) => question.removeAttribute("aria-invalid"));
   $("left").textContent = open === 0 ? "" : form.dataset.left.replace("#", open);
 }
 
