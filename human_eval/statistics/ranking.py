@@ -8,11 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 from scipy.stats import rankdata
 
@@ -114,9 +111,12 @@ def bradley_terry(wins: Floats) -> tuple[Floats, Strengths]:
     ``P(i beats j) = 1 / (1 + exp(s_j - s_i))``; a tie is half a win for each.
     """
     fitted = strengths(wins.sum(0))
+    unknown = np.full(len(fitted), np.nan)
 
     def value(weights: Floats) -> Floats:
-        return np.stack([_or_nan(drawn, fitted) for drawn in np.tensordot(weights, wins, axes=1)])
+        drawn = np.tensordot(weights, wins, axes=1)
+        connected = (connected_components(won, connection="strong")[0] == 1 for won in drawn)
+        return np.stack([strengths(won, fitted) if fit else unknown for won, fit in zip(drawn, connected, strict=True)])
 
     return fitted, value
 
@@ -145,23 +145,11 @@ def strengths(wins: Floats, start: Floats | None = None) -> Floats:
     return log_strengths - log_strengths.mean()
 
 
-def _or_nan(wins: Floats, start: Floats) -> Floats:
-    everyone_won = np.count_nonzero(wins) == wins.size - len(wins)  # so all are connected
-    connected = everyone_won or _components(wins, "strong")[0] == 1
-    return strengths(wins, start) if connected else np.full(len(wins), np.nan)
-
-
-def _components(wins: Floats, connection: Literal["weak", "strong"]) -> tuple[int, NDArray[np.int32]]:
-    graph = csr_matrix((wins > 0).astype(np.float64))
-    count, label = connected_components(graph, directed=True, connection=connection)
-    return int(count), label
-
-
 def _apart(wins: Floats, systems: Sequence[str]) -> str:
     """Why comparisons do not join all systems; "" if they do."""
     if len(systems) < 2 or not wins.any():
         return "no comparisons of two systems"
-    count, label = _components(wins, "weak")
+    count, label = connected_components(wins, connection="weak")
     if count == 1:
         return ""
     groups = [", ".join(np.array(systems)[label == group]) for group in range(count)]
@@ -170,7 +158,7 @@ def _apart(wins: Floats, systems: Sequence[str]) -> str:
 
 def _refused(wins: Floats, systems: Sequence[str]) -> str:
     """Why strengths do not exist; "" if they do."""
-    count, label = _components(wins, "strong")
+    count, label = connected_components(wins, connection="strong")
     if count > 1:
         # the component that no other system ever beat
         top = next(group for group in range(count) if not wins[np.ix_(label != group, label == group)].any())
