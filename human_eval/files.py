@@ -150,23 +150,22 @@ def read_study(folder: str | Path) -> Study:
     return study
 
 
-def read_key(path: str | Path) -> StudyKey:
-    """Read a key from its file, or from the folder of a study that contains it. Raises StudyError."""
+def read_key(path: str | Path, study: Study | None = None) -> StudyKey:
+    """Read a key from its file, or from the folder of a study that contains it.
+
+    Raises StudyError, also for a key of another build than ``study``.
+    """
     path = Path(path) / KEY if Path(path).is_dir() else Path(path)
     row = json_object(path, "give the key file that `rlsum human-eval build` wrote", StudyError)
     key = parse(StudyKey, row, str(path))
     for name, task in key.tasks.items():
         if len(task.pair) < 2 or task.expected not in (None, LEFT, RIGHT, NONE):
             raise StudyError(f"{path}: task {name}: less than two systems, or an unknown answer; build the study again")
-    return key
-
-
-def check_key(key: StudyKey, study: Study, where: str) -> None:
-    """Raise StudyError, beginning with ``where``, unless the key belongs to this build of the study."""
-    if key.study != study.id or any(task.id not in key.tasks for task in study.tasks):
+    if study is not None and (key.study != study.id or any(task.id not in key.tasks for task in study.tasks)):
         raise StudyError(
-            f"{where}: the key of another study or build ({key.study}, not {study.id}); give the key of this build"
+            f"{path}: the key of another study or build ({key.study}, not {study.id}); give the key of this build"
         )
+    return key
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from human_eval.collection.responses import Response, read_responses
 from human_eval.design.blinding import naming_tasks
 from human_eval.design.build import pairs_of
 from human_eval.design.checks import passed
-from human_eval.files import check_key, read_key, read_study
+from human_eval.files import read_key, read_study
 from human_eval.formatting import counted
 from human_eval.marks import length, parsed
 from human_eval.statistics.votes import CheckResult, MarkedText, Score, Vote, Votes
@@ -26,8 +26,8 @@ def read_votes(study_folder: Path, judgments: Path, key_path: Path) -> Votes:
 
     Raises StudyError for an invalid file or the key of another study.
     """
-    study, key = read_study(study_folder), read_key(key_path)
-    check_key(key, study, str(key_path))
+    study = read_study(study_folder)
+    key = read_key(key_path, study)
     responses = read_responses(judgments, study)
     votes = unblind(study, key, responses)
     if study.training is None:

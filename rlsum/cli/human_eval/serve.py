@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from human_eval.collection.store import ResponseStore
-from human_eval.files import check_key, read_key, read_study
+from human_eval.files import read_key, read_study
 from human_eval.formatting import counted
 from human_eval.study import Study
 from rlsum.cli.human_eval import Database, StudyFolder, checked_names, database_path
@@ -84,19 +84,16 @@ def serve(
     for option, url in (("--completion-url", completion_url), ("--return-url", return_url)):
         if url and not url.startswith(("https://", "http://")):
             raise UserError(f"{option} {url}: expected an address that begins with https:// or http://")
-    if show_verdicts and key is None:
-        raise UserError("--show-verdicts: only the key names the systems; add --key")
-    if plan is not None and key is None:
-        raise UserError("--plan: only the key names the systems, without which there is no verdict; add --key")
-    secret_key = None if key is None else read_key(key)
+    for option, given in (("--show-verdicts", show_verdicts), ("--plan", plan)):
+        if given and key is None:
+            raise UserError(f"{option}: only the key names the systems, without which there is no verdict; add --key")
+    secret_key = None if key is None else read_key(key, blind)
     settings = None
     if plan is not None:
         from human_eval.planning.plan import settings_of
         from rlsum.evaluation.statistics import RESAMPLES
 
         settings = settings_of(plan, RESAMPLES, seed=0)
-    if secret_key is not None:
-        check_key(secret_key, blind, f"--key {key}")
     bound = server.bind(host, port)
     store = ResponseStore(path, blind, lease=lease * 3600)
     _check_namesakes(judges, names, store)
@@ -199,13 +196,10 @@ def _check_namesakes(judges: str, names: list[str], store: ResponseStore) -> Non
 
 def _print(links: Links, study: Study) -> None:
     tasks, booklets = counted(len(study.tasks), "task"), counted(len(study.booklets), "booklet")
-    typer.echo(f"{study.title}: {tasks} in {booklets}, one booklet per judge\n")
-    typer.echo("Personal links, one per judge:")
+    typer.echo(f"{study.title}: {tasks} in {booklets}, one booklet per judge\n\nPersonal links, one per judge:")
     for judge, link in links.judges.items():
         typer.echo(f"  {judge}  {link}")
     if len(links.judges) > len(study.booklets):
         typer.echo(f"{counted(len(links.judges), 'judge')}, {booklets}: the last judges to come get none")
-    typer.echo("\nA link for everyone (panels add PROLIFIC_PID or participant):")
-    typer.echo(f"  {links.everyone}")
-    typer.echo("\nThe secret admin link (progress, agreement, pause, export):")
-    typer.echo(f"  {links.admin}")
+    typer.echo(f"\nA link for everyone (panels add PROLIFIC_PID or participant):\n  {links.everyone}")
+    typer.echo(f"\nThe secret admin link (progress, agreement, pause, export):\n  {links.admin}")
