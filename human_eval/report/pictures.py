@@ -36,9 +36,8 @@ def preferences_picture(analysis: Analysis) -> Picture:
             axes.plot(100 * half.share, y, "o", color=colour, markersize=7)
             labels.append(f"{outcome.criterion}\n{versus((short_name(first), short_name(second)))}")
         axes.set_yticks(range(len(outcomes)), labels)
-        axes.set_ylim(-0.6, len(outcomes) - 0.4)
-        axes.set_xlim(0, 100)
-        axes.set_xlabel(f"{VOTES}; of graded answers, 0 and 100 are the largest differences" if graded else VOTES)
+        label = f"{VOTES}; of graded answers, 0 and 100 are the largest differences" if graded else VOTES
+        axes.set(xlim=(0, 100), ylim=(-0.6, len(outcomes) - 0.4), xlabel=label)
         axes.grid(axis="y", visible=False)
 
     return drawn(
@@ -74,13 +73,9 @@ def power_picture(plan: StudyPlan) -> Picture:
             colour, line = COLOURS[number % len(COLOURS)], LINES[number // len(COLOURS)]
             axes.plot(curve.items, [100 * power for power in curve.power], line, marker=".", color=colour, label=label)
         axes.plot([float(design.items or 0)], [100 * plan.power], "D", color=INKS[mode], label="the plan")
-        axes.set_xscale("log")
-        ticks = plan.curves[0].items
-        axes.set_xticks(ticks, [str(tick) for tick in ticks])
+        axes.set(xscale="log", ylim=(0, 102), xlabel="items", ylabel="power, %")
+        axes.set_xticks(plan.curves[0].items, map(str, plan.curves[0].items))
         axes.minorticks_off()
-        axes.set_ylim(0, 102)
-        axes.set_xlabel("items")
-        axes.set_ylabel("power, %")
         if plan.outlooks:  # long names would hide curves
             title = f"scenario: items for a power of {design.power:.0%}"
             figure.legend(loc="outside lower left", ncols=2, frameon=False, title=title, alignment="left")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlsum.explain import layout
-from rlsum.explain.layout import BAR, CELL, FONT, LINE, Band, FlowLayout, Node, cosine_text, short
+from rlsum.explain.layout import BAR, CELL, FONT, LINE, Band, Node, cosine_text, short
 from rlsum.pages import fonts
 from rlsum.pages.templates import render
 
@@ -78,7 +78,9 @@ def _canvas(explanation: Explanation, width: float, height: float, theme: str) -
 def _flow_figure(explanation: Explanation, theme: str) -> Figure:
     flow = layout.flow_layout(explanation)
     figure, axes = _canvas(explanation, flow.width, flow.height, theme)
-    _headings(axes, flow, theme)
+    style: dict[str, Any] = {"fontsize": 12 * POINT, "color": SOFT[theme], "style": "italic", "va": "center"}
+    axes.text(flow.candidate[0].x - 6, 4, "candidate", ha="right", **style)
+    axes.text(flow.reference[0].x + 6, 4, "reference", ha="left", **style)
     for band in reversed(flow.bands):  # the lightest on top
         _draw_band(axes, band)
     for band in flow.bands:
@@ -90,12 +92,6 @@ def _flow_figure(explanation: Explanation, theme: str) -> Figure:
         for node in nodes:
             _draw_node(axes, node, side, theme)
     return figure
-
-
-def _headings(axes: Axes, flow: FlowLayout, theme: str) -> None:
-    style: dict[str, Any] = {"fontsize": 12 * POINT, "color": SOFT[theme], "style": "italic", "va": "center"}
-    axes.text(flow.candidate[0].x - 6, 4, "candidate", ha="right", **style)
-    axes.text(flow.reference[0].x + 6, 4, "reference", ha="left", **style)
 
 
 def _draw_band(axes: Axes, band: Band) -> None:

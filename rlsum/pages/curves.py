@@ -87,18 +87,11 @@ def _draw(axes: Axes, panel: Panel) -> None:
         width = max(1, len(curve.steps) // 20) if curve.smooth else 1
         if width > 1 and not curve.dashed:
             axes.plot(curve.steps, curve.values, color=curve.colour, alpha=0.18, linewidth=0.7)
-        axes.plot(
-            curve.steps,
-            smoothed(curve.values, width),
-            color=curve.colour,
-            linestyle="--" if curve.dashed else "-",
-            marker="." if len(curve.steps) <= 30 else None,
-            label=curve.label,
-        )
+        line, marker = "--" if curve.dashed else "-", "." if len(curve.steps) <= 30 else None
+        values = smoothed(curve.values, width)
+        axes.plot(curve.steps, values, line, marker=marker, color=curve.colour, label=curve.label)
     axes.set_title(short_name(panel.title), loc="left")
-    axes.set_xlabel(panel.across)
-    axes.set_xscale(panel.scales[0])
-    axes.set_yscale(panel.scales[1])
+    axes.set(xlabel=panel.across, xscale=panel.scales[0], yscale=panel.scales[1])
     if panel.span is not None:
         axes.set_ylim(*panel.span)
 
