@@ -16,15 +16,13 @@ def main() -> None:
     from rlsum.cli.app import USER_ERRORS, app
 
     try:
-        app()
+        app()  # ends the process
     except USER_ERRORS as error:
-        print(f"rlsum: {error}", file=sys.stderr)
-        sys.exit(2)
+        reason: str | None = str(error)
     except OSError as error:
         if error.filename is None:
             raise
-        print(f"rlsum: {error.filename}: {error.strerror}", file=sys.stderr)
-        sys.exit(2)
+        reason = f"{error.filename}: {error.strerror}"
     except ModuleNotFoundError as error:
         from rewards.errors import missing_package  # not before it is known that this package is ours
 
@@ -33,8 +31,8 @@ def main() -> None:
             raise
         if reason.endswith("[contextual]'"):  # the commands that train need more
             reason = reason.replace("contextual", "train")
-        print(f"rlsum: {reason}", file=sys.stderr)
-        sys.exit(2)
+    print(f"rlsum: {reason}", file=sys.stderr)
+    sys.exit(2)
 
 
 def _notice_foreign_packages() -> None:
