@@ -54,6 +54,7 @@ def fit_metric(
     rlsum evaluate outputs.jsonl --metrics 'rouge-l, learned(path=runs/metric)'
     """
     from rewards.embedding.learned import check_learnable, learned
+    from rlsum.metric_fitting.examples import check_varied, drawn, held_out
     from rlsum.metric_fitting.fitting import check_folder, check_scorable, fit, scored
     from rlsum.metric_fitting.training import FitOptions
 
@@ -61,7 +62,14 @@ def fit_metric(
     start = check_learnable(spec)
     check_folder(out)
     options = FitOptions(epochs, batch_size, learning_rate, patience, seed, scale)
-    training, validation, tested = _examples(data, valid or [], test or [], score, groups, limit, holdout, seed)
+    training = drawn(_read(data, score, groups), limit, seed)
+    training, validation = (training, _read(valid, score, groups)) if valid else held_out(training, holdout, seed)
+    tested = _read(test, score, groups) if test else []
+    for part, pool in (("training", training), ("validation", validation), ("test", tested)):
+        if pool or part != "test":
+            check_varied(part, pool)
+    _warn_if_shared("--valid", validation if valid else [], training)
+    _warn_if_shared("--test", tested, training)
     typer.echo(f"{len(training):,} judgments to train on, {len(validation):,} to validate, {len(tested):,} to test")
     check_scorable(start, tested)
     before = scored(start, tested)
@@ -81,44 +89,28 @@ def fit_metric(
     typer.echo(reward.signature)
 
 
-def _examples(
-    data: list[str],
-    valid: list[str],
-    test: list[str],
-    score: str,
-    groups: str,
-    limit: int | None,
-    holdout: float,
-    seed: int,
-) -> tuple[list[JudgedExample], list[JudgedExample], list[JudgedExample]]:
-    """Training, validation and test judgments. Prints what is left out and warns of texts shared with training."""
+def _read(sources: list[str], score: str, groups: str) -> list[JudgedExample]:
+    """The judgments of some groups with a human score. Prints what is left out."""
     from rlsum.judgments.registry import load
-    from rlsum.metric_fitting.examples import check_varied, drawn, examples, held_out
+    from rlsum.metric_fitting.examples import examples
 
-    def read(sources: list[str]) -> list[JudgedExample]:
-        loaded = [load(source) for source in sources]
-        rows = [row for judgments in loaded for row in judgments.rows]
-        for judgments in loaded:
-            for reason, count in judgments.left_out.items():
-                typer.echo(f"{judgments.name}: left out {count:,} {reason}")
-        pool = examples(rows, score, groups)
-        if len(pool) < len(rows):
-            counts = f"{len(rows) - len(pool):,} of {len(rows):,}"
-            typer.echo(f"{', '.join(sources)}: left out {counts}, of other groups or without {score!r}")
-        return pool
+    loaded = [load(source) for source in sources]
+    rows = [row for judgments in loaded for row in judgments.rows]
+    for judgments in loaded:
+        for reason, count in judgments.left_out.items():
+            typer.echo(f"{judgments.name}: left out {count:,} {reason}")
+    pool = examples(rows, score, groups)
+    if len(pool) < len(rows):
+        counts = f"{len(rows) - len(pool):,} of {len(rows):,}"
+        typer.echo(f"{', '.join(sources)}: left out {counts}, of other groups or without {score!r}")
+    return pool
 
-    training = drawn(read(data), limit, seed)
-    training, validation = (training, read(valid)) if valid else held_out(training, holdout, seed)
-    tested = read(test) if test else []
-    for part, pool in (("training", training), ("validation", validation), ("test", tested)):
-        if pool or part != "test":
-            check_varied(part, pool)
+
+def _warn_if_shared(option: str, pool: list[JudgedExample], training: list[JudgedExample]) -> None:
     known = {(example.candidate, example.references) for example in training}
-    for option, pool in (("--valid", validation if valid else []), ("--test", tested)):
-        shared = sum((example.candidate, example.references) in known for example in pool)
-        if shared:
-            typer.echo(f"{option}: {shared:,} of {len(pool):,} pairs of texts are also in the training data", err=True)
-    return training, validation, tested
+    shared = sum((example.candidate, example.references) in known for example in pool)
+    if shared:
+        typer.echo(f"{option}: {shared:,} of {len(pool):,} pairs of texts are also in the training data", err=True)
 
 
 def _line(validation: EpochValidation, best: bool) -> str:
