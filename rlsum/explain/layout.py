@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
     from rewards.explain import ExplainedItem, Explanation
 
@@ -57,7 +59,7 @@ class Band:
     distance: float
     source: int
     target: int
-    label: tuple[float, float] | None
+    label: tuple[float, float] | None = None
 
     def at(self, t: float) -> tuple[float, float]:
         """The point at ``t`` in [0, 1] of the middle line, a cubic curve that is level at both ends."""
@@ -109,21 +111,13 @@ def matrix_layout(explanation: Explanation) -> MatrixLayout:
     sides = explanation.candidate, explanation.reference
     left, top = (20 + max(width_of(short(item.text)) for item in side) for side in sides)
     best_of_row, best_of_column = values.argmax(axis=1), values.argmax(axis=0)
-    cells = tuple(
-        Cosine(
-            row,
-            column,
-            left + column * CELL,
-            top + row * CELL,
-            float(values[row, column]),
-            min(abs(float(values[row, column])), 1.0),
-            cosines and bool(best_of_row[row] == column or best_of_column[column] == row),
-        )
-        for row in range(rows)
-        for column in range(columns)
-    )
+    cells = []
+    for (row, column), value in np.ndenumerate(values):
+        best = cosines and bool(best_of_row[row] == column or best_of_column[column] == row)
+        place = left + column * CELL, top + row * CELL
+        cells.append(Cosine(row, column, *place, float(value), min(abs(float(value)), 1.0), best))
     width, height = max(440.0, left + columns * CELL + top), top + rows * CELL + MARGIN
-    return MatrixLayout(width, height, left, top, cosines and max(rows, columns) <= NUMBERED, cells)
+    return MatrixLayout(width, height, left, top, cosines and max(rows, columns) <= NUMBERED, tuple(cells))
 
 
 def flow_layout(explanation: Explanation) -> FlowLayout:
@@ -213,16 +207,14 @@ def _bands(explanation: Explanation, left: list[Node], right: list[Node], scale:
     starts = _stacked([(i, right[j].bar_y) for i, j, _, _ in flows], left, widths)
     ends = _stacked([(j, left[i].bar_y) for i, j, _, _ in flows], right, widths)
     bands: list[Band] = []
-    taken: list[tuple[float, float]] = []
     for k, (i, j, weight, distance) in enumerate(flows):
         kinds = {left[i].item.kind, right[j].item.kind}
         kind = "mixed" if len(kinds) == 2 else kinds.pop()
         start, end = (left[i].x + BAR, starts[k]), (right[j].x - BAR, ends[k])
-        band = Band(kind, start, end, widths[k], weight, distance, i, j, None)
-        label = next((point for point in map(band.at, LABEL_POSITIONS) if _free(point, taken)), None)
-        if label is not None:
-            taken.append(label)
-        bands.append(replace(band, label=label))
+        band = Band(kind, start, end, widths[k], weight, distance, i, j)
+        taken = [other.label for other in bands if other.label]
+        free = (point for point in map(band.at, LABEL_POSITIONS) if _is_free(point, taken))
+        bands.append(replace(band, label=next(free, None)))
     return bands
 
 
@@ -236,5 +228,5 @@ def _stacked(ends: Sequence[tuple[int, float]], nodes: Sequence[Node], widths: S
     return middles
 
 
-def _free(point: tuple[float, float], taken: Sequence[tuple[float, float]]) -> bool:
+def _is_free(point: tuple[float, float], taken: Sequence[tuple[float, float]]) -> bool:
     return all(abs(point[0] - x) >= LABEL[0] or abs(point[1] - y) >= LABEL[1] for x, y in taken)
