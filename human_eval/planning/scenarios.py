@@ -42,9 +42,7 @@ def read_scenarios(path: Path, assumptions: Assumptions, judges: int) -> tuple[S
     ``assumptions`` and ``judges`` replace empty cells and missing columns.
     Raises UserError naming the row (as a spreadsheet numbers it), the column and the invalid value.
     """
-    (_, names), *rows = _table(path)
-    header = [name.lower() for name in names]
-    _check_header(path, header)
+    header, rows = _table(path)
     if not 1 <= len(rows) <= MOST:
         raise UserError(
             f"--assumptions {path}: {counted(len(rows), 'row')} below the header; give one row per scenario, up to "
@@ -72,8 +70,8 @@ def check_range(where: str, name: str, value: float) -> None:
         raise UserError(f"{where}: expected {expected}")
 
 
-def _table(path: Path) -> list[tuple[int, list[str]]]:
-    """The non-empty rows, header first, each with its number in a spreadsheet."""
+def _table(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """The header in lower case, and the other rows that are not empty, each with its number in a spreadsheet."""
     try:
         text = bytes_of(path).decode("utf-8-sig")
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text))
@@ -87,10 +85,7 @@ def _table(path: Path) -> list[tuple[int, list[str]]]:
         raise UserError(
             f"--assumptions {path}: empty; give a header with some of {', '.join(COLUMNS)} and one row per scenario"
         )
-    return rows
-
-
-def _check_header(path: Path, header: list[str]) -> None:
+    header = [name.lower() for name in rows[0][1]]
     for name in header:
         if name not in COLUMNS:
             raise UserError(f"--assumptions {path}: unknown column {name!r}; the columns are {', '.join(COLUMNS)}")
@@ -98,6 +93,7 @@ def _check_header(path: Path, header: list[str]) -> None:
             raise UserError(f"--assumptions {path}: duplicate column {name}; keep one")
     if header == [NAME]:
         raise UserError(f"--assumptions {path}: no column with assumptions; add one or more of {', '.join(RANGES)}")
+    return header, rows[1:]
 
 
 def _scenario(where: str, row: Mapping[str, str], assumptions: Assumptions, judges: int) -> Scenario:
