@@ -8,7 +8,7 @@ interval of a level contains one half if and only if the test does not reject at
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -44,11 +44,6 @@ class Preference:
     second: int
     naive_p: float
     reason: str = ""
-
-    def turned(self) -> Preference:
-        """The preference for the first system."""
-        share, low, high = 1 - self.share, 1 - self.high, 1 - self.low
-        return replace(self, share=share, low=low, high=high, first=self.second, second=self.first)
 
 
 def preference(
