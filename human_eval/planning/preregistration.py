@@ -12,7 +12,7 @@ from human_eval.planning.plan import PlannedDesign, ScenarioPower, StudyPlan
 from human_eval.planning.recruitment import in_words
 from human_eval.statistics.analysis import LIKE_THESE, THESE, About
 from rlsum.pages.markdown import to_markdown
-from rlsum.pages.table import Cell, Table
+from rlsum.pages.table import Table, text_table
 
 WIDTH = 100  # characters per line
 TESTS: Mapping[About, str] = {
@@ -110,23 +110,16 @@ def _in_points(plan: StudyPlan) -> str:
 def scenario_table(plan: StudyPlan) -> Table:
     """One row a scenario: its assumptions, the items it needs, and the power of the planned items."""
     design = plan.design
-    rows = tuple(
-        (
-            Cell(outlook.scenario.name),
-            Cell(percentage(outlook.scenario.assumptions.preference)),
-            Cell(percentage(outlook.scenario.assumptions.ties)),
-            Cell(f"{outlook.scenario.assumptions.correlation:.2f}"),
-            Cell(f"{outlook.scenario.assumptions.spread:.2f}"),
-            Cell(f"{outlook.scenario.judges:,}"),
-            Cell(needed(outlook, design.power)),
-            Cell(f"{outlook.power:.0%}"),
-        )
-        for outlook in plan.outlooks
-    )
-    assumed = ("scenario", "preference", "ties", "correlation", "spread", "judges")
-    header = (*assumed, f"items for a power of {design.power:.0%}")
-    notes = (f"The study is planned for the first row, {plan.outlooks[0].scenario.name}.",)
-    return Table("Scenarios", (*header, f"power with {counted(design.items or 0, 'item')}"), rows, notes)
+    rows = []
+    for outlook in plan.outlooks:
+        assumed, judges = outlook.scenario.assumptions, f"{outlook.scenario.judges:,}"
+        shares = percentage(assumed.preference), percentage(assumed.ties)
+        others = f"{assumed.correlation:.2f}", f"{assumed.spread:.2f}", judges, needed(outlook, design.power)
+        rows.append((outlook.scenario.name, *shares, *others, f"{outlook.power:.0%}"))
+    columns = ("scenario", "preference", "ties", "correlation", "spread", "judges")
+    header = (*columns, f"items for a power of {design.power:.0%}", f"power with {counted(design.items or 0, 'item')}")
+    note = f"The study is planned for the first row, {plan.outlooks[0].scenario.name}."
+    return text_table("Scenarios", header, rows, [note])
 
 
 def needed(outlook: ScenarioPower, power: float) -> str:

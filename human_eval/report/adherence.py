@@ -12,7 +12,7 @@ from human_eval.formatting import counted, spread
 from human_eval.statistics.analysis import THESE, Analysis, Planned
 from human_eval.statistics.votes import Votes
 from human_eval.study import Pair
-from rlsum.pages.table import Cell, Table
+from rlsum.pages.table import Cell, Table, text_table
 
 
 @dataclass(frozen=True)
@@ -81,11 +81,9 @@ def _stopped(fewer: int, more: int) -> str:
 
 def plan_table(analysis: Analysis) -> Table:
     """Planned and happened, one row a line of the plan."""
-    rows = tuple(
-        (Cell(line.name), Cell(line.planned), Cell(line.happened, mark=not line.as_planned))
-        for line in adherence(analysis)
-    )
-    return Table("The plan and the study", ("", "planned", "happened"), rows, ("Bold: not as planned.",))
+    lines = adherence(analysis)
+    rows = ((line.name, line.planned, Cell(line.happened, mark=not line.as_planned)) for line in lines)
+    return text_table("The plan and the study", ("", "planned", "happened"), rows, ["Bold: not as planned."])
 
 
 def deviations(analysis: Analysis) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 from human_eval.formatting import versus
 from human_eval.statistics.analysis import Analysis
 from human_eval.statistics.errors import ALL, ErrorDifference, Errors, Estimate
-from rlsum.pages.table import DASH, UNDEFINED, Cell, Table, p_text, p_words
+from rlsum.pages.table import DASH, UNDEFINED, Cell, Table, p_text, p_words, text_table
 
 UNIT = "errors per 100 words"
 
@@ -63,58 +63,36 @@ def _rates(found: Errors) -> Table:
     systems = list(dict.fromkeys(row.system for row in found.rates))
     by_name = {(row.category, row.system): row for row in found.rates}
     header = ("error", *(f"{system}: {what}" for system in systems for what in ("per 100 words", "% of summaries")))
-    rows = tuple(
-        (
-            Cell(category),
-            *(
-                cell
-                for system in systems
-                for cell in (
-                    _cell(by_name[category, system].rate, 1),
-                    _cell(by_name[category, system].share, 100, most=100),
-                )
-            ),
-        )
-        for category in dict.fromkeys(row.category for row in found.rates)
-    )
-    reasons = dict.fromkeys(
-        f"No interval: {each.reason}." for row in found.rates for each in (row.rate,) if each.reason
-    )
+    rows = []
+    for category in dict.fromkeys(row.category for row in found.rates):
+        both = [(by_name[category, system].rate, by_name[category, system].share) for system in systems]
+        cells = (cell for rate, share in both for cell in (_cell(rate, 1), _cell(share, 100, most=100)))
+        rows.append((Cell(category), *cells))
+    reasons = dict.fromkeys(f"No interval: {row.rate.reason}." for row in found.rates if row.rate.reason)
     note = "Means over summaries with equal weight for items; 95% intervals take items and judges as random."
-    return Table("Errors that judges marked", header, rows, (note, *reasons))
+    return text_table("Errors that judges marked", header, rows, (note, *reasons))
 
 
 def _differences(found: Errors, alpha: float) -> Table:
-    rows = tuple(
-        (
-            Cell(row.category),
-            Cell(versus(row.pair)),
-            _cell(row.difference, 1, sign="+", mark=row.p_holm <= alpha),
-            Cell(UNDEFINED if math.isnan(row.p_holm) else p_text(row.p_holm)),
-        )
-        for row in found.differences
-    )
+    rows = []
+    for row in found.differences:
+        difference = _cell(row.difference, 1, sign="+", mark=row.p_holm <= alpha)
+        rows.append((row.category, versus(row.pair), difference, p_text(row.p_holm)))
     note = (
         "Of the two summaries that a judge saw together; items and judges as random. Holm's correction over pairs for "
         "all errors, and over pairs and categories for the others, which are exploratory. Bold: detected."
     )
     header = ("error", "first / second", "per 100 words, second minus first", "p (Holm)")
-    return Table("Which system has more errors?", header, rows, (note,))
+    return text_table("Which system has more errors?", header, rows, [note])
 
 
 def _agreement(found: Errors) -> Table:
-    rows = tuple(
-        (
-            Cell(name),
-            Cell(
-                UNDEFINED if math.isnan(each.value) else f"{each.value:.2f}", each.reason or _span(each.low, each.high)
-            ),
-            Cell(f"{each.n:,}"),
-        )
-        for name, each in found.agreement.items()
-    )
+    rows = []
+    for name, each in found.agreement.items():
+        value = UNDEFINED if math.isnan(each.value) else f"{each.value:.2f}"
+        rows.append((name, Cell(value, each.reason or _span(each.low, each.high)), f"{each.n:,}"))
     note = "F1 of marked characters, over pairs of judges (n: summaries); Krippendorff's alpha of words (n: words)."
-    return Table("Do the judges mark the same words?", ("", "agreement", "n"), rows, (note,))
+    return text_table("Do the judges mark the same words?", ("", "agreement", "n"), rows, [note])
 
 
 def _cell(found: Estimate, scale: float, sign: str = "", mark: bool = False, most: float = math.inf) -> Cell:
@@ -125,6 +103,6 @@ def _cell(found: Estimate, scale: float, sign: str = "", mark: bool = False, mos
 
 
 def _span(low: float, high: float) -> str:
-    return (
-        "no interval" if math.isnan(low) else f"{low:.2f}{DASH}{high:.2f}" if low >= 0 else f"{low:.2f} to {high:.2f}"
-    )
+    if math.isnan(low):
+        return "no interval"
+    return f"{low:.2f}{DASH if low >= 0 else ' to '}{high:.2f}"

@@ -15,7 +15,7 @@ from human_eval.statistics.control_variate import ControlVariate
 from human_eval.statistics.preference import Preference
 from human_eval.statistics.ranking import SystemRanking
 from rlsum.evaluation.agreement import Agreement
-from rlsum.pages.table import DASH, UNDEFINED, Cell, Table, p_text, p_words
+from rlsum.pages.table import DASH, UNDEFINED, Cell, Row, Table, p_text, p_words, text_table
 
 AGREEMENTS = {
     "alpha": "Krippendorff's alpha (ordinal)",
@@ -34,23 +34,17 @@ def verdict_table(analysis: Analysis) -> Table:
     rows = []
     for outcome in analysis.outcomes:
         half, random = outcome.half, outcome.random_judges
-        rows.append(
-            _row(
-                outcome.criterion,
-                versus(outcome.pair),
-                number(half.share, outcome.points) if half.items else UNDEFINED,
-                *_verdict_cells(outcome.these, half.p, outcome.preferred(alpha), outcome.points),
-                *_verdict_cells(outcome.alike, random.p, outcome.preferred_by_others(alpha), outcome.points),
-                f"{half.items:,} / {random.judges:,}",
-                f"{half.first:,} / {half.tied:,} / {half.second:,}",
-            )
-        )
+        share = number(half.share, outcome.points) if half.items else UNDEFINED
+        these = _verdict_cells(outcome.these, half.p, outcome.preferred(alpha), outcome.points)
+        alike = _verdict_cells(outcome.alike, random.p, outcome.preferred_by_others(alpha), outcome.points)
+        counts = f"{half.items:,} / {random.judges:,}", f"{half.first:,} / {half.tied:,} / {half.second:,}"
+        rows.append((outcome.criterion, versus(outcome.pair), share, *these, *alike, *counts))
     second = share_of_the_second({outcome.points for outcome in analysis.outcomes})
     header = ("criterion", "first / second", second, "these judges prefer", "p (Holm)")
     others = ("judges like these prefer", "p (Holm)", "items / judges", "votes: first / neither / second")
     together = "simultaneous" if len(rows) > 1 else f"{1 - alpha:.0%}"
     note = f"Below each answer: the {together} interval of the {second.replace(', %', ', in percent')}."
-    return Table("Verdict", (*header, *others), tuple(rows), (note,))
+    return text_table("Verdict", (*header, *others), rows, [note])
 
 
 def _verdict_cells(verdict: Verdict, p: float, preferred: str | None, points: float) -> tuple[Cell, Cell]:
@@ -67,9 +61,9 @@ def sensitivity_table(analysis: Analysis) -> Table:
     rows = []
     for outcome, full in zip(analysis.outcomes, analysis.everyone or analysis.outcomes, strict=True):
         choices = (outcome.half, outcome.dropped, full.half)
-        tests = [cell for choice in choices for cell in (share_cell(choice, outcome.points), p_text(choice.p))]
+        tests = [cell for row in choices for cell in (share_cell(row, outcome.points), Cell(p_text(row.p)))]
         naive = "< 0.0001" if outcome.half.naive_p < 1e-4 else p_text(outcome.half.naive_p)
-        rows.append(_row(outcome.criterion, versus(outcome.pair), *tests, naive))
+        rows.append((Cell(outcome.criterion), Cell(versus(outcome.pair)), *tests, Cell(naive)))
     unit = "" if any(outcome.points for outcome in analysis.outcomes) else ", %"
     columns = (f"ties half{unit}", "p", f"ties dropped{unit}", "p", f"all judges{unit}", "p")
     header = ("criterion", "first / second", *columns)
@@ -77,26 +71,26 @@ def sensitivity_table(analysis: Analysis) -> Table:
         "p before Holm's correction. Naive: the binomial test on pooled untied votes. It assumes independent votes, "
         "rejects equality too often and is shown for comparison only."
     )
-    return Table("Under other choices", (*header, "p, naive"), tuple(rows), (note,))
+    return text_table("Under other choices", (*header, "p, naive"), rows, [note])
 
 
 def agreement_table(analysis: Analysis) -> Table:
     """One row a criterion and pair, one column a measure of agreement."""
-    rows = []
+    rows: list[Row] = []
     notes: dict[str, None] = {}  # each once
     for (criterion, pair), measures in analysis.agreement.items():
         cells = [agreement_cell(measures[name], 100 if name == "pairwise" else 1) for name in AGREEMENTS]
-        rows.append(_row(criterion, versus(pair), *cells, f"{measures['alpha'].n:,}"))
+        rows.append((criterion, versus(pair), *cells, f"{measures['alpha'].n:,}"))
         reasons = [measure.reason for measure in measures.values() if measure.reason]
         notes |= dict.fromkeys(f"{criterion}, {' and '.join(pair)}: {reason}" for reason in reasons)
     header = ("criterion", "first / second", *AGREEMENTS.values(), "comparisons")
-    return Table("Do the judges agree?", header, tuple(rows), tuple(notes))
+    return text_table("Do the judges agree?", header, rows, notes)
 
 
 def ranking_table(criterion: str, ranking: SystemRanking) -> Table:
     """One row a system, in the order of the estimates."""
-    rows = tuple(
-        _row(
+    rows = (
+        (
             row.system,
             Cell(f"{row.strength:+.2f}", _span(row.low, row.high, "+.2f", " to ")),
             _number(100 * row.share, ".1f"),
@@ -107,7 +101,7 @@ def ranking_table(criterion: str, ranking: SystemRanking) -> Table:
     strength, model = ("points, mean 0", "Scheffe") if ranking.points else ("log-strength", "Bradley-Terry")
     header = ("system", strength, "expected to win, %", "rank, 95%")
     note = "In the order of the estimates, which the tests need not support. Intervals resample items, not judges."
-    return Table(f"Ranking ({model}): {criterion}", header, rows, tuple(filter(None, (note, ranking.reason))))
+    return text_table(f"Ranking ({model}): {criterion}", header, rows, filter(None, (note, ranking.reason)))
 
 
 def scores_table(analysis: Analysis) -> Table:
@@ -116,31 +110,23 @@ def scores_table(analysis: Analysis) -> Table:
         (row.criterion, row.system): Cell(f"{row.mean:.2f}", _span(row.low, row.high, ".2f", " to "))
         for row in analysis.scores
     }
-    systems = analysis.votes.systems
-    rows = tuple(
-        _row(criterion, *(cells.get((criterion, system), Cell(UNDEFINED)) for system in systems))
-        for criterion in dict.fromkeys(criterion for criterion, _ in cells)
-    )
+    systems, criteria = analysis.votes.systems, dict.fromkeys(criterion for criterion, _ in cells)
+    rows = ((name, *(cells.get((name, system), UNDEFINED) for system in systems)) for name in criteria)
     note = (
         "Means of ratings, of ranks (1 is the best), or of 1 for the best and -1 for the worst. Intervals resample "
         "items. Differences are tested within the answers of each judge, not between these means."
     )
-    return Table("What each system got", ("criterion", *systems), rows, (note,))
+    return text_table("What each system got", ("criterion", *systems), rows, [note])
 
 
 def bad_table(analysis: Analysis) -> Table:
     """How often both texts are bad, one row a criterion and pair."""
-    rows = tuple(
-        _row(
-            row.criterion,
-            versus(row.pair),
-            Cell(f"{100 * row.share:.1f}", _range(row.low, row.high, 0)),
-            f"{row.items}",
-        )
+    rows = (
+        (row.criterion, versus(row.pair), Cell(f"{100 * row.share:.1f}", _range(row.low, row.high, 0)), f"{row.items}")
         for row in analysis.bad
     )
     note = "Such an answer counts as no difference. Intervals resample items."
-    return Table("Both are bad", ("criterion", "first / second", "of the answers, %", "items"), rows, (note,))
+    return text_table("Both are bad", ("criterion", "first / second", "of the answers, %", "items"), rows, [note])
 
 
 def effects_table(analysis: Analysis) -> Table:
@@ -148,55 +134,50 @@ def effects_table(analysis: Analysis) -> Table:
     rows = []
     for criterion, order in analysis.order.items():
         length = analysis.length[criterion]
-        rows.append(_row(criterion, share_cell(order), p_text(order.p), share_cell(length), p_text(length.p)))
+        rows.append((criterion, share_cell(order), p_text(order.p), share_cell(length), p_text(length.p)))
     note = (
         f"50% is no effect. {MARKED} Length is an association, not a cause: the better system may write longer texts."
     )
     header = ("criterion", f"{analysis.votes.earlier} chosen, %", "p", "longer text chosen, %", "p")
-    return Table("Sides and length", header, tuple(rows), (note,))
+    return text_table("Sides and length", header, rows, [note])
 
 
 def judges_table(analysis: Analysis) -> Table:
     """One row a judge."""
     out = {row.judge: f"left out: {row.reason}" for row in analysis.excluded}
     pairs, points = analysis.votes.pairs, analysis.votes.kind(analysis.shown).points
-    rows = tuple(
-        _row(
-            Cell(audit.judge, out.get(audit.judge, "")),
-            f"{audit.tasks:,}",
-            *(_number(100 * share, ".0f") for share in (audit.agreement, audit.left, audit.tied)),
-            _number(audit.seconds, ".0f"),
-            f"{audit.failed} of {audit.checks}",
-            *(_amount(shares[pair], points) for pair in pairs for shares in (audit.own, audit.without)),
-        )
-        for audit in analysis.judges
-    )
-    shares = tuple(
+    rows: list[Row] = []
+    for audit in analysis.judges:
+        percents = (_number(100 * share, ".0f") for share in (audit.agreement, audit.left, audit.tied))
+        shares = (_amount(of[pair], points) for pair in pairs for of in (audit.own, audit.without))
+        numbers = (*percents, _number(audit.seconds, ".0f"), f"{audit.failed} of {audit.checks}", *shares)
+        rows.append((Cell(audit.judge, out.get(audit.judge, "")), f"{audit.tasks:,}", *numbers))
+    columns = (
         f"{analysis.shown}, {versus(pair)}: the second {votes}, {'points' if points else '%'}"
         for pair in pairs
         for votes in ("by this judge", "without this judge")
     )
     header = ("judge", "judgments", "agrees with the others, %", "left, %", "neither, %", "seconds", "checks failed")
-    return Table("Judges", (*header, *shares), rows)
+    return text_table("Judges", (*header, *columns), rows)
 
 
 def metrics_table(analysis: Analysis) -> Table:
     """How often each metric chooses as people do: one row a metric, one column a criterion."""
     columns = analysis.metrics.values()
     names = dict.fromkeys(name for metrics in columns for name in metrics)
-    rows = tuple(_row(name, *(_accuracy(metrics[name]) for metrics in columns)) for name in names)
+    rows = ((Cell(name), *(_accuracy(metrics[name]) for metrics in columns)) for name in names)
     note = (
         f"50% is chance. {MARKED} Comparisons in which the mean vote is a tie are left out; a tie of the metric counts "
         "half. A judge is compared with the mean of the others, which has one judge fewer, so a judge's accuracy is "
         "lower than it would be on the metrics' terms; ties of the judge or of the others count half."
     )
-    return Table("Do metrics choose as these judges do? Accuracy, %", ("", *analysis.metrics), rows, (note,))
+    return text_table("Do metrics choose as these judges do? Accuracy, %", ("", *analysis.metrics), rows, [note])
 
 
 def controls_table(analysis: Analysis) -> Table:
     """Preferences with each metric as control variate."""
-    rows = tuple(
-        _row(
+    rows = (
+        (
             criterion,
             versus(pair),
             metric,
@@ -219,7 +200,7 @@ def controls_table(analysis: Analysis) -> Table:
         "Control variates (Chaganty et al. 2018), with the metric's scores on unjudged items. No metric biases the "
         "estimate. One without correlation narrows the interval by chance only, and so does the best of many."
     )
-    return Table("With the help of metrics", columns, rows, (note,))
+    return text_table("With the help of metrics", columns, rows, [note])
 
 
 def share_cell(estimate: Preference | ControlVariate, points: float = 0.0) -> Cell:
@@ -235,10 +216,6 @@ def agreement_cell(agreement: Agreement, scale: float) -> Cell:
     digits = "z.0f" if scale == 100 else "z.2f"  # z: no minus before zero
     value, low, high = (scale * each for each in (agreement.value, agreement.low, agreement.high))
     return Cell(UNDEFINED) if math.isnan(value) else Cell(f"{value:{digits}}", _span(low, high, digits, " to "))
-
-
-def _row(*cells: str | Cell) -> tuple[Cell, ...]:
-    return tuple(Cell(cell) if isinstance(cell, str) else cell for cell in cells)
 
 
 def _accuracy(accuracy: Preference) -> Cell:

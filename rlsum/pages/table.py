@@ -46,9 +46,13 @@ class Table:
         return fragment([self], {})
 
 
-def text_table(caption: str, header: Sequence[str], rows: Iterable[Iterable[str]], notes: Iterable[str] = ()) -> Table:
-    """A table of plain texts."""
-    return Table(caption, tuple(header), tuple(tuple(map(Cell, row)) for row in rows), tuple(notes))
+Row = Iterable[str | Cell]
+
+
+def text_table(caption: str, header: Sequence[str], rows: Iterable[Row], notes: Iterable[str] = ()) -> Table:
+    """A table of plain texts, and of cells where small print or a mark is needed."""
+    cells = (tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in row) for row in rows)
+    return Table(caption, tuple(header), tuple(cells), tuple(notes))
 
 
 def interval_cell(interval: Interval, scale: float, digits: int, mark: bool = False) -> Cell:
