@@ -74,13 +74,9 @@ class Limiter:
     def allows(self, name: str) -> bool:
         """Take a token if there is one."""
         now = self._now()
-        left, then = self._buckets.get(name, (float(self._burst), now))
+        left, then = self._buckets.pop(name, (float(self._burst), now))
         left = min(self._burst, left + (now - then) * self._rate)
-        if len(self._buckets) > 10_000:  # forget full buckets
-            self._buckets = {
-                name: (left, then)
-                for name, (left, then) in self._buckets.items()
-                if left + (now - then) * self._rate < self._burst
-            }
+        if len(self._buckets) >= 10_000:
+            del self._buckets[next(iter(self._buckets))]  # the one unused for longest
         self._buckets[name] = (left - 1 if left >= 1 else left, now)
         return left >= 1

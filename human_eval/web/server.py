@@ -104,15 +104,8 @@ def bind(host: str, port: int) -> socket.socket:
 def create_app(site: Site) -> Starlette:
     """The app of one study, as ASGI."""
     routes = [*Judging(site).routes(), *Admin(site).routes(), Route("/static/{name}", static)]
-    return Starlette(
-        routes=routes,
-        middleware=[Middleware(Guard, origins=site.origins)],
-        exception_handlers={
-            NoAccess: _no_access,
-            HTTPException: _http_error,
-            sqlite3.Error: _not_recorded,
-        },
-    )
+    handlers = {NoAccess: _no_access, HTTPException: _http_error, sqlite3.Error: _not_recorded}
+    return Starlette(routes=routes, middleware=[Middleware(Guard, origins=site.origins)], exception_handlers=handlers)
 
 
 async def _no_access(request: Request, error: Exception) -> Response:
