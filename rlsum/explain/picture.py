@@ -111,10 +111,8 @@ def _draw_band(axes: Axes, band: Band) -> None:
 def _draw_node(axes: Axes, node: Node, side: str, theme: str) -> None:
     from matplotlib.patches import Rectangle
 
-    left = node.x if side == "right" else node.x - BAR
-    bar = Rectangle((left, node.bar_y), BAR, max(node.bar_height, 1.0), color=COLOURS[node.item.kind])
-    axes.add_patch(bar)
-    x = node.x - 6 if side == "right" else node.x + 6
+    left, x = (node.x, node.x - 6) if side == "right" else (node.x - BAR, node.x + 6)
+    axes.add_patch(Rectangle((left, node.bar_y), BAR, max(node.bar_height, 1.0), color=COLOURS[node.item.kind]))
     style: dict[str, Any] = {"fontsize": FONT * POINT, "color": INKS[theme], "ha": side, "va": "center"}
     weight = "bold" if node.item.kind == "sentence" else "normal"
     for row, line in enumerate(node.lines):

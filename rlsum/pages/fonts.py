@@ -62,17 +62,12 @@ def legend(numbers: Mapping[str, str]) -> str:
 
 
 def _can_be_drawn(letter: str) -> bool:
-    if unicodedata.bidirectional(letter) in ("R", "AL") and not _shapes():
-        return False
-    return any(ord(letter) in _letters(family) for family in families())
-
-
-@cache
-def _shapes() -> bool:
-    """Whether this matplotlib lays out scripts from right to left (3.11 does)."""
     from matplotlib import ft2font
 
-    return hasattr(ft2font, "__libraqm_version__")
+    leftwards = unicodedata.bidirectional(letter) in ("R", "AL")
+    if leftwards and not hasattr(ft2font, "__libraqm_version__"):  # matplotlib 3.11 lays out such scripts
+        return False
+    return any(ord(letter) in _letters(family) for family in families())
 
 
 @cache
