@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Column, Table
 
 from rlsum.files import check_free
+from rlsum.pages.blocks import Bullets
+from rlsum.pages.table import Table, text_table
+from rlsum.pages.terminal import show
 
 if TYPE_CHECKING:
     from rlsum.judgments.collection import JudgmentCounts, Judgments
@@ -53,41 +54,34 @@ def judgments(
         told = {"left_out": dict(loaded.left_out), "notes": list(loaded.notes)}
         typer.echo(json.dumps({**counted, **told}, indent=2, ensure_ascii=False))
         return
-    console = Console()
-    console.print(_counts(loaded, overview))
-    console.print(_scores(overview))
-    for note in loaded.notes:
-        console.print(f"- {note}", markup=False, highlight=False)
+    show([_counts(loaded, overview), _scores(overview), Bullets(loaded.notes)], Console())
     if out is not None:
         typer.echo(f"{out}: {overview.rows:,} judgments")
 
 
 def _counts(loaded: Judgments, overview: JudgmentCounts) -> Table:
-    table = Table("", "count", "", title=escape(loaded.name), title_justify="left")
-    table.add_row("judgments", f"{overview.rows:,}", "")
-    table.add_row("inputs", f"{overview.inputs:,}", "")
-    table.add_row("systems", f"{len(overview.systems):,}", escape(_named(overview.systems)))
-    if overview.groups:
-        table.add_row("groups", f"{len(overview.groups):,}", escape(_named(overview.groups)))
-    table.add_row("references each", _spread(overview.references), "")
-    if overview.without_source:
-        table.add_row("without a source", f"{overview.without_source:,}", "")
-    for reason, count in loaded.left_out.items():
-        table.add_row("left out", f"{count:,}", escape(reason))
-    return table
+    rows = [
+        ("judgments", f"{overview.rows:,}", ""),
+        ("inputs", f"{overview.inputs:,}", ""),
+        ("systems", f"{len(overview.systems):,}", _named(overview.systems)),
+        ("groups", f"{len(overview.groups):,}", _named(overview.groups)),
+        ("references each", _spread(overview.references), ""),
+        ("without a source", f"{overview.without_source:,}", ""),
+        *(("left out", f"{count:,}", reason) for reason, count in loaded.left_out.items()),
+    ]
+    return text_table(loaded.name, ("", "count", ""), (row for row in rows if row[1] != "0"))
 
 
 def _scores(overview: JudgmentCounts) -> Table:
     names = "given", "missing", "lowest", "highest", "mean", "scale", "tied pairs", "judges each"
-    # Names of scores are not truncated, because options take them.
-    table = Table(Column("score", no_wrap=True), *names, box=None, pad_edge=False)
+    rows = []
     for score in overview.scores:
         values = ("-" if value is None else f"{value:.3f}" for value in (score.lowest, score.highest, score.mean))
         scale = f"{score.scale[0]:g} to {score.scale[1]:g}" if score.scale else "-"
         ties = "-" if score.ties is None else f"{score.ties:.1%}"
         counts = f"{score.given:,}", f"{score.missing:,}"
-        table.add_row(escape(score.name), *counts, *values, scale, ties, _spread(score.judges))
-    return table
+        rows.append((score.name, *counts, *values, scale, ties, _spread(score.judges)))
+    return text_table("", ("score", *names), rows)
 
 
 def _named(counts: dict[str, int]) -> str:
