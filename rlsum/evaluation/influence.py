@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from scipy.stats import rankdata
 
 from rlsum.evaluation.coefficients import LONG
 from rlsum.evaluation.rows import Floats, Ints, Rows
@@ -114,16 +115,9 @@ class _Ranks:
     """Ranks of values (..., n): the share of texts below each, ties half, less the mean of that."""
 
     def __init__(self, values: Floats) -> None:
-        self.order, n = np.argsort(values, axis=-1), values.shape[-1]
-        ordered = np.take_along_axis(values, self.order, -1)
-        place, edge = np.arange(n), np.ones((*values.shape[:-1], 1), dtype=bool)
-        new = np.concatenate([edge, ordered[..., 1:] != ordered[..., :-1]], -1)  # the first of equal values
-        last = np.concatenate([new[..., 1:], edge], -1)
-        self.below, self.upto = np.empty(values.shape, np.int64), np.empty(values.shape, np.int64)
-        first = np.maximum.accumulate(np.where(new, place, 0), -1)
-        after = np.minimum.accumulate(np.where(last, place + 1, n)[..., ::-1], -1)[..., ::-1]
-        np.put_along_axis(self.below, self.order, first, -1)
-        np.put_along_axis(self.upto, self.order, after, -1)
+        self.order = np.argsort(values, axis=-1)
+        self.below = rankdata(values, "min", axis=-1).astype(np.int64) - 1
+        self.upto = rankdata(values, "max", axis=-1).astype(np.int64)
         self.share = (self.below + self.upto) / (2 * values.shape[-1])
         self.share -= self.share.mean(-1, keepdims=True)
 
