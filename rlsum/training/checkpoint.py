@@ -139,12 +139,7 @@ def find_or_none(path: str | Path) -> Checkpoint | None:
 
 def check_files(stored: Checkpoint, weights: Path | None = None) -> None:
     """Raise UserError for damaged files of a checkpoint; reads no weights. ``weights``: a file in place of its own."""
-    path = weights or stored.folder / WEIGHTS
-    try:
-        with safe_open(path, framework="pt"):
-            pass
-    except (OSError, SafetensorError) as error:
-        raise CheckpointError(f"{path}: cannot be read ({error}); use another checkpoint") from error
+    _header(weights or stored.folder / WEIGHTS)
     if not isinstance(stored.config.model, Seq2SeqConfig):
         Vocabulary.load(stored.folder / VOCABULARY)
 
@@ -161,13 +156,17 @@ def read_weights(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 
 def step_of(folder: Path) -> int | None:
     """The update after which the weights of a checkpoint were saved, 0: the start of its run; None: not recorded."""
-    path = folder / WEIGHTS
+    step = _header(folder / WEIGHTS).get("step")
+    return None if step is None else int(step)
+
+
+def _header(path: Path) -> dict[str, Any]:
+    """The ``about`` of ``save_weights``, {} without one; reads no weights. Raises CheckpointError if it is damaged."""
     try:
         with safe_open(path, framework="pt") as file:
-            step = json.loads((file.metadata() or {}).get("about", "{}")).get("step")
+            return dict(json.loads((file.metadata() or {}).get("about", "{}")))
     except (OSError, SafetensorError, ValueError) as error:
         raise CheckpointError(f"{path}: cannot be read ({error}); use another checkpoint") from error
-    return None if step is None else int(step)
 
 
 def put_weights(model: nn.Module, weights: Mapping[str, Tensor], origin: Path, optional: Collection[str] = ()) -> None:

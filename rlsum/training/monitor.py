@@ -7,7 +7,7 @@ import math
 import resource
 import sys
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rlsum.errors import RecordError
 from rlsum.files import bytes_of, write_atomically
 from rlsum.readers import NotJson, json_value
-from rlsum.records import Output, defined, to_json
+from rlsum.records import defined
 from rlsum.scoring.properties import PROPERTIES
 
 METRICS, SAMPLES, TRAINED = "metrics.jsonl", "samples.jsonl", "training-samples.jsonl"
@@ -87,15 +87,11 @@ class Monitor:
             f"{self.run.name} {step}/{self.steps} valid  {figures}{mark}", highlight=False, soft_wrap=True
         )
 
-    def samples(self, step: int, outputs: Sequence[Output]) -> None:
-        """Log some decoded outputs."""
-        for output in outputs:
-            self._append(SAMPLES, {"step": step, **json.loads(to_json(output))})
-
-    def training_samples(self, step: int, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Log some samples of the last update."""
-        for row in rows:
-            self._append(TRAINED, {"step": step, **row})
+    def append(self, name: str, step: int, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Add rows of update ``step`` to the log ``name``, one of METRICS, SAMPLES, TRAINED."""
+        if self.active:
+            with (self.run / name).open("a", encoding="utf-8") as file:
+                file.writelines(json.dumps({"step": step, **row}, ensure_ascii=False) + "\n" for row in rows)
 
     def validations(self) -> list[dict[str, Any]]:
         """The validations that are logged, in order; in the first process alone, which writes them."""
@@ -111,7 +107,7 @@ class Monitor:
 
     def _write(self, step: int, kind: str, values: Mapping[str, float]) -> None:
         known = defined(values)
-        self._append(METRICS, {"step": step, "kind": kind, **known})
+        self.append(METRICS, step, [{"kind": kind, **known}])
         tracked = {f"{kind}/{name}": v for name, v in known.items() if v is not None}
         self._tell_trackers(lambda tracker: tracker.log(tracked, step=step))
 
@@ -124,11 +120,6 @@ class Monitor:
                 self.accelerator.trackers.remove(tracker)
                 reason = str(error).strip().partition("\n")[0] or type(error).__name__
                 self.say(f"{self.run.name} warning: {tracker.name} failed and will not log any more ({reason})")
-
-    def _append(self, name: str, row: dict[str, Any]) -> None:
-        if self.active:
-            with (self.run / name).open("a", encoding="utf-8") as file:
-                file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
 def peak_memory(device: torch.device) -> float:

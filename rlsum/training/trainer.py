@@ -30,11 +30,11 @@ from rlsum.data.batch import Batch, BatchPlan, training_lengths
 from rlsum.errors import UserError
 from rlsum.files import write_atomically
 from rlsum.models.seq2seq import Model
-from rlsum.records import inputs_of
+from rlsum.records import inputs_of, to_json
 from rlsum.training import checkpoint, signs
 from rlsum.training.checkpoint import Progress
 from rlsum.training.interruption import Interruption, StoppedValidation
-from rlsum.training.monitor import Monitor, peak_memory
+from rlsum.training.monitor import SAMPLES, TRAINED, Monitor, peak_memory
 from rlsum.training.parallel import sharding
 from rlsum.training.parallel.launch import slow_precision
 from rlsum.training.parallel.log_averaging import Part, TrainingLog
@@ -270,9 +270,10 @@ class Trainer:
             progress.without_gain += 1
             progress.finished = training.patience is not None and progress.without_gain >= training.patience
         monitor.valid(progress.step, result.values, better)
-        monitor.samples(progress.step, result.outputs[: training.sample_outputs])
+        shown = training.sample_outputs
+        monitor.append(SAMPLES, progress.step, (json.loads(to_json(output)) for output in result.outputs[:shown]))
         if self._drawn is not None:
-            monitor.training_samples(progress.step, training_samples(self.model, *self._drawn, training.sample_outputs))
+            monitor.append(TRAINED, progress.step, training_samples(self.model, *self._drawn, shown))
         for sentence in signs.news(monitor.validations(), self._untrained):
             monitor.say(f"{self.run.name} warning: {sentence}")
         if better and self.accelerator.is_main_process:
