@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rewards.adapters.columns import as_lists
-from rewards.errors import RewardError
-from rewards.scoring import check_columns, columns_for
-from rewards.wrappers.parts import Part, made
+from rewards.adapters.columns import ScoredColumns
+from rewards.wrappers.parts import Part
 
 
 class RewardFunction:
@@ -19,8 +17,8 @@ class RewardFunction:
     """
 
     def __init__(self, reward: Part, references: str | None = "reference", sources: str | None = None) -> None:
-        self.reward = made(reward)
-        self.references, self.sources = references, sources
+        self.scored = ScoredColumns(reward, "completions", references, sources)
+        self.reward = self.scored.reward
         self.__name__ = self.reward.name  # under which TRL logs it
 
     def __call__(
@@ -31,18 +29,11 @@ class RewardFunction:
         A completion is a text or, in a conversation, a list of messages, whose contents count. TRL passes every column
         as a keyword. Raises RewardError for a missing column.
         """
-        references = None if self.references is None else as_lists(self._column(columns, self.references))
-        sources = None if self.sources is None else [_text(source) for source in self._column(columns, self.sources)]
-        check_columns(self.reward, columns)
-        texts = [_text(completion) for completion in completions]
-        scores = self.reward(texts, references, sources, columns_for(self.reward, columns))
-        return [None if score != score else float(score) for score in scores]
-
-    def _column(self, columns: dict[str, Sequence[Any]], name: str) -> Sequence[Any]:
-        if name not in columns:
-            names = ", ".join(sorted(columns)) or "none"
-            raise RewardError(f"{self.__name__}: the dataset has no column {name!r} (columns: {names}); name it")
-        return columns[name]
+        columns["completions"] = completions
+        for name in ("completions", self.scored.sources):
+            if name in columns:
+                columns[name] = [_text(value) for value in columns[name]]
+        return self.scored(columns)[self.reward.name]
 
 
 reward_function = RewardFunction
