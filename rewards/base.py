@@ -14,6 +14,7 @@ from rewards.errors import Unavailable as Unavailable
 from rewards.errors import missing_package
 from rewards.options import bind, nearest
 from rewards.plain import Plain, WithoutColumns
+from rewards.scoring import ReadsColumns
 from rewards.specs import Spec, as_spec, split_specs, with_parts
 
 if TYPE_CHECKING:
@@ -51,17 +52,13 @@ TABLE = {
 }
 
 
-class Reward(Protocol):
+class Reward(ReadsColumns, Protocol):
     """Scores texts. The same object is training reward, reported metric and command-line score.
 
     ``columns`` names the columns of a dataset that it needs, ``optional_columns`` those that it reads where they are
     given. A call may hold other columns, which must not change a score. ``rewards.scoring.BaseReward`` implements the
     protocol and drops them.
     """
-
-    name: str
-    columns: Sequence[str]
-    optional_columns: Sequence[str]
 
     def __call__(
         self,

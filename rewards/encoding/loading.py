@@ -33,9 +33,14 @@ class EncoderSource:
     device: Device = "auto"
     pool: Pool = "mean"
 
+    @lru_cache(maxsize=64)  # noqa: B019 # a source is small, and is not changed
     def load(self) -> Encoder:
-        """The encoder, loaded once per process (see ``load_once``)."""
-        return load_once(self)
+        """The encoder, loaded once per process; sources that resolve to the same layers share it.
+
+        Raises EncoderMissing where it cannot be loaded, RewardError for missing weights (they would be random) or
+        layers.
+        """
+        return _load(*_resolved(self))
 
 
 def locate(encoder: str) -> str:
@@ -66,23 +71,14 @@ def shown(location: str) -> str:
     return "minilm" if path.parent.name == MINILM_PACKAGE else path.name
 
 
-@lru_cache(maxsize=64)
-def load_once(source: EncoderSource) -> Encoder:
-    """The encoder of a source, loaded once per process; sources that resolve to the same layers share it.
-
-    Raises EncoderMissing where it cannot be loaded, RewardError for missing weights (they would be random) or layers.
-    """
-    return _load(*_resolved(source))
-
-
 def forget_loaded() -> None:
     """Load encoders again at the next use: their files may have changed."""
-    load_once.cache_clear()
+    EncoderSource.load.cache_clear()
     _load.cache_clear()
 
 
 def load_apart(source: EncoderSource) -> Encoder:
-    """A private encoder whose weights may change. Raises as ``load_once``, and RewardError for an encoder-decoder's."""
+    """A private encoder whose weights may change. Raises as ``load``, and RewardError for an encoder-decoder's."""
     from transformers import AutoConfig
 
     arguments = _resolved(source)

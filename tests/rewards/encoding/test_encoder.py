@@ -11,7 +11,7 @@ import rewards
 from rewards.encoding import loading as encoders
 from rewards.encoding.encoder import Encoder
 from rewards.encoding.layers import Layers, default_layer, resolved_layers, written_layers
-from rewards.encoding.loading import EncoderSource, load_once, locate
+from rewards.encoding.loading import EncoderSource, locate
 
 LONG = " ".join(["cat dog house garden river mayor storm bridge runs sleeps falls red"] * 5)
 
@@ -24,7 +24,7 @@ def encoder(tiny_encoder: Path) -> Encoder:
 
 def forget() -> None:
     """Load anew at the next call."""
-    load_once.cache_clear()
+    EncoderSource.load.cache_clear()
     encoders._load.cache_clear()
 
 
