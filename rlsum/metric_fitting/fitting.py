@@ -50,21 +50,11 @@ def correlations(scores: ArrayLike, human: ArrayLike) -> Correlations:
     return Correlations(float(pearson(first, second)), float(kendall(first, second)), len(first))
 
 
-def by_group(scores: ArrayLike, human: ArrayLike, groups: Sequence[str]) -> dict[str, Correlations]:
-    """The correlations within each group, in the order in which groups first appear."""
-    first, second = np.asarray(scores, dtype=np.float64), np.asarray(human, dtype=np.float64)
-    return {group: correlations(first[rows], second[rows]) for group, rows in members(groups).items()}
-
-
 def average(groups: Mapping[str, Correlations]) -> Correlations:
     """The mean over the groups with a correlation, with equal weights (as WMT's tables)."""
-    values = [group for group in groups.values() if not np.isnan(group.pearson)]
-    n = sum(group.n for group in groups.values())
-    if not values:
-        return Correlations(np.nan, np.nan, n)
-    return Correlations(
-        float(np.mean([group.pearson for group in values])), float(np.mean([group.kendall for group in values])), n
-    )
+    values = [(group.pearson, group.kendall) for group in groups.values() if not np.isnan(group.pearson)]
+    one, other = np.mean(values or [(np.nan, np.nan)], axis=0).tolist()
+    return Correlations(one, other, sum(group.n for group in groups.values()))
 
 
 @dataclass(frozen=True)
@@ -142,13 +132,16 @@ def fit(
 
 
 def scored(reward: EmbeddingReward, examples: Sequence[JudgedExample]) -> dict[str, Correlations]:
-    """Correlations of a reward with people by group. Each group is one call, so batch centering stays within it."""
-    scores = np.full(len(examples), np.nan)
-    groups = [example.group for example in examples]
-    for rows in members(groups).values():
+    """Correlations of a reward with people by group, in the order in which groups first appear.
+
+    Each group is one call, so batch centering stays within it.
+    """
+    found = {}
+    for group, rows in members([example.group for example in examples]).items():
         chosen = [examples[index] for index in rows]
-        scores[rows] = reward([example.candidate for example in chosen], [example.references for example in chosen])
-    return by_group(scores, [example.human for example in examples], groups)
+        scores = reward([example.candidate for example in chosen], [example.references for example in chosen])
+        found[group] = correlations(scores, [example.human for example in chosen])
+    return found
 
 
 def check_folder(folder: Path) -> None:

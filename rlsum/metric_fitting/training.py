@@ -39,11 +39,6 @@ class FitOptions:
             raise UserError(f"{self}: epochs, batch_size and patience must be at least 1")
 
 
-def squared_error(scores: Tensor, targets: Tensor) -> Tensor:
-    """The mean of ``(score - target) ** 2`` over the examples ``(n,)``; a scalar."""
-    return (scores - targets).square().mean()
-
-
 def rate(update: int, updates: int) -> float:
     """The learning rate of an update (from 0) as a share of the highest, in (0, 1]."""
     warm = max(1, round(WARMUP * updates))
@@ -70,7 +65,7 @@ class Trainee:
             yield self._update((number - 1) * self.per_epoch + index, chosen.tolist())
 
     def loss(self, chosen: Sequence[int]) -> Tensor:
-        """The squared error of the examples at ``chosen``, with gradient."""
+        """The mean squared error of the examples at ``chosen``, a scalar with gradient."""
         batch = [self.examples[index] for index in chosen]
         candidates, references = [example.candidate for example in batch], [example.references for example in batch]
         scores = similarities(self.reward, self.encoder, candidates, references)
@@ -78,7 +73,7 @@ class Trainee:
             if score.isnan():
                 reason = self.reward.undefined(example.candidate, example.references) or "its score is not a number"
                 raise UserError(f"judgment {example.id!r} of system {example.system!r} has no score: {reason}")
-        return squared_error(scores, self.targets[list(chosen)])
+        return (scores - self.targets[list(chosen)]).square().mean()
 
     def _update(self, update: int, chosen: Sequence[int]) -> float:
         for group in self.optimizer.param_groups:

@@ -6,7 +6,7 @@ import rewards
 from rlsum.errors import UserError
 from rlsum.judgments.records import Judgment
 from rlsum.metric_fitting.examples import Scale, examples
-from rlsum.metric_fitting.training import FitOptions, Trainee, rate, squared_error
+from rlsum.metric_fitting.training import FitOptions, Trainee, rate
 
 AS_IT_IS = Scale(0.0, 1.0)
 
@@ -15,11 +15,6 @@ def trainee(encoder, spec="twmd(centering=batch", judgments=None, scale=AS_IT_IS
     reward = rewards.from_spec(f"{spec}{',' if '(' in spec else '('} encoder={encoder})")
     options = FitOptions(**{"learning_rate": 1e-3, "batch_size": 8, **options})
     return Trainee(reward, examples(judgments or judged(24), "overall"), scale, options)
-
-
-def test_squared_error_by_hand():
-    scores, targets = torch.tensor([0.5, 1.0, -1.0]), torch.tensor([0.0, 1.0, 1.0])
-    assert squared_error(scores, targets).item() == pytest.approx((0.25 + 0 + 4) / 3)
 
 
 def test_the_loss_is_that_of_the_reward_against_scaled_scores(tiny_encoder):
