@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 Centering = Literal["none", "dimension", "sentence", "batch", "corpus"]
+
+AXES = {"dimension": 1, "sentence": 0}  # the mean of each vector's coordinates, or of the text's tokens
 
 CHUNK = 256  # items prepared at once: bounds memory
 OFFICIAL_BATCH = 32  # pairs that share one mean per side in the official code
@@ -144,14 +147,11 @@ class Space(PointSpace):
     def _centred(self, vectors: list[Tensor]) -> list[Tensor]:
         if self.centering == "none":
             return vectors
-        if self.centering == "dimension":
-            moved = [by_dimension(rows) for rows in vectors]
-        elif self.centering == "sentence":
-            moved = [by_sentence(rows) for rows in vectors]
+        if self.centering in AXES:
+            means = [rows.mean(dim=AXES[self.centering], keepdim=True) for rows in vectors]
         else:
-            mean = token_mean(vectors) if self.centering == "batch" else vectors[0].new_tensor(self._mean().mean)
-            moved = [rows - mean for rows in vectors]
-        return [without_noise(after, before) for after, before in zip(moved, vectors, strict=True)]
+            means = [token_mean(vectors) if self.centering == "batch" else vectors[0].new_tensor(self._mean().mean)]
+        return [without_noise(rows - mean, rows) for rows, mean in zip(vectors, cycle(means), strict=False)]
 
     def _vectors(self, encoded: EncodedTexts) -> Tensor:
         return encoded.vectors[encoded.kept(self.special)].double()
@@ -199,22 +199,10 @@ class Space(PointSpace):
         return encoder.name, str(encoder.layers), "all" if self.special == "matched" else self.special
 
 
-def by_dimension(vectors: Tensor) -> Tensor:
-    """Subtract from each vector the mean of its own coordinates: ``(L, D) -> (L, D)``."""
-    return vectors - vectors.mean(dim=1, keepdim=True)
-
-
-def by_sentence(vectors: Tensor) -> Tensor:
-    """Subtract the mean over the text's tokens; do not call it with a single token, which would vanish."""
-    return vectors - vectors.mean(dim=0, keepdim=True)
-
-
 def token_mean(texts: Sequence[Tensor]) -> Tensor:
     """The mean ``(D,)`` over all tokens of all texts, each token counting once; at least one token is needed."""
-    total = texts[0].new_zeros(texts[0].shape[1])
-    for vectors in texts:
-        total = total + vectors.sum(dim=0)
-    return total / sum(len(vectors) for vectors in texts)
+    total: Tensor = sum((vectors.sum(dim=0) for vectors in texts[1:]), start=texts[0].sum(dim=0))
+    return total / sum(map(len, texts))
 
 
 def without_noise(centred: Tensor, vectors: Tensor) -> Tensor:

@@ -25,7 +25,8 @@ from rewards.embedding.similarity import (
     relaxed,
     tempered,
 )
-from rewards.embedding.space import by_dimension, by_sentence, token_mean, unit, without_noise
+from rewards.embedding.space import Space, token_mean, unit, without_noise
+from rewards.encoding.loading import EncoderSource
 
 
 def points(seed: int, length: int, width: int = 5) -> torch.Tensor:
@@ -172,8 +173,11 @@ def test_exact_transport_against_a_linear_program(seed: int, rows: int, columns:
 
 def test_centerings() -> None:
     vectors = points(0, 4)
-    torch.testing.assert_close(by_dimension(vectors).sum(dim=1), torch.zeros(4, dtype=torch.float64))
-    torch.testing.assert_close(by_sentence(vectors).sum(dim=0), torch.zeros(5, dtype=torch.float64))
+    source = EncoderSource("unread", layer=None)
+    (by_dimension,) = Space(source, "dimension", "all")._centred([vectors])
+    torch.testing.assert_close(by_dimension.sum(dim=1), torch.zeros(4, dtype=torch.float64))
+    (by_sentence,) = Space(source, "sentence", "all")._centred([vectors])
+    torch.testing.assert_close(by_sentence.sum(dim=0), torch.zeros(5, dtype=torch.float64))
     both = [points(1, 2), points(2, 6)]
     torch.testing.assert_close(token_mean(both), torch.cat(both).mean(dim=0))  # a token counts once, not a text
 
