@@ -13,9 +13,9 @@ from rlsum.compare.cells import NONE, START, Cell, Kind
 from rlsum.compare.folder import Folder
 from rlsum.compare.scoring import Scores, read_scores
 from rlsum.evaluation.rows import Floats
-from rlsum.evaluation.statistics import Interval
+from rlsum.evaluation.statistics import Interval, with_holm
 from rlsum.evaluation.trained.hierarchical import Difference, compare_systems
-from rlsum.evaluation.trained.verdicts import Best, adjust, best_of, verdict
+from rlsum.evaluation.trained.verdicts import Best, best_of, verdict
 from rlsum.scoring.properties import PROPERTIES
 
 Range = tuple[float, float]
@@ -169,7 +169,7 @@ def compare(system: System, other: System, metric: str) -> Contrast:
 def adjusted(family: Iterable[Contrast]) -> list[Contrast]:
     """The same contrasts with p-values adjusted as one family."""
     tests = list(family)
-    found = adjust(test.difference for test in tests)
+    found = with_holm(test.difference for test in tests)
     return [replace(test, difference=each) for test, each in zip(tests, found, strict=True)]
 
 

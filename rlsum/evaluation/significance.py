@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal, NamedTuple
@@ -17,7 +17,7 @@ from rlsum.evaluation.correlation import needed, why_undefined
 from rlsum.evaluation.permutation import defined_in_both, p_values, swapped_differences
 from rlsum.evaluation.population import MEANING, Random, estimated_difference, sizes, system_means, t_test, why_not
 from rlsum.evaluation.rows import Floats, Ids, Rows, check_option, constant, paired_rows
-from rlsum.evaluation.statistics import RESAMPLES, holm
+from rlsum.evaluation.statistics import RESAMPLES, with_holm
 from rlsum.evaluation.weighted import Level, Statistic, check
 
 Test = Literal["williams", "permutation", "clustered permutation", "clustered t"]
@@ -113,11 +113,6 @@ def compare_all_metrics(
         else:
             tests.append(_by_permutation(result, first, second, resamples, seed))
     return with_holm(tests)
-
-
-def with_holm(tests: Sequence[MetricTest]) -> list[MetricTest]:
-    """The tests with ``p_holm`` for all of them as one family."""
-    return [replace(test, p_holm=float(p)) for test, p in zip(tests, holm([test.p for test in tests]), strict=True)]
 
 
 def default_test(first: Rows, second: Rows, statistic: Statistic, level: Level) -> tuple[Test, str]:

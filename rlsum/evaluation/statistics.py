@@ -6,13 +6,16 @@ seeded.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rlsum.evaluation.rows import Floats
+
+T = TypeVar("T")
 
 LEVEL = 0.95
 RESAMPLES = 10_000
@@ -82,6 +85,13 @@ def holm(p_values: Sequence[float] | Floats) -> Floats:
     factors = np.arange(len(order), 0, -1)
     adjusted[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * factors))
     return adjusted
+
+
+def with_holm(tests: Iterable[T]) -> list[T]:
+    """The same results, dataclasses that have ``p`` and ``p_holm``, adjusted as one family."""
+    family: list[Any] = list(tests)
+    adjusted = holm([test.p for test in family]).tolist()
+    return [replace(test, p_holm=p) for test, p in zip(family, adjusted, strict=True)]
 
 
 def flipped_sums(differences: Floats, resamples: int, seed: int) -> Floats:

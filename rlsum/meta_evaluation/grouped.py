@@ -27,7 +27,8 @@ from rlsum.evaluation.population import (
     why_not,
 )
 from rlsum.evaluation.rows import Floats, Ints, Rows, constant, judged_rows, members, paired_rows
-from rlsum.evaluation.significance import MetricTest, TestOption, with_holm
+from rlsum.evaluation.significance import MetricTest, TestOption
+from rlsum.evaluation.statistics import with_holm
 from rlsum.evaluation.weighted import Level, Statistic, engine
 from rlsum.meta_evaluation.scores import ScoreTable
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from rlsum.evaluation.statistics import LEVEL, RESAMPLES, Interval, bootstrap_interval, holm, paired_permutation
+from rlsum.evaluation.statistics import LEVEL, RESAMPLES, Interval, bootstrap_interval, paired_permutation, with_holm
 from rlsum.scoring.outputs import Floats, SystemScores
 
 
@@ -72,17 +72,10 @@ def compare(system: SystemScores, baseline: SystemScores, metric: str, resamplin
 
 def compare_all(systems: Sequence[SystemScores], baseline: SystemScores, resampling: Resampling) -> list[Comparison]:
     """Every other system against ``baseline`` on every metric that both have, Holm-adjusted as one family."""
-    return adjusted(
+    return with_holm(
         compare(system, baseline, metric, resampling)
         for system in systems
         if system is not baseline
         for metric in system.metrics
         if metric in baseline.metrics
     )
-
-
-def adjusted(comparisons: Iterable[Comparison]) -> list[Comparison]:
-    """The same comparisons with ``p_holm``, adjusted as one family."""
-    family = list(comparisons)
-    p_values = holm([comparison.p for comparison in family])
-    return [replace(comparison, p_holm=float(p)) for comparison, p in zip(family, p_values, strict=True)]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from rlsum.evaluation.rows import Floats
-from rlsum.evaluation.statistics import holm
+from rlsum.evaluation.statistics import with_holm
 from rlsum.evaluation.trained.hierarchical import Difference, compare_systems, p_no_worse
 
 ALPHA = 0.05
@@ -46,13 +46,6 @@ class Best:
         return bool(self.best) and not self.tied
 
 
-def adjust(family: Iterable[Difference]) -> list[Difference]:
-    """The same differences with ``p_holm``, adjusted as one family (Holm 1979); a NaN p is no test of the family."""
-    listed = list(family)
-    adjusted = holm([each.p for each in listed])
-    return [replace(each, p_holm=float(p)) for each, p in zip(listed, adjusted, strict=True)]
-
-
 def verdict(difference: Difference, alpha: float = ALPHA, margin: float | None = None) -> Verdict:
     """What a difference says at level ``alpha``, by ``p_holm`` where it is defined, otherwise by ``p``.
 
@@ -85,6 +78,6 @@ def best_of(systems: Mapping[str, Floats], alpha: float = ALPHA) -> Best:
     complete = {name: scores[:, shared] for name, scores in known.items()}
     best = max(complete, key=lambda name: float(np.nanmean(complete[name])))
     others = [name for name in complete if name != best]
-    tests = adjust(compare_systems(complete[best], complete[name]) for name in others)
+    tests = with_holm(compare_systems(complete[best], complete[name]) for name in others)
     differing = tuple(name for name, test in zip(others, tests, strict=True) if test.p_holm <= alpha)
     return Best(best, tuple(name for name in others if name not in differing), differing)

@@ -3,8 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rlsum.evaluation.statistics import with_holm
 from rlsum.evaluation.trained.hierarchical import compare_systems
-from rlsum.evaluation.trained.verdicts import adjust, best_of, verdict
+from rlsum.evaluation.trained.verdicts import best_of, verdict
 
 
 def scores(mean: float, seed: int, seeds: int = 3) -> np.ndarray:
@@ -25,7 +26,7 @@ def test_words():
 def test_holm_decides_where_it_is_given():
     difference = compare_systems(scores(0.535, 4, 2), scores(0.5, 5, 2))
     assert verdict(difference).word == "better"
-    family = adjust([difference, *[compare_systems(scores(0.5, n, 2), scores(0.5, n + 50, 2)) for n in range(40)]])
+    family = with_holm([difference, *[compare_systems(scores(0.5, n, 2), scores(0.5, n + 50, 2)) for n in range(40)]])
     assert family[0].p == difference.p < family[0].p_holm
     assert verdict(family[0]).word == "no difference shown"
 
