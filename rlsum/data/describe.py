@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,45 +46,39 @@ class CorpusDescription:
 
 def describe(corpus: Corpus, max_source: int, max_target: int, vocabulary_size: int) -> CorpusDescription:
     """Describe ``corpus``, loaded with the same limits; the vocabulary is its most frequent words."""
-    texts = (tokens for pair in _token_pairs(corpus) for tokens in pair)
+    tokens = corpus.rows.select_columns(["src_tokens", "tgt_tokens"])
+    texts = (text for row in tokens for text in (row["src_tokens"], row["tgt_tokens"]))
     words = frozenset(Vocabulary.build(texts, vocabulary_size).index)
-    counts = sum((_counts(source, target, words) for source, target in _token_pairs(corpus)), start=np.zeros(7))
-    source_tokens, source_oov, tokens, oov, oov_copyable, copied, copied_lead = counts.tolist()
+    counts: Counter[str] = Counter()
+    for row in tokens:
+        counts.update(_counts(row["src_tokens"], row["tgt_tokens"], words))
     firsts = [references[0] for references in corpus.rows["references"] if references]
     return CorpusDescription(
         vocabulary=len(words),
         articles=_lengths(corpus.rows["source"], max_source),
         summaries=_lengths(firsts, max_target) if firsts else None,
         summary_sentences=_share(sum(text.count("\n") + 1 for text in firsts), len(firsts)),
-        oov_articles=_share(source_oov, source_tokens),
-        oov_summaries=_share(oov, tokens),
-        oov_copyable=_share(oov_copyable, oov),
-        copied=_share(copied, tokens),
-        copied_lead=_share(copied_lead, tokens),
+        oov_articles=_share(counts["source_oov"], counts["source"]),
+        oov_summaries=_share(counts["oov"], counts["tokens"]),
+        oov_copyable=_share(counts["oov_copyable"], counts["oov"]),
+        copied=_share(counts["copied"], counts["tokens"]),
+        copied_lead=_share(counts["copied_lead"], counts["tokens"]),
     )
 
 
-def _token_pairs(corpus: Corpus) -> Iterator[tuple[list[str], list[str]]]:
-    for row in corpus.rows.select_columns(["src_tokens", "tgt_tokens"]):
-        yield row["src_tokens"], row["tgt_tokens"]
-
-
-def _counts(source: Sequence[str], target: Sequence[str], words: frozenset[str]) -> np.ndarray:
-    """(7,): article tokens, unknown; summary tokens, unknown, unknown but in the article, in the article, in lead."""
+def _counts(source: Sequence[str], target: Sequence[str], words: frozenset[str]) -> dict[str, int]:
+    """Tokens of an article and its summary, all and some."""
     in_source, in_lead = frozenset(source), frozenset(source[:LEAD_TOKENS])
     unknown = [token for token in target if token not in words]
-    return np.array(
-        [
-            len(source),
-            sum(token not in words for token in source),
-            len(target),
-            len(unknown),
-            sum(token in in_source for token in unknown),
-            sum(token in in_source for token in target),
-            sum(token in in_lead for token in target),
-        ],
-        dtype=np.float64,
-    )
+    return {
+        "source": len(source),
+        "source_oov": sum(token not in words for token in source),
+        "tokens": len(target),
+        "oov": len(unknown),
+        "oov_copyable": sum(token in in_source for token in unknown),
+        "copied": sum(token in in_source for token in target),
+        "copied_lead": sum(token in in_lead for token in target),
+    }
 
 
 def _lengths(texts: Iterable[str], limit: int) -> Lengths:
