@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -40,12 +40,6 @@ class WordSpace:
     def row(self, word: str) -> int | None:
         """The row of a word; None: it is dropped."""
         return self.index.get(word, self.unknown)
-
-    def rows(self, sentences: Sequence[Sequence[str]]) -> Rows:
-        """Rows of each sentence's words, without dropped words and empty sentences."""
-        get, unknown = self.index.get, self.unknown
-        kept = (tuple([row for word in words if (row := get(word, unknown)) is not None]) for words in sentences)
-        return [rows for rows in kept if rows]
 
 
 @lru_cache(maxsize=4)
