@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rewards.text.chunks import encodable
+
 UNLIMITED = 10**6  # tokenizers without a limit state a huge one
 
 
@@ -50,7 +52,7 @@ class Windows:
             return []
         cut = {"truncation": True, "max_length": self.limit, "stride": self.overlap} if self.limit else {}
         batch = self.tokenizer(
-            [readable(text) for text in texts],
+            [encodable(text).strip() for text in texts],
             return_overflowing_tokens=self.overlap > 0,
             return_special_tokens_mask=True,
             return_offsets_mapping=spans,
@@ -80,13 +82,3 @@ def positions(config: Any, tokenizer: Any) -> int | None:
         available -= config.pad_token_id + 1  # their positions start after the padding's
     limit = min(tokenizer.model_max_length, available)
     return limit if limit < UNLIMITED else None
-
-
-def readable(text: str) -> str:
-    """Stripped, with each lone surrogate, which no tokenizer reads, as the replacement character."""
-    text = text.strip()
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
