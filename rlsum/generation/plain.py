@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedTokenizerBase
 
 MAX_SOURCE = 1024  # tokens of an article if neither the network nor the tokenizer has a limit
+UNLIMITED = 10**9  # 10**30 in tokenizers without a limit
 UNSUPPORTED = {  # settings of a generation config that are not followed, with the values that have no effect
     "do_sample": False,
     "repetition_penalty": 1.0,
@@ -49,7 +50,8 @@ def configuration(name: str, how: Generating) -> tuple[Config, list[str]]:
         global_attention = "none" if loading.attention_faults(sizes, "first") else "first"
     if line_break is None:
         line_break = "<n>" if "<n>" in tokenizer.get_vocab() else " "
-    max_source = how.max_source or _most_source(sizes, tokenizer)
+    limits = [limit for limit in (loading.positions(sizes, "source"), tokenizer.model_max_length) if limit is not None]
+    max_source = how.max_source or min((limit for limit in limits if limit < UNLIMITED), default=MAX_SOURCE)
     section = Seq2SeqConfig(
         pretrained=name,
         prefix=settings.get("prefix", "") if how.prefix is None else how.prefix,
@@ -158,9 +160,3 @@ def _read(name: str) -> tuple[PreTrainedConfig, PreTrainedTokenizerBase, dict[st
 def _check_positions(sizes: PreTrainedConfig, option: str, side: str, tokens: int) -> None:
     if faults := loading.length_faults(sizes, {option: (side, tokens)}):
         raise UserError("\n".join(faults))
-
-
-def _most_source(sizes: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase) -> int:
-    limits = [loading.positions(sizes, "source"), tokenizer.model_max_length]
-    known = [limit for limit in limits if limit is not None and limit < 10**9]  # 10**30 in tokenizers without a limit
-    return min(known, default=MAX_SOURCE)
