@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rlsum.readers import CorpusError, Read, encoding_problem
@@ -16,15 +16,19 @@ RECORD_COLUMNS = ("source", "references")  # of the project's own JSONL records
 class Columns:
     """Column names.
 
-    id         None: the column ``id`` if there is one, else file and line
-    reference  None: no references
-    optional   whether the corpus or a row may lack references
+    id                None: the column ``id`` if there is one, else file and line
+    reference         None: no references
+    optional          whether the corpus or a row may lack references
+    further           columns that rewards read, besides references
+    further_optional  whether a row may lack them
     """
 
     id: str | None
     source: str
     reference: str | None
     optional: bool = False
+    further: tuple[str, ...] = ()
+    further_optional: bool = False
 
     @property
     def named(self) -> list[str]:
@@ -37,14 +41,6 @@ class Columns:
         return [name for name in self.named if not (self.optional and name == self.reference)]
 
 
-@dataclass(frozen=True)
-class FurtherColumns:
-    """Columns that rewards read, besides references. ``optional``: whether a row may lack them."""
-
-    names: tuple[str, ...]
-    optional: bool
-
-
 CNN_DAILYMAIL = Columns(None, "article", "highlights")
 
 
@@ -53,7 +49,7 @@ def choose_columns(asked: Columns, reads: Iterable[Read], path: str) -> Columns:
     options = [asked]
     if asked.source == CNN_DAILYMAIL.source and asked.reference in (CNN_DAILYMAIL.reference, None):
         source, reference = RECORD_COLUMNS
-        options.append(Columns(asked.id, source, reference if asked.reference else None, asked.optional))
+        options.append(replace(asked, source=source, reference=reference if asked.reference else None))
     found: dict[str, None] = {}
     first: Read | None = None
     for read in reads:
@@ -79,35 +75,22 @@ def choose_columns(asked: Columns, reads: Iterable[Read], path: str) -> Columns:
     )
 
 
-def clean(read: Read, columns: Columns, further: FurtherColumns | None = None) -> dict[str, Any]:
+def clean(read: Read, columns: Columns) -> dict[str, Any]:
     """A corpus row: id, source, references, problem ("": none) and where. With a problem, the texts are empty.
 
-    With ``further`` columns also ``columns``, their values as a JSON object.
+    With further columns also ``columns``, their values as a JSON object.
     """
     problem = read.problem or _problem(read.fields, columns)
-    if further and not problem:
-        problem = _further_problem(read.fields, further)
     row: dict[str, Any] = {"id": "", "source": "", "references": [], "problem": problem, "where": read.where}
     if not problem:
         identity = read.fields.get(columns.id or "id")
         row["id"] = read.name if identity is None else str(identity)
         row["source"] = read.fields[columns.source]
         row["references"] = _references(read.fields, columns)
-    if further:
-        values = {name: read.fields[name] for name in further.names if name in read.fields}
+    if columns.further:
+        values = {name: read.fields[name] for name in columns.further if name in read.fields}
         row["columns"] = "" if problem else json.dumps(values)
     return row
-
-
-def _further_problem(fields: dict[str, Any], further: FurtherColumns) -> str:
-    for name in further.names:
-        if name not in fields and not further.optional:
-            return f"{name}: missing"
-        try:
-            json.dumps(fields.get(name))
-        except (TypeError, ValueError):
-            return f"{name}: a {type(fields[name]).__name__}, which JSON does not have"
-    return ""
 
 
 def _references(fields: dict[str, Any], columns: Columns) -> list[Any]:
@@ -133,6 +116,13 @@ def _problem(fields: dict[str, Any], columns: Columns) -> str:
         for problem in [_text_problem(text) for text in texts] or ["empty"]:
             if problem:
                 return f"{columns.reference}: {problem}"
+    for name in columns.further:
+        if name not in fields and not columns.further_optional:
+            return f"{name}: missing"
+        try:
+            json.dumps(fields.get(name))
+        except (TypeError, ValueError):
+            return f"{name}: a {type(fields[name]).__name__}, which JSON does not have"
     return ""
 
 

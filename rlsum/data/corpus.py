@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import datasets
 
-from rlsum.data.columns import Columns, FurtherColumns
+from rlsum.data.columns import Columns
 from rlsum.data.sources import CACHE_VERSION, clean_rows
 from rlsum.readers import CorpusError
 
@@ -97,9 +97,9 @@ def load_corpus(
         if value is not None and value < 1:
             raise CorpusError(f"{name}={value}: must be at least 1")
 
-    named = Columns(id_column, source_column, reference_column, references_optional)
-    further = FurtherColumns(tuple(columns), columns_optional) if columns else None
-    found = clean_rows(str(path), split, named, num_proc, further)
+    further = tuple(columns), columns_optional
+    named = Columns(id_column, source_column, reference_column, references_optional, *further)
+    found = clean_rows(str(path), split, named, num_proc)
     skipped, examples, kept = _sift(found)
     if not kept:
         reasons = ", ".join(f"{count} x {reason} (first: {examples[reason]})" for reason, count in skipped.items())

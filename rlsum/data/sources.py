@@ -11,7 +11,7 @@ import datasets
 from datasets.exceptions import DatasetGenerationError, DatasetsError
 from datasets.fingerprint import Hasher
 
-from rlsum.data.columns import Columns, FurtherColumns, choose_columns, clean
+from rlsum.data.columns import Columns, choose_columns, clean
 from rlsum.errors import UserError
 from rlsum.readers import READERS, CorpusError, Read, file_format, is_saved, read_file
 
@@ -34,20 +34,18 @@ CLEAN_FEATURES = datasets.Features(
 )
 
 
-def clean_rows(
-    path: str, split: str, asked: Columns, num_proc: int, further: FurtherColumns | None = None
-) -> datasets.Dataset:
-    """All rows of the split with CLEAN_FEATURES and ``further`` columns as JSON, broken ones too; cached."""
+def clean_rows(path: str, split: str, asked: Columns, num_proc: int) -> datasets.Dataset:
+    """All rows of the split with CLEAN_FEATURES and further columns as JSON, broken ones too; cached."""
     local = Path(path).expanduser()
     if path.startswith(HUB) or not (local.exists() or _has_configurations(local.parent)):
-        return _clean_dataset(_from_hub(path, split), asked, path, further)
+        return _clean_dataset(_from_hub(path, split), asked, path)
     saved = is_saved(local)
     files = _files(local, split) or ([] if saved else _line_files(local, split))
     if files:
-        return _clean_files(files, asked, path, num_proc, further)
+        return _clean_files(files, asked, path, num_proc)
     found = datasets.load_from_disk(str(local)) if saved else _from_hub(str(local), split)
     found = found if isinstance(found, datasets.Dataset) else _pick(found, split, str(local))
-    return _clean_dataset(found, asked, path, further)
+    return _clean_dataset(found, asked, path)
 
 
 def check_path(path: str, split: str) -> None:
@@ -117,15 +115,13 @@ def _synonyms(split: str) -> tuple[str, ...]:
     return next((names for names in SPLIT_NAMES if split in names), (split,))
 
 
-def _clean_files(
-    files: list[Path], asked: Columns, path: str, num_proc: int, further: FurtherColumns | None
-) -> datasets.Dataset:
+def _clean_files(files: list[Path], asked: Columns, path: str, num_proc: int) -> datasets.Dataset:
     columns = choose_columns(asked, (read for file in files for read in read_file(file)), path)
     try:
         return datasets.Dataset.from_generator(
             _generate,
-            features=_features(further),
-            gen_kwargs={"files": _states(files), "columns": columns, "version": CACHE_VERSION, **_given(further)},
+            features=_features(columns),
+            gen_kwargs={"files": _states(files), "columns": columns, "version": CACHE_VERSION},
             num_proc=num_proc if 1 < num_proc <= len(files) else None,
         )
     except DatasetGenerationError as error:
@@ -140,22 +136,16 @@ def _states(files: Iterable[Path]) -> list[tuple[str, int, int, int]]:
     return [(str(file), stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns) for file, stat in found]
 
 
-def _features(further: FurtherColumns | None) -> datasets.Features:
-    return datasets.Features({**CLEAN_FEATURES, "columns": datasets.Value("string")}) if further else CLEAN_FEATURES
+def _features(columns: Columns) -> datasets.Features:
+    further = {"columns": datasets.Value("string")} if columns.further else {}
+    return datasets.Features({**CLEAN_FEATURES, **further})
 
 
-def _given(further: FurtherColumns | None) -> dict[str, FurtherColumns]:
-    """The argument ``further``; none where there is no column, so that cache keys stay those of earlier versions."""
-    return {"further": further} if further else {}
-
-
-def _generate(
-    files: list[tuple[str, int, int, int]], columns: Columns, version: int, further: FurtherColumns | None = None
-) -> Iterator[dict[str, Any]]:
+def _generate(files: list[tuple[str, int, int, int]], columns: Columns, version: int) -> Iterator[dict[str, Any]]:
     # Sizes, times and version are part of the cache key that `datasets` makes from the arguments.
     for name, *_ in files:
         for read in read_file(Path(name)):
-            yield clean(read, columns, further)
+            yield clean(read, columns)
 
 
 def _from_hub(path: str, split: str) -> datasets.Dataset:
@@ -223,17 +213,15 @@ def _pick(found: Mapping[str, T], split: str, path: str) -> T:
     raise CorpusError(f"path={path!r}: no split {split!r}; there are {', '.join(map(str, found))}")
 
 
-def _clean_dataset(
-    found: datasets.Dataset, asked: Columns, path: str, further: FurtherColumns | None
-) -> datasets.Dataset:
+def _clean_dataset(found: datasets.Dataset, asked: Columns, path: str) -> datasets.Dataset:
     columns = choose_columns(asked, [Read(path, "", dict.fromkeys(found.column_names))], path)
     states = _states(Path(file["filename"]) for file in found.cache_files)
-    key = Hasher.hash((found._fingerprint, states, columns, path, CACHE_VERSION, *_given(further).values()))
+    key = Hasher.hash((found._fingerprint, states, columns, path, CACHE_VERSION))
     return found.map(
         _clean_row,
         with_indices=True,
-        fn_kwargs={"columns": columns, "path": path, **_given(further)},
-        features=_features(further),
+        fn_kwargs={"columns": columns, "path": path},
+        features=_features(columns),
         remove_columns=found.column_names,
         cache_file_name=str(_cache() / f"clean-{key}.arrow"),
         new_fingerprint=key,
@@ -241,7 +229,5 @@ def _clean_dataset(
     )
 
 
-def _clean_row(
-    row: dict[str, Any], index: int, columns: Columns, path: str, further: FurtherColumns | None = None
-) -> dict[str, Any]:
-    return clean(Read(f"{path}:{index + 1}", f"row-{index + 1}", row), columns, further)
+def _clean_row(row: dict[str, Any], index: int, columns: Columns, path: str) -> dict[str, Any]:
+    return clean(Read(f"{path}:{index + 1}", f"row-{index + 1}", row), columns)
