@@ -9,7 +9,7 @@ from importlib import resources
 
 from human_eval.answers import LETTERS
 from human_eval.formatting import csv_text
-from human_eval.study import Study
+from human_eval.study import Interface, Study
 from rlsum.pages.templates import render
 
 FORMAT = 1  # of the JSON file that a page saves
@@ -54,15 +54,18 @@ def page(study: Study, booklet: int) -> str:
         {"task": task.id, "article": study.articles[task.item], "texts": task.texts} for task in study.booklets[booklet]
     ]
     data = {"format": FORMAT, "study": study.id, "booklet": booklet, "tasks": tasks, "fields": _fields(study)}
-    script = resources.files("human_eval").joinpath("exports/offline.js").read_text(encoding="utf-8")
+    package = resources.files("human_eval")
+    script = package.joinpath("exports/offline.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(f"\n{script}".encode()).digest()).decode("ascii")
     values = {
         "study": study,
         "number": booklet + 1,
         "letters": LETTERS[: study.most_texts],
         "questions": [(asked, asked.kind.fields(asked.id, study.most_texts)) for asked in study.criteria],
+        "t": Interface(),  # these files are English
         "data": data,
-        "script": Markup(script),  # trusted: a file of this package
+        "script": Markup(script),  # trusted: files of this package
+        "style": Markup(package.joinpath("web/static/style.css").read_text(encoding="utf-8")),
         "policy": f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; form-action 'none'",
     }
     return render("exports/offline.html", values, "human_eval")

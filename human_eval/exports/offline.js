@@ -61,7 +61,7 @@ function showTask() {
   }
   at("comment").value = comment;
   at("error").textContent = "";
-  for (const part of parts) part.classList.remove("missing");
+  for (const part of parts) part.removeAttribute("aria-invalid");
   at("heading").textContent = `Comparison ${state.position + 1} of ${data.tasks.length}`;
   at("previous").disabled = state.position === 0;
   at("progress").max = data.tasks.length;
@@ -82,7 +82,7 @@ function mark(chosen) {
 function submit(event) {
   event.preventDefault();
   const missing = open();
-  for (const part of parts) part.classList.toggle("missing", missing.includes(part));
+  for (const part of missing) part.setAttribute("aria-invalid", "true");
   if (missing.length) {
     const all = parts.filter((part) => !part.hidden).length;
     at("error").textContent = `Please answer every question: ${missing.length} of ${all} left.`;
@@ -152,7 +152,7 @@ function answer(part, value) {
   now.answers[part.dataset.field] = value;
   part.querySelector(`input[value="${CSS.escape(value)}"]`).checked = true;
   if (now.submitted) now.submitted = new Date().toISOString(); // a changed answer is submitted again
-  part.classList.remove("missing");
+  part.removeAttribute("aria-invalid");
   keep();
 }
 

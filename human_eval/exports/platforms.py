@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 from human_eval.answers import LETTERS
 from human_eval.exports.booklets import TEXTS
 from human_eval.formatting import csv_text, spread
-from human_eval.study import Study, StudyError
+from human_eval.study import Interface, Study, StudyError
 from rlsum.pages.templates import render
 
 MTURK_COLUMNS = ("study", "task", "article")
@@ -38,6 +38,7 @@ def mturk(study: Study, booklets: Sequence[int] | None = None) -> dict[str, str]
     values = {
         "study": study,
         "summaries": list(zip(LETTERS, TEXTS[:most], strict=False)),
+        "t": Interface(),  # these files are English
         "questions": [(asked, asked.kind.fields(asked.id, most)) for asked in study.criteria],
     }
     return {

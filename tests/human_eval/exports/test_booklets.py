@@ -114,7 +114,7 @@ def test_closing_and_opening_again_goes_on_where_it_was(opened):
     tab.get_by_role("button", name="Begin").click()
     assert tab.locator("#heading").inner_text() == f"Comparison 2 of {len(blind.booklets[0])}"
     assert tab.locator("#answered").inner_text() == "1 answered"
-    assert tab.locator("fieldset").first.get_by_label("B", exact=True).is_checked()
+    assert tab.locator(".question").first.get_by_label("B", exact=True).is_checked()
     assert tab.get_by_label("Comment (optional)").input_value() == "not sure"
 
 
@@ -130,10 +130,10 @@ def test_a_question_left_out_is_asked_for_and_previous_undoes(opened):
     assert "Comparison 2" in tab.locator("#heading").inner_text()
     tab.keyboard.press("p")
     assert "Comparison 1" in tab.locator("#heading").inner_text()
-    tab.locator("fieldset").first.get_by_label("No difference").check()
+    tab.locator(".question").first.get_by_label("No difference").check()
     reopened(tab)
     tab.get_by_role("button", name="Begin").click()
-    assert tab.locator("fieldset").first.get_by_label("No difference").is_checked()
+    assert tab.locator(".question").first.get_by_label("No difference").is_checked()
 
 
 def test_a_page_not_begun_writes_nothing_over_what_another_wrote(opened):
@@ -323,7 +323,7 @@ def test_offline_the_newer_of_best_and_worst_counts(opened):
     begin(tab)
     tab.keyboard.press("1")
     tab.keyboard.press("1")
-    fieldset = tab.locator("fieldset").first
+    fieldset = tab.locator(".question").first
     chosen = fieldset.locator("input:checked")
     assert chosen.count() == 1
     assert chosen.get_attribute("name").endswith("_worst")

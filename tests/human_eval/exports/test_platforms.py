@@ -54,7 +54,7 @@ def test_a_page_judged_in_a_browser_comes_back_as_judgments(browser, tmp_path):
     for row in rows_of(files["tasks.csv"])[:3]:
         tab.set_content(f"<form>{filled(files['template.html'], row)}<button>Submit</button></form>")
         assert tab.evaluate("document.forms[0].checkValidity()") is False  # a question that is open stops it
-        for group in tab.locator("fieldset").all():
+        for group in tab.locator(".question").all():
             group.get_by_label("B", exact=True).check()
         tab.get_by_label("Comment").fill("-1")
         assert tab.evaluate("document.forms[0].checkValidity()") is True
