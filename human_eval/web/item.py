@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -51,11 +50,19 @@ class ItemPage:
     def __init__(self, site: Site) -> None:
         self._site, self._study, self._words = site, site.study, site.study.interface
 
-    def page(self, visitor: Visitor, task: str, revision: int, form: ItemForm, values: Mapping[str, Any]) -> Response:
-        """The page, with the ``values`` that differ between judging and practice."""
+    def page(
+        self, kind: str, visitor: Visitor, task: str, revision: int, form: ItemForm, heading: str, done: int, total: int
+    ) -> Response:
+        """The page of an item or a practice (the ``kind``), after ``done`` of ``total`` of them."""
         article, shown = self._study.shown(task)
-        always = {
+        values = {
             "study": self._study,
+            "heading": heading,
+            "action": f"/{kind}",
+            "token": self._site.access.form(visitor, kind, task, str(revision)),
+            "editing": kind == "item" and revision > 0,
+            "done": done,
+            "total": total,
             "draft": _draft(self._study.id, visitor.name, task, revision),
             "article": article,
             "words": marks.length(article),
@@ -66,7 +73,7 @@ class ItemPage:
             "split": marks.words,
             "comment_limit": COMMENT_LIMIT,
         }
-        return page("item.html", {**always, **values}, form.status, self._words)
+        return page("item.html", values, form.status, self._words)
 
     def summaries(self, task: Task) -> list[tuple[str, str]]:
         """Label and text of each summary."""

@@ -212,17 +212,10 @@ class Judging:
     def _item(self, visitor: Visitor, progress: JudgeProgress, task: str, revision: int, form: ItemForm) -> Response:
         done = len(progress.done)
         number = progress.done.index(task) + 1 if task in progress.done else done + 1
-        total, editing = done + len(progress.open), revision > 0
-        heading = "Change comparison {n} of {total}" if editing else "Comparison {n} of {total}"
-        values = {
-            "heading": self._words(heading, n=number, total=total),
-            "action": "/item",
-            "token": self._site.access.form(visitor, "item", task, str(revision)),
-            "editing": editing,
-            "done": done,
-            "total": total,
-        }
-        return self._items.page(visitor, task, revision, form, values)
+        total = done + len(progress.open)
+        heading = "Change comparison {n} of {total}" if revision else "Comparison {n} of {total}"
+        heading = self._words(heading, n=number, total=total)
+        return self._items.page("item", visitor, task, revision, form, heading, done, total)
 
 
 def device(agent: str) -> str:
