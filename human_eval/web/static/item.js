@@ -111,25 +111,20 @@ let shown = -1;
 
 function search() {
   const wanted = field.value.trim();
+  const pattern = new RegExp(wanted.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/\s+/g, "\\s+"), "giu");
   const pieces = [];
+  let end = 0;
   marks = [];
   shown = -1;
-  if (wanted) {
-    const pattern = new RegExp(wanted.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/\s+/g, "\\s+"), "giu");
-    let end = 0;
-    for (const match of whole.matchAll(pattern)) {
-      if (marks.length === LIMIT) break;
-      const mark = document.createElement("mark");
-      mark.textContent = match[0];
-      pieces.push(whole.slice(end, match.index), mark);
-      marks.push(mark);
-      end = match.index + match[0].length;
-    }
-    pieces.push(whole.slice(end));
-  } else {
-    pieces.push(whole);
+  for (const match of wanted ? whole.matchAll(pattern) : []) {
+    if (marks.length === LIMIT) break;
+    const mark = document.createElement("mark");
+    mark.textContent = match[0];
+    pieces.push(whole.slice(end, match.index), mark);
+    marks.push(mark);
+    end = match.index + match[0].length;
   }
-  text.replaceChildren(...pieces);
+  text.replaceChildren(...pieces, whole.slice(end));
   if (marks.length) show(0);
   else $("search-count").textContent = wanted ? form.dataset.missing : "";
 }
