@@ -59,20 +59,20 @@ def control_variate(
     if len(means) != len(judged):
         raise ValueError(f"means has {len(means)} items and judged {len(judged)}; pair them first")
     undefined = int(np.isnan(judged).sum() + np.isnan(others).sum())
-    nan = float("nan")
     counts = (len(judged), len(others), undefined)
     if reason := _undefined(judged, others):
-        return ControlVariate(nan, nan, nan, nan, nan, nan, *counts, reason)
+        return ControlVariate(np.nan, np.nan, np.nan, np.nan, np.nan, np.nan, *counts, reason)
     centre = np.nanmean(np.concatenate([judged, others]))
     judged, others = (np.where(np.isnan(each), 0.0, each - centre) for each in (judged, others))
-    correlation, p = (nan, nan) if np.ptp(means) == 0 else map(float, pearsonr(means, judged))
+    correlation, p = (np.nan, np.nan) if np.ptp(means) == 0 else map(float, pearsonr(means, judged))
     kept = len(others) / (len(judged) + len(others))
     slopes = kept * slopes_without(means, judged)
     corrected = means - slopes * (judged - others.mean())
     plain = item_interval(means, resamples=resamples, seed=seed)
     estimate = item_interval(corrected, resamples=resamples, seed=seed)
-    slack = abs(float(slopes.mean())) * _halfwidth(others, resamples, seed + 1)
-    mean = estimate.mean
+    of_others = bootstrap_interval(others, level=LEVEL, resamples=min(resamples, 1_000), seed=seed + 1)
+    halfwidth = (of_others.high - of_others.low) / 2 if len(others) > 1 else 0.0
+    mean, slack = estimate.mean, abs(float(slopes.mean())) * halfwidth
     low, high = (mean - np.hypot(mean - estimate.low, slack), mean + np.hypot(estimate.high - mean, slack))
     width = float((high - low) / (plain.high - plain.low))
     share, low, high = (float((1 + each) / 2) for each in (mean, low, high))
@@ -86,14 +86,6 @@ def slopes_without(means: Floats, judged: Floats) -> Floats:
     square, product = (judged**2).sum() - judged**2, (judged * means).sum() - judged * means
     spread = square - x**2 / n
     return np.divide(product - x * y / n, spread, out=np.zeros(len(means)), where=spread > 1e-12 * (judged**2).sum())
-
-
-def _halfwidth(values: Floats, resamples: int, seed: int) -> float:
-    """Half the width of the interval of a mean; 0 if all values are equal."""
-    if len(values) < 2 or np.ptp(values) == 0:
-        return 0.0
-    interval = bootstrap_interval(values, level=LEVEL, resamples=min(resamples, 1_000), seed=seed)
-    return (interval.high - interval.low) / 2
 
 
 def _undefined(judged: Floats, others: Floats) -> str:
