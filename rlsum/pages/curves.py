@@ -71,10 +71,8 @@ def smoothed(values: NDArray[np.float64], width: int) -> NDArray[np.float64]:
     """Centred moving average of ``values`` (n,) over up to ``width`` points, fewer at the ends; (n,)."""
     if width <= 1:
         return values  # gaps (NaN) stay gaps
-    sums = np.concatenate([[0.0], np.cumsum(values)])
-    index = np.arange(len(values))
-    low, high = np.maximum(index - width // 2, 0), np.minimum(index + width // 2 + 1, len(values))
-    return (sums[high] - sums[low]) / (high - low)
+    window = np.ones(2 * (width // 2) + 1)
+    return np.convolve(values, window, "same") / np.convolve(np.ones_like(values), window, "same")
 
 
 def _draw(axes: Axes, panel: Panel) -> None:
