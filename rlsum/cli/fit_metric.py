@@ -54,7 +54,8 @@ def fit_metric(
     rlsum evaluate outputs.jsonl --metrics 'rouge-l, learned(path=runs/metric)'
     """
     from rewards.embedding.learned import check_learnable, learned
-    from rlsum.metric_fitting.examples import check_varied, drawn, held_out
+    from rlsum.data.corpus import drawn
+    from rlsum.metric_fitting.examples import check_varied, held_out
     from rlsum.metric_fitting.fitting import check_folder, check_scorable, fit, scored
     from rlsum.metric_fitting.training import FitOptions
 

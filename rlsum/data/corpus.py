@@ -9,14 +9,16 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import datasets
+import numpy as np
 
 from rlsum.data.columns import Columns
 from rlsum.data.sources import CACHE_VERSION, clean_rows
 from rlsum.readers import CorpusError
 
+T = TypeVar("T")
 Tokenizer = Literal["whitespace", "spacy"]
 TOKENISED = ("source", "references", "src_tokens", "tgt_tokens", "tgt_whole")
 log = logging.getLogger(__name__)
@@ -106,7 +108,7 @@ def load_corpus(
         raise CorpusError(f"path={str(path)!r}, split={split!r}: no usable row: {reasons or 'it is empty'}")
     ids = list(found.select(kept)["id"])
     options = {"tokenizer": tokenizer, "lowercase": lowercase, "max_source": max_source, "max_target": max_target}
-    rows = found.select(_sample(kept, limit, seed)).map(
+    rows = found.select(drawn(kept, limit, seed)).map(
         _tokenise,
         batched=True,
         batch_size=200,
@@ -130,23 +132,19 @@ def _warn(line: str) -> None:
 def _sift(found: datasets.Dataset) -> tuple[dict[str, int], dict[str, str], list[int]]:
     """Rows skipped by reason, most frequent first; the first example of each; the indices of good rows."""
     problems = list(found["problem"])
-    first: dict[str, int] = {}
-    for index, problem in enumerate(problems):
-        first.setdefault(problem, index)
     counts = Counter(problem for problem in problems if problem)
-    examples = {problem: found[first[problem]]["where"] for problem in counts}
+    examples = {problem: found[problems.index(problem)]["where"] for problem in counts}
     return dict(counts.most_common()), examples, [index for index, problem in enumerate(problems) if not problem]
 
 
-def _sample(kept: list[int], limit: int | None, seed: int | None) -> list[int]:
-    if limit is None or limit >= len(kept):
-        return kept
+def drawn(rows: Sequence[T], limit: int | None, seed: int | None) -> list[T]:
+    """At most ``limit`` of the rows, in their order: the first, or with ``seed`` a random choice."""
+    if limit is None or limit >= len(rows):
+        return list(rows)
     if seed is None:
-        return kept[:limit]
-    import numpy as np
-
-    chosen = np.random.default_rng(seed).choice(len(kept), size=limit, replace=False)
-    return [kept[index] for index in sorted(chosen)]
+        return list(rows[:limit])
+    chosen = np.random.default_rng(seed).choice(len(rows), size=limit, replace=False)
+    return [rows[index] for index in sorted(chosen)]
 
 
 def _tokenizer_version(tokenizer: Tokenizer) -> str:

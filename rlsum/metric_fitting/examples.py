@@ -49,14 +49,6 @@ def examples(judgments: Sequence[Judgment], score: str, groups: str = "*") -> li
     return scored
 
 
-def drawn(pool: Sequence[JudgedExample], limit: int | None, seed: int) -> list[JudgedExample]:
-    """At most ``limit`` examples, drawn at random with ``seed``, in their order."""
-    if limit is None or limit >= len(pool):
-        return list(pool)
-    chosen = np.random.default_rng(seed).choice(len(pool), size=limit, replace=False)
-    return [pool[index] for index in sorted(chosen)]
-
-
 def held_out(pool: Sequence[JudgedExample], share: float, seed: int) -> tuple[list[JudgedExample], list[JudgedExample]]:
     """(train, valid): a random ``share`` of the items is held out whole. Raises UserError for fewer than two items."""
     items = list(dict.fromkeys((example.group, example.id) for example in pool))

@@ -15,10 +15,11 @@ from reproductions.twmd.pairs import SCORE, SentencePairs, correlations, scores
 from reproductions.twmd.tables import over_groups, record
 from rewards.embedding.learned import METRIC, check_learnable, learned
 from rewards.specs import Spec
+from rlsum.data.corpus import drawn
 from rlsum.errors import UserError
 from rlsum.evaluation.weighted import Statistic
 from rlsum.judgments.collection import Judgments
-from rlsum.metric_fitting.examples import JudgedExample, drawn, examples, held_out
+from rlsum.metric_fitting.examples import JudgedExample, examples, held_out
 from rlsum.metric_fitting.fitting import about, fit
 from rlsum.metric_fitting.training import FitOptions
 from rlsum.pages.table import text_table

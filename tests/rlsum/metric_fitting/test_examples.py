@@ -1,8 +1,9 @@
 import pytest
 
+from rlsum.data.corpus import drawn
 from rlsum.errors import UserError
 from rlsum.judgments.records import Judgment
-from rlsum.metric_fitting.examples import Scale, check_varied, content, drawn, examples, held_out
+from rlsum.metric_fitting.examples import Scale, check_varied, content, examples, held_out
 
 
 def judgments(count=12, systems=2, **scores):
