@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import asdict, dataclass, replace
@@ -90,14 +91,12 @@ def check_device(name: str | None) -> str:
 
 def check_ids(ids: Iterable[str], corpus: str) -> None:
     """Raise UserError if two articles have the same id: systems are compared id by id."""
-    seen: set[str] = set()
-    for identity in ids:
-        if identity in seen:
+    for identity, count in Counter(ids).items():
+        if count > 1:
             raise UserError(
                 f"{corpus}: two articles have the id {identity!r}; delete one, or name a column of unique ids with "
                 "--id-column"
             )
-        seen.add(identity)
 
 
 def summarize(task: SummaryTask, device: str, processes: Processes = ONE_PROCESS) -> Iterator[list[Output]]:

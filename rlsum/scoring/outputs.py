@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -96,11 +97,9 @@ def by_system(outputs: Sequence[Output]) -> dict[str, list[Output]]:
     for output in outputs:
         systems.setdefault(output.system, []).append(output)
     for system, members in systems.items():
-        seen: set[str] = set()
-        for output in members:
-            if output.id in seen:
-                raise RecordError(f"system {system!r} has two outputs with id {output.id!r}; keep one, or rename one")
-            seen.add(output.id)
+        for identity, count in Counter(output.id for output in members).items():
+            if count > 1:
+                raise RecordError(f"system {system!r} has two outputs with id {identity!r}; keep one, or rename one")
     return systems
 
 
