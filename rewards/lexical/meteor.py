@@ -50,10 +50,10 @@ def meteor(
 def align(candidate: Sequence[str], reference: Sequence[str], stages: Stages) -> list[tuple[int, int]]:
     """Pairs of positions ``(in candidate, in reference)``, in order. Each stage matches what earlier stages left."""
     left, right = dict(enumerate(candidate)), dict(enumerate(reference))
-    pairs = _matches(left, right, _itself)
+    pairs = _matches(left, right)
     if stages != "exact":
         left, right = ({position: stem(word) for position, word in units.items()} for units in (left, right))
-        pairs += _matches(left, right, _itself)
+        pairs += _matches(left, right)
     if stages == "exact-stem-synonym":
         pairs += _matches(left, right, _synonyms)
     return sorted(pairs)
@@ -64,7 +64,7 @@ def chunks(pairs: Sequence[tuple[int, int]]) -> int:
     return 1 + sum(after != (first + 1, second + 1) for (first, second), after in pairwise(pairs))
 
 
-def _matches(left: Units, right: Units, names: Names) -> list[tuple[int, int]]:
+def _matches(left: Units, right: Units, names: Names = lambda unit: (unit,)) -> list[tuple[int, int]]:
     """Match greedily from the last position to the first; removes the matches from both sides."""
     free: dict[str, list[int]] = {}
     for position, unit in right.items():
@@ -77,10 +77,6 @@ def _matches(left: Units, right: Units, names: Names) -> list[tuple[int, int]]:
     for first, second in pairs:
         del left[first], right[second]
     return pairs
-
-
-def _itself(unit: str) -> tuple[str]:
-    return (unit,)
 
 
 @lru_cache(maxsize=REMEMBERED)

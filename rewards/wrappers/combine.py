@@ -53,11 +53,8 @@ class Weighted(BaseReward):
 
     def reason(self, item: Item) -> str | None:
         """The reason of the first part that is undefined."""
-        for part, _ in self.parts:
-            reason = part.undefined(*item)
-            if reason is not None:
-                return f"{reason} ({part.name})"
-        return None
+        reasons = ((part.undefined(*item), part.name) for part, _ in self.parts)
+        return next((f"{reason} ({name})" for reason, name in reasons if reason is not None), None)
 
 
 class Shuffled(Wrapper):
