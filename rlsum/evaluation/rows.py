@@ -116,10 +116,16 @@ def constant(values: Floats) -> bool:
     return len(values) == 0 or bool(np.ptp(values) <= 1e-13 * np.abs(values).max())
 
 
-def _scores(name: str, values: ArrayLike) -> Floats:
+def vector(name: str, values: ArrayLike) -> Floats:
+    """``values`` (n,) as float64. Raises ValueError for another shape, or for none."""
     scores = np.asarray(values, dtype=np.float64)
     if scores.ndim != 1 or not len(scores):
         raise ValueError(f"{name} has shape {scores.shape}; a vector of at least one score is needed")
+    return scores
+
+
+def _scores(name: str, values: ArrayLike) -> Floats:
+    scores = vector(name, values)
     if np.isinf(scores).any():
         row = int(np.flatnonzero(np.isinf(scores))[0])
         raise ValueError(f"{name} is infinite in row {row}; write NaN where a score is undefined")

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rlsum.evaluation.rows import Floats
+from rlsum.evaluation.rows import Floats, vector
 
 T = TypeVar("T")
 
@@ -38,7 +38,7 @@ def bootstrap_interval(
 
     Raises ValueError for an empty or many-dimensional ``values``, a level outside (0, 1), resamples below 1.
     """
-    values = _vector("values", values)
+    values = vector("values", values)
     _check_resampling(level, resamples)
     defined = values[~np.isnan(values)]
     if len(defined) < 2:
@@ -64,7 +64,7 @@ def paired_permutation(a: ArrayLike, b: ArrayLike, *, resamples: int = RESAMPLES
     both. Raises ValueError for empty or unequally long vectors, resamples below 1.
     """
     _check_resampling(LEVEL, resamples)
-    first, second = _vector("a", a), _vector("b", b)
+    first, second = vector("a", a), vector("b", b)
     if len(first) != len(second):
         raise ValueError(f"a has {len(first)} scores and b has {len(second)}; pair them by item first")
     differences = (first - second)[~np.isnan(first - second)]
@@ -118,13 +118,6 @@ def row_blocks(total: int, width: int) -> Iterator[int]:
     rows = max(1, CHUNK // max(1, width))
     for start in range(0, total, rows):
         yield min(rows, total - start)
-
-
-def _vector(name: str, values: ArrayLike) -> Floats:
-    vector = np.asarray(values, dtype=np.float64)
-    if vector.ndim != 1 or not len(vector):
-        raise ValueError(f"{name} has shape {vector.shape}; a vector of at least one score is needed")
-    return vector
 
 
 def _check_resampling(level: float, resamples: int) -> None:
