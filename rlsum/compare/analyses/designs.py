@@ -42,8 +42,8 @@ def pooled(results: Results, metric: str) -> Variances | None:
     found = list(_components(results, metric))
     if not found:
         return None
-    estimates = np.mean([_estimates(each) for each in found], axis=0)
-    seed, article, residual = (max(0.0, float(estimate)) for estimate in estimates)
+    means = np.mean([estimates(each) for each in found], axis=0)
+    seed, article, residual = (max(0.0, float(mean)) for mean in means)
     pairs = "difference" if len(found) == 1 else "differences"
     return Variances(seed, article, residual, f"estimated from {len(found)} {pairs} of {found[0].seeds} seeds")
 
@@ -150,7 +150,7 @@ def _components(results: Results, metric: str) -> Iterator[Components]:
                 yield found
 
 
-def _estimates(of: Components) -> tuple[float, float, float]:
+def estimates(of: Components) -> tuple[float, float, float]:
     """Variances of seeds, articles and the rest, which may be negative: unbiased, to be averaged."""
     residual = float(of.residual)
     return float(of.by_seed - residual) / of.articles, float(of.by_article - residual) / of.seeds, residual

@@ -78,13 +78,6 @@ class Difference:
     components: Components
     p_holm: float = float("nan")
 
-    @property
-    def scope(self) -> str:
-        """What is random, in words."""
-        if self.seeds == 1:
-            return f"1 seed, {self.articles:,} articles; only articles are random"
-        return f"{self.seeds} seeds, {self.articles:,} articles, both random"
-
 
 def paired_table(a: ArrayLike, b: ArrayLike) -> Floats:
     """``a - b`` (seeds, articles) of scores (seeds, articles); one row is a system without seeds, such as a start.

@@ -49,18 +49,6 @@ class Design:
     power: float
 
 
-def variances(found: Components, source: str = "") -> Variances:
-    """The estimates of an earlier comparison, negative ones as 0. Raises ValueError with fewer than two seeds.
-
-    Two or three seeds estimate their variance badly: half of all estimates of two seeds are below .45 of the truth.
-    """
-    if found.seeds < 2 or not np.isfinite(found.residual):
-        raise ValueError(f"seeds={found.seeds}, articles={found.articles}: variances need at least two of each")
-    seed = max(0.0, float(found.by_seed - found.residual) / found.articles)
-    article = max(0.0, float(found.by_article - found.residual) / found.seeds)
-    return Variances(seed, article, float(found.residual), source)
-
-
 def power(gain: float, of: Variances, seeds: int, articles: int, alpha: float = ALPHA) -> float:
     """The probability that a true difference of ``gain`` (raw) is called different, for normal effects.
 

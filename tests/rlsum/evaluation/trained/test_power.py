@@ -12,7 +12,6 @@ from rlsum.evaluation.trained.power import (
     fewest_seeds,
     power,
     smallest,
-    variances,
 )
 
 
@@ -65,20 +64,8 @@ def test_a_hopeless_gain_has_no_design():
     assert smallest(1e-6, DEFAULTS) is None
 
 
-def test_variances_of_a_comparison_are_recovered():
-    generator = np.random.default_rng(0)
-    seed, article = generator.standard_normal((400, 1)), generator.standard_normal((1, 400))
-    found = variances(components(0.5 * seed + 2 * article + 3 * generator.standard_normal((400, 400))), "earlier")
-    assert (found.seed, found.article, found.residual) == pytest.approx((0.25, 4, 9), rel=0.15)
-    assert found.source == "earlier"
-    # Articles without any effect of their own, all seeds alike: the estimates below 0 are 0.
-    assert variances(components(np.array([[1.0, -1], [-1, 1]]))).seed == 0
-
-
 def test_bad_input():
     with pytest.raises(ValueError, match="seeds=1"):
         power(0.01, DEFAULTS, 1, 100)
-    with pytest.raises(ValueError, match="at least two"):
-        variances(components(np.ones((1, 5))))
     with pytest.raises(ValueError, match="seed=-1"):
         Variances(-1, 0, 0)
