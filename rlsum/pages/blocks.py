@@ -101,10 +101,12 @@ def signature_section(signatures: Iterable[str]) -> list[Block]:
     return section("Signatures", note, Bullets(lines, "code")) if lines else []
 
 
+def unfolded(blocks: Iterable[Block]) -> Iterator[Block]:
+    """The blocks in order, with those of a fold in its place."""
+    for block in blocks:
+        yield from unfolded(block.blocks) if isinstance(block, Fold) else (block,)
+
+
 def pictures_of(blocks: Iterable[Block]) -> Iterator[Picture]:
     """Every picture among the blocks, folded ones too."""
-    for block in blocks:
-        if isinstance(block, Picture):
-            yield block
-        elif isinstance(block, Fold):
-            yield from pictures_of(block.blocks)
+    return (block for block in unfolded(blocks) if isinstance(block, Picture))

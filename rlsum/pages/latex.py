@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rlsum.pages.blocks import Block, Fold
+from rlsum.pages.blocks import Block, unfolded
 from rlsum.pages.table import DASH, Cell, Table
 
 ESCAPES = {
@@ -20,13 +20,7 @@ ESCAPES = {
 
 def to_latex(blocks: Iterable[Block]) -> str:
     """Every table, with details after its values and notes beneath; other blocks are left out."""
-    return "\n\n".join(text for block in blocks if (text := _block(block)))
-
-
-def _block(block: Block) -> str:
-    if isinstance(block, Fold):
-        return to_latex(block.blocks)
-    return _table(block) if isinstance(block, Table) else ""
+    return "\n\n".join(_table(block) for block in unfolded(blocks) if isinstance(block, Table))
 
 
 def _table(table: Table) -> str:

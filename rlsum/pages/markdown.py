@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from rlsum.pages.blocks import LEGEND, Block, Bullets, Contents, Example, Examples, Fold, Heading, Paragraph
+from rlsum.pages.blocks import LEGEND, Block, Bullets, Contents, Example, Examples, Fold, Heading, Paragraph, unfolded
 from rlsum.pages.pictures import Picture
 from rlsum.pages.table import Cell, Table
 
@@ -14,7 +14,7 @@ MARKS = {"plain": "{}", "copied": "**{}**", "invented": "~~{}~~", "own": "*{}*"}
 
 def to_markdown(blocks: Iterable[Block]) -> str:
     """The blocks as Markdown, without a newline at the end. Tags in names are text, not HTML."""
-    return "\n\n".join(text for block in blocks if (text := _block(block)))
+    return "\n\n".join(text for block in unfolded(blocks) if (text := _block(block)))
 
 
 def _block(block: Block) -> str:
@@ -34,9 +34,7 @@ def _block(block: Block) -> str:
             signs = {"Bold": "copied", "Struck out": "invented", "Italic": "own"}
             legend = " ".join(f"{sign}: {LEGEND[mark]}." for sign, mark in signs.items())  # type: ignore[index]
             return "\n\n".join([note, *map(_example, examples), legend])
-        case Fold(_, inner):
-            return to_markdown(inner)
-        case Contents():
+        case Contents() | Fold():
             return ""
 
 

@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from rlsum.pages.blocks import LEGEND, Block, Bullets, Contents, Example, Examples, Fold, Heading, Paragraph
+from rlsum.pages.blocks import LEGEND, Block, Bullets, Contents, Example, Examples, Heading, Paragraph, unfolded
 from rlsum.pages.pictures import Picture
 from rlsum.pages.table import Cell, Table
 
@@ -31,8 +31,6 @@ def show(blocks: Iterable[Block], console: Console) -> None:
 
 def as_text(blocks: Iterable[Block]) -> str:
     """What `show` prints, without colours, at most 110 characters wide."""
-    from rich.console import Console
-
     console = Console(file=io.StringIO(), width=110, color_system=None, force_jupyter=False)
     with console.capture() as captured:
         show(blocks, console)
@@ -42,12 +40,11 @@ def as_text(blocks: Iterable[Block]) -> str:
 def _printable(blocks: Iterable[Block]) -> Iterator[Block]:
     """The blocks that a terminal shows, without the headings of sections that have none."""
     headings: list[Heading] = []  # that no block has followed yet
-    for block in blocks:
+    for block in unfolded(blocks):
         if isinstance(block, Heading):
             headings = [heading for heading in headings if heading.level < block.level] + [block]
         elif not isinstance(block, Contents | Picture):
-            yield from headings
-            yield from _printable(block.blocks) if isinstance(block, Fold) else (block,)
+            yield from (*headings, block)
             headings = []
 
 
