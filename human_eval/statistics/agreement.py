@@ -27,20 +27,15 @@ def agreements(
     NaN if no item has two votes and, but for pairwise, if all votes are equal.
     """
     matrix, unit, units = pairable(votes, items)
-    reason = ""
-    if not len(matrix):
-        reason = "no item has two judgments"
-    elif np.nanmin(matrix) == np.nanmax(matrix):
-        reason = "all judgments are the same"
-    undefined = Agreement(np.nan, np.nan, np.nan, len(matrix), int((~np.isnan(matrix)).sum()))
-    found = {"alpha": krippendorff_alpha(votes, scale="ordinal", inputs=items, resamples=resamples, seed=seed)}
+    alpha = krippendorff_alpha(votes, scale="ordinal", inputs=items, resamples=resamples, seed=seed)
+    undefined = replace(alpha, value=np.nan, low=np.nan, high=np.nan, reason="")
+    found = {"alpha": alpha}
     measures = {"kappa": fleiss_kappa, "pairwise": pairwise_agreement, "correlation": intraitem_correlation}
     for name, measure in measures.items():
-        if reason and (name != "pairwise" or not len(matrix)):
-            found[name] = replace(undefined, reason=reason)
+        if np.isnan(alpha.value) and (name != "pairwise" or not len(matrix)):
+            found[name] = alpha  # undefined for the same reason
         else:
-            value = measure(matrix, unit, units)
-            found[name] = with_interval(undefined, value, unit, units, LEVEL, resamples, seed)
+            found[name] = with_interval(undefined, measure(matrix, unit, units), unit, units, LEVEL, resamples, seed)
     return found
 
 
