@@ -29,14 +29,13 @@ def first_left(
         (("comparison", comparison), ("booklet", booklet))
         for comparison, booklet in zip(comparisons, booklets, strict=True)
     ]
-    count = len(edges)
     pair_of = dict(zip(comparisons, pairs, strict=True))
     # Each line makes the degrees of one kind of node even and keeps the graph bipartite.
     edges += [(node, ("pair", pair_of[node[1]])) for node in _odd(edges, "comparison")]
     edges += [(("all pairs", None), node) for node in _odd(edges, "pair")]
     edges += [(("all booklets", None), node) for node in _odd(edges, "booklet")]
     edges += [(node, ("all", None)) for kind in ("all pairs", "all booklets") for node in _odd(edges, kind)]
-    return _alternate(edges, rng)[:count]
+    return _alternate(edges, rng)[: len(comparisons)]
 
 
 def orders(items: Sequence[tuple[Hashable, Sequence[Shown]]], rng: random.Random) -> list[list[Shown]]:

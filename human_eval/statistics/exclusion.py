@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -54,12 +55,9 @@ class ExcludedJudge:
 
 def excluded(votes: Votes, rules: ExclusionRules) -> tuple[ExcludedJudge, ...]:
     """The judges whom the rules exclude, sorted by name."""
-    reasons = {judge: _reason(votes, judge, rules) for judge in votes.judges}
-    return tuple(
-        ExcludedJudge(judge, reason, sum(row.judge == judge for row in votes.rows))
-        for judge, reason in reasons.items()
-        if reason
-    )
+    reasons = ((judge, _reason(votes, judge, rules)) for judge in votes.judges)
+    lost = Counter(row.judge for row in votes.rows)
+    return tuple(ExcludedJudge(judge, reason, lost[judge]) for judge, reason in reasons if reason)
 
 
 def median_seconds(rows: Sequence[Vote]) -> float:

@@ -126,8 +126,7 @@ def _print(fitted: Fitted, before: dict[str, Correlations], after: dict[str, Cor
 
     assert fitted.best is not None
     rows = [_row("validation", fitted.history[0].mean, fitted.best.mean)]
-    if after:
-        rows += [_row(f"test {group}".rstrip(), before[group], after[group]) for group in after]
+    rows += [_row(f"test {group}".rstrip(), before[group], after[group]) for group in after]
     if len(after) > 1:
         rows.append(_row("test, average", average(before), average(after)))
     header = ("judgments", "n", "r before", "r after", "tau before", "tau after")

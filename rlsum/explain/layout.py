@@ -166,13 +166,11 @@ def wrapped(text: str, width: float, max_lines: int) -> tuple[str, ...]:
         if width_of(longer) <= width:
             lines[-1] = longer
             continue
-        if lines[-1]:
-            lines.append("")
         while width_of(word) > width:
             cut = next(length for length in range(len(word), 0, -1) if width_of(word[:length]) <= width)
-            lines[-1], word = word[:cut], word[cut:]
-            lines.append("")
-        lines[-1] = word
+            lines.append(word[:cut])
+            word = word[cut:]
+        lines.append(word)
     lines = [line for line in lines if line] or [""]
     if len(lines) <= max_lines:
         return tuple(lines)
