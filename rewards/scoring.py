@@ -135,14 +135,16 @@ class ReferenceReward(BaseReward):
 
     @abstractmethod
     def _unscorable(self, text: str) -> str | None:
-        """Why a text cannot be scored, to follow "its reference "; None where it can."""
+        """Why a text that is not empty cannot be scored, to follow "its reference "; None where it can."""
 
     def reason(self, item: Item) -> str | None:
         """Why no reference can be scored; None where one can."""
         if not item.references:
             return "it has no reference"
         reasons = [self._unscorable(text) for text in item.references]
-        return None if None in reasons else f"its reference {reasons[0]}"
+        if None in reasons:
+            return None
+        return f"its reference {reasons[0] if item.references[0].strip() else 'is empty'}"
 
 
 def checked(reward: ReadsColumns, inputs: Inputs) -> Inputs:

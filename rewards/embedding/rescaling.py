@@ -137,7 +137,7 @@ def random_pairs(texts: Sequence[str], pairs: int, seed: int) -> list[tuple[str,
 def _scores(reward: EmbeddingReward, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
     """``(directions, pairs)`` of the pairs that can be scored."""
     encoded = reward.space.encode([text for pair in pairs for text in pair])
-    usable = [pair for pair in pairs if all(reward.space.unscorable(text, encoded[text]) is None for text in pair)]
+    usable = [pair for pair in pairs if all(reward.space.unscorable(encoded[text]) is None for text in pair)]
     candidates, references = [one for one, _ in usable], [[other] for _, other in usable]
     scores = np.stack([reward.raw(direction)(candidates, references) for direction in reward.directions])
     return scores[:, np.isfinite(scores).all(axis=0)]

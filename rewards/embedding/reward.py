@@ -143,7 +143,7 @@ class EmbeddingReward(ReferenceReward):
         import torch
 
         encoded = self.space.encode([text])
-        reason = self.space.unscorable(text, encoded[text])
+        reason = self.space.unscorable(encoded[text])
         if reason is None:
             space = self.space.for_call([text], [text])
             with torch.inference_mode():

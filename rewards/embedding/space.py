@@ -44,11 +44,9 @@ class PointSpace(ABC):
         """Token vectors of all texts, each text once."""
         return dict(zip(texts, self.source.load()(texts), strict=True))
 
-    def unscorable(self, text: str, encoded: EncodedTexts) -> str | None:
+    def unscorable(self, encoded: EncodedTexts) -> str | None:
         """Why a text cannot be scored, or None."""
-        if encoded.words:
-            return None
-        return "has no token for this encoder" if text.strip() else "is empty"
+        return None if encoded.words else "has no token for this encoder"
 
     def for_call(self, candidates: Sequence[str], references: Sequence[str]) -> Self:
         """The space for one call: itself, or with ``idf=references`` a copy that has counted them."""
@@ -92,11 +90,11 @@ class Space(PointSpace):
         if corpus is not None:
             statistics.check_file("corpus", corpus, "texts, one a line (.gz too), or a saved mean (.npz)")
 
-    def unscorable(self, text: str, encoded: EncodedTexts) -> str | None:
+    def unscorable(self, encoded: EncodedTexts) -> str | None:
         """Why a text cannot be scored, or None."""
         if encoded.words == 1 and self.centering == "sentence":
             return "has one token, which sentence centering turns into zero"
-        return super().unscorable(text, encoded)
+        return super().unscorable(encoded)
 
     def sides(
         self, candidates: Sequence[str], references: Sequence[str], encoded: Mapping[str, EncodedTexts]
@@ -135,7 +133,7 @@ class Space(PointSpace):
 
     def _points(self, texts: Sequence[str], encoded: Mapping[str, EncodedTexts]) -> dict[str, Points]:
         # A list, not a set: in the official code a repeated text of the batch counts twice in its mean.
-        usable = [text for text in texts if self.unscorable(text, encoded[text]) is None]
+        usable = [text for text in texts if self.unscorable(encoded[text]) is None]
         if not usable:
             return {}
         vectors = self._centred([self._vectors(encoded[text]) for text in usable])
@@ -184,7 +182,7 @@ class Space(PointSpace):
         means, counts = [], []
         for start in range(0, len(texts), CHUNK):
             encoded = self.encode(texts[start : start + CHUNK])
-            usable = [text for text in texts[start : start + CHUNK] if self.unscorable(text, encoded[text]) is None]
+            usable = [text for text in texts[start : start + CHUNK] if self.unscorable(encoded[text]) is None]
             if usable:
                 vectors = [self._vectors(encoded[text]) for text in usable]
                 means.append(token_mean(vectors).numpy())

@@ -42,7 +42,7 @@ class Bleu(ReferenceReward):
         smoothing = {"smooth_method": smooth_method, "smooth_value": smooth_value}
         cut = {"max_ngram_order": max_ngram_order, "effective_order": effective_order, "lowercase": lowercase}
         self.options = {"tokenize": tokenize, **smoothing, **cut}
-        self._sacrebleu()  # raises now if the tokenizer needs a package that is not installed
+        _sacrebleu(**self.options)  # raises now if the tokenizer needs a package that is not installed
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64 in [0, 1]; 0 for an empty candidate, NaN if no reference has a token.
@@ -61,7 +61,7 @@ class Bleu(ReferenceReward):
     def signature(self) -> str:
         """The signature of sacrebleu, which names its version, and the n-gram order, which it does not name."""
         order, value = self.options["max_ngram_order"], self.options["smooth_value"]
-        theirs = self._sacrebleu()[1]
+        theirs = _sacrebleu(**self.options)[1]
         smooth = "default" if value is None else f"{value!r}"  # sacrebleu shows two decimals
         return signature(self.name, scale=1, order=order, smooth_value=smooth, sacrebleu=f"[{theirs}]")
 
@@ -74,37 +74,32 @@ class Bleu(ReferenceReward):
         references = references_of(self.name, inputs)
         usable = [[text for text in texts if self._unscorable(text) is None] for texts in references]
         rows = [row for row, texts in enumerate(usable) if texts]
-        metric, written = _sacrebleu((*(self.options | {"effective_order": False}).items(),))
+        metric, written = _sacrebleu(**self.options | {"effective_order": False})
         if not rows:
             return float("nan"), written
         most = max(len(usable[row]) for row in rows)
         streams = [[usable[row][n] if n < len(usable[row]) else None for row in rows] for n in range(most)]
         return float(metric.corpus_score([inputs.candidates[row] for row in rows], streams).score) / 100, written
 
-    def _sacrebleu(self) -> tuple[Any, str]:
-        return _sacrebleu(tuple(self.options.items()))
-
     def _score(self, candidate: str, references: list[str]) -> float:
         # The corpus of one text: sentence_score is the same and would warn at each call without effective_order.
-        metric, _ = self._sacrebleu()
+        metric, _ = _sacrebleu(**self.options)
         return float(metric.corpus_score([candidate], [[text] for text in references]).score) / 100
 
     def _unscorable(self, text: str) -> str | None:
-        metric, _ = self._sacrebleu()
-        if metric.tokenizer(text.rstrip()).split():
-            return None
-        return "is empty" if not text.strip() else "has no token"
+        metric, _ = _sacrebleu(**self.options)
+        return None if metric.tokenizer(text.rstrip()).split() else "has no token"
 
 
 @lru_cache(maxsize=16)
-def _sacrebleu(options: tuple[tuple[str, Any], ...]) -> tuple[Any, str]:
+def _sacrebleu(**options: Any) -> tuple[Any, str]:
     """sacrebleu's metric, and its signature for any number of references."""
     from sacrebleu.metrics import BLEU
 
     try:
-        metric = BLEU(**dict(options), force=True)  # no warning about texts that look tokenized
+        metric = BLEU(**options, force=True)  # no warning about texts that look tokenized
     except RuntimeError as error:  # what sacrebleu raises where a tokenizer's package is missing
-        tokenize = dict(options)["tokenize"]
+        tokenize = options["tokenize"]
         fix = f"run 'pip install sacrebleu[{tokenize[:2]}]'"
         raise Unavailable(f"bleu: tokenize={tokenize} needs a package that is not installed; {fix}") from error
     metric.corpus_score(["a", "a"], [["a", "a"], ["a", None]])  # type: ignore[list-item] # leaves nrefs:var in
@@ -173,6 +168,4 @@ class BleuStar(ReferenceReward):
 
     def _unscorable(self, text: str) -> str | None:
         words, needed = len(self.words(text)), ORDERS if self.zero_order == "zero" else 1
-        if words >= needed:
-            return None
-        return "is empty" if not text.strip() else f"has {words} words, fewer than {needed}"
+        return None if words >= needed else f"has {words} words, fewer than {needed}"

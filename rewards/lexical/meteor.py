@@ -146,9 +146,7 @@ class Meteor(ReferenceReward):
         return max(meteor(words, self._words(reference), self.stages, *parameters) for reference in references)
 
     def _unscorable(self, text: str) -> str | None:
-        if self._words(text):
-            return None
-        return "is empty" if not text.strip() else "has no word"
+        return None if self._words(text) else "has no word"
 
 
 @lru_cache(maxsize=1)

@@ -253,7 +253,7 @@ class Rouge(ReferenceReward):
             return None
         if self.tokenizer == "official" and len(tokenizer_of("unicode", False)(text)) >= self.n:
             return "has too few tokens of a-z and 0-9 (tokenizer=unicode counts every script)"
-        return "is empty" if not text.strip() else f"has fewer than {self.n} tokens"
+        return f"has fewer than {self.n} tokens"
 
 
 def rouge_1(direction: Direction = "f1", stemmer: bool = True, tokenizer: Tokenizer = "official") -> Rouge:

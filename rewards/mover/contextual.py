@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from rewards.embedding.space import CHUNK
 from rewards.encoding.encoder import EncodedTexts
 from rewards.encoding.loading import EncoderSource, shown
-from rewards.mover.items import Document, Items, Mover, mover_similarity, without_words
+from rewards.mover.items import WITHOUT_WORDS, Document, Items, Mover, mover_similarity
 from rewards.scoring import Inputs, library, references_of, score_items, signature
 from rewards.text.sentences import located_words
 
@@ -155,4 +155,4 @@ class ContextualMover(Mover):
         if words:
             return None
         located = located_words(text, self.preprocessing.stopwords, self.preprocessing.split)[1]
-        return "holds no word that this encoder reads" if located else without_words(text)
+        return "holds no word that this encoder reads" if located else WITHOUT_WORDS

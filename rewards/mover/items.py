@@ -25,6 +25,7 @@ from rewards.transport import distances, exact_cost
 ItemKind = Literal["words", "sentences", "both"]
 VectorScaling = Literal["none", "unit"]  # unit: scale word vectors to length 1
 SentenceWeights = Literal["words", "uniform"]
+WITHOUT_WORDS = "holds no alphabetic word that is not a stop word"
 Rows = Sequence[tuple[int, ...]]  # one tuple per sentence: the rows of its words in the table
 
 
@@ -136,8 +137,3 @@ class Mover(ReferenceReward):
     def items_of(self, document: Document) -> Items:
         """The items that move."""
         return items_of(document.rows, document.table, self.kind, self.preprocessing.sentence_weights)
-
-
-def without_words(text: str) -> str:
-    """Why a text without words to weigh cannot be scored."""
-    return "is empty" if not text.strip() else "holds no alphabetic word that is not a stop word"

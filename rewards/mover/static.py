@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rewards.encoding.vectors import StaticVectors, VectorSource, load_once
-from rewards.mover.items import Document, Items, Mover, Rows, VectorScaling, items_of, mover_similarity, without_words
+from rewards.mover.items import WITHOUT_WORDS, Document, Items, Mover, Rows, VectorScaling, items_of, mover_similarity
 from rewards.scoring import Inputs, library, score_items, signature
 from rewards.text.sentences import Reader, Sentences, StopWords, content_words, located_words
 
@@ -123,4 +123,4 @@ class StaticMover(Mover):
         unknown = self._space().unknown
         if any(row != unknown for rows in self._rows(text) for row in rows):
             return None
-        return "holds no word that has a vector" if self._words(text) else without_words(text)
+        return "holds no word that has a vector" if self._words(text) else WITHOUT_WORDS
