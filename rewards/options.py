@@ -111,8 +111,6 @@ def _optional(label: str, value: Any, members: tuple[Any, ...]) -> Any:
 
 
 def _boolean(label: str, value: Any) -> bool:
-    if isinstance(value, bool):
-        return value
     word = str(value).lower()
     if word in TRUE or word in FALSE:
         return word in TRUE

@@ -130,9 +130,7 @@ def _written(value: Any) -> str:
     if isinstance(value, Mapping | Spec):
         return str(as_spec(value))
     text = "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
-    if any(sign in text for sign in ",") and "(" not in text:
-        return f"'{text}'"
-    return text
+    return f"'{text}'" if "," in text and "(" not in text else text
 
 
 def _pairs(parts: Any) -> list[tuple[Any, Any]]:

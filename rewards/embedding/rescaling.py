@@ -46,7 +46,7 @@ class BaselineFile:
         with Path(path).open(encoding="utf-8", errors="replace") as file:
             self.published = file.readline().strip().split(",")[0] == "LAYER"
         if self.published:
-            self._check_published(published_for)
+            self._check_published(published_for, Path(path))
         else:
             read_baselines(path)
 
@@ -57,8 +57,7 @@ class BaselineFile:
             raise self._error(f"gives the baseline {value}, which must be below 1")
         return value
 
-    def _check_published(self, encoder: str | None) -> None:
-        path = Path(self.path)
+    def _check_published(self, encoder: str | None, path: Path) -> None:
         if encoder is None:
             raise self._error(
                 "holds BERTScore's baselines without centering and with official special tokens", "baseline.json"
