@@ -35,18 +35,15 @@ def png(explanation: Explanation, theme: str = "light") -> tuple[bytes, bool]:
     import matplotlib as mpl
 
     settings: Any = {"font.family": list(fonts.families()), "text.parse_math": False}
-    with mpl.rc_context(settings), warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with mpl.rc_context(settings), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*missing from font")
         figure = (_flow_figure if explanation.form == "flow" else _matrix_figure)(explanation, theme)
         buffer = io.BytesIO()
         side = max(figure.get_size_inches()) * DPI
         dpi = DPI * min(SHARPNESS, LARGEST / side)
         figure.savefig(buffer, format="png", dpi=dpi, facecolor=PAPERS[theme])
-    missing = [warning for warning in caught if "missing from font" in str(warning.message)]
-    for warning in caught:
-        if warning not in missing:
-            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-    return buffer.getvalue(), not missing
+    texts = (layout.one_line(item.text) for item in (*explanation.candidate, *explanation.reference))
+    return buffer.getvalue(), not fonts.missing("".join(texts))
 
 
 def html(explanations: Sequence[Explanation]) -> str:
