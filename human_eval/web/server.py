@@ -25,8 +25,7 @@ from starlette.routing import Route
 from human_eval.collection.store import ResponseStore
 from human_eval.web.access import Access, Expired, NoAccess, Role, Visitor
 from human_eval.web.admin import Admin
-from human_eval.web.connections import PatientProtocol
-from human_eval.web.guard import Guard
+from human_eval.web.guard import Guard, PatientProtocol
 from human_eval.web.judging import Judging
 from human_eval.web.site import Site, message, static
 from rlsum.errors import UserError

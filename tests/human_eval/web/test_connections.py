@@ -9,7 +9,7 @@ from contextlib import closing, suppress
 import pytest
 import uvicorn
 
-from human_eval.web.connections import PatientProtocol
+from human_eval.web.guard import PatientProtocol
 
 
 class Impatient(PatientProtocol):
