@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from starlette.concurrency import run_in_threadpool
@@ -14,13 +15,16 @@ from starlette.routing import Route
 
 from human_eval.collection.store import Conflict, JudgeProgress, Refused
 from human_eval.enrolment import is_screened_out, problem
-from human_eval.study import Enrolment
+from human_eval.marks import length
+from human_eval.study import Enrolment, Study, Task
 from human_eval.web.access import NAME, NoAccess, Visitor
 from human_eval.web.item import ItemForm, ItemPage
 from human_eval.web.practice import PracticePages
 from human_eval.web.site import Site, fields, message, page
-from human_eval.workload import longest, minutes
 
+WORDS_A_MINUTE = 238  # silent reading of English non-fiction, the mean over adults (Brysbaert 2019)
+SECONDS_A_QUESTION = 10  # assumed
+SECONDS_TO_MARK = 60  # the errors of the summaries of a task; assumed
 PARTICIPANT = ("PROLIFIC_PID", "participant")  # parameters in which panels name the participant
 
 
@@ -120,7 +124,7 @@ class Judging:
 
     @cached_property
     def _longest(self) -> int:
-        return longest(self._study)  # of a large study, as long as many requests
+        return max(minutes(self._study, booklet) for booklet in self._study.booklets)  # slow for a large study
 
     async def begin(self, request: Request) -> Response:
         """Enrol the judge, who may be screened out, and lend a booklet."""
@@ -216,6 +220,19 @@ class Judging:
         heading = "Change comparison {n} of {total}" if revision else "Comparison {n} of {total}"
         heading = self._words(heading, n=number, total=total)
         return self._items.page("item", visitor, task, revision, form, heading, done, total)
+
+
+def minutes(study: Study, tasks: Sequence[Task]) -> int:
+    """Minutes to read the articles and summaries of ``tasks`` once and to answer; rounded up to 5, or to 1 below 10.
+
+    Chinese and Japanese characters count as words. The estimate is too low for other scripts without spaces.
+    """
+    words = sum(length(text) for task in tasks for text in (study.articles[task.item], *task.texts))
+    choices = sum(len(asked.kind.parts(len(task.texts))) for task in tasks for asked in study.criteria)
+    seconds = choices * SECONDS_A_QUESTION + (len(tasks) * SECONDS_TO_MARK if study.marking else 0)
+    exact = words / WORDS_A_MINUTE + seconds / 60
+    step = 5 if exact > 10 else 1
+    return max(1, step * math.ceil(exact / step))
 
 
 def device(agent: str) -> str:

@@ -12,7 +12,7 @@ from human_eval.exports.platforms import mturk
 from human_eval.interface import read_interface
 from human_eval.study import AboutJudge, Criterion, Enrolment
 from human_eval.web.access import FORM_LIFE
-from human_eval.web.judging import device
+from human_eval.web.judging import device, minutes
 
 
 def begin(browser):
@@ -409,3 +409,14 @@ def test_forty_rankings_of_five_summaries_are_one_form(app_of):
     ranks = {f"answer-{number}_{letter}": "1" for number in range(40) for letter in "abcde"}
     browser.post("/item", data={**ranks, "token": token_of(begin(browser))})
     assert len(app.store.responses()) == 1
+
+
+@pytest.mark.parametrize(("words", "told"), [(10, 2), (238, 4), (238 * 8, 25), (238 * 8 + 1, 30), (238 * 9, 30)])
+def test_minutes_of_reading_and_answering(words, told):
+    """Three articles, two questions each: one minute of answers."""
+    study = make_study(texts=[("", "")] * 3, article="word " * words)
+    assert minutes(study, study.booklets[0]) == told
+
+
+def test_nothing_to_do_takes_a_minute():
+    assert minutes(make_study(), ()) == 1
