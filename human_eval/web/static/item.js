@@ -94,11 +94,7 @@ window.addEventListener("pageshow", () => { delete form.dataset.sent; count(); }
 // ---- the article: open or closed as before; initially open
 
 article.open = memory.get("rlsum article") !== "closed";
-article.addEventListener("toggle", () => {
-  document.body.classList.toggle("without-article", !article.open);
-  memory.set("rlsum article", article.open ? "open" : "closed");
-});
-document.body.classList.toggle("without-article", !article.open);
+article.addEventListener("toggle", () => memory.set("rlsum article", article.open ? "open" : "closed"));
 
 // ---- search: each match becomes a mark; texts are set as text, never as HTML
 
@@ -152,11 +148,7 @@ field.addEventListener("keydown", (event) => {
 
 const keysOn = $("keys-on");
 keysOn.checked = memory.get("rlsum keys") !== "off";
-keysOn.addEventListener("change", () => {
-  memory.set("rlsum keys", keysOn.checked ? "on" : "off");
-  document.body.classList.toggle("without-keys", !keysOn.checked);
-});
-document.body.classList.toggle("without-keys", !keysOn.checked);
+keysOn.addEventListener("change", () => memory.set("rlsum keys", keysOn.checked ? "on" : "off"));
 $("keys-button").hidden = false;
 $("keys-button").addEventListener("click", () => dialog.showModal());
 
