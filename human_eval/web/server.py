@@ -37,8 +37,7 @@ log = logging.getLogger("human_eval")
 
 _ERRORS = {
     400: ("Bad request", "This form cannot be read."),
-    404: ("Not found", "There is no such page."),
-    405: ("Not found", "There is no such page."),
+    **dict.fromkeys((404, 405), ("Not found", "There is no such page.")),
     408: ("Too slow", "The connection was too slow. Your answer was not recorded. Please go back and send it again."),
     413: ("Too long", "The text is too long. Your answer was not recorded. Please go back and shorten the comment."),
     429: ("Too many requests", "Please wait a few seconds, then go back and try again."),

@@ -71,7 +71,10 @@ def inspect(
     )
     description = describe(corpus, max_source, max_target, vocabulary)
     show(_tables(corpus, description, f"{path} ({split})", max_source, max_target), Console())
-    _print_example(corpus)
+    row = corpus.rows[0]
+    print(f"\nexample {row['id']}\n  article: {' '.join(row['src_tokens'][:80])} ...")
+    for number, text in enumerate(row["references"], 1):
+        print(f"  reference {number}:", *text.split("\n"), sep="\n    ")
 
 
 @app.command()
@@ -174,10 +177,3 @@ def _tables(corpus: Corpus, found: CorpusDescription, title: str, max_source: in
         text_table("", ("tokens", "mean", *(f"{quantile:.0%}" for quantile in QUANTILES), "cut"), lengths),
         text_table("", ("within the cuts", "share"), words),
     ]
-
-
-def _print_example(corpus: Corpus) -> None:
-    row = corpus.rows[0]
-    print(f"\nexample {row['id']}\n  article: {' '.join(row['src_tokens'][:80])} ...")
-    for number, reference in enumerate(row["references"], 1):
-        print(f"  reference {number}:", *reference.split("\n"), sep="\n    ")
