@@ -67,7 +67,7 @@ def ranked(
     ties. The ranking is empty, with a reason, if no chain of comparisons joins all systems, or the model has no fit.
     """
     wins = item_wins(votes, systems, same)
-    if reason := _apart(wins.sum(0), systems) or ("" if points else _refused(wins.sum(0), systems)):
+    if reason := _refused(wins.sum(0), systems, points > 0):
         return SystemRanking(reason=reason, points=points)
     fitted, value = scheffe(wins, points) if points else bradley_terry(wins)
     if len(wins) < 2:
@@ -145,23 +145,18 @@ def strengths(wins: Floats, start: Floats | None = None) -> Floats:
     return log_strengths - log_strengths.mean()
 
 
-def _apart(wins: Floats, systems: Sequence[str]) -> str:
-    """Why comparisons do not join all systems; "" if they do."""
+def _refused(wins: Floats, systems: Sequence[str], graded: bool) -> str:
+    """Why strengths do not exist; "" if they do. Graded answers only need comparisons that join all systems."""
     if len(systems) < 2 or not wins.any():
         return "no comparisons of two systems"
     count, label = connected_components(wins, connection="weak")
-    if count == 1:
-        return ""
-    groups = [", ".join(np.array(systems)[label == group]) for group in range(count)]
-    return f"no chain of comparisons joins {' with '.join(groups)}"
-
-
-def _refused(wins: Floats, systems: Sequence[str]) -> str:
-    """Why strengths do not exist; "" if they do."""
-    count, label = connected_components(wins, connection="strong")
     if count > 1:
-        # the component that no other system ever beat
-        top = next(group for group in range(count) if not wins[np.ix_(label != group, label == group)].any())
-        never = ", ".join(np.array(systems)[label == top])
-        return f"{never} never lost to the rest and never tied: strengths are infinite; see the shares instead"
-    return ""
+        groups = [", ".join(np.array(systems)[label == group]) for group in range(count)]
+        return f"no chain of comparisons joins {' with '.join(groups)}"
+    count, label = connected_components(wins, connection="strong")
+    if graded or count == 1:
+        return ""
+    # the component that no other system ever beat
+    top = next(group for group in range(count) if not wins[np.ix_(label != group, label == group)].any())
+    never = ", ".join(np.array(systems)[label == top])
+    return f"{never} never lost to the rest and never tied: strengths are infinite; see the shares instead"
