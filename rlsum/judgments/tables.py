@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rlsum.errors import RecordError
-from rlsum.files import bytes_of
-from rlsum.readers import DAMAGED, json_value, jsonl
+from rlsum.readers import DAMAGED, json_value, jsonl, opened
 
 MISSING = ("", "NA", "NaN", "nan")
 
@@ -136,8 +134,8 @@ def first_row(path: Path) -> str:
 
 def _content(path: Path) -> bytes:
     try:
-        content = bytes_of(path)
-        return gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content
+        with opened(path) as file:
+            return file.read()
     except DAMAGED as error:
         raise RecordError(f"{path}: cannot be read ({error}); give the path of a complete file") from error
 

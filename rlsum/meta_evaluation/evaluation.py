@@ -58,10 +58,7 @@ def meta_evaluate(
     table: ScoreTable, statistics: Sequence[Statistic] = STATISTICS, choices: Choices | None = None
 ) -> Results:
     """All ``statistics`` of the columns; spa is always at level system. Raises ValueError for unknown options."""
-    choices = choices or Choices()
-    for statistic in statistics:
-        check(statistic, level_of(statistic, choices))
-    alpha = None
+    choices, alpha = choices or Choices(), None
     if table.judges is not None:
         few = few_inputs(len(set(table.inputs)))
         resamples = 0 if few else choices.resamples

@@ -75,17 +75,14 @@ class Monitor:
         figures = "  ".join(f"{name} {sum(v) / len(v):.4g}" for name, v in self._recent.items())
         self._bar.update(self._task, completed=step, figures=figures)
         if not self.console.is_terminal:
-            self.console.print(f"{self.run.name} {step}/{self.steps}  {figures}", highlight=False, soft_wrap=True)
+            self.say(f"{self.run.name} {step}/{self.steps}  {figures}")
 
     def valid(self, step: int, values: Mapping[str, float], best: bool) -> None:
         """Log a validation. Properties that no text has, such as invented names in lower case, are not printed."""
         self._write(step, "valid", values)
         shown = {name: value for name, value in values.items() if name not in PROPERTIES or not math.isnan(value)}
         figures = "  ".join(f"{name} {value:.4g}" for name, value in shown.items())
-        mark = "  (best so far)" if best else ""
-        self.console.print(
-            f"{self.run.name} {step}/{self.steps} valid  {figures}{mark}", highlight=False, soft_wrap=True
-        )
+        self.say(f"{self.run.name} {step}/{self.steps} valid  {figures}" + ("  (best so far)" if best else ""))
 
     def append(self, name: str, step: int, rows: Iterable[Mapping[str, Any]]) -> None:
         """Add rows of update ``step`` to the log ``name``, one of METRICS, SAMPLES, TRAINED."""
