@@ -276,7 +276,7 @@ def controls(
     """Metric -> the preference on one criterion and pair with that metric as control variate."""
     judged = matrix(votes.of(criterion, pair))
     same = sorted({item for tied, item in votes.same if tied == pair})
-    means = np.concatenate([item_means(judged.values, judged.items), np.zeros(len(same))])
+    means = item_means(judged.values, judged.items, len(same))
     items = [*sorted(set(judged.items)), *same]
     estimates = {}
     for metric, by_system in scores.items():

@@ -9,7 +9,7 @@ import numpy as np
 
 from human_eval.statistics.exclusion import median_seconds
 from human_eval.statistics.preference import Preference, item_means, preference
-from human_eval.statistics.votes import Vote, Votes, matrix
+from human_eval.statistics.votes import Floats, Vote, Votes, matrix
 from human_eval.study import Pair
 from rlsum.evaluation.statistics import RESAMPLES
 
@@ -89,8 +89,7 @@ def judge_effects(votes: Votes, kept: Votes, criterion: str) -> tuple[JudgeAudit
 def share(votes: Sequence[Vote], same: int = 0) -> float:
     """The share of the second system, with equal weight for items and ties as half votes; NaN without votes."""
     judged = matrix(votes)
-    means = np.concatenate([item_means(judged.values, judged.items), np.zeros(same)])
-    return float((1 + means.mean()) / 2) if len(means) else float("nan")
+    return (1 + _mean(item_means(judged.values, judged.items, same))) / 2
 
 
 def own_shares(votes: Votes, criterion: str, pair: Pair) -> dict[str, float]:
@@ -114,5 +113,5 @@ def _agreement_with_rest(votes: Votes) -> dict[str, float]:
     return {judge: _mean(same) for judge, same in agreed.items()}
 
 
-def _mean(values: Sequence[float]) -> float:
+def _mean(values: Sequence[float] | Floats) -> float:
     return float(np.mean(values)) if len(values) else float("nan")

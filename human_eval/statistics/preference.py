@@ -66,9 +66,8 @@ def preference(
     votes = _votes(votes)
     given = votes[~np.isnan(votes)]
     first, tied, second = (int((np.sign(given) == side).sum()) for side in (-1, 0, 1))
-    means = item_means(votes if ties == "half" else np.where(votes == 0, np.nan, votes), items)
-    if ties == "half":
-        means = np.concatenate([means, np.zeros(same)])
+    half = ties == "half"
+    means = item_means(votes if half else np.where(votes == 0, np.nan, votes), items, same if half else 0)
     naive = float(binomtest(second, first + second).pvalue) if first + second else float("nan")
     if not len(means):
         nan = float("nan")
@@ -127,15 +126,15 @@ def unanimous(value: float, n: int, tail: float) -> tuple[float, float]:
     return (towards, away) if value >= 0 else (-away, -towards)
 
 
-def item_means(votes: Floats, items: Ids | None = None) -> Floats:
-    """The mean vote on each item (n,), sorted by item name, without items that have no votes."""
+def item_means(votes: Floats, items: Ids | None = None, same: int = 0) -> Floats:
+    """The mean vote on each item (n,), sorted by item name, without items that have no votes; then ``same`` zeros."""
     if not votes.size:
-        return np.empty(0)
+        return np.zeros(same)
     unit, units = numbered("items", items, len(votes))
     given = ~np.isnan(votes)
     counts = np.bincount(unit, given.sum(1), units)
     sums = np.bincount(unit, np.where(given, votes, 0.0).sum(1), units)
-    return sums[counts > 0] / counts[counts > 0]
+    return np.concatenate([sums[counts > 0] / counts[counts > 0], np.zeros(same)])
 
 
 def item_interval(means: Floats, *, resamples: int = RESAMPLES, seed: int = 0) -> Interval:

@@ -119,12 +119,11 @@ async def fields(request: Request) -> dict[str, str]:
                 body += chunk
                 if len(body) > BODY_LIMIT:
                     raise HTTPException(413)
-        pairs = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=FIELD_LIMIT, errors="strict")
+        return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=FIELD_LIMIT, errors="strict"))
     except TimeoutError as error:
         raise HTTPException(408) from error
     except ValueError as error:
         raise HTTPException(400) from error
-    return dict(pairs)
 
 
 def page(template: str, values: dict[str, Any], status: int = 200, interface: Interface = ENGLISH) -> HTMLResponse:
