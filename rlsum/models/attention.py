@@ -10,9 +10,8 @@ in a block.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from typing import Any, NamedTuple
 
@@ -66,15 +65,20 @@ class Memory:
 
 
 class _Block(NamedTuple):
-    """Rows processed together: k rows of each of the articles, one article after the other."""
+    """Rows processed together: k rows of each of n articles, one article after the other."""
 
     articles: slice
-    rows: slice
+    n: int
     k: int
 
-    def of_rows(self, values: Tensor) -> Tensor:
-        """Values (R, ...) of these rows, (n, k, ...)."""
-        return values[self.rows].unflatten(0, (-1, self.k))
+    def by_article(self, values: Tensor) -> Tensor:
+        """Values (n * k, ...) of these rows -> (n, k, ...)."""
+        return values.view(self.n, self.k, *values.shape[1:])
+
+
+def _split(values: Tensor, blocks: Sequence[_Block]) -> tuple[Tensor, ...]:
+    """Values (R, ...), in the order of the articles, of the rows of each block."""
+    return values.split([block.n * block.k for block in blocks])
 
 
 class _Rows(NamedTuple):
@@ -97,16 +101,14 @@ class _Rows(NamedTuple):
             order = there, there.argsort()
         counts = Counter(article)
         if k <= most and all(counts[number] == k for number in range(len(keys))):
-            n = most // k
-            blocks = [_Block(slice(i, i + n), slice(i * k, (i + n) * k), k) for i in range(0, len(keys), n)]
-            return cls(article, order, blocks, [_Block(slice(None), slice(None), k)])
-        blocks, large_blocks, start = [], [], 0
+            n, whole = most // k, slice(0, len(keys))
+            blocks = [_Block(part, part.stop - part.start, k) for part in _ranges(len(keys), n)]
+            return cls(article, order, blocks, [_Block(whole, len(keys), k)])
+        blocks, large_blocks = [], []
         for number, count in sorted(counts.items()):
-            large_blocks.append(_Block(slice(number, number + 1), slice(start, start + count), count))
-            for first in range(start, start + count, most):
-                rows = slice(first, min(first + most, start + count))
-                blocks.append(_Block(slice(number, number + 1), rows, rows.stop - first))
-            start += count
+            own = slice(number, number + 1)
+            large_blocks.append(_Block(own, 1, count))
+            blocks += [_Block(own, 1, part.stop - part.start) for part in _ranges(count, most)]
         return cls(article, order, blocks, large_blocks)
 
     def ordered(self, values: Tensor) -> Tensor:
@@ -119,6 +121,20 @@ class _Rows(NamedTuple):
         return values if len(values) >= count else F.pad(values, (0, 0, 0, count - len(values)))
 
 
+class _Room(NamedTuple):
+    """The same memory as (n, k, S, A), as (n * k, S, A), as (n * k * S, A), and as k times (n, S, A)."""
+
+    whole: Tensor
+    rows: Tensor
+    flat: Tensor
+    columns: tuple[Tensor, ...]
+
+    @classmethod
+    def of(cls, whole: Tensor) -> _Room:
+        """All from the first."""
+        return cls(whole, whole.flatten(0, 1), whole.flatten(0, 2), whole.unbind(1))
+
+
 class _Workspace:
     """Gradients accumulated by the steps, and a block of memory for all steps.
 
@@ -127,33 +143,33 @@ class _Workspace:
 
     def __init__(self, keys: Tensor) -> None:
         self.key_odds: Tensor | None = None
-        self.block, self.one = keys.new_empty(0).float(), keys.new_ones(()).float()
+        self.block, self.one, self.shape = keys.new_empty(0).float(), keys.new_ones(()).float(), keys.shape[1:]
+        self.rooms: dict[tuple[int, int], _Room] = {}
         self.keys: Tensor | None = None
         self.weight = keys.new_empty(0)
         self.reads: list[tuple[Sequence[int], Tensor, Tensor]] = []  # articles, attention (R, S), d context (R, D)
         self.task = -1  # autograd's number of the backward pass they belong to
 
-    def room(self, *shape: int) -> Tensor:
-        """Uninitialised memory, the same in each call."""
-        size = math.prod(shape)
-        if len(self.block) < size:
-            self.block = self.block.new_empty(size)
-        return self.block[:size].view(shape)
+    def room(self, block: _Block) -> _Room:
+        """Uninitialised memory for a block, the same in each call. Its views are made once: a step takes many."""
+        if (block.n, block.k) not in self.rooms:
+            size = block.n * block.k * self.shape.numel()
+            if len(self.block) < size:
+                self.block, self.rooms = self.block.new_empty(size), {}
+            self.rooms[block.n, block.k] = _Room.of(self.block[:size].view(block.n, block.k, *self.shape))
+        return self.rooms[block.n, block.k]
 
     def add_read(self, article: Sequence[int], attention: Tensor, grad: Tensor) -> None:
         """Record the contribution of one step's context to the gradient of the states."""
         self._begin()
         self.reads.append((article, attention, grad))
 
-    def add_keys(self, articles: slice, slope: Tensor, grad: Tensor, weight: Tensor, like: Tensor) -> None:
-        """Add slope (n, k, S, A) times grad (n, k, S, 1) times weight (A,), the same in all steps, summed over k, to
-        the gradient of some articles' keys.
-        """
+    def of_keys(self, weight: Tensor, like: Tensor) -> Tensor:
+        """The gradient so far of the keys, like keys (N, S, A), without ``weight`` (A,), which all steps multiply."""
         self._begin()
         if self.keys is None:
             self.keys, self.weight = torch.zeros_like(like), weight
-        for of_row, scale in zip(slope.unbind(1), grad.unbind(1), strict=True):
-            self.keys[articles].addcmul_(of_row, scale)
+        return self.keys
 
     def _begin(self) -> None:
         """Discard gradients of an earlier backward pass that never called ``take``."""
@@ -194,9 +210,7 @@ class _Read(torch.autograd.Function):
     def forward(ctx: Any, attention: Tensor, states: Tensor, rows: _Rows, learners: _Rows, work: _Workspace) -> Tensor:
         ctx.rows, ctx.work = learners, work
         ctx.save_for_backward(attention, states)
-        attention = rows.ordered(attention)
-        parts = [(block.of_rows(attention) @ states[block.articles]).flatten(0, 1) for block in rows.large_blocks]
-        return rows.restored(parts[0] if len(parts) == 1 else torch.cat(parts))  # in the precision of autocast
+        return rows.restored(_times(rows.ordered(attention), states, rows.large_blocks))  # in autocast's precision
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
@@ -205,11 +219,15 @@ class _Read(torch.autograd.Function):
         some = slice(len(rows.article))
         grad = grad[some].to(states.dtype)  # autocast may change the precision of the product above
         ctx.work.add_read(rows.article, attention[some], grad)
-        grad = rows.ordered(grad)
-        parts = [
-            (block.of_rows(grad) @ states[block.articles].transpose(1, 2)).flatten(0, 1) for block in rows.large_blocks
-        ]
-        return rows.restored(parts[0] if len(parts) == 1 else torch.cat(parts), count), None, None, None, None
+        d_attention = _times(rows.ordered(grad), states.transpose(1, 2), rows.large_blocks)
+        return rows.restored(d_attention, count), None, None, None, None
+
+
+def _times(values: Tensor, of_articles: Tensor, blocks: Sequence[_Block]) -> Tensor:
+    """Values (R, m) of rows, in the order of their articles, times the matrix of the article (N, m, n) -> (R, n)."""
+    parts = zip(blocks, _split(values, blocks), strict=True)
+    products = [(block.by_article(part) @ of_articles[block.articles]).flatten(0, 1) for block, part in parts]
+    return products[0] if len(products) == 1 else torch.cat(products)
 
 
 class _Energies(torch.autograd.Function):
@@ -225,10 +243,9 @@ class _Energies(torch.autograd.Function):
         ctx.save_for_backward(query, weight, spent, spent_weight, keys)
         query, spent = rows.ordered(query), None if spent is None else rows.ordered(spent)
         energies = query.new_empty(len(query), keys.shape[1])
-        by_query = odds(query) if spent is None else query
-        for block in rows.blocks:
-            sigmoid = _sigmoids(block, work, keys, by_query, spent, spent_weight)
-            energies[block.rows] = (sigmoid @ weight).flatten(0, 1)
+        sigmoids = _sigmoids(rows, work, keys, query, spent, spent_weight)
+        for (_, sigmoid), out in zip(sigmoids, _split(energies, rows.blocks), strict=True):
+            torch.mv(sigmoid.flat, weight, out=out.view(-1))
         return rows.restored(energies)
 
     @staticmethod
@@ -239,39 +256,50 @@ class _Energies(torch.autograd.Function):
         query, grad = rows.ordered(query[some]), rows.ordered(grad[some])
         spent = None if spent is None else rows.ordered(spent[some])
         # by query and by what was spent; all but those by spent are multiplied by the weight at the end
-        factors = grad.unsqueeze(1) if spent is None else torch.stack([grad, grad * spent], 1)  # (R, 1 or 2, S)
-        sums, d_weight = query.new_empty(len(query), factors.shape[1], len(weight)), torch.zeros_like(weight)
-        d_spent, by_query = torch.empty_like(grad), odds(query) if spent is None else query
-        for block in rows.blocks:
-            sigmoid = _sigmoids(block, ctx.work, keys, by_query, spent, spent_weight)
-            g = block.of_rows(grad).unsqueeze(2)  # (n, k, 1, S)
-            d_weight += (g @ sigmoid).sum((0, 1, 2))
-            slope = sigmoid.addcmul_(sigmoid, sigmoid, value=-1)
-            ctx.work.add_keys(block.articles, slope, g.transpose(2, 3), weight, like=keys)
-            sums[block.rows] = (block.of_rows(factors) @ slope).flatten(0, 1)
-            if spent is not None:
-                d_spent[block.rows] = ((slope @ (weight * spent_weight)) * g.squeeze(2)).flatten(0, 1)
+        d_energy = grad.unsqueeze(1)
+        factors = d_energy if spent is None else torch.stack([grad, grad * spent], 1)  # (R, 1 or 2, S)
+        sums, of_weight = query.new_empty(*factors.shape[:2], len(weight)), query.new_empty(len(query), 1, len(weight))
+        d_spent, scale = torch.empty_like(grad), None if spent_weight is None else weight * spent_weight
+        d_keys = ctx.work.of_keys(weight, like=keys)
+        sigmoids = _sigmoids(rows, ctx.work, keys, query, spent, spent_weight)
+        parts = (_split(values, rows.blocks) for values in (d_energy, factors, of_weight, sums, d_spent))
+        for (block, sigmoid), g, factor, to_weight, to_sums, to_spent in zip(sigmoids, *parts, strict=True):
+            torch.bmm(g, sigmoid.rows, out=to_weight)
+            slope = sigmoid.rows.addcmul_(sigmoid.rows, sigmoid.rows, value=-1)
+            torch.bmm(factor, slope, out=to_sums)
+            if scale is not None:
+                torch.mv(sigmoid.flat, scale, out=to_spent.view(-1))
+            own_keys = d_keys[block.articles]
+            for column, times in zip(sigmoid.columns, block.by_article(g).transpose(2, 3).unbind(1), strict=True):
+                own_keys.addcmul_(column, times)
         sums *= weight
-        of_spent = (None, None) if spent is None else (rows.restored(d_spent, count), sums[:, 1].sum(0))
-        return rows.restored(sums[:, 0], count), d_weight, *of_spent, None, None, None, None
+        of_spent = (None, None) if spent is None else (rows.restored(d_spent.mul_(grad), count), sums[:, 1].sum(0))
+        return rows.restored(sums[:, 0], count), of_weight.sum((0, 1)), *of_spent, None, None, None, None
 
 
 def _sigmoids(
-    block: _Block, work: _Workspace, keys: Tensor, query: Tensor, spent: Tensor | None, spent_weight: Tensor | None
-) -> Tensor:
-    """Sigmoid(key + query + spent spent_weight) of a block's rows, (n, k, S, A), in the memory of ``work``.
+    rows: _Rows, work: _Workspace, keys: Tensor, query: Tensor, spent: Tensor | None, spent_weight: Tensor | None
+) -> Iterator[tuple[_Block, _Room]]:
+    """Sigmoid(key + query + spent spent_weight) of each block of rows, all in the same memory.
 
-    Without ``spent``, ``query`` is the odds of the queries. Overflow and underflow give 0 or 1.
+    Overflow and underflow give 0 or 1.
     """
-    own_query, own_keys = block.of_rows(query).unsqueeze(2), keys[block.articles].unsqueeze(1)
-    out = work.room(*own_query.shape[:2], *keys.shape[1:])
+    blocks = rows.blocks
     if spent is not None and spent_weight is not None:
-        torch.addcmul(own_keys, block.of_rows(spent).unsqueeze(3), spent_weight, out=out)
-        return out.add_(own_query).sigmoid_()
-    # e^-(k + q) = e^-k e^-q saves an exp a step
+        parts = zip(blocks, _split(query.unsqueeze(1), blocks), _split(spent.unsqueeze(2), blocks), strict=True)
+        for block, own_query, own_spent in parts:
+            room, own_keys = work.room(block), keys[block.articles].unsqueeze(1)
+            torch.addcmul(own_keys, block.by_article(own_spent), spent_weight, out=room.whole)
+            room.whole.add_(block.by_article(own_query)).sigmoid_()
+            yield block, room
+        return
     if work.key_odds is None:
         work.key_odds = odds(keys)
-    return torch.addcmul(work.one, work.key_odds[block.articles].unsqueeze(1), own_query, out=out).reciprocal_()
+    for block, own_query in zip(blocks, _split(odds(query).unsqueeze(1), blocks), strict=True):
+        room, own_keys = work.room(block), work.key_odds[block.articles].unsqueeze(1)
+        # e^-(k + q) = e^-k e^-q saves an exp a step
+        torch.addcmul(work.one, own_keys, block.by_article(own_query), out=room.whole).reciprocal_()
+        yield block, room
 
 
 def odds(logits: Tensor) -> Tensor:
@@ -285,3 +313,8 @@ def odds(logits: Tensor) -> Tensor:
 def _rows_at_once(keys: Tensor) -> int:
     """Rows that fit the cache on a CPU, else all rows."""
     return max(1, CACHED // max(1, keys[0].numel()) if keys.device.type == "cpu" else 2**31)
+
+
+def _ranges(count: int, most: int) -> list[slice]:
+    """The numbers up to ``count`` in ranges of at most ``most``."""
+    return [slice(first, min(first + most, count)) for first in range(0, count, most)]

@@ -110,3 +110,17 @@ def test_columns_stay_finite_where_logits_are_huge():
     bias = torch.tensor([0.0, -1e9, 300.0])
     p = WordColumns(torch.zeros(3, 2), bias).probabilities(torch.ones(1, 2), torch.ones(1, 1), 0)
     torch.testing.assert_close(p, torch.tensor([[0.0, 0.0, 1.0]]))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+@pytest.mark.parametrize(("rows", "size", "features"), [(1, 3, 2), (8, 1000, 64), (40, 999, 33)])
+def test_a_packed_weight_gives_the_product_of_the_weight(rows, size, features, dtype):
+    generator = torch.Generator().manual_seed(1)
+    left, weight = (torch.randn(n, features, generator=generator, dtype=torch.float64) for n in (rows, size))
+    expected = left @ weight.t()
+    left, weight = left.to(dtype), weight.to(dtype)
+    tolerance = 4 * features * torch.finfo(dtype).eps
+    for given in (weight, word_scores.packed(weight), weight.t().contiguous().t()):
+        found = word_scores.times(left, given)
+        assert found.dtype == dtype
+        torch.testing.assert_close(found.double(), expected, rtol=tolerance, atol=tolerance)
