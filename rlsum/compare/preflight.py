@@ -159,8 +159,7 @@ def _faults_of_decoding(comparison: Comparison, known: Sequence[Config]) -> Iter
 
 def _faults_of_articles(comparison: Comparison, known: Sequence[Config]) -> Iterator[tuple[str, str]]:
     """Articles that cannot be read, and outputs of other articles."""
-    for data in dict.fromkeys(_hashable(config.data) for config in known):
-        config = next(config for config in known if _hashable(config.data) == data)
+    for config in {json.dumps(asdict(config.data)): config for config in known}.values():  # of each corpus, one
         for part in ("train", "valid"):
             try:
                 build.corpus(config, part)
@@ -186,10 +185,6 @@ def _test_articles(comparison: Comparison, data: DataConfig) -> datasets.Dataset
     """The test articles, read as ``data`` says."""
     split, limit, reading = comparison.test_split, comparison.test_limit, build.reading(data)
     return load_corpus(comparison.test_articles, split=split, limit=limit, columns_optional=True, **reading).rows
-
-
-def _hashable(data: DataConfig) -> str:
-    return json.dumps(asdict(data))
 
 
 # ---- cost -----------------------------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ class Correlations:
 
     def to_json(self) -> dict[str, float | None]:
         """The values for JSON: null if undefined."""
-        return {**defined({"pearson": self.pearson, "kendall": self.kendall}), "n": self.n}
+        return defined(asdict(self))
 
 
 def correlations(scores: ArrayLike, human: ArrayLike) -> Correlations:
