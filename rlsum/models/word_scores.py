@@ -78,7 +78,7 @@ def write_odds(logits: Tensor, bias: Tensor, out: Tensor) -> tuple[Tensor, Tenso
 
     Returns the highest and the total, both (N,). Powers of 2: on an AMD processor ``exp2`` takes a third of ``exp``.
     """
-    bias = bias * LOG2_E
+    bias = bias.to(out.dtype) * LOG2_E  # or logits in half precision would be rounded once more, in the sum below
     highest, total = torch.empty_like(out[:, 0]), torch.empty_like(out[:, 0])
     parts = (values.split(CHUNK // out.shape[1] or 1) for values in (logits, out, highest, total))
     for part, odds, high, sum_ in zip(*parts, strict=True):

@@ -106,6 +106,17 @@ def test_columns_give_the_share_of_every_word_and_room_for_others(chunk, monkeyp
     torch.testing.assert_close(found, F.pad(expected, (0, 3)))
 
 
+def test_only_the_product_has_the_precision_of_autocast():
+    generator = torch.Generator().manual_seed(1)
+    features, weight, bias = (torch.randn(shape, generator=generator).bfloat16() for shape in ((9, 64), (500, 64), 500))
+    targets = torch.arange(9)
+    with torch.autocast("cpu", torch.bfloat16):
+        found = target_log_prob(features.float(), weight.float(), bias.float(), targets)
+    logits = (features @ weight.t()).double() + bias.double()
+    expected = logits.log_softmax(-1).gather(1, targets.unsqueeze(1)).squeeze(1)
+    torch.testing.assert_close(found.double(), expected, rtol=0, atol=1e-4)
+
+
 def test_columns_stay_finite_where_logits_are_huge():
     bias = torch.tensor([0.0, -1e9, 300.0])
     p = WordColumns(torch.zeros(3, 2), bias).probabilities(torch.ones(1, 2), torch.ones(1, 1), 0)
