@@ -69,7 +69,8 @@ def _counts(loaded: Judgments, overview: JudgmentCounts) -> Table:
         ("without a source", f"{overview.without_source:,}", ""),
         *(("left out", f"{count:,}", reason) for reason, count in loaded.left_out.items()),
     ]
-    return text_table(loaded.name, ("", "count", ""), (row for row in rows if row[1] != "0"))
+    optional = ("groups", "without a source")
+    return text_table(loaded.name, ("", "count", ""), (row for row in rows if row[1] != "0" or row[0] not in optional))
 
 
 def _scores(overview: JudgmentCounts) -> Table:

@@ -95,9 +95,9 @@ def _table(table: Table) -> RichTable:
 def _least_width(table: Table, column: int) -> int:
     """Columns fold at spaces in a narrow terminal, never within a word or between the numbers of an interval."""
     cells = [row[column] for row in table.rows]
-    texts = [table.header[column], *(text for cell in cells for text in (cell.text, cell.detail))]
-    whole = [text if column and text[:1] in "+-(0123456789" else max(text.split(), key=len) for text in texts if text]
-    return min(80 if column else 20, max(map(len, whole)))
+    texts = filter(str.strip, [table.header[column], *(text for cell in cells for text in (cell.text, cell.detail))])
+    whole = [text if column and text[:1] in "+-(0123456789" else max(text.split(), key=len) for text in texts]
+    return min(80 if column else 20, max(map(len, whole), default=0))
 
 
 def _cell(cell: Cell, text: str, detail: str) -> str:

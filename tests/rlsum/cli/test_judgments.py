@@ -63,3 +63,12 @@ def test_missing_scores_and_brackets_in_names_are_shown(tmp_path):
     assert cells(told, "systems")[2] == "[red]s 2"
     assert cells(told, "[b]")[1:] == ["0", "2", "-", "-", "-", "-", "-", "0"]
     assert cells(told, "other")[-1] == "0 (1), 1 (1)"
+
+
+def test_none_and_blank_names_are_shown(tmp_path):
+    path = tmp_path / "j.jsonl"
+    path.write_text(json.dumps({"id": "1", "system": " ", "candidate": "c", "references": [], "scores": {" ": 1}}))
+    told = run(path)
+    assert cells(told, "references each")[1:] == ["0"]
+    assert "groups" not in told
+    assert cells(told, "1 ")[:2] == ["1", "0"]  # given, missing
