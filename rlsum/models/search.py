@@ -15,28 +15,15 @@ from torch.nn.utils.rnn import pad_sequence
 from rlsum.data.vocabulary import BOS, EOS, PAD, UNK
 from rlsum.models import tempering
 from rlsum.models.decoding import Decoding, Sampling
-from rlsum.models.encoder import Encoded, State
+from rlsum.models.encoder import Encoded
 from rlsum.models.sampling import BLOCKED, NEVER, allowed, constrained, log_policy
+from rlsum.models.stepping import Decoder, Steps
 from rlsum.models.summarizer import Tokens
-from rlsum.models.word_scores import WordColumns
 
 WORTH_DROPPING = 0.9  # ended rows are dropped once at most this share is left
 BLOCK = 256  # probabilities that are reduced together
 GPU_STEPS = 8  # between two looks for ended rows: each look waits for the GPU
 READABLE = ((EOS,), (UNK,))  # what ends a text, and what no text has: readers cannot use UNK
-
-
-class Decoder(Protocol):
-    """A model that decodes step by step."""
-
-    def start(self, encoded: Encoded) -> State:
-        """The state before the first word."""
-
-    def word_columns(self) -> WordColumns:
-        """The output layer, prepared once for all steps of a decoding."""
-
-    def advance(self, encoded: Encoded, state: State, previous: Tensor, columns: WordColumns) -> tuple[Tensor, State]:
-        """P (R, V') of the next word after ``previous`` (R,), and the state after that step."""
 
 
 class Chooser(Protocol):
@@ -189,18 +176,16 @@ class Texts:
 def rollout(model: Decoder, encoded: Encoded, choose: Chooser, max_length: int) -> Tokens:
     """Decode every row of ``encoded`` with ``choose`` until all rows have ended or have ``max_length`` tokens."""
     texts = Texts(len(encoded.mask), max_length, encoded.memory.states)
-    state, columns = model.start(encoded), model.word_columns()
+    steps = Steps(model, encoded)
     for t in range(max_length):
-        p, state = model.advance(encoded, state, texts.previous, columns)
-        texts.add(choose, p)
+        texts.add(choose, steps.next(texts.previous))
         if (t + 1) % steps_between_looks(encoded.mask.device):
             continue
         left = int(texts.running.sum())
         if left == 0:
             break
         if left <= len(texts.alive) * WORTH_DROPPING:
-            kept = texts.drop()
-            encoded, state = encoded.select(kept), state.select(kept)
+            steps.select(texts.drop())
     return texts.tokens()
 
 

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from rlsum.data.vocabulary import BOS, PAD
-from rlsum.models import search
+from rlsum.models import search, stepping
 from rlsum.models.encoder import Encoded, State
 from rlsum.models.search import Chooser
 from rlsum.models.summarizer import Tokens
@@ -44,7 +44,7 @@ class Unrolled(NamedTuple):
     odds: WordOdds | None = None
 
 
-class Decoder(search.Decoder, Protocol):
+class Decoder(stepping.Decoder, Protocol):
     """A model that is unrolled."""
 
     def step(self, encoded: Encoded, state: State, embedded: Tensor) -> tuple[StepOutput, State]:

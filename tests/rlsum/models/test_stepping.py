@@ -1,0 +1,149 @@
+"""Decoder steps as a CUDA graph. Without a GPU, a stand-in records the operations of a step and repeats them."""
+
+import contextlib
+import warnings
+
+import pytest
+import tiny
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from rlsum.data.vocabulary import EOS
+from rlsum.models import stepping
+from rlsum.models.decoding import Decoding, Sampling
+from rlsum.models.stepping import EAGER, Steps
+
+PAIRS = (*tiny.PAIRS, tiny.EMPTY)
+
+
+class RecordedGraph:
+    """Like torch.cuda.CUDAGraph: the same operations on the same memory, whatever Python would do."""
+
+    def __init__(self):
+        self.calls = []
+
+    def replay(self):
+        for operation, arguments, named, result in self.calls:
+            again = operation(*arguments, **named)
+            for new, kept in zip(tree_leaves(again), tree_leaves(result), strict=True):
+                if isinstance(kept, torch.Tensor) and new.data_ptr() != kept.data_ptr():
+                    kept.copy_(new)
+
+
+class Recording(TorchDispatchMode):
+    """Records operations. What they overwrite is put back at the end: to record is not to run."""
+
+    def __init__(self, graph):
+        super().__init__()
+        self.graph, self.before = graph, []
+
+    def __torch_dispatch__(self, operation, types, arguments=(), named=None):
+        named = named or {}
+        if operation is torch.ops.aten._local_scalar_dense.default:
+            raise RuntimeError("operation not permitted when stream is capturing")
+        for argument, schema in zip(arguments, operation._schema.arguments, strict=False):
+            if schema.alias_info is not None and schema.alias_info.is_write:
+                self.before.append((argument, argument.clone()))
+        result = operation(*arguments, **named)
+        self.graph.calls.append((operation, arguments, named, result))
+        return result
+
+
+@contextlib.contextmanager
+def recording(graph):
+    with Recording(graph) as mode:
+        yield
+    for argument, before in reversed(mode.before):
+        argument.copy_(before)
+
+
+@pytest.fixture
+def graphs(monkeypatch):
+    """Rollouts as on a GPU, with the stand-in. Returns the graphs that were made."""
+    made = []
+
+    def graph():
+        made.append(RecordedGraph())
+        return made[-1]
+
+    def with_graphs(self, *arguments, begin=Steps.__init__):
+        begin(self, *arguments)
+        self._graphs = True
+
+    monkeypatch.setattr(torch.cuda, "CUDAGraph", graph)
+    monkeypatch.setattr(torch.cuda, "graph", recording)
+    monkeypatch.setattr(Steps, "__init__", with_graphs)
+    return made
+
+
+def talker(**options):
+    """A model whose texts end after about ten tokens."""
+    model = tiny.copier(seed=2, **options)
+    with torch.no_grad():
+        model.word_out.bias[EOS] = -0.5
+    return model
+
+
+def decoded(model, method):
+    """Ids and log-probabilities of texts of 20 tokens at most."""
+    batch = tiny.batch(PAIRS)
+    if method == "greedy":
+        return model.generate(batch, Decoding(max_length=20))
+    torch.manual_seed(3)
+    return model.sample(batch, 6, Sampling(max_length=20))
+
+
+@pytest.mark.parametrize("coverage", [False, True])
+@pytest.mark.parametrize("method", ["greedy", "sampled"])
+def test_replayed_steps_give_the_texts_of_the_models_own(method, coverage, request):
+    model = talker(coverage=coverage)
+    expected = decoded(model, method)
+    made = request.getfixturevalue("graphs")
+    found = decoded(model, method)
+    assert made
+    assert torch.equal(found.ids, expected.ids)
+    torch.testing.assert_close(found.log_prob, expected.log_prob)
+
+
+def test_the_model_is_called_until_the_graph_is_recorded_and_not_after(graphs, monkeypatch):
+    model, batch = tiny.copier(seed=2), tiny.batch()
+    calls, advance = [], model.advance
+    monkeypatch.setattr(model, "advance", lambda *arguments: calls.append(1) or advance(*arguments))
+    with torch.no_grad():
+        steps = Steps(model, model.encode(batch))
+        for _ in range(EAGER + 5):
+            steps.next(torch.full((len(batch),), 4))
+    assert (len(graphs), len(calls)) == (1, EAGER + 2)  # one is recorded, one is what the graph is compared with
+
+
+def failing(graph, previous):
+    raise RuntimeError("no memory")
+
+
+def wrong(graph, previous):
+    return torch.full_like(graph._p, 0.5)
+
+
+@pytest.mark.parametrize("replay", [failing, wrong])
+def test_a_graph_that_cannot_be_used_is_left_with_a_warning(replay, request, monkeypatch):
+    model = talker()
+    expected = decoded(model, "greedy")
+    request.getfixturevalue("graphs")
+    monkeypatch.setattr(stepping.Graph, "replay", replay)
+    with pytest.warns(UserWarning, match="without a CUDA graph"):
+        found = decoded(model, "greedy")
+    assert torch.equal(found.ids, expected.ids)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("method", ["greedy", "sampled"])
+def test_on_a_gpu_a_graph_gives_the_texts_of_the_models_own_steps(method, monkeypatch):
+    model = talker().cuda()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # a graph that is not used is told as a warning
+        found = decoded(model, method)
+    monkeypatch.setattr(stepping, "EAGER", 1000)
+    expected = decoded(model, method)
+    assert torch.equal(found.ids, expected.ids)
+    torch.testing.assert_close(found.log_prob, expected.log_prob, rtol=1e-3, atol=1e-4)
