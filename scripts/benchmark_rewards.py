@@ -31,7 +31,7 @@ import rewards
 from rewards.encoding.encoder import BATCH, Encoder
 from rewards.encoding.loading import EncoderSource, locate
 from rewards.encoding.vectors import read_vectors
-from rewards.mover.items import items_of, mover_similarity
+from rewards.mover.items import Rows, items_of, mover_similarity
 from rewards.mover.static import WordSpace
 from rewards.text.sentences import content_words
 from rewards.transport import PIVOTS, exact_cost
@@ -108,6 +108,13 @@ def seconds(work: Callable[..., object], *arguments: object, clock: Callable[[],
     return clock() - started
 
 
+def rows_of(space: WordSpace, text: Sequence[Sequence[str]]) -> Rows:
+    """Rows of each sentence's words, without dropped words and empty sentences."""
+    get, unknown = space.index.get, space.unknown
+    kept = (tuple([row for word in words if (row := get(word, unknown)) is not None]) for words in text)
+    return [rows for rows in kept if rows]
+
+
 def mover_goals(fresh: Callable[[int], Pairs], options: argparse.Namespace) -> list[Goal]:
     """WMS and SMS from raw texts and from tokens, and gensim's ``wmdistance``; both drop unknown words."""
     from gensim.models import KeyedVectors
@@ -131,7 +138,7 @@ def mover_goals(fresh: Callable[[int], Pairs], options: argparse.Namespace) -> l
         return [peer.wmdistance(*pair) for pair in zip(*flat, strict=True)]
 
     def ours_from_tokens(*sides: Sequence[Sequence[Sequence[str]]]) -> list[float]:
-        items = ([items_of(space.rows(text), space.table, "words") for text in side] for side in sides)
+        items = ([items_of(rows_of(space, text), space.table, "words") for text in side] for side in sides)
         return [mover_similarity(*pair) for pair in zip(*items, strict=True)]
 
     warm = fresh(options.warm_up)
