@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import json
 
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rlsum.errors import UserError
+from rlsum.scoring import journal
 from rlsum.scoring.journal import Journal
 
 ROWS = [{"n": number, "text": "ü\n" * (number % 5)} for number in range(23)]
@@ -71,6 +73,15 @@ def test_two_writers_at_once_are_refused(tmp_path):
         Journal(tmp_path / "out.jsonl", {}, STEP)
     journal.close()
     Journal(tmp_path / "out.jsonl", {}, STEP).close()
+
+
+def test_a_file_system_without_locks_is_written(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(journal.fcntl, "flock", refuse)
+    assert write(tmp_path / "out.jsonl") == 0
+    assert read(tmp_path / "out.jsonl") == ROWS
 
 
 def test_a_damaged_line_is_named(tmp_path):
