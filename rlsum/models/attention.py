@@ -259,7 +259,7 @@ class _Energies(torch.autograd.Function):
         d_energy = grad.unsqueeze(1)
         factors = d_energy if spent is None else torch.stack([grad, grad * spent], 1)  # (R, 1 or 2, S)
         sums, of_weight = query.new_empty(*factors.shape[:2], len(weight)), query.new_empty(len(query), 1, len(weight))
-        d_spent, scale = torch.empty_like(grad), None if spent_weight is None else weight * spent_weight
+        d_spent, scale = query.new_empty(grad.shape), None if spent_weight is None else weight * spent_weight
         d_keys = ctx.work.of_keys(weight, like=keys)
         sigmoids = _sigmoids(rows, ctx.work, keys, query, spent, spent_weight)
         parts = (_split(values, rows.blocks) for values in (d_energy, factors, of_weight, sums, d_spent))

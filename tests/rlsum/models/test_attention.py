@@ -117,6 +117,18 @@ def test_rows_that_share_articles_and_end_are_the_plain_formula(coverage):
         torch.testing.assert_close(one, other)
 
 
+def test_the_gradient_may_lie_in_memory_position_by_position():
+    states, keys, queries, weight, spent_weight = inputs(coverage=True)
+    spent, upstream = torch.rand(2, 3, dtype=torch.float64).requires_grad_(), torch.randn(3, 2, dtype=torch.float64).t()
+    given = queries[0], weight, spent, spent_weight
+    ours, theirs = (
+        torch.autograd.grad(kind(states, keys).energies(*given), (keys, queries, weight, spent, spent_weight), upstream)
+        for kind in (Memory, Plain)
+    )
+    for one, other in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(one, other)
+
+
 def test_a_second_backward_pass_gives_the_same_gradient():
     tensors = inputs(True)
     loss = steps(Memory, *tensors).square().sum()
