@@ -1,9 +1,13 @@
 """What a newcomer waits for: importing and asking for help load nothing heavy."""
 
+import importlib
+import os
 import subprocess
 import sys
 
 import pytest
+
+import rlsum
 
 HEAVY = ("torch", "transformers", "spacy", "ot", "datasets", "accelerate", "scipy", "matplotlib", "pyarrow", "nltk")
 HELP = "from typer.testing import CliRunner; from rlsum.cli.app import app; r = CliRunner().invoke(app, {arguments})"
@@ -84,3 +88,12 @@ def test_help_teaches_by_example():
     )
     assert "rlsum train demo/sms --init runs/demo/mle" in done.stdout
     assert "--resume" in done.stdout
+
+
+@pytest.mark.parametrize("has_them", [False, True])
+def test_large_pages_are_asked_for_where_linux_has_them(has_them, monkeypatch):
+    monkeypatch.setenv("THP_MEM_ALLOC_ENABLE", "")  # restored afterwards
+    monkeypatch.delenv("THP_MEM_ALLOC_ENABLE")
+    monkeypatch.setattr(os.path, "isdir", lambda _: has_them)
+    importlib.reload(rlsum)
+    assert ("THP_MEM_ALLOC_ENABLE" in os.environ) == has_them
