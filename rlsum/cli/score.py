@@ -40,7 +40,11 @@ def score(
     resamples: Annotated[int, typer.Option(min=1, help="Resamples of each interval.")] = 1_000,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same intervals.")] = 0,
     overwrite: Annotated[
-        bool, typer.Option(help="Replace SCORED.jsonl, and scores by the same metric with another signature.")
+        bool,
+        typer.Option(
+            help="Replace SCORED.jsonl, scores by the same metric with another signature, and what a stopped scoring "
+            "with other options has written."
+        ),
     ] = False,
     long_signatures: LongSignatures = False,
 ) -> None:
