@@ -51,7 +51,7 @@ def wheel(sdist, tmp_path_factory) -> Path:
     """Built from the source distribution alone."""
     folder = tmp_path_factory.mktemp("wheel")
     with tarfile.open(sdist) as archive:
-        archive.extractall(folder, filter="data")
+        archive.extractall(folder, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))  # new in 3.11.4
     (source,) = folder.iterdir()
     return built("wheel", source, folder)
 
