@@ -162,8 +162,10 @@ class _TargetLogProb(torch.autograd.Function):
         logit = (features * weight[targets]).float().sum(-1) + bias[targets]
         log_prob = torch.where(own > SMALLEST, own.log(), logit - highest) - total.log()
         log_rest = torch.zeros_like(log_prob)
-        if without is not None:  # total minus its weight would lose the digits of a small rest
-            rest = odds[:, :without].sum(-1) + odds[:, without + 1 :].sum(-1)
+        if without is not None:
+            rest = total - odds[:, without]
+            small = (rest < total / 8).nonzero().squeeze(1)  # the difference has lost digits
+            rest[small] = odds[small, :without].sum(-1) + odds[small, without + 1 :].sum(-1)
             log_rest = (rest / total).log()
         ctx.save_for_backward(features, weight, targets, odds, total, log_rest)
         ctx.without = without
@@ -185,7 +187,8 @@ class _TargetLogProb(torch.autograd.Function):
             d_features.addcmul_(mean, of_rest.unsqueeze(1), value=-1)
             d_features.addcmul_(of_word.unsqueeze(1), weight[word], value=-1)
         of_odds = of_p * inverse
-        d_weight = (odds.t() @ (features * of_odds.unsqueeze(1))).neg_().index_add_(0, targets, scaled)
+        of_weight = times((features * -of_odds.unsqueeze(1)).t(), odds.t())
+        d_weight = of_weight.t().contiguous().index_add_(0, targets, scaled)
         d_bias = (odds.t() @ of_odds).neg_().index_add_(0, targets, grad)
         if word is not None:
             d_weight[word] -= of_word @ features
