@@ -88,11 +88,11 @@ class Limiter:
 
 
 class PatientProtocol(H11Protocol):
-    """HTTP/1.1 as uvicorn has it, which waits for headers for ever and counts idle connections as load.
+    """uvicorn's HTTP/1.1, which alone would wait for headers without limit and count idle connections as load.
 
     A connection is idle until all headers of a request are there, and after its response. It is closed
     ``header_seconds`` after it was opened or a request began. A connection beyond ``most`` closes the one that has been
-    idle for longest: sending half a request, byte by byte, makes nobody younger.
+    idle for longest: the bytes of half a request do not end its idle time.
     """
 
     header_seconds: ClassVar[float] = HEADER_SECONDS

@@ -1,4 +1,4 @@
-"""Decoder steps as a CUDA graph. Without a GPU, a stand-in records the operations of a step and repeats them."""
+"""Decoder steps as a CUDA graph. Without a GPU, a stand-in for the graph records and repeats a step's operations."""
 
 import contextlib
 import warnings
@@ -141,7 +141,7 @@ def test_a_graph_that_cannot_be_used_is_left_with_a_warning(replay, request, mon
 def test_on_a_gpu_a_graph_gives_the_texts_of_the_models_own_steps(method, monkeypatch):
     model = talker().cuda()
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # a graph that is not used is told as a warning
+        warnings.simplefilter("error")  # there is a warning if the graph is not used
         found = decoded(model, method)
     monkeypatch.setattr(stepping, "EAGER", 1000)
     expected = decoded(model, method)

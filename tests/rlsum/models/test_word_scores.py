@@ -60,6 +60,14 @@ def test_the_share_of_all_words_but_one_has_the_value_and_gradient_of_its_sum(sc
         torch.testing.assert_close(one, other)
 
 
+def test_the_share_of_all_words_but_a_very_probable_one_keeps_its_digits():
+    features, weight, bias, targets = (tensor.detach().float() for tensor in inputs())
+    bias[3] = 20.0
+    _, share = word_scores.target_log_prob(features, weight, bias, targets.long(), 3)
+    others = F.linear(features, weight, bias).double().log_softmax(-1)[:, [word for word in range(11) if word != 3]]
+    torch.testing.assert_close(share.double(), others.logsumexp(-1), rtol=1e-5, atol=0)
+
+
 @pytest.mark.usefixtures("double")
 def test_gradients_are_those_of_finite_differences():
     assert torch.autograd.gradcheck(target_log_prob, inputs())
