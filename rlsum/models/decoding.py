@@ -30,7 +30,7 @@ class Decoding:
     length_penalty: float = Field(default=1.0, allow_inf_nan=False)
     block_ngrams: int = Field(default=0, ge=0)
     samples: int = Field(default=1, ge=1)
-    temperature: float = Field(default=1.0, gt=0)
+    temperature: float = Field(default=1.0, gt=0, allow_inf_nan=False)
     top_k: int = Field(default=0, ge=0)
     top_p: float = Field(default=1.0, gt=0, le=1)
 

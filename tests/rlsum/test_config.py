@@ -87,6 +87,7 @@ def test_a_word_like_nothing_gets_no_suggestion(minimal):
         ("training=3", "training: must be a section"),
         ("objective.gamma=1.5", "objective.gamma"),
         ("objective.gamma=nan", "objective.gamma"),
+        ("decoding.temperature=inf", "decoding.temperature"),
         ("training.accumulate=0", "training.accumulate"),
         ("model.dropout=1", "model.dropout"),
         ("training.steps=1.5", "training.steps"),
