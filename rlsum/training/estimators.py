@@ -170,7 +170,7 @@ def weights(normalisation: Normalisation, lengths: np.ndarray, divisor: float, k
     sequence  1 / length of the sample, GRPO (Shao et al. 2024)
 
     A constant advantage has no expected gradient under ``sum`` and ``constant``. Under ``sequence`` its gradient is
-    that of E[1 / length]; under ``token`` it has that of one sample in all, so 1 / (N k) of it.
+    that of E[1 / length]; under ``token`` it has that of one sample in all, so about 1 / (N k) of it.
     """
     tokens = np.maximum(lengths, 1)
     share = np.broadcast_to(kept[:, None] / max(kept.mean(), 1 / len(kept)), lengths.shape)  # mean 1, or all 0
