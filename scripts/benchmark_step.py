@@ -6,7 +6,8 @@
 Eight articles of 400 source and 100 target tokens, vocabulary 50,000, hidden 256, embedding 128; "small" is 150/60
 tokens, 10,000 words, hidden 128, coverage and four samples an article. Nothing stops early. ``OLDER`` is another
 checkout of this repository, ``CLONE`` one of rohithreddy024/Text-Summarizer-Pytorch or atulkum/pointer_summarizer. Each
-implementation has a process of its own (scripts/timed_updates.py). They take turns, one update each, so that what else
+implementation has a process of its own for every case (scripts/timed_updates.py): what an earlier case left in memory
+would slow the next. They take turns, one update each, so that what else
 the machine does disturbs all of them alike. Printed are medians over the rounds, and in brackets the median over the
 rounds of the ratio to ours.
 
@@ -64,24 +65,33 @@ def main() -> None:
 
 
 class Process:
-    """An implementation, in a process of its own."""
+    """An implementation, in a process of its own, which ``restart`` begins."""
 
     def __init__(self, kind: str, folder: Path) -> None:
+        self.kind, self.folder = kind, folder
+        self.process: subprocess.Popen[str] | None = None
+        self.peak = 0.0  # GiB, in any case
+
+    def restart(self) -> None:
+        """End the process, if any, and begin another."""
+        if self.process:
+            self.process.communicate()
+        kind, folder = self.kind, self.folder
         path = os.pathsep.join([str(folder)] * (kind == "rlsum") + [os.environ.get("PYTHONPATH", "")])
         command = [sys.executable, str(OURS / "scripts" / "timed_updates.py"), kind, str(folder)]
         pipe, environment = subprocess.PIPE, {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
         self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment)
-        self.peak = 0.0  # GiB
 
     def seconds(self, case: str) -> float | None:
         """CPU seconds of an update; None for a case that the implementation does not have."""
+        assert self.process
         assert self.process.stdin
         assert self.process.stdout
         print(case, file=self.process.stdin, flush=True)
         answer = self.process.stdout.readline()
         if not answer:
             raise SystemExit(f"{' '.join(map(str, self.process.args))}: ended with {self.process.wait()}")  # type: ignore
-        self.peak = json.loads(answer)["peak"]
+        self.peak = max(self.peak, json.loads(answer)["peak"])
         return json.loads(answer)["seconds"]
 
 
@@ -89,6 +99,8 @@ def rounds(processes: dict[str, Process], cases: list[str], repeats: int) -> dic
     """Seconds of each implementation and case, a number a round. Cases that it does not have are missing."""
     seconds: dict[tuple[str, str], list[float]] = {}
     for case in cases:
+        for process in processes.values():
+            process.restart()
         for _ in range(repeats):
             for name, process in processes.items():
                 if (value := process.seconds(case)) is not None:
