@@ -6,8 +6,8 @@
 Eight articles of 400 source and 100 target tokens, vocabulary 50,000, hidden 256, embedding 128; "small" is 150/60
 tokens, 10,000 words, hidden 128, coverage and four samples an article. Nothing stops early. ``OLDER`` is another
 checkout of this repository, ``CLONE`` one of rohithreddy024/Text-Summarizer-Pytorch or atulkum/pointer_summarizer. Each
-implementation has a process of its own for every case (scripts/timed_updates.py): what an earlier case left in memory
-would slow the next. They take turns, one update each, so that what else
+implementation has a process of its own for every case (scripts/timed_updates.py): after another case, one may be
+slower. They take turns, one update each, so that what else
 the machine does disturbs all of them alike. Printed are medians over the rounds, and in brackets the median over the
 rounds of the ratio to ours.
 
