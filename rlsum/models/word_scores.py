@@ -12,11 +12,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from rlsum.models.kept_memory import KeptMemory
+
 CHUNK = 2**18  # logits per softmax: 1 MB stays in the cache of a core until it is overwritten
 LEAST = -80.0  # log of the smallest share of words whose gradient is not dropped: 1 / share stays finite
 SMALLEST = 1e-30  # odds of which the logarithm has all digits
 LOG2_E = math.log2(math.e)
 ONEDNN = torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
+MEMORY = KeptMemory()  # of the odds
 
 
 class WordColumns:
@@ -96,7 +99,7 @@ class WordOdds:
 
     def __init__(self, capacity: int, like: Tensor) -> None:
         """``like`` (V, H): the weight of the output layer."""
-        self.odds = like.new_empty(0).float().new_empty(capacity, len(like))  # a CPU takes memory when it is written
+        self.odds = MEMORY.empty((capacity, len(like)), like.new_empty(0).float())  # a CPU takes what is written
         self.highest, self.total = self.odds.new_empty(2, capacity)
         self.count = 0
 
