@@ -113,11 +113,11 @@ class _Rows(NamedTuple):
 
     def ordered(self, values: Tensor) -> Tensor:
         """Values (R, ...) of the rows, in the order of their articles."""
-        return values if self.order is None else values[self.order[0]]
+        return values if self.order is None else values.index_select(0, self.order[0])
 
     def restored(self, values: Tensor, count: int = 0) -> Tensor:
         """Values (R, ...) in the order of the articles, for the rows; then zeros for more rows, up to ``count``."""
-        values = values if self.order is None else values[self.order[1]]
+        values = values if self.order is None else values.index_select(0, self.order[1])
         return values if len(values) >= count else F.pad(values, (0, 0, 0, count - len(values)))
 
 

@@ -102,7 +102,7 @@ class PointerGenerator(nn.Module):
             below = self.dropout(h)
         seen = torch.cat([below, cs[-1]], -1)
         log_attention = self._attend(encoded, seen, state.spent)
-        attention = log_attention.exp() * encoded.mask  # all-padding rows attend to nothing
+        attention = log_attention.exp()  # all-padding rows attend to nothing
         context = encoded.memory.read(attention)
         gate = self.gate(torch.cat([context, seen, x], -1)).float()
         features = torch.cat([below, context], -1)

@@ -221,7 +221,7 @@ class _LookUp(torch.autograd.Function):
     def forward(ctx: Any, weight: Tensor, ids: Tensor, steps: _Steps) -> Tensor:
         ctx.steps = steps
         ctx.save_for_backward(ids)
-        return weight[ids]
+        return weight.index_select(0, ids)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[None, None, None]:
