@@ -6,10 +6,9 @@
 Eight articles of 400 source and 100 target tokens, vocabulary 50,000, hidden 256, embedding 128; "small" is 150/60
 tokens, 10,000 words, hidden 128, coverage and four samples an article. Nothing stops early. ``OLDER`` is another
 checkout of this repository, ``CLONE`` one of rohithreddy024/Text-Summarizer-Pytorch or atulkum/pointer_summarizer. Each
-implementation has a process of its own for every case (scripts/timed_updates.py): after another case, one may be
-slower. They take turns, one update each, so that what else
-the machine does disturbs all of them alike. Printed are medians over the rounds, and in brackets the median over the
-rounds of the ratio to ours.
+implementation has a process of its own for every case (scripts/timed_updates.py). They take turns, one update each, so
+that what else the machine does disturbs all of them alike. Printed are medians over the rounds, and in brackets the
+median over the rounds of the ratio to ours.
 
 The reward of the updates is ROUGE-L. For every reward, the seconds for the 16 texts of an update are printed, too.
 These texts have 100 words in five sentences, each word with a random vector; none is cached.
