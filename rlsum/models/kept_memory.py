@@ -14,12 +14,12 @@ from torch import Tensor
 class KeptMemory(threading.local):
     """The memory of a large tensor, kept for the next one when nothing uses it any more. One for each thread.
 
-    malloc returns what is freed to the system from 32 MB on. To get it back takes 4% of an update's time, and up to 20%
-    where a virtual machine has passed it on to its host meanwhile. On a GPU torch keeps freed memory itself.
+    malloc returns what is freed to the system from 32 MB on, and to get it back takes up to a seventh of an update's
+    time (docs/results/speed.md). On a GPU torch keeps freed memory itself.
     """
 
     def __init__(self) -> None:
-        self._bytes = torch.empty(0, dtype=torch.uint8)
+        self._bytes = torch.empty(0, dtype=torch.uint8, device="cpu")
         self._array: Callable[[], object] = lambda: None  # alive as long as a tensor, a view of it or a graph needs it
 
     def empty(self, shape: Sequence[int], like: Tensor) -> Tensor:
@@ -28,7 +28,7 @@ class KeptMemory(threading.local):
             return like.new_empty(shape)
         size = math.prod(shape) * like.itemsize
         if len(self._bytes) < size:
-            self._bytes = torch.empty(size, dtype=torch.uint8)
+            self._bytes = torch.empty(size, dtype=torch.uint8, device="cpu")
         array = self._bytes.numpy()[:size]
         self._array = weakref.ref(array)
         return torch.from_numpy(array).view(like.dtype).view(shape)

@@ -31,11 +31,11 @@ def test_a_tensor_that_a_view_needs_keeps_its_values(use):
 
 def test_a_graph_keeps_the_memory_until_it_has_run_backward():
     kept, x = KeptMemory(), torch.ones(3, requires_grad=True)
+    place = kept.empty((3,), LIKE).data_ptr()
     loss = (kept.empty((3,), LIKE).fill_(2.0) * x).sum()
-    kept.empty((3,), LIKE).fill_(5.0)
+    assert kept.empty((3,), LIKE).fill_(5.0).data_ptr() != place
     loss.backward()
     assert x.grad.tolist() == [2.0] * 3
-    place = kept.empty((3,), LIKE).data_ptr()
     assert kept.empty((3,), LIKE).data_ptr() == place  # though the loss is still there
 
 
