@@ -18,6 +18,7 @@ from rlsum.models.decoding import Decoding, Sampling
 BLOCKED = float("-inf")
 NEVER = -1e9  # log of "impossible": finite, so that no inf - inf appears in a gradient
 NUCLEUS = 1024  # the most probable tokens, among which top_p looks first: sorting a whole vocabulary takes longer
+ROUNDING = 1e-4  # log-probabilities that differ by less may be in another order when they are computed again
 SMALLEST = 1e-38  # the smallest probability with a logarithm in float32
 
 
@@ -88,27 +89,32 @@ def log_policy(
     log_p = (allowed(log_p, ids, sampling, ends, never) / sampling.temperature).log_softmax(-1)
     if sampling.top_k == 0 and sampling.top_p == 1:
         return log_p
-    cut = log_p < _least_kept(log_p.detach(), sampling)
-    if drawn is not None:
-        cut = cut.scatter(1, drawn.unsqueeze(1), False)
-    return log_p.masked_fill(cut, BLOCKED).log_softmax(-1)
+    kept = _kept(log_p.detach(), sampling, drawn)
+    return log_p.masked_fill(~kept, BLOCKED).log_softmax(-1)
 
 
-def _least_kept(log_p: Tensor, sampling: Sampling) -> Tensor:
-    """The smallest log-probability (R, 1) that top_k and top_p keep. ``log_p`` (R, V) is normalised."""
-    size, least = log_p.shape[1], torch.full_like(log_p[:, :1], BLOCKED)
-    if 0 < sampling.top_k < size:
-        least = log_p.topk(sampling.top_k).values[:, -1:]
-        log_p = log_p.masked_fill(log_p < least, BLOCKED)
-    if sampling.top_p == 1:
-        return least
-    enough = sampling.top_p * log_p.exp().sum(-1, keepdim=True)  # a share of what top_k has left
-    for width in (min(NUCLEUS, size), size):
-        largest = log_p.topk(width).values
-        inside = largest.exp().cumsum(-1) - largest.exp() < enough  # by the probability of more probable tokens
+def _kept(log_p: Tensor, sampling: Sampling, drawn: Tensor | None) -> Tensor:
+    """Mask (R, V) of the tokens that top_k and top_p keep, with ``drawn`` (R,). ``log_p`` (R, V) is normalised.
+
+    Of tokens that are equal up to rounding, some are kept: which, rounding decides, but not how many. So the drawn one
+    takes the place of the least probable if they are equal.
+    """
+    size = log_p.shape[1]
+    for width in (min(sampling.top_k, size),) if sampling.top_k else (min(NUCLEUS, size), size):
+        largest, ids = log_p.topk(width)
+        inside = torch.ones_like(ids, dtype=torch.bool)
+        if sampling.top_p < 1:
+            p = largest.exp()
+            enough = sampling.top_p * (p if sampling.top_k else log_p.exp()).sum(-1, keepdim=True)
+            inside = p.cumsum(-1) - p < enough  # by the probability of more probable tokens
         if not inside[:, -1].any():
             break
-    return largest.gather(1, inside.sum(-1, keepdim=True) - 1)
+    kept = torch.zeros_like(log_p, dtype=torch.bool).scatter_(1, ids, inside)
+    if drawn is not None:
+        own, last = drawn.unsqueeze(1), ids.gather(1, inside.sum(-1, keepdim=True) - 1)
+        less_probable = log_p.gather(1, own) < log_p.gather(1, last) - ROUNDING
+        kept.scatter_(1, last, kept.gather(1, own) | less_probable).scatter_(1, own, True)
+    return kept
 
 
 def target_log_policy(

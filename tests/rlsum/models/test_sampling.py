@@ -165,6 +165,17 @@ def test_the_options_by_hand():
     assert policy(top_k=1, top_p=0.9) == pytest.approx([1, 0, 0, 0])
 
 
+@pytest.mark.parametrize("options", [{"top_k": 1}, {"top_k": 2}, {"top_p": 0.5}, {"top_k": 3, "top_p": 0.5}], ids=str)
+def test_rounding_does_not_decide_how_many_equal_tokens_are_kept(options):
+    """Many unknown words in a row are read alike, and copied with equal probabilities."""
+    log_p, nothing = torch.tensor([[0.3, 0.3, 0.3, 0.1]]).log(), torch.empty((1, 0), dtype=torch.long)
+    drawn = log_policy(log_p, nothing, Sampling(**options), ends=(3,))[0]
+    again = log_p + torch.tensor([[0.0, 1e-6, 2e-6, 0.0]])
+    for token in (drawn > BLOCKED).nonzero().flatten():
+        scored = log_policy(again, nothing, Sampling(**options), (3,), (), token.unsqueeze(0))[0]
+        torch.testing.assert_close(scored[token], drawn[token], atol=1e-5, rtol=0)
+
+
 @pytest.mark.parametrize("width", [1, 3, 100])
 def test_the_nucleus_is_the_same_however_many_tokens_are_looked_at_first(width, monkeypatch):
     torch.manual_seed(0)
