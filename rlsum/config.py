@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_type_hints
+from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, Field, TypeAdapter
 from pydantic.dataclasses import dataclass
 
-from rlsum.errors import ConfigError
+from rlsum.errors import ConfigError as ConfigError
 from rlsum.models.decoding import Decoding, Sampling
-from rlsum.models.sizes import MODELS, ModelConfig
+from rlsum.models.sizes import ModelConfig
 from rlsum.objective import STRICT, Objective, RewardSpec, default_of
 from rlsum.records import RECORD_FIELDS
+from rlsum.sections import check_as
 from rlsum.yaml_files import read
-
-Schema = TypeVar("Schema")
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -233,71 +231,10 @@ def load(path: str | Path, overrides: Sequence[str] = ()) -> Config:
 
 
 def check(values: dict[str, Any], origin: str) -> Config:
-    """Make a Config of a mapping. Raises ConfigError with every fault; unknown keys with the nearest known one."""
+    """Make a Config of a mapping. Raises ConfigError with every fault; unknown keys with their place."""
     return check_as(Config, values, origin)
-
-
-def check_as(schema: type[Schema], values: dict[str, Any], origin: str) -> Schema:
-    """Make any dataclass of sections, such as Config, of a mapping; raises as ``check`` does."""
-    try:
-        made = TypeAdapter(schema).validate_python(values)
-    except ValidationError as error:
-        faults = [_explain(schema, fault) for fault in error.errors()]
-        raise _refused(origin, faults) from error
-    if faults := list(_switches_as_numbers(values, made)):
-        raise _refused(origin, faults)
-    return made
-
-
-def _refused(origin: str, faults: Sequence[str]) -> ConfigError:
-    return ConfigError(f"{origin}: {len(faults)} fault(s)\n" + "\n".join(f"  {line}" for line in faults))
-
-
-def _switches_as_numbers(given: Any, made: Any, key: str = "") -> Iterator[str]:
-    """Where a number was read from true or false: YAML writes true as yes and on, too, and pydantic makes it 1."""
-    if isinstance(given, bool):
-        if not isinstance(made, bool) and isinstance(made, int | float):
-            yield f"{key}: must be a number, not {str(given).lower()}, which YAML also reads from yes, no, on and off"
-    elif isinstance(given, Mapping):
-        for name, value in given.items():
-            inner = made.get(name) if isinstance(made, Mapping) else getattr(made, str(name), None)
-            yield from _switches_as_numbers(value, inner, f"{key}.{name}" if key else str(name))
-    elif isinstance(given, list | tuple) and isinstance(made, list | tuple):
-        for number, (value, inner) in enumerate(zip(given, made, strict=True)):
-            yield from _switches_as_numbers(value, inner, f"{key}.{number}")
 
 
 def dump(config: Config) -> str:
     """The configuration as YAML, which ``load`` reads back to an equal Config."""
     return yaml.safe_dump(TypeAdapter(Config).dump_python(config, mode="json"), sort_keys=False, allow_unicode=True)
-
-
-def _explain(schema: type, fault: Any) -> str:
-    key = ".".join(str(part) for part in fault["loc"] if part not in MODELS)
-    if fault["type"] == "union_tag_invalid":
-        return f"{key}.kind: must be {' or '.join(MODELS)} (got {fault['ctx']['tag']!r})"
-    if fault["type"] == "unexpected_keyword_argument":
-        near = difflib.get_close_matches(str(fault["loc"][-1]), _known_keys(schema, fault["loc"][:-1]), n=1)
-        return f"{key}: unknown key" + (f"; did you mean {near[0]}?" if near else "")
-    if fault["type"] == "missing":
-        return f"{key}: missing; give it in the file or as {key}=..."
-    if fault["type"] == "dataclass_type":
-        return f"{key}: must be a section (a mapping), not {fault['input']!r}"
-    if fault["type"] == "string_type" and isinstance(fault["input"], dict):  # an unquoted text with a colon in it
-        return f"{key}: must be a text, not {fault['input']!r}; quote it, as in '{key}=\"...\"'"
-    if fault["type"] == "tuple_type":
-        example = f"; write [{fault['input']}]" if isinstance(fault["input"], str) else ""
-        return f"{key}: must be a list, not {fault['input']!r}{example}"
-    message = fault["msg"].removeprefix("Value error, ")
-    if not key:  # a fault between sections names its keys itself
-        return message
-    return f"{key}: {message} (got {fault['input']!r})" if not isinstance(fault["input"], dict) else f"{key}: {message}"
-
-
-def _known_keys(schema: type, sections: Sequence[Any]) -> list[str]:
-    """The keys of a (nested) section; pydantic names the kind of a model as if it were a section."""
-    owner: Any = schema
-    for section in sections:
-        hint = MODELS.get(section) or get_type_hints(owner).get(section)
-        owner = next((member for member in (hint, *get_args(hint)) if dataclasses.is_dataclass(member)), owner)
-    return [field.name for field in dataclasses.fields(owner)]

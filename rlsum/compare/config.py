@@ -17,9 +17,10 @@ from pydantic.dataclasses import dataclass
 
 from rewards.options import nearest
 from rewards.specs import as_spec
-from rlsum.config import check_as
+from rlsum.config import Config, DataConfig
 from rlsum.errors import ConfigError
 from rlsum.objective import STRICT, RewardSpec
+from rlsum.sections import check_as, known_keys
 from rlsum.yaml_files import locate, merge, read
 
 Control = Literal["none", "shuffled", "constant"]
@@ -240,8 +241,14 @@ def trained_on(comparison: Comparison, names: Sequence[str]) -> Comparison:
 
 
 def check(values: dict[str, Any], origin: str) -> Comparison:
-    """Make a Comparison of a mapping. Raises ConfigError with every fault; unknown keys with the nearest known one."""
-    return check_as(Comparison, values, origin)
+    """Make a Comparison of a mapping. Raises ConfigError with every fault; unknown keys with their place."""
+    return check_as(Comparison, values, origin, _keys_of_runs())
+
+
+def _keys_of_runs() -> list[str]:
+    """The keys of a run, where a comparison has them."""
+    shared = [key for key in known_keys(Config) if key not in SET]
+    return [*known_keys(DataConfig, "data."), *(f"{key}.{name}" for key in ("start", "cell") for name in shared)]
 
 
 def as_mapping(comparison: Comparison) -> dict[str, Any]:

@@ -46,7 +46,7 @@ def test_a_task_works_on_what_it_needs_alone(tmp_path):
     [
         (("seeds=[]",), "seeds=[]: give one or more"),
         (("--task", "99"), "--task 99: there are 14 tasks, numbered from 0"),
-        (("cell.objective.gama=1", "--plan"), "objective.gama: unknown key; did you mean gamma"),
+        (("cell.objective.gama=1", "--plan"), "objective.gama: unknown key; did you mean objective.gamma"),
         (("rewards={one: roug-2}",), "unknown reward 'roug-2'"),
     ],
 )

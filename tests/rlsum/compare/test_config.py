@@ -49,7 +49,7 @@ def test_a_comparison_has_a_name_anywhere_and_its_bases_are_found(tmp_path, monk
     ("changes", "message"),
     [
         ({"rewrads": {}}, "rewrads: unknown key; did you mean rewards"),
-        ({"decoding": {"beam": {"beem": 5}}}, "decoding.beam.beem: unknown key; did you mean beam"),
+        ({"decoding": {"beam": {"beem": 5}}}, "decoding.beam.beem: unknown key; did you mean decoding.NAME.beam"),
         ({"rewards": {"a b": "rouge-l"}}, "'a b' cannot be part of a file name"),
         ({"rewards": {"start": "rouge-l"}}, "'start' is the name of another row"),
         ({"controls_of": ["rouge-22"]}, "controls_of: 'rouge-22' is not one of rewards; did you mean 'rouge-2'"),

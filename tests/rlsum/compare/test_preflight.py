@@ -50,7 +50,7 @@ def test_every_fault_of_every_cell_is_said_at_once(tmp_path):
         choosing={"best": {"best_of": 4, "by": "rouge-l"}},
     )
     for said in (
-        "objective.gama: unknown key; did you mean gamma",
+        "objective.gama: unknown key; did you mean objective.gamma",
         "training.steps",
         "reward sms: ",
         "metric roug-1: unknown reward 'roug-1'; did you mean 'rouge-1'",

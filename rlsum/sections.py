@@ -1,0 +1,134 @@
+"""Mappings of YAML -> dataclasses of sections. All faults are reported at once; an unknown key names its place."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
+
+from rlsum.errors import ConfigError
+from rlsum.models.sizes import MODELS
+
+Schema = TypeVar("Schema")
+NAME = "NAME"  # stands for any name that a user gives, as in decoding.NAME.beam
+MOST_NAMED = 4  # places that a fault suggests
+TYPED_WRONG = 0.85  # similarity of a key to another one of its section that is meant, whatever other sections have
+
+
+def check_as(schema: type[Schema], values: Mapping[str, Any], origin: str, further: Sequence[str] = ()) -> Schema:
+    """Make a dataclass of sections, such as Config, of a mapping. Raises ConfigError with every fault.
+
+    ``further``: known keys in sections that ``schema`` has as plain mappings, dotted as in ``known_keys``.
+    """
+    try:
+        made = TypeAdapter(schema).validate_python(values)
+    except ValidationError as error:
+        faults = [line for fault in error.errors() for line in _explain(fault, [*known_keys(schema), *further])]
+        raise _refused(origin, faults) from error
+    if faults := list(_switches_as_numbers(values, made)):
+        raise _refused(origin, faults)
+    return made
+
+
+def known_keys(schema: Any, prefix: str = "") -> list[str]:
+    """Every key of a dataclass of sections, dotted, sections before their keys; ``NAME`` where any name may stand."""
+    found: list[str] = []
+    for name, hint in get_type_hints(schema).items():
+        if name in {field.name for field in dataclasses.fields(schema)}:
+            found.append(prefix + name)
+            for kind in _sections_in(hint):
+                found += known_keys(kind, f"{prefix}{name}.{NAME}." if get_origin(hint) is dict else f"{prefix}{name}.")
+    return list(dict.fromkeys(found))
+
+
+def _sections_in(hint: Any) -> Iterator[type]:
+    if dataclasses.is_dataclass(hint):
+        yield hint  # type: ignore[misc]
+    for member in get_args(hint):
+        yield from _sections_in(member)
+
+
+def places_of(written: str, known: Sequence[str]) -> list[str]:
+    """The known keys that a wrong one may mean: of the same last word, or its initials, else of the most similar.
+
+    Of several with this word: those of the same section, else of a section of this name, else the least deep.
+    """
+    section, _, word = written.lower().replace("-", "_").rpartition(".")
+    words = {key: key.rpartition(".")[2] for key in known}
+    own = {key: last for key, last in words.items() if _inside(key.rpartition(".")[0], section)}
+    meant = (
+        *get_close_matches(word, own.values(), n=1, cutoff=TYPED_WRONG),
+        *(last for last in words.values() if word in (last, "".join(part[0] for part in last.split("_")))),
+        *get_close_matches(word, own.values(), n=1),
+        *get_close_matches(word, words.values(), n=1),
+    )
+    named = [key for key, last in words.items() if last == next(iter(meant), None)]
+    alike = [key for key in named if f".{key}".endswith(f".{section}.{words[key]}")]
+    named = [key for key in named if key in own] or alike or named
+    return [key for key in named if key.count(".") == min(other.count(".") for other in named)][:MOST_NAMED]
+
+
+def _inside(known: str, section: str) -> bool:
+    """Whether a section of a file is the known one, in which any name may stand for ``NAME``."""
+    parts, given = known.split("."), section.split(".")
+    return len(parts) == len(given) and all(part in (NAME, name) for part, name in zip(parts, given, strict=True))
+
+
+def _refused(origin: str, faults: Sequence[str]) -> ConfigError:
+    return ConfigError(f"{origin}: {len(faults)} fault(s)\n" + "\n".join(f"  {line}" for line in faults))
+
+
+def _switches_as_numbers(given: Any, made: Any, key: str = "") -> Iterator[str]:
+    """Where a number was read from true or false: YAML writes true as yes and on, too, and pydantic makes it 1."""
+    if isinstance(given, bool):
+        if not isinstance(made, bool) and isinstance(made, int | float):
+            yield f"{key}: must be a number, not {str(given).lower()}, which YAML also reads from yes, no, on and off"
+    elif isinstance(given, Mapping):
+        for name, value in given.items():
+            inner = made.get(name) if isinstance(made, Mapping) else getattr(made, str(name), None)
+            yield from _switches_as_numbers(value, inner, f"{key}.{name}" if key else str(name))
+    elif isinstance(given, list | tuple) and isinstance(made, list | tuple):
+        for number, (value, inner) in enumerate(zip(given, made, strict=True)):
+            yield from _switches_as_numbers(value, inner, f"{key}.{number}")
+
+
+def _explain(fault: Any, known: Sequence[str]) -> Iterator[str]:
+    key = ".".join(str(part) for part in fault["loc"] if part not in MODELS)
+    if fault["type"] == "unexpected_keyword_argument":
+        yield from _unknown(key, fault["input"], known)
+    else:
+        yield _wrong(key, fault)
+
+
+def _unknown(key: str, value: Any, known: Sequence[str]) -> Iterator[str]:
+    """An unknown key, or those in an unknown section: each with where it belongs."""
+    if isinstance(value, Mapping) and value:
+        for name, inner in value.items():
+            yield from _unknown(f"{key}.{name}", inner, known)
+    elif key in known:  # written with its dots, as on the command line
+        section, _, last = key.rpartition(".")
+        yield f"{key}: in a file, write {last} in the section {section}"
+    else:
+        places = places_of(key, known)
+        yield f"{key}: unknown key" + (f"; did you mean {' or '.join(places)}?" if places else "")
+
+
+def _wrong(key: str, fault: Any) -> str:
+    if fault["type"] == "union_tag_invalid":
+        return f"{key}.kind: must be {' or '.join(MODELS)} (got {fault['ctx']['tag']!r})"
+    if fault["type"] == "missing":
+        return f"{key}: missing; give it in the file or as {key}=..."
+    if fault["type"] == "dataclass_type":
+        return f"{key}: must be a section (a mapping), not {fault['input']!r}"
+    if fault["type"] == "string_type" and isinstance(fault["input"], dict):  # an unquoted text with a colon in it
+        return f"{key}: must be a text, not {fault['input']!r}; quote it, as in '{key}=\"...\"'"
+    if fault["type"] == "tuple_type":
+        example = f"; write [{fault['input']}]" if isinstance(fault["input"], str) else ""
+        return f"{key}: must be a list, not {fault['input']!r}{example}"
+    message = fault["msg"].removeprefix("Value error, ")
+    if not key:  # a fault between sections names its keys itself
+        return message
+    return f"{key}: {message} (got {fault['input']!r})" if not isinstance(fault["input"], dict) else f"{key}: {message}"
