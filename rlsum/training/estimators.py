@@ -75,9 +75,27 @@ def advantages(
     return scale * (chosen.function(rewards, greedy_rewards) if chosen.needs_greedy else chosen.function(rewards))
 
 
+def tied(rewards: np.ndarray) -> np.ndarray:
+    """(..., k) rewards that are compared -> the same: equal where they differ by rounding, NaN where infinite."""
+    known = np.where(np.isfinite(rewards), rewards, np.nan)
+    order = known.argsort(-1)  # NaN last
+    ascending = np.take_along_axis(known, order, -1)
+    higher = np.diff(ascending, prepend=ascending[..., :1]) > _rounding(known)
+    level = np.maximum.accumulate(np.where(higher, np.arange(rewards.shape[-1]), 0), -1)
+    equal = np.empty_like(known)
+    np.put_along_axis(equal, order, np.take_along_axis(ascending, level, -1), -1)
+    return np.where(np.isnan(known), np.nan, equal)
+
+
+def _rounding(rewards: np.ndarray) -> np.ndarray:
+    """(..., k) rewards -> (..., 1): the difference up to which those of a row are equal."""
+    return ROUNDING * np.abs(np.nan_to_num(rewards)).max(-1, keepdims=True)
+
+
 def self_critical(rewards: np.ndarray, greedy_rewards: np.ndarray) -> np.ndarray:
     """(N, k), (N,) -> (N, k): r(sample) - r(greedy), Rennie et al. 2017. NaN where either reward is undefined."""
-    return rewards - greedy_rewards[:, None]
+    compared = tied(np.stack(np.broadcast_arrays(rewards, greedy_rewards[:, None]), -1))  # (N, k, 2)
+    return compared[..., 0] - compared[..., 1]
 
 
 def leave_one_out(rewards: np.ndarray) -> np.ndarray:
@@ -92,15 +110,15 @@ def leave_one_out(rewards: np.ndarray) -> np.ndarray:
 def group_centred(rewards: np.ndarray) -> np.ndarray:
     """(N, k) -> (N, k): r_i - mean(r), as Dr. GRPO (Liu et al. 2025, arXiv 2503.20783). NaN as in leave_one_out.
 
-    Exactly 0 where all rewards of a group are equal.
+    Exactly 0 where all rewards of a group are equal, and where a reward is the mean.
     """
-    defined = np.isfinite(rewards)
+    known = tied(rewards)
+    defined = ~np.isnan(known)
     count = defined.sum(-1, keepdims=True)
-    known = np.where(defined, rewards, 0.0)
-    lowest = np.where(defined, rewards, np.inf).min(-1, keepdims=True)
+    lowest = np.where(defined, known, np.inf).min(-1, keepdims=True)
     above = np.where(defined, known - np.where(count > 0, lowest, 0.0), 0.0)
-    equal = above.max(-1, keepdims=True) <= ROUNDING * np.abs(known).max(-1, keepdims=True)
-    centred = np.where(equal, 0.0, above - above.sum(-1, keepdims=True) / np.maximum(count, 1))
+    centred = above - above.sum(-1, keepdims=True) / np.maximum(count, 1)
+    centred = np.where(np.abs(centred) > _rounding(known), centred, 0.0)
     return np.where(defined & (count > 1), centred, np.nan)
 
 
@@ -110,11 +128,7 @@ def group_normalised(rewards: np.ndarray) -> np.ndarray:
     NaN as in leave_one_out, exactly 0 where all rewards of a group are equal. The standard deviation is that of a
     sample (n - 1), without an added constant: the scale of the reward does not matter.
     """
-    centred = group_centred(rewards)
-    defined = ~np.isnan(centred)
-    squares = np.where(defined, centred, 0.0) ** 2
-    deviation = np.sqrt(squares.sum(-1, keepdims=True) / np.maximum(defined.sum(-1, keepdims=True) - 1, 1))
-    return centred / np.where(deviation > 0, deviation, 1.0)
+    return _normalised(group_centred(rewards))
 
 
 def update_normalised(rewards: np.ndarray) -> np.ndarray:
@@ -132,7 +146,15 @@ def group_centred_update_normalised(rewards: np.ndarray) -> np.ndarray:
 
     REINFORCE++ with baseline (Hu et al. 2025). NaN as in leave_one_out, 0 where all rewards of a group are equal.
     """
-    return update_normalised(group_centred(rewards))
+    return _normalised(group_centred(rewards).reshape(1, -1)).reshape(rewards.shape)
+
+
+def _normalised(centred: np.ndarray) -> np.ndarray:
+    """(N, k) deviations from a mean -> the same over their standard deviation in each row; 0 and NaN stay."""
+    defined = ~np.isnan(centred)
+    squares = np.where(defined, centred, 0.0) ** 2
+    deviation = np.sqrt(squares.sum(-1, keepdims=True) / np.maximum(defined.sum(-1, keepdims=True) - 1, 1))
+    return centred / np.where(deviation > 0, deviation, 1.0)
 
 
 # The names are those of rlsum.objective.Estimator, the papers those of the table in docs/training.md (both tested).

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from rlsum.training import losses
-from rlsum.training.estimators import group_centred, mean_defined, summary, teaches
+from rlsum.training.estimators import group_centred, mean_defined, summary, teaches, tied
 from rlsum.training.losses import LengthRule, Ratio
 from rlsum.training.update import Rollout, as_rows
 
@@ -62,14 +62,12 @@ class Ranking:
     def __call__(self, log_prob: Tensor, rollout: Rollout) -> tuple[Tensor, dict[str, float]]:
         """Loss (scalar) from log-probabilities (R, W) of the samples, and numbers for the log."""
         scores = _scores(log_prob, rollout, self.length)  # (B, k)
-        defined = np.where(np.isfinite(rollout.rewards), rollout.rewards, np.nan)
-        rewards = torch.as_tensor(defined, device=log_prob.device, dtype=torch.float64)
+        rewards = torch.as_tensor(tied(rollout.rewards), device=log_prob.device, dtype=torch.float64)
         better = rewards.unsqueeze(2) > rewards.unsqueeze(1)  # (B, i, j)
         right = (scores.unsqueeze(2) > scores.unsqueeze(1))[better].float()
         return losses.ranking(scores, rewards, self.margin), {
             "ranked_right": right.mean().item(),
-            "undefined_rewards": float(np.isnan(defined).mean()),
-            "zero_groups": 1.0 - better.flatten(1).any(-1).float().mean().item(),
+            **_teaching(rollout),
         }
 
 

@@ -92,6 +92,35 @@ def test_rewards_that_differ_by_rounding_are_equal(estimator):
     assert within(estimator, [[0.3 + 1e-6, 0.3, 0.3]]).any()
 
 
+@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=4), st.integers(2, 9), st.data())
+def test_groups_of_equal_rewards_are_zero_groups_among_others_and_are_skipped(values, size, data):
+    """Whatever the value, rounding, and undefined members; the groups before and after them differ within."""
+    equal = np.repeat(np.array(values)[:, None], size, 1) * (1 + 1e-12 * np.arange(size) / size)
+    equal[0, data.draw(st.integers(0, size - 1))] = data.draw(st.sampled_from([NAN, INF, values[0]]))
+    other = np.linspace(-3.0, 2.0, size)[None]
+    rewards = np.concatenate([other, equal, other])
+    zero = np.array([False, *[True] * len(equal), False])
+    for name in [*GROUPED, "reinforce++-baseline"]:
+        found, weights = estimators.Credit(name, "sum", skip_zero_groups=True)(rewards, None, np.ones(rewards.shape))
+        np.testing.assert_array_equal(estimators.teaches(found), ~zero, err_msg=name)
+        assert not np.nan_to_num(found[zero]).any()
+        assert not weights[zero].any()
+        assert estimators.summary(found)["zero_groups"] == pytest.approx(zero.mean())
+    found = estimators.advantages("self-critical", rewards, np.array([NAN, *values, NAN]))
+    assert not estimators.teaches(found).any()
+
+
+def test_a_group_at_the_mean_of_the_update_teaches_nothing():
+    found = within("reinforce++", [[0.2, 0.6], [0.4, 0.1 + 0.3], [0.1, 0.7]])
+    assert estimators.teaches(found).tolist() == [True, False, True]
+
+
+def test_rewards_that_are_equal_but_for_rounding_are_tied_and_others_keep_their_values():
+    rewards = np.array([[0.1 + 0.2, 0.5, NAN, 0.3], [INF, 2.0, 1.0, -INF], [0.0, -0.0, 1e-12, -1.0]])
+    found = estimators.tied(rewards)
+    np.testing.assert_array_equal(found, [[0.3, 0.5, NAN, 0.3], [NAN, 2.0, 1.0, NAN], [0.0, 0.0, 0.0, -1.0]])
+
+
 @pytest.mark.parametrize("estimator", SAMPLED)
 @given(rewards=REWARDS, shift=st.floats(-10, 10))
 def test_a_shift_of_all_rewards_changes_nothing(estimator, rewards, shift):

@@ -55,9 +55,10 @@ def test_the_better_sample_gains_and_the_worse_one_loses(name):
         assert (sign * gain[row][words[row]] > 0).all()
 
 
+@pytest.mark.parametrize("rewards", [[[0.5, 0.5]] * 2, [[0.5, 0.1 + 0.2 + 0.2], [0.5 + 1e-12, 0.5]]])
 @pytest.mark.parametrize("name", [*ESTIMATORS, *WITHOUT_ADVANTAGES])
-def test_equal_rewards_teach_nothing(name):
-    loss, log, gain = learnt(objective(name), rollout([[0.5, 0.5]] * 2, name))
+def test_equal_rewards_teach_nothing(name, rewards):
+    loss, log, gain = learnt(objective(name), rollout(rewards, name))
     assert loss.item() == 0
     assert not gain.any()
     assert log["zero_groups"] == 1
