@@ -28,7 +28,7 @@ def train(
     """Train a summarizer by likelihood, or on a reward with reinforcement learning.
 
     Ctrl-C, SIGTERM and SIGUSR1 end the update, save a state and print the command that continues it. A finished run is
-    trained on, with its optimiser, by --resume and a larger training.steps.
+    trained on, with its optimiser, by --resume and a larger training.steps, if it then equals one that began with them.
 
     **Examples**
 
@@ -40,7 +40,7 @@ def train(
 
     rlsum train --resume runs/demo/mle
 
-    rlsum train --resume runs/demo/mle training.steps=4000
+    rlsum train --resume runs/cnndm/mle training.steps=80000
 
     rlsum train --keys objective
 

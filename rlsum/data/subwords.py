@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -92,6 +93,13 @@ class Subwords:
         if self.line_break == " ":
             return texts
         return ["\n".join(line.strip() for line in text.split(self.line_break)) for text in texts]
+
+    def save_to(self, folder: Path) -> None:
+        """Write the tokenizer in the format of transformers, the same whether it has been called or not."""
+        if backend := getattr(self.tokenizer, "backend_tokenizer", None):
+            backend.no_truncation()
+            backend.no_padding()
+        self.tokenizer.save_pretrained(folder)
 
     def content(self) -> str:
         """Everything that its ids depend on."""

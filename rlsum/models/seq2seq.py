@@ -178,7 +178,7 @@ class Seq2Seq(nn.Module):
 
     def save_to(self, folder: Path) -> None:
         """Write tokenizer, sizes and decoding in the formats of transformers."""
-        self.vocabulary.tokenizer.save_pretrained(folder)
+        self.vocabulary.save_to(folder)
         self.described.dtype = "float32"
         self.described.save_pretrained(folder)
         self.rules.generation_config(self.decoding).save_pretrained(folder)

@@ -92,8 +92,8 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
     )
     if resume:
         result.resume()
-        if _lengthened(run, config, processes):
-            result.progress.finished, result.progress.without_gain = False, 0  # patience begins anew
+        if processes.rank == 0:
+            _describe_steps(run, config.training.steps)
     launch.start_trackers(config, accelerator, result.progress.step)
     return result
 
@@ -177,14 +177,13 @@ def with_divisor(config: Config, references: Sequence[Sequence[int]]) -> Config:
     return replace(config, objective=replace(objective, divisor=divisor))
 
 
-def _lengthened(run: Path, config: Config, processes: Processes) -> bool:
-    """Whether a resumed run has more updates than its folder says, which then says the new number."""
-    stored = checkpoint.read_config(run)
-    longer = config.training.steps > stored.training.steps
-    if longer and processes.rank == 0:
-        training = replace(stored.training, steps=config.training.steps)
-        write_atomically(run / checkpoint.CONFIG, configs.dump(replace(stored, training=training)).encode())
-    return longer
+def _describe_steps(run: Path, steps: int) -> None:
+    """Write the number of updates of a run that is trained on into its configuration, and into that of its best."""
+    for path in (run / checkpoint.CONFIG, run / "best" / checkpoint.CONFIG):
+        stored = configs.load(path)
+        if stored.training.steps != steps:
+            longer = replace(stored, training=replace(stored.training, steps=steps))
+            write_atomically(path, configs.dump(longer).encode())
 
 
 # ---- rewards ----------------------------------------------------------------------------------------------------

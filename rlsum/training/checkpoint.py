@@ -111,7 +111,17 @@ def save_weights(folder: Path, model: Model, about: Mapping[str, Any]) -> None:
     """Replace the weights of a checkpoint folder; ``about`` (step, validation values) goes into the file's header."""
     header = {"about": json.dumps(defined(about)), "format": "pt"}  # transformers needs a format
     for name, tensors in model.weight_files().items():
-        write_atomically(folder / name, save(_cpu(tensors), header))
+        write_atomically(folder / name, *_ordered(save(_cpu(tensors), header)))
+
+
+def _ordered(content: bytes) -> tuple[bytes, memoryview]:
+    """A safetensors file as its head, with sorted metadata, and its tensors: safetensors varies their order."""
+    size = int.from_bytes(content[:8], "little")
+    header = json.loads(content[8 : 8 + size])
+    header["__metadata__"] = dict(sorted(header["__metadata__"].items()))
+    written = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
+    written += b" " * (-len(written) % 8)  # the tensors stay aligned
+    return len(written).to_bytes(8, "little") + written, memoryview(content)[8 + size :]
 
 
 def find(path: str | Path) -> Checkpoint:
@@ -160,11 +170,11 @@ def step_of(folder: Path) -> int | None:
     return None if step is None else int(step)
 
 
-def _header(path: Path) -> dict[str, Any]:
-    """The ``about`` of ``save_weights``, {} without one; reads no weights. Raises CheckpointError if it is damaged."""
+def _header(path: Path, key: str = "about") -> dict[str, Any]:
+    """What a file of tensors says of them, {} if nothing; reads no weights. Raises CheckpointError if it is damaged."""
     try:
         with safe_open(path, framework="pt") as file:
-            return dict(json.loads((file.metadata() or {}).get("about", "{}")))
+            return dict(json.loads((file.metadata() or {}).get(key, "{}")))
     except (OSError, SafetensorError, ValueError) as error:
         raise CheckpointError(f"{path}: cannot be read ({error}); use another checkpoint") from error
 
@@ -213,6 +223,11 @@ def load_state(run: Path, model: nn.Module, optimizer: torch.optim.Optimizer) ->
     for parameter, values in optimizer.state.items():  # shards them if the model is sharded
         values |= {name: sharded(value, parameter) for name, value in values.items() if value.shape == parameter.shape}
     return Progress(**progress)
+
+
+def progress_of(run: Path) -> Progress:
+    """How far a run has come, from its state; reads no weights. Raises CheckpointError if it is damaged."""
+    return Progress(**_header(run / STATE, "progress"))
 
 
 def save_start(run: Path, model: nn.Module) -> None:

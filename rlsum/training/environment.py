@@ -7,7 +7,7 @@ import json
 import platform
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -17,7 +17,7 @@ import datasets
 import torch
 
 from rewards.specs import as_spec
-from rlsum.config import Config, RewardSpec
+from rlsum.config import Config, ConfigError, RewardSpec
 from rlsum.data.corpus import Corpus
 from rlsum.readers import json_object
 from rlsum.training import checkpoint
@@ -92,6 +92,36 @@ def check_objective(run: Path, config: Config) -> None:
             f"objective.kind={config.objective.kind} trains otherwise (see CHANGELOG.md); start a new run from its "
             f"best weights with --init {run}"
         )
+
+
+def check_longer(run: Path, stored: Config, longer: Config, progress: checkpoint.Progress) -> None:
+    """Raise ConfigError unless a run that is trained on to more updates is what it would be, had it begun with them."""
+    what = f"--resume {run} training.steps={longer.training.steps}"
+    if longer.training.steps < stored.training.steps:
+        raise ConfigError(f"{what}: the run has {stored.training.steps}; give more, or none")
+    if reason := next(_differences(stored, longer, progress), None):
+        raise ConfigError(
+            f"{what}: {reason}; so it would not end as a run that begins with training.steps={longer.training.steps}. "
+            f"Start a new run from its best weights: --init {run} run=NEW"
+        )
+
+
+def _differences(stored: Config, longer: Config, progress: checkpoint.Progress) -> Iterator[str]:
+    """What the updates and validations so far would not have been in a run of more updates."""
+    done, training, shared = progress.step, stored.training, stored.objective.updates_per_sample
+    every = training.validate_every
+    if done == training.steps and done % shared:
+        yield f"it ended after update {done}, within the objective.updates_per_sample={shared} that share their samples"
+    if done == training.steps and done % every:
+        yield f"its last validation, after update {done}, is none of those of training.validate_every={every}"
+    if progress.finished:
+        yield f"training.patience={training.patience} ended it after update {done}, as it would end a longer one"
+    for number in range(done):
+        rates = [config.training.rate_at(number) for config in (stored, longer)]
+        gammas = [config.objective.gamma_at(number, config.training.steps) for config in (stored, longer)]
+        for name, (then, now) in {"learning rate": rates, "gamma": gammas}.items():
+            if then != now:
+                yield f"its update {number + 1} had the {name} {then:.6g}, in a run of so many updates it is {now:.6g}"
 
 
 def as_begun(run: Path, config: Config) -> Config:

@@ -90,15 +90,12 @@ def _resumed(run: Path, config: str | Path | None, overrides: Sequence[str]) -> 
     if config is not None or overrides:
         given = configs.load(config or run / checkpoint.CONFIG, overrides)
         given = replace(given, run=str(run), model=given.model or stored.model)
-        steps = given.training.steps
         if replace(given, training=replace(given.training, steps=stored.training.steps)) != stored:
             raise configs.ConfigError(
                 f"--resume {run}: CONFIG or overrides differ from the run's own config.yaml; leave them out. Only "
                 "training.steps may be larger"
             )
-        if steps < stored.training.steps:
-            raise configs.ConfigError(
-                f"--resume {run} training.steps={steps}: the run has {stored.training.steps}; give more, or none"
-            )
-        stored = replace(stored, training=replace(stored.training, steps=steps))
+        if given.training.steps != stored.training.steps:
+            environment.check_longer(run, stored, given, checkpoint.progress_of(run))
+        stored = given
     return environment.as_begun(run, stored)

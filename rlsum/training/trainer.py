@@ -104,9 +104,14 @@ class Trainer:
     def fit(self) -> Progress:
         """Train to the end, or until a signal: see ``Interruption``.
 
-        Raises TrainingError when a loss or a gradient is not finite.
+        Raises TrainingError when a loss or a gradient is not finite, or a trainer of another precision has been made.
         """
-        steps = self.config.training.steps
+        steps, precision = self.config.training.steps, self.config.training.mixed_precision
+        if precision != (other := self.accelerator.mixed_precision):  # accelerate has one in a process
+            raise TrainingError(
+                f"training.mixed_precision={precision}: a trainer with {other} was made after this one; let one finish "
+                "before the next is made"
+            )
         advice = f"resume the run with as many processes: rlsum train --resume {self.run}"
         monitored = Monitor(self.run, self.accelerator, self.progress.step, steps)
         with self.held, lost_process_as_error(advice), monitored as monitor, self.interruption:
@@ -125,6 +130,8 @@ class Trainer:
 
     def _train(self, monitor: Monitor, steps: int) -> None:
         """Updates and validations until the run is finished or asked to stop."""
+        if self.accelerator.is_main_process and self.progress.step < steps and not self.progress.finished:
+            (self.run / checkpoint.RESULT).unlink(missing_ok=True)  # of a run that is trained on
         if self.progress.step == 0 and self.progress.best is None:
             monitor.forget_after(-1)  # a run that was killed before its first state begins anew
             if self.accelerator.is_main_process:

@@ -9,6 +9,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -95,7 +96,9 @@ def switched_off(network: PreTrainedModel) -> Iterator[None]:
 
 def save_to(folder: Path, network: PreTrainedModel) -> None:
     """Write the configuration of the adapter."""
-    network.peft_config[NAME].save_pretrained(folder / FOLDER)
+    config = copy(network.peft_config[NAME])
+    config.target_modules = sorted(config.target_modules)  # of a set, whose order differs between processes
+    config.save_pretrained(folder / FOLDER)
 
 
 def adapter(network: PreTrainedModel) -> dict[str, Tensor]:

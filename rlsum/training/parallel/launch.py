@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from accelerate import Accelerator, InitProcessGroupKwargs
+from accelerate.state import AcceleratorState
 from accelerate.tracking import LOGGER_TYPE_TO_CLASS
 from accelerate.utils import DistributedType
 from pydantic import TypeAdapter
@@ -29,6 +30,7 @@ def accelerator(training: Training, run: Path) -> Accelerator:
     Raises ConfigError for precision, sharding or a tracker that is not available here.
     """
     warnings.filterwarnings("ignore", "`log_with=")  # of a tracker that is not installed, which is an error here
+    AcceleratorState._reset_state()  # the precision of an earlier run in this process; its processes stay
     try:
         result = Accelerator(
             mixed_precision=training.mixed_precision,

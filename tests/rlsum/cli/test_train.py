@@ -228,6 +228,55 @@ def test_a_longer_training_keeps_the_optimiser(place, tmp_path):
     assert run("train", "--resume", folder).exit_code == 0
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["training.accumulate=2", "training.optimizer=adafactor", "training.warmup=4", "training.log_every=3"],
+        ["data.train_limit=7", "training.patience=9", "training.validate_every=1"],  # several epochs
+        [
+            "training.decode_batch=3", "objective.estimator=grpo", "objective.kl=0.1", "objective.clip=0.2",
+            "objective.updates_per_sample=2",
+        ],
+    ],
+)  # fmt: skip
+def test_a_run_that_is_trained_on_is_the_run_that_began_with_more_updates(place, tmp_path, options):
+    whole, folder = tmp_path / "whole", tmp_path / "r"
+    rewarded = "objective.kl=0.1" in options
+    start = [place / "mixed.yaml", "--init", place / "mle"] if rewarded else [place / "mle.yaml"]
+    assert run("train", *start, f"run={whole}", "training.steps=6", *options).exit_code == 0
+    assert run("train", *start, f"run={folder}", *options).exit_code == 0
+    assert run("train", "--resume", folder, "training.steps=6").exit_code == 0
+    assert_same_states(folder, whole)
+    assert timeless(rows_of(folder)) == timeless(rows_of(whole))
+    assert (folder / "result.json").read_bytes() == (whole / "result.json").read_bytes()
+    for name in ("model.safetensors", "config.yaml"):
+        kept = [(path / "best" / name).read_bytes().replace(b"/whole", b"/r") for path in (folder, whole)]
+        assert kept[0] == kept[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["training.schedule=linear"], "its update 2 had the learning rate 0.0075, in a run of so many updates it"),
+        (["objective.gamma_end=0.5"], "its update 2 had the gamma 0.8"),
+        (["training.steps=3"], "its last validation, after update 3, is none of those of training.validate_every=2"),
+        (["training.steps=3", "objective.updates_per_sample=2", "objective.clip=0.2"], ".updates_per_sample=2 that"),
+        (["training.patience=1", "training.learning_rate=10"], "training.patience=1 ended it after update 2"),
+    ],
+)  # fmt: skip
+def test_a_run_that_would_end_elsewhere_is_not_trained_on(place, tmp_path, options, reason):
+    folder, rewarded = tmp_path / "r", any(option.startswith("objective") for option in options)
+    start = [place / "mixed.yaml", "--init", place / "mle"] if rewarded else [place / "mle.yaml"]
+    assert run("train", *start, f"run={folder}", *options).exit_code == 0
+    before = (folder / checkpoint.STATE).read_bytes()
+    message = refused("train", "--resume", folder, "training.steps=8")
+    assert reason in message
+    assert "training.steps=8" in message
+    assert f"--init {folder} run=NEW" in message
+    assert (folder / checkpoint.STATE).read_bytes() == before
+    assert run("train", "--resume", folder).exit_code == 0
+
+
 def curve(folder, name):
     """The (update, value) pairs that tensorboard shows."""
     events = EventAccumulator(str(next(path.parent for path in folder.rglob("events.out.tfevents*"))))
@@ -473,12 +522,22 @@ def test_a_folder_that_cannot_be_written_is_refused(place, tmp_path, monkeypatch
         checkpoint.claim(tmp_path / "r")
 
 
+def test_a_run_after_another_has_the_precision_that_it_asks_for(place, tmp_path):
+    """Accelerate keeps that of the first run of a process."""
+    for name, precision in (("half", "bf16"), ("whole", "no")):
+        options = [f"run={tmp_path / name}", f"training.mixed_precision={precision}"]
+        assert run("train", place / "mle.yaml", *options).exit_code == 0
+    assert_same_states(tmp_path / "whole", place / "mle")
+    half, whole = states(tmp_path / "half"), states(tmp_path / "whole")
+    assert any(not torch.equal(half[name], value) for name, value in whole.items())
+
+
 @pytest.mark.usefixtures("nothing_is_read")
 def test_half_precision_that_the_device_lacks_is_refused(place, tmp_path, monkeypatch):
     from accelerate.state import AcceleratorState
 
     monkeypatch.setenv("ACCELERATE_USE_CPU", "true")
-    AcceleratorState._reset_state(reset_partial_state=True)  # which keeps the precision of the first run of a process
+    AcceleratorState._reset_state(reset_partial_state=True)  # which keeps the device
     try:
         message = refused("train", place / "mle.yaml", f"run={tmp_path / 'r'}", "training.mixed_precision=fp16")
     finally:
