@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from rlsum.evaluation.significance import TestOption
     from rlsum.evaluation.weighted import Level, Statistic
     from rlsum.judgments.collection import Judgments
+    from rlsum.judgments.columns import JudgmentColumns
     from rlsum.meta_evaluation.grouped import Average
     from rlsum.meta_evaluation.report import MetaEvaluation
     from rlsum.meta_evaluation.scores import Unit
@@ -99,11 +100,16 @@ def evaluate(
     return evaluated(systems, scores, compared_with, resampling, scorers, missing)
 
 
-def judgments(data: str | Path) -> Judgments:
-    """Human judgments: a file of records, ``hf://owner/name``, a known public file, or ``NAME:PATH`` for its reader."""
+def judgments(
+    data: str | Path, layout: JudgmentColumns | None = None, lower_is_better: Sequence[str] = ()
+) -> Judgments:
+    """Human judgments: a file of records, ``hf://owner/name``, a known public file, or ``NAME:PATH`` for its reader.
+
+    ``layout``: the columns of a file in another layout. ``lower_is_better``: scores to negate, as ``negated_NAME``.
+    """
     from rlsum.judgments.registry import load as loaded
 
-    return loaded(data)
+    return loaded(data, layout=layout, lower_is_better=lower_is_better)
 
 
 def correlate(
@@ -111,6 +117,8 @@ def correlate(
     metrics: Specs = "rouge-1,rouge-2,rouge-l",
     *,
     score: str = "overall",
+    layout: JudgmentColumns | None = None,
+    lower_is_better: Sequence[str] = (),
     statistics: Sequence[Statistic] = ("spearman", "pearson", "kendall"),
     level: Level = "pooled",
     average: Average | None = None,
@@ -124,14 +132,16 @@ def correlate(
 ) -> MetaEvaluation:
     """How well metrics agree with people: correlations with intervals, and tests between metrics.
 
-    ``score``: the human score. ``average``: correlate within each group, and average over groups or rows. ``length``:
-    text lengths to compare with. ``cache``: a folder that keeps scores, "default" for that of the command line.
+    ``score``: the human score. ``layout``, ``lower_is_better``: as of `judgments`. ``average``: correlate within each
+    group, and average over groups or rows. ``length``: text lengths to compare with. ``cache``: a folder that keeps
+    scores, "default" for that of the command line.
     """
     from itertools import chain
 
     import rewards
     from rewards.scoring import columns_read
     from rlsum.judgments.collection import Judgments
+    from rlsum.judgments.orientation import negated, oriented
     from rlsum.judgments.registry import load as loaded
     from rlsum.meta_evaluation.cache import default_folder, scores_file
     from rlsum.meta_evaluation.evaluation import Choices, check_choices, meta_evaluate
@@ -143,7 +153,11 @@ def correlate(
     scorers = rewards.from_specs(metrics)
     file = None if cache is None else scores_file(default_folder() if cache == "default" else Path(cache))
     if not isinstance(data, Judgments):
-        data = loaded(data, columns=[*chain(*columns_read(scorers.values()))])
+        further = [*chain(*columns_read(scorers.values()))]
+        data = loaded(data, columns=further, layout=layout, lower_is_better=lower_is_better)
+    else:
+        data = negated(data, lower_is_better)
+    score = oriented(score, lower_is_better)
     done, total = dict.fromkeys(short_labels(scorers).values(), 0), len(data.rows)
 
     def count(label: str, more: int) -> None:

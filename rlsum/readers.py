@@ -24,6 +24,7 @@ DAMAGED = (OSError, EOFError, zlib.error)  # what a missing file and damaged gzi
 DEEPEST = 100  # levels of a JSON value; deeper ones are read, but fail where they are written or sent to a process
 TOO_DEEP = f"JSON of more than {DEEPEST} levels"
 SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+MTURK = ("Approve", "Reject")  # last columns of Mechanical Turk's results, which its rows do not have
 FIELD_LIMIT = 2**24  # characters in one CSV field; Python's default of 131,072 is too little for long articles
 # Ends of sentences for See et al. (2017), who add a period to lines of `.story` files without one.
 SENTENCE_ENDS = (".", "!", "?", "...", "'", "`", '"', "\u2019", "\u201d", ")")
@@ -205,6 +206,8 @@ def _csv(path: Path) -> Iterator[Read]:
             except csv.Error:
                 yield Read(where, name, {}, "broken CSV quoting")
                 continue
+            if len(row) == len(header) - len(MTURK) and tuple(header[-len(MTURK) :]) == MTURK:
+                row += [""] * len(MTURK)
             if len(row) == len(header):
                 yield Read(where, name, dict(zip(header, row, strict=True)))
             elif row:

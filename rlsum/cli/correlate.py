@@ -8,7 +8,25 @@ from typing import Annotated, Any, Literal
 import typer
 
 from rlsum import api
-from rlsum.cli.options import JUDGMENTS, HumanScore, LongSignatures, Metrics, OutFolder, Overwrite, bars, chosen, report
+from rlsum.cli.options import (
+    JUDGMENTS,
+    CandidateColumn,
+    GroupColumn,
+    IdColumn,
+    JudgeColumn,
+    LongSignatures,
+    LowerIsBetter,
+    Metrics,
+    OutFolder,
+    Overwrite,
+    ReferenceColumn,
+    SourceColumn,
+    SystemColumn,
+    bars,
+    chosen,
+    listed,
+    report,
+)
 from rlsum.errors import UserError
 from rlsum.files import check_folder
 
@@ -21,7 +39,10 @@ Test = Literal["auto", "williams", "permutation", "clustered permutation"]
 def correlate(
     data: Annotated[str, typer.Argument(metavar="DATA", help=JUDGMENTS)],
     metrics: Metrics = "rouge-1,rouge-2,rouge-l",
-    score: HumanScore = "overall",
+    score: Annotated[
+        str, typer.Option(metavar="NAME[=COLUMN]", help="The human score to use, with its column if that differs.")
+    ] = "overall",
+    lower_is_better: LowerIsBetter = "",
     level: Annotated[Level, typer.Option(help="All rows; within inputs, averaged; system means.")] = "pooled",
     statistic: Annotated[
         str, typer.Option(help="spearman, pearson, kendall, acc-t, spa (systems only), separated by commas.")
@@ -48,13 +69,21 @@ def correlate(
     resamples: Annotated[int, typer.Option(min=1, help="Bootstrap resamples per interval, swaps per test.")] = 2_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of intervals and p-values.")] = 0,
     long_signatures: LongSignatures = False,
+    id_column: IdColumn = None,
+    system_column: SystemColumn = None,
+    candidate: CandidateColumn = None,
+    reference: ReferenceColumn = None,
+    source: SourceColumn = None,
+    group: GroupColumn = None,
+    judge_column: JudgeColumn = None,
 ) -> None:
     """Correlate metrics with human judgments: values with intervals, and tests between metrics.
 
     The tables also show the length of the candidate and, if the data have single judges' scores, how well one judge
     predicts the others. Intervals and tests are about new systems and new inputs where there are enough systems (8 to
     16 for their means, 24 for texts), otherwise about new inputs for these systems. Differences are tested for each
-    pair of metrics, with Holm's correction. Scores are cached on disk.
+    pair of metrics, with Holm's correction. Scores are cached on disk. Data in another layout are read as by
+    `rlsum data judgments`, which shows what is in them.
 
     **Examples**
 
@@ -64,8 +93,14 @@ def correlate(
 
     rlsum correlate wmt-da:wmt17_da_seg.tsv.gz --by-group --statistic kendall,pearson,acc-t --json
     """
+    from rlsum.judgments.columns import JudgmentColumns, score_columns
     from rlsum.meta_evaluation.report import FILES, to_json
 
+    texts = (id_column, system_column, candidate, reference, source, group)
+    in_place = any(texts) and "." in score
+    scores = score_columns([score]) if "=" in score or in_place else {}
+    score = next(iter(scores), score)
+    layout = JudgmentColumns(*texts, scores, judge_column)
     statistics: Any = chosen("--statistic", statistic, ("spearman", "pearson", "kendall", "acc-t", "spa"))
     units: Any = chosen("--length", length, ("letters", "words", "whitespace", "characters")) if length else []
     if average is not None and not by_group:
@@ -77,6 +112,8 @@ def correlate(
             data,
             metrics=metrics,
             score=score,
+            layout=layout,
+            lower_is_better=listed(lower_is_better),
             statistics=statistics,
             level=level,
             average=(average or "groups") if by_group else None,

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from rewards.specs import as_spec
-from rlsum.cli.options import JUDGMENTS, HumanScore, progress
+from rlsum.cli.options import JUDGMENTS, HumanScore, LowerIsBetter, listed, progress
 from rlsum.pages.table import Cell, Table
 from rlsum.pages.terminal import show
 
@@ -28,6 +28,7 @@ def fit_metric(
     valid: Annotated[list[str] | None, typer.Option(metavar="DATA", help="To choose the epoch; repeatable.")] = None,
     test: Annotated[list[str] | None, typer.Option(metavar="DATA", help="Test before and after; repeatable.")] = None,
     score: HumanScore = "overall",
+    lower_is_better: LowerIsBetter = "",
     groups: Annotated[str, typer.Option(help="Use only these groups, such as '*-en' for language pairs.")] = "*",
     limit: Annotated[int | None, typer.Option(min=4, help="Number of judgments to draw from DATA at random.")] = None,
     holdout: Annotated[float, typer.Option(min=0.01, max=0.9, help="Share of items held out without --valid.")] = 0.1,
@@ -63,9 +64,10 @@ def fit_metric(
     start = check_learnable(spec)
     check_folder(out)
     options = FitOptions(epochs, batch_size, learning_rate, patience, seed, scale)
-    training = drawn(_read(data, score, groups), limit, seed)
-    training, validation = (training, _read(valid, score, groups)) if valid else held_out(training, holdout, seed)
-    tested = _read(test, score, groups) if test else []
+    named = score, groups, listed(lower_is_better)
+    training = drawn(_read(data, *named), limit, seed)
+    training, validation = (training, _read(valid, *named)) if valid else held_out(training, holdout, seed)
+    tested = _read(test, *named) if test else []
     for part, pool in (("training", training), ("validation", validation), ("test", tested)):
         if pool or part != "test":
             check_varied(part, pool)
@@ -90,16 +92,20 @@ def fit_metric(
     typer.echo(reward.signature)
 
 
-def _read(sources: list[str], score: str, groups: str) -> list[JudgedExample]:
-    """The judgments of some groups with a human score. Prints what is left out."""
+def _read(sources: list[str], score: str, groups: str, lower_is_better: list[str]) -> list[JudgedExample]:
+    """The judgments of some groups with a human score. Prints notes, and what is left out."""
+    from rlsum.judgments.orientation import oriented
     from rlsum.judgments.registry import load
     from rlsum.metric_fitting.examples import examples
 
-    loaded = [load(source) for source in sources]
+    loaded = [load(source, lower_is_better=lower_is_better) for source in sources]
+    score = oriented(score, lower_is_better)
     rows = [row for judgments in loaded for row in judgments.rows]
     for judgments in loaded:
         for reason, count in judgments.left_out.items():
             typer.echo(f"{judgments.name}: left out {count:,} {reason}")
+        for note in judgments.notes:
+            typer.echo(f"{judgments.name}: {note}")
     pool = examples(rows, score, groups)
     if len(pool) < len(rows):
         counts = f"{len(rows) - len(pool):,} of {len(rows):,}"

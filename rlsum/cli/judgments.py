@@ -10,6 +10,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from rlsum.cli.options import (
+    COLUMNS,
+    CandidateColumn,
+    GroupColumn,
+    IdColumn,
+    JudgeColumn,
+    LowerIsBetter,
+    ReferenceColumn,
+    SourceColumn,
+    SystemColumn,
+    listed,
+)
 from rlsum.files import check_free
 from rlsum.pages.blocks import Bullets
 from rlsum.pages.table import Table, text_table
@@ -25,6 +37,23 @@ def judgments(
     data: Annotated[str, typer.Argument(help="A JSONL file, hf://owner/name, NAME:PATH, or NAME followed by PATH.")],
     path: Annotated[str | None, typer.Argument(help="The file or folder for NAME.", show_default=False)] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="JSONL to write, or .jsonl.gz.")] = None,
+    id_column: IdColumn = None,
+    system_column: SystemColumn = None,
+    candidate: CandidateColumn = None,
+    reference: ReferenceColumn = None,
+    source: SourceColumn = None,
+    group: GroupColumn = None,
+    score: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[NAME=]COLUMN",
+            help="Of a score; several, separated by commas or with *, are of one judge each. Repeatable. Default: all "
+            "columns of numbers.",
+            rich_help_panel=COLUMNS,
+        ),
+    ] = None,
+    judge_column: JudgeColumn = None,
+    lower_is_better: LowerIsBetter = "",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
@@ -33,19 +62,30 @@ def judgments(
     NAME is chaganty2018, realsumm, summeval, frank, rose, tldr, zhang2023, asap-aes, asap-sas, huse, sts or wmt-da,
     with options in parentheses; public JSON needs no name. Judgments that a reader leaves out are counted by reason.
 
+    A file in another layout needs the names of its columns, where they differ from those of the records: `a.b` is `b`
+    in the object, or in every object of the list, `a`. Rows of one text by several judges become one judgment, the mean
+    of theirs.
+
     **Examples**
 
     rlsum data judgments judged.jsonl
 
     rlsum data judgments 'asap-aes(references=1, sentences=5-15)' training_set_rel3.tsv -o essays.jsonl
+
+    rlsum data judgments batch.csv --id-column Input.id --system-column Input.system --candidate Input.summary
+    --reference Input.reference --score Answer.coherence --judge-column WorkerId -o judged.jsonl
     """
     from rlsum.judgments.collection import describe
+    from rlsum.judgments.columns import JudgmentColumns, score_columns
     from rlsum.judgments.records import write_jsonl
     from rlsum.judgments.registry import load
 
     if out is not None:
         check_free("-o", out, overwrite)
-    loaded = load(data if path is None else f"{data}:{path}")
+    texts = (id_column, system_column, candidate, reference, source, group)
+    layout = JudgmentColumns(*texts, score_columns(score or ()), judge_column)
+    named = data if path is None else f"{data}:{path}"
+    loaded = load(named, layout=layout, lower_is_better=listed(lower_is_better))
     overview = describe(loaded)
     if out is not None:
         write_jsonl(out, loaded.rows)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
 from rlsum.errors import RecordError
-from rlsum.judgments.records import Judgment, unique
+from rlsum.judgments.records import Judgment
 
 Scale = tuple[float, float]  # the lowest and the highest possible score
 Joint = Literal["keep", "split"]
@@ -47,8 +47,14 @@ class Judgments:
         if not self.rows:
             reasons = "".join(f"; left out {count:,} {reason}" for reason, count in self.left_out.items())
             raise RecordError(f"{self.name}: no judgments{reasons}")
-        for _ in unique((f"{self.name}, row {number}", row) for number, row in enumerate(self.rows, 1)):
-            pass  # raises for a duplicate
+        places: dict[tuple[str, str, str], int] = {}
+        for number, row in enumerate(self.rows, 1):
+            if earlier := places.setdefault(row.key, number) - number:
+                group = f" in group {row.group!r}" if row.group else ""
+                raise RecordError(
+                    f"{self.name}, row {number}: id {row.id!r} of system {row.system!r}{group} is also at row "
+                    f"{number + earlier}; give each judged text a unique id or system"
+                )
 
 
 def keep(items: Iterable[T], left_out: Counter[str], reason: Callable[[T], str]) -> list[T]:
@@ -72,9 +78,10 @@ def joint_systems(rows: Sequence[Judgment], sign: str, joint: Joint) -> tuple[tu
     return tuple(rows), notes
 
 
-def mean(values: Sequence[float]) -> float | None:
-    """The mean; None for no values."""
-    return sum(values) / len(values) if values else None
+def mean(values: Iterable[float | None]) -> float | None:
+    """The mean of the values that are not None; None for none."""
+    given = [value for value in values if value is not None]
+    return sum(given) / len(given) if given else None
 
 
 def words(text: str) -> list[str]:

@@ -8,8 +8,7 @@ score may be null. An unknown field is an error, because a misspelt one would be
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -20,8 +19,7 @@ from pydantic import FiniteFloat
 from rlsum import parsing
 from rlsum.errors import RecordError
 from rlsum.files import write_lines
-from rlsum.judgments.tables import MISSING
-from rlsum.readers import Read, jsonl, records
+from rlsum.readers import Read
 
 NEEDED = ("id", "system", "candidate", "references")
 OPTIONAL = ("source", "group", "scores", "raw_scores", "judges")
@@ -61,65 +59,6 @@ class Judgment:
         row = {name: getattr(self, name) for name in FIELDS}
         given = {name: value for name, value in row.items() if value or name in NEEDED}
         return json.dumps({**given, **self.columns}, ensure_ascii=False, allow_nan=False)
-
-
-def read_jsonl(path: str | Path, columns: Collection[str] = ()) -> list[Judgment]:
-    """The judgments of a JSONL file (.gz too), with further ``columns``. Raises RecordError for an invalid line."""
-    return list(unique((row.where, parse(row, columns)) for row in jsonl(Path(path))))
-
-
-def read_table(path: Path, columns: Collection[str] = ()) -> tuple[list[Judgment], list[str]]:
-    """The judgments of a table or a saved data set, and the names of the columns that are not read.
-
-    Besides the fields of the records and ``columns``, a column of numbers is a human score; an empty field is none.
-    Raises RecordError for an invalid row, and for a table without the fields that every judgment needs.
-    """
-    rows = list(records(path))
-    names = dict.fromkeys(name for row in rows for name in row.fields)
-    lacking = [name for name in NEEDED if name not in names and not (name == "references" and "reference" in names)]
-    if lacking:
-        raise RecordError(
-            f"{path}: a table, not records; write NAME:{path} if it is public data, or rename the columns of your own: "
-            f"{', '.join(lacking)} {'is' if len(lacking) == 1 else 'are'} missing among {', '.join(names)}"
-        )
-    others = {name: [row.fields.get(name) for row in rows] for name in names if name not in (*KNOWN, *columns)}
-    scores = {name for name, values in others.items() if _numeric(values)}
-    judgments = []
-    for row in rows:
-        fields = {name: value for name, value in row.fields.items() if name not in others and value is not None}
-        scored = {name: _number(row.fields[name]) for name in scores if name in row.fields}
-        fields["scores"] = {**fields.get("scores", {}), **scored}
-        if isinstance(fields.get("references"), str):
-            fields["references"] = [fields["references"]]
-        judgments.append((row.where, parse(replace(row, fields=fields), columns)))
-    return list(unique(judgments)), [name for name in others if name not in scores]
-
-
-def _numeric(values: Iterable[Any]) -> bool:
-    """Whether all values of a column, and at least one, are numbers or missing."""
-    try:
-        return bool({_number(value) for value in values} - {None})
-    except (TypeError, ValueError):
-        return False
-
-
-def _number(value: Any) -> float | None:
-    number = None if value is None or value in MISSING else float(value)
-    return None if number is None or math.isnan(number) else number
-
-
-def unique(located: Iterable[tuple[str, Judgment]]) -> Iterator[Judgment]:
-    """The judgments of pairs (location, judgment). Raises RecordError for a second one with the same key."""
-    locations: dict[tuple[str, str, str], str] = {}
-    for where, judgment in located:
-        if judgment.key in locations:
-            group = f" in group {judgment.group!r}" if judgment.group else ""
-            raise RecordError(
-                f"{where}: id {judgment.id!r} of system {judgment.system!r}{group} is also at "
-                f"{locations[judgment.key]}; give each judged text a unique id or system"
-            )
-        locations[judgment.key] = where
-        yield judgment
 
 
 def write_jsonl(path: str | Path, judgments: Iterable[Judgment]) -> int:

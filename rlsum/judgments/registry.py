@@ -19,9 +19,12 @@ from rewards.errors import RewardError
 from rewards.options import bind, nearest
 from rewards.specs import as_spec
 from rlsum.errors import RecordError
+from rlsum.judgments.aggregation import aggregated
 from rlsum.judgments.collection import Judgments
-from rlsum.judgments.records import FIELDS, Judgment, parse, read_jsonl, read_table
-from rlsum.readers import DAMAGED, Read, is_saved, is_table, opened
+from rlsum.judgments.columns import JudgmentColumns, read_rows
+from rlsum.judgments.orientation import doubted, negated
+from rlsum.judgments.records import KNOWN, parse
+from rlsum.readers import DAMAGED, Read, is_saved, is_table, opened, records
 
 HUB = "hf"
 READERS = {
@@ -53,68 +56,95 @@ BEGINNING = 2**20  # bytes
 WRITTEN = re.compile(r"([a-z][a-z0-9-]*)(\(.*?\))?:(.+)", re.DOTALL)
 
 
-def load(data: str | Path, *, columns: Sequence[str] = (), **options: Any) -> Judgments:
+def load(
+    data: str | Path,
+    *,
+    columns: Sequence[str] = (),
+    layout: JudgmentColumns | None = None,
+    lower_is_better: Sequence[str] = (),
+    **options: Any,
+) -> Judgments:
     """The judgments that ``data`` names (see above). ``options`` are added to those in ``data``.
 
-    ``columns`` are fields that a file of records or a dataset of the hub may have besides those of a judgment.
-    Raises RecordError for an unknown name or option, and for invalid data, with file and line.
+    ``columns`` are fields that rows may have besides those of a judgment. ``layout`` names the columns of a file or a
+    dataset that is in the layout of others. Several rows of one text by different judges become one judgment.
+    ``lower_is_better``: scores to negate and to call ``negated_NAME``. Raises RecordError for an unknown name, option
+    or column, and for invalid data, with file and line.
     """
     name, written, path = _parse(str(data))
-    if not name and (name := _recognised(Path(path))):
-        found = load(f"{name}:{path}", **options)
+    layout = layout or JudgmentColumns()
+    if not name and not layout and (name := _recognised(Path(path))):
+        found = load(f"{name}:{path}", lower_is_better=lower_is_better, **options)
         return replace(found, notes=[f"recognised as {name}", *found.notes])
+    if name and name != HUB and layout:
+        raise RecordError(f"{data}: the reader {name} knows its columns; omit them, or {name}:")
+    if not name and options:
+        raise RecordError(f"{data}: a file of records takes no options; got {next(iter(options))!r}")
     if not name:
-        if options:
-            raise RecordError(f"{data}: a file of records takes no options; got {next(iter(options))!r}")
-        if not is_table(Path(path)):
-            return Judgments(str(data), tuple(read_jsonl(path, columns)))
-        rows, other = read_table(Path(path), columns)
-        return Judgments(str(data), tuple(rows), notes=_not_read(other))
+        judgments = _of_rows(str(data), list(records(Path(path))), is_table(Path(path)), columns, layout)
+    else:
+        judgments = _public(name, written, path, options, columns, layout)
+    judgments = negated(judgments, lower_is_better)
+    return judgments if name and name != HUB else doubted(judgments)
+
+
+def _public(
+    name: str, written: str, path: str, options: dict[str, Any], columns: Sequence[str], layout: JudgmentColumns
+) -> Judgments:
+    """Public data by the reader ``name``, with the options ``written`` and further ``options``."""
     if name != HUB and not Path(path).expanduser().exists():
         raise RecordError(f"{name}: no file or folder {path}")
     module, _, function = READERS[name].partition(":")
     reader = getattr(importlib.import_module(module), function)
     try:
-        bound = partial(reader, path, columns) if name == HUB else partial(reader, Path(path).expanduser())
-        arguments = bind(name, bound, {**as_spec(f"{name}{written}").options, **options})
+        known = partial(reader, path, columns, layout) if name == HUB else partial(reader, Path(path).expanduser())
+        arguments = bind(name, known, {**as_spec(f"{name}{written}").options, **options})
     except RewardError as error:
         raise RecordError(str(error)) from error
     try:
-        judgments: Judgments = bound(**arguments)
+        judgments: Judgments = known(**arguments)
     except RecordError as error:
         raise error if path in str(error) else RecordError(f"{path}: {error}") from error
     return judgments
 
 
-def hub(path: str, further: Sequence[str] = (), *, split: str | None = None) -> Judgments:
-    """The rows of ``[//]owner/name[/config][@revision]`` or of a folder, with the columns of the JSONL records.
+def hub(
+    path: str,
+    further: Sequence[str] = (),
+    layout: JudgmentColumns = JudgmentColumns(),  # noqa: B008 (frozen)
+    *,
+    split: str | None = None,
+) -> Judgments:
+    """The rows of ``[//]owner/name[/config][@revision]`` or of a folder, read as those of a table.
 
-    ``further`` columns are for rewards that read them. Other columns are not read, and a note names them. ``split`` is
-    needed if there are several.
+    ``further`` columns are for rewards that read them. ``split`` is needed if there are several.
     """
     from rlsum.data import sources  # imports datasets, which is slow
 
     name = path.removeprefix("//")
-    dataset = sources.load_split(sources.HUB + name, split)
-    columns = [column for column in dataset.column_names if column in (*FIELDS, *further)]
-    other = [column for column in dataset.column_names if column not in columns]
-    rows = tuple(
-        _hub_row(fields, further, f"{name}, row {number}")
-        for number, fields in enumerate(dataset.select_columns(columns), 1)
-    )
-    return Judgments(f"hf://{name}", rows, {}, _not_read(other))
+    rows = [_hub_row(row, f"{name}, row {n}") for n, row in enumerate(sources.load_split(sources.HUB + name, split), 1)]
+    return _of_rows(f"hf://{name}", rows, True, further, layout)
 
 
-def _not_read(columns: Sequence[str]) -> list[str]:
-    return [f"columns not read: {', '.join(columns)}"] if columns else []
+def _of_rows(
+    name: str, reads: Sequence[Read], table: bool, further: Sequence[str], layout: JudgmentColumns
+) -> Judgments:
+    """Records, or rows of a table: in columns that are named, or with scores in columns of their own."""
+    fields = {field for read in reads for field in read.fields}
+    flat = bool(fields) and not fields & {"scores", "raw_scores"} and not fields <= {*KNOWN, *further}
+    if layout or table or flat:
+        rows, notes = read_rows(reads, name, layout, further)
+    else:
+        rows, notes = [(read.where, parse(read, further)) for read in reads], []
+    judgments, aggregation = aggregated(rows)
+    return Judgments(name, tuple(judgments), notes=[*notes, *aggregation])
 
 
-def _hub_row(fields: dict[str, object], further: Sequence[str], where: str) -> Judgment:
+def _hub_row(fields: dict[str, Any], where: str) -> Read:
     """A dataset has every column and key in each row, None for those that the row lacks."""
-    given = {name: value for name, value in fields.items() if value is not None or name in further}
-    if isinstance(raw := given.get("raw_scores"), dict):
-        given["raw_scores"] = {name: values for name, values in raw.items() if values is not None}
-    return parse(Read(where, "", given), further)
+    if isinstance(raw := fields.get("raw_scores"), dict):
+        fields = {**fields, "raw_scores": {name: values for name, values in raw.items() if values is not None}}
+    return Read(where, "", fields)
 
 
 def _recognised(path: Path) -> str:

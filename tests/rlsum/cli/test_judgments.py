@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 
 from rlsum.cli.data import app
 from rlsum.errors import UserError
-from rlsum.judgments.records import read_jsonl
+from rlsum.judgments.registry import load
 
 TRAIN = "Id\tEssaySet\tScore1\tScore2\tEssayText\n1\t3\t2\t2\tLong.\n2\t3\t1\t1\tShort.\n3\t3\t1\t2\tx\n4\t1\t1\t1\ty\n"
 
@@ -39,7 +39,7 @@ def test_public_data_becomes_records_and_what_is_in_it_is_told(answers, tmp_path
     assert cells(told, "left out")[1:] == ["1", "of other sets than 3"]
     assert cells(told, "overall")[1:] == ["3", "0", "0.500", "1.000", "0.667", "0 to 1", "33.3%", "2"]
     assert "- references: none" in told
-    assert [each.id for each in read_jsonl(out)] == ["1", "2", "3"]
+    assert [each.id for each in load(out).rows] == ["1", "2", "3"]
     assert cells(run(out), "overall")[1:] == ["3", "0", "0.500", "1.000", "0.667", "-", "33.3%", "2"]
     with pytest.raises(UserError, match="exists; add --overwrite"):
         run(out, "-o", out)

@@ -63,7 +63,7 @@ def test_options(table):
         ([HEADER, SEGMENTS[0].replace("-0.5", "x")], "wmt.tsv:2: human='x' is not a finite number"),
         (
             [HEADER, SEGMENTS[0], SEGMENTS[0]],
-            "id '2017/cs-en/33' of system 'online-A.0' in group 'cs-en' is also at .*row 1;",
+            "id '2017/cs-en/33' of system 'online-A.0' in group 'cs-en' is also at row 1;",
         ),
         ([], "wmt.tsv: no column year"),
     ],

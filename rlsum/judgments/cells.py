@@ -1,0 +1,109 @@
+"""What is in a row of judgments at a name or path: texts, names, numbers."""
+
+from __future__ import annotations
+
+import math
+import re
+from fnmatch import fnmatchcase
+from typing import Any
+
+from rlsum.errors import RecordError
+from rlsum.judgments.tables import MISSING
+from rlsum.readers import NotJson, json_value
+
+WORDS = {"yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
+DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
+
+
+def at(value: Any, path: str) -> Any:
+    """What is at a path: a name, or names with dots between them; through a list, a list; None if nothing is there.
+
+    A name with dots of its own comes first. Text that is JSON is opened where the path goes on.
+    """
+    if isinstance(value, str):
+        try:
+            value = json_value(value)
+        except NotJson:
+            return None
+    if isinstance(value, list):
+        return [at(member, path) for member in value]
+    if not isinstance(value, dict):
+        return None
+    if path in value:
+        return value[path]
+    if "*" in path.partition(".")[0]:
+        head, dot, rest = path.partition(".")
+        matching = [at(member, rest) if dot else member for name, member in value.items() if fnmatchcase(name, head)]
+        return matching[0] if len(matching) == 1 else matching
+    for end in (match.start() for match in re.finditer(r"\.", path)):
+        if path[:end] in value:
+            return at(value[path[:end]], path[end + 1 :])
+    return None
+
+
+def lines(value: Any) -> Any:
+    """A text; a list of texts (its sentences) as lines."""
+    return "\n".join(value) if isinstance(value, list) and all(isinstance(text, str) for text in value) else value
+
+
+def name_of(value: Any) -> Any:
+    """A name, which files may hold as a whole number."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def names_of(value: Any) -> Any:
+    """A name, or nested lists of names."""
+    return [names_of(member) for member in value] if isinstance(value, list) else name_of(value)
+
+
+def unnamed(value: Any) -> bool:
+    """Whether a name, or one in nested lists, is missing."""
+    return not value or any(map(unnamed, value)) if isinstance(value, list) else missing(value)
+
+
+def numbers(value: Any, label: str) -> Any:
+    """A rating, or nested lists of ratings; text may hold them as JSON."""
+    if isinstance(value, str) and value.lstrip()[:1] == "[":
+        try:
+            value = json_value(value)
+        except NotJson as error:
+            raise RecordError(f"{label}={value[:40]!r}: {error}; a list of ratings is expected") from error
+    return [numbers(member, label) for member in value] if isinstance(value, list) else number(value, label)
+
+
+def missing(value: Any) -> bool:
+    """Whether a cell holds no score."""
+    return value is None or value != value or (isinstance(value, str) and value.strip() in MISSING)
+
+
+def number(value: Any, label: str) -> float | None:
+    """A score; yes and true are 1, no and false 0, an empty cell None. Raises RecordError for anything else."""
+    if missing(value):
+        return None
+    if isinstance(value, str) and value.strip().casefold() in WORDS:
+        return WORDS[value.strip().casefold()]
+    if isinstance(value, bool):
+        return float(value)
+    if is_number(value):
+        return float(value)
+    fix = "write a number, or leave it empty"
+    if has_comma(value):
+        fix = f"a decimal comma: write {value.strip().replace(',', '.')}"
+    elif isinstance(value, dict):
+        fix = f"an object: name what is in it, as in {label.rpartition(' ')[2]}.{next(iter(value), 'NAME')}"
+    raise RecordError(f"{label}={str(value)[:40]!r} is not a score; {fix}")
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value, or the text of a cell, is a finite number."""
+    try:
+        return not isinstance(value, bool) and math.isfinite(float(value))
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
+def has_comma(value: Any) -> bool:
+    """Whether a cell is a number with a decimal comma."""
+    return isinstance(value, str) and DECIMAL_COMMA.fullmatch(value.strip()) is not None

@@ -1,0 +1,72 @@
+import csv
+import json
+
+import pytest
+
+from rlsum.errors import RecordError
+from rlsum.judgments.registry import load
+
+TEXT = {"id": "1", "system": "s", "candidate": "a cat", "reference": "the cat"}
+
+
+def table(path, *rows):
+    names = dict.fromkeys(name for row in rows for name in row)
+    with path.open("w", newline="") as file:
+        written = csv.DictWriter(file, names, restval="")
+        written.writeheader()
+        written.writerows(rows)
+    return path
+
+
+def rated(judge, overall, **fields):
+    return {**TEXT, **({"WorkerId": judge} if judge else {}), "overall": overall, **fields}
+
+
+def test_one_row_a_judge_is_one_judgment_a_text(tmp_path):
+    rows = [rated("ann", 1, flow=2), rated("bo", 4), rated("cy", 4, flow=3), rated("bo", 5, id="2", candidate="dogs")]
+    found = load(table(tmp_path / "j.csv", *rows))
+    first, second = found.rows
+    assert (first.judges, second.judges) == (("ann", "bo", "cy"), ("bo",))
+    assert (first.scores, second.scores) == ({"overall": 3, "flow": 2.5}, {"overall": 5, "flow": None})
+    assert first.raw_scores == {"overall": (1, 4, 4), "flow": (2, None, 3)}
+    (note,) = (note for note in found.notes if "rows" in note)
+    assert all(part in note for part in ("4 rows", "3 judges", "2 texts", "1 to 3", "mean"))
+
+
+def test_judges_without_names_and_records_a_line_a_judge(tmp_path):
+    table(tmp_path / "j.csv", rated("", 1), rated("", 4))
+    (text,) = load(tmp_path / "j.csv").rows
+    assert (text.judges, text.scores, text.raw_scores) == ((), {"overall": 2.5}, {"overall": (1, 4)})
+    lines = [{**TEXT, "scores": {"overall": value}, "judges": [judge]} for judge, value in (("ann", 1), ("bo", 4))]
+    (tmp_path / "j.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    (text,) = load(tmp_path / "j.jsonl").rows
+    assert (text.judges, text.scores) == (("ann", "bo"), {"overall": 2.5})
+
+
+def test_texts_with_one_row_each_are_as_they_were(tmp_path):
+    found = load(table(tmp_path / "j.csv", rated("", 1), rated("", 4, id="2")))
+    assert [row.raw_scores for row in found.rows] == [{}, {}]
+    assert not any("mean" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ([rated("ann", 1), rated("bo", 2), rated("ann", 3)], "j.csv:4: .*j.csv:2, by the same judge 'ann'"),
+        ([rated("ann", 1), rated("bo", 2, candidate="two cats")], "j.csv:3: .*j.csv:2, with another candidate"),
+        ([rated("ann", 1), rated("bo", 2, reference="no cat")], "with another references"),
+        ([rated("", 1), rated("", 2, candidate="b")], "with another candidate"),
+        ([rated("ann", 1), rated(" ", 2), rated("", 2)], "'WorkerId' is empty"),
+        ([rated("", 1), rated("", 1), rated("", 2, id="2")], "j.csv:3: .*j.csv:2, with the same scores"),
+    ],
+)
+def test_rows_that_are_no_further_judge_are_told_with_both_places(tmp_path, rows, told):
+    with pytest.raises(RecordError, match=told):
+        load(table(tmp_path / "j.csv", *rows))
+
+
+def test_judgments_of_several_judges_are_not_joined(tmp_path):
+    line = json.dumps({**TEXT, "raw_scores": {"overall": [1, 2]}})
+    (tmp_path / "j.jsonl").write_text(f"{line}\n{line}\n")
+    with pytest.raises(RecordError, match="several judges in a row"):
+        load(tmp_path / "j.jsonl")

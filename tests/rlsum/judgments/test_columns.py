@@ -1,0 +1,214 @@
+import json
+
+import pytest
+
+from rlsum.errors import RecordError
+from rlsum.judgments.cells import at
+from rlsum.judgments.columns import JudgmentColumns, score_columns
+from rlsum.judgments.registry import load
+
+
+def lines(path, *rows):
+    path.write_text("\n".join(map(json.dumps, rows)))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("value", "path", "found"),
+    [
+        ({"a": 1}, "a", 1),
+        ({"a": {"b": 1}}, "a.b", 1),
+        ({"a.b": 2, "a": {"b": 1}}, "a.b", 2),
+        ({"Input.text": {"x.y": 3}}, "Input.text.x.y", 3),
+        ({"a": [{"b": 1}, {"b": 2}, {}]}, "a.b", [1, 2, None]),
+        ({"a": [{"b": [{"c": 1}]}, {"b": [{"c": 2}]}]}, "a.b.c", [[1], [2]]),
+        ({"a": '[{"b": 1}]'}, "a.b", [1]),
+        ({"a": "text"}, "a.b", None),
+        ({"r_1": 1, "r_2": 2, "s": 3}, "r_*", [1, 2]),
+        ({"a": {"ann": {"b": 1}, "bo": {"b": 2}}}, "a.*.b", [1, 2]),
+        ({"a": 1}, "b", None),
+    ],
+)
+def test_a_path(value, path, found):
+    assert at(value, path) == found
+
+
+SUMMEVAL = {
+    "id": "x", "model_id": "M1", "decoded": "a cat", "references": ["a", "b"],
+    "expert_annotations": [{"coherence": 2, "fluency": 5}, {"coherence": 3, "fluency": 4}],
+}  # fmt: skip
+QAGS = {
+    "article": "cats sat",
+    "summary_sentences": [
+        {"sentence": "a.", "responses": [{"worker_id": 0, "response": "yes"}, {"worker_id": 3, "response": "no"}]},
+        {"sentence": "b.", "responses": [{"worker_id": 0, "response": "yes"}, {"worker_id": 3, "response": "yes"}]},
+    ],
+}
+SCORES_IN_LISTS = {"id": 7, "system": 3, "summary": "x", "coherence": [5, None, 4], "who": ["ann", "bo", "cy"]}
+WIDE = {"id": "1", "candidate": "x", "reference": "y", "coherence_1": 1, "coherence_2": 2, "coherence_3": 6}
+
+
+@pytest.mark.parametrize(
+    ("row", "layout", "text", "scores", "raw", "judges"),
+    [
+        (
+            SUMMEVAL,
+            JudgmentColumns(system="model_id", candidate="decoded", scores={"coherence": ("expert_*.coherence",)}),
+            ("x", "M1", "a cat", ("a", "b"), ""),
+            {"coherence": 2.5},
+            {"coherence": (2, 3)},
+            (),
+        ),
+        (
+            QAGS,
+            JudgmentColumns(
+                candidate="summary_sentences.sentence",
+                source="article",
+                scores={"overall": ("summary_sentences.responses.response",)},
+                judge="summary_sentences.responses.worker_id",
+            ),
+            ("1", "j", "a.\nb.", (), "cats sat"),
+            {"overall": 0.75},
+            {"overall": (1, 0.5)},
+            ("0", "3"),
+        ),
+        (
+            SCORES_IN_LISTS,
+            JudgmentColumns(candidate="summary", reference="", scores={"coherence": ("coherence",)}, judge="who"),
+            ("7", "3", "x", (), ""),
+            {"coherence": 4.5},
+            {"coherence": (5, None, 4)},
+            ("ann", "bo", "cy"),
+        ),
+        (
+            WIDE,
+            JudgmentColumns(scores={"coherence": ("coherence_*",)}),
+            ("1", "j", "x", ("y",), ""),
+            {"coherence": 3},
+            {"coherence": (1, 2, 6)},
+            (),
+        ),
+    ],
+)  # fmt: skip
+def test_published_layouts_need_the_names_of_their_columns(tmp_path, row, layout, text, scores, raw, judges):
+    (found,) = load(lines(tmp_path / "j.jsonl", row), layout=layout).rows
+    assert (found.id, found.system, found.candidate, found.references, found.source) == text
+    assert (found.scores, found.raw_scores, found.judges) == (scores, raw, judges)
+
+
+@pytest.mark.parametrize(
+    ("names", "scores"),
+    [
+        (("rater1", "rater2", "rater3"), {"overall": 3}),
+        (("Judge 1", "Judge 2", "Judge 3"), {"overall": 3}),
+        (("annotator_a_flow", "annotator_b_flow", "annotator_c_flow"), {"flow": 3}),
+        (("flow.rater1", "flow.rater2", "flow.rater3"), {"flow": 3}),
+        (("flow_1", "flow_2", "flow_3"), {"flow_1": 2, "flow_2": 3, "flow_3": 4}),  # may be something else
+        (("expert",), {"expert": 2}),
+        (("rater1",), {"rater1": 2}),
+        (("overall", "rater1", "rater2"), {"overall": 2, "overall of judges": 3.5}),
+        (("quality, 1 to 5",), {"quality, 1 to 5": 2}),
+    ],
+)
+def test_columns_of_numbers_are_scores_and_those_of_people_their_judges(tmp_path, names, scores):
+    values = ",".join(str(2 + number) for number in range(len(names)))
+    header = ",".join(f'"{name}"' for name in names)
+    (tmp_path / "j.csv").write_text(f"id,system,candidate,reference,{header}\n1,s,x,y,{values}\n")
+    (found,) = load(tmp_path / "j.csv").rows
+    assert found.scores == scores
+
+
+@pytest.mark.parametrize(
+    ("cell", "score"), [("yes", 1), ("No", 0), ("TRUE", 1), ("4", 4), (" 4.5 ", 4.5), ("", None), ("[1, 3]", 2)]
+)
+def test_words_and_text_that_are_scores(tmp_path, cell, score):
+    row = {"id": "1", "candidate": "x", "reference": "y", "good": cell}
+    (found,) = load(lines(tmp_path / "j.jsonl", row), layout=JudgmentColumns(scores={"good": ("good",)})).rows
+    assert found.scores == {"good": score}
+
+
+BASE = {"id": "1", "candidate": "x", "reference": "y", "flow": 1}
+
+
+@pytest.mark.parametrize(
+    ("row", "layout", "told"),
+    [
+        ({}, {"candidate": "sumary"}, "no row has 'sumary', the column of --candidate; the columns are id, candidate"),
+        (
+            {},
+            {
+                "scores": {
+                    "x": (
+                        "flow",
+                        "x",
+                    )
+                }
+            },
+            "no row has 'x', the column of --score",
+        ),
+        (
+            {"flow": "4,5"},
+            {"scores": {"x": ("flow",)}},
+            "j.jsonl:1: flow='4,5' is not a score; a decimal comma: write 4.5",
+        ),
+        ({"flow": "good"}, {"scores": {"x": ("flow",)}}, "flow='good' is not a score"),
+        ({"flow": {"a": 1}}, {"scores": {"x": ("flow",)}}, "an object: name what is in it, as in flow.a"),
+        ({"flow": [[1], [2]]}, {"scores": {"x": ("flow",)}}, "--judge-column"),
+        ({"flow": [1, 2], "who": ["ann"]}, {"scores": {"x": ("flow",)}, "judge": "who"}, "2 scores of 1 judges"),
+        (
+            {"flow": [1, 2], "who": ["ann", "ann"]},
+            {"scores": {"x": ("flow",)}, "judge": "who"},
+            "two scores of one judge",
+        ),
+        ({"flow": [1, 2], "who": ["ann", None]}, {"scores": {"x": ("flow",)}, "judge": "who"}, "'who' is empty"),
+        ({"flow": float("inf")}, {"scores": {"x": ("flow",)}}, "is not a score"),
+        ({"candidate": 3}, {"scores": {"x": ("flow",)}}, "candidate must be text, not 3"),
+    ],
+)
+def test_what_cannot_be_read_names_the_place_and_the_column(tmp_path, row, layout, told):
+    with pytest.raises(RecordError, match=told):
+        load(lines(tmp_path / "j.jsonl", {**BASE, **row}), layout=JudgmentColumns(**layout))
+
+
+@pytest.mark.parametrize(
+    ("cells", "told"),
+    [(("4,5", "3"), "flow='4,5' is not a number"), (("1", "2", "good"), "j.csv:4: flow='good' is not a number")],
+)
+def test_a_column_that_is_nearly_one_of_numbers_is_not_lost(tmp_path, cells, told):
+    rows = "".join(f'{number};s;x;y;"{cell}"\n' for number, cell in enumerate(cells))
+    (tmp_path / "j.csv").write_text("id;system;candidate;reference;flow\n" + rows)
+    with pytest.raises(RecordError, match=told):
+        load(tmp_path / "j.csv")
+
+
+def test_texts_of_one_source_are_of_one_input(tmp_path):
+    rows = [{"source": source, "system": system, "candidate": "c", "x": 1} for source in "ab" for system in "st"]
+    found = load(lines(tmp_path / "j.jsonl", *rows))
+    assert [row.id for row in found.rows] == ["1", "1", "2", "2"]
+    with pytest.raises(RecordError, match="--id-column"):
+        load(lines(tmp_path / "j.jsonl", {"candidate": "c", "x": 1}))
+
+
+def test_public_readers_know_their_columns(tmp_path):
+    (tmp_path / "train.tsv").write_text("Id\tEssaySet\tScore1\tScore2\tEssayText\n1\t3\t2\t2\tLong.\n")
+    with pytest.raises(RecordError, match="knows its columns"):
+        load(f"asap-sas:{tmp_path / 'train.tsv'}", layout=JudgmentColumns(candidate="EssayText"))
+
+
+@pytest.mark.parametrize(
+    ("written", "columns"),
+    [
+        (["a.flow"], {"flow": ("a.flow",)}),
+        (["x=a.flow", "b"], {"x": ("a.flow",), "b": ("b",)}),
+        (["flow_*"], {"flow": ("flow_*",)}),
+        (["x=a,b"], {"x": ("a", "b")}),
+    ],
+)
+def test_how_scores_are_named(written, columns):
+    assert score_columns(written) == columns
+
+
+@pytest.mark.parametrize("written", [["a.x", "b.x"], ["=a"], ["a="]])
+def test_scores_need_names_of_their_own(written):
+    with pytest.raises(RecordError, match="NAME=COLUMN"):
+        score_columns(written)
