@@ -25,7 +25,7 @@ from rlsum.compare.analyses.designs import GAIN, plan_blocks
 from rlsum.compare.cells import Cell, given_outputs
 from rlsum.compare.config import Choosing, Comparison, Decode
 from rlsum.compare.folder import Folder
-from rlsum.compare.scoring import FIX
+from rlsum.compare.scoring import FIX, read_unique
 from rlsum.config import Config, DataConfig
 from rlsum.data.corpus import load_corpus
 from rlsum.errors import ConfigError, RecordError, UserError
@@ -38,7 +38,6 @@ from rlsum.models.sizes import ModelConfig
 from rlsum.pages.blocks import Block, Bullets, Heading, Paragraph
 from rlsum.pages.table import text_table
 from rlsum.readers import json_object
-from rlsum.records import read_outputs
 from rlsum.training import build, checkpoint
 from rlsum.training.start.origin import Origin
 from rlsum.yaml_files import merge
@@ -175,8 +174,9 @@ def _faults_of_articles(comparison: Comparison, known: Sequence[Config]) -> Iter
         return
     for name, path in given_outputs(comparison).items():
         try:
-            if not {output.id for output in read_outputs(path)} & set(ids):
-                yield f"outputs.{name}", f"{path}: no id of {comparison.test_articles}; give outputs for its articles"
+            if lacking := len(set(ids) - {output.id for output in read_unique(path)}):
+                counted = f"no output for {lacking:,} of the {len(ids):,} articles of {comparison.test_articles}"
+                yield f"outputs.{name}", f"{path}: {counted}; give one for each article"
         except UserError as error:
             yield f"outputs.{name}", str(error)
 

@@ -88,6 +88,7 @@ def blocks(folder: Folder, cells: Sequence[Cell], results: Sequence[Results]) ->
         *section("Where they differ most", *section_for_reading(folder, cells, main)),
         *section("Ask people", *for_people(folder, cells, main)),
         *(section("Cells without a result", tables.failures(main)) if main.failed else []),
+        *(section("Scores that are missing", tables.missing_table(main)) if main.missing else []),
         *section("To repeat it", *commands(folder, cells)),
         *signature_section(main.signatures.values()),
     ]
@@ -112,12 +113,8 @@ def about(cells: Sequence[Cell], results: Results) -> str:
 
 def findings(results: Results, margin: float | None = None) -> Iterator[str]:
     """What the numbers say, a sentence each, hedged where they do not tell systems apart."""
-    for name, pair in tables.own_reward(results).items():
-        word, last = tables.weakest(pair, margin), pair[-1].difference
-        other = results.systems[pair[-1].other].title
-        gain = f"{last.mean * SCALE:+.2f} on {pair[0].metric} over {other} ({p_words(last.p_holm)})"
-        said = {"better": "helped", "worse": "did harm", "no worse": "did no harm"}.get(word, "is not shown to help")
-        yield f"Training on {results.systems[name].title} {said} by its own measure: {gain}."
+    for name, own in tables.own_reward(results, margin).items():
+        yield f"Training on {results.systems[name].title} {_helped(results, own, margin)}."
     standings: dict[str, list[str]] = {}
     for metric in results.metrics:
         if standing := standing_by(results, metric):
@@ -129,8 +126,27 @@ def findings(results: Results, margin: float | None = None) -> Iterator[str]:
             f"{title} scores like the start on every article in seed {joined([*map(str, seeds)])}: a run that never "
             "beat its start in validation leaves the weights of the start."
         )
+    for name, remark in results.remarks.items():
+        yield f"{results.systems[name].title} is not comparable with the models: {remark}."
     if results.failed:
         yield f"Cells without a result: {len(results.failed)}; their reasons are below."
+
+
+def _helped(results: Results, own: tables.Own, margin: float | None) -> str:
+    """What the decisive test of a system's own reward says, to follow its name."""
+    test, found = own.decisive, own.decisive.difference
+    other = results.systems[test.other].title
+    gain = f"{found.mean * SCALE:+.2f} on {test.metric} over {other}"
+    if own.word != "no verdict":
+        words = {"better": "helped", "worse": "did harm", "no difference shown": "is not shown to help"}
+        said = words.get(own.word, own.said(margin))
+        return f"{said} by its own measure: {gain} ({p_words(found.p_holm)}, Holm)"
+    if test.partial or np.isnan(found.mean):
+        return f"has no verdict ({test.partial or 'no common article'}; so far {gain})".replace("+nan", "no number")
+    if found.seeds > 1:
+        return f"has no verdict: {gain}, and too few articles for a test"
+    ran = "higher" if found.mean > 0 else "lower" if found.mean < 0 else "no higher"
+    return f"has no verdict from one seed: this run scored {ran} ({gain}); another seed may not"
 
 
 def standing_by(results: Results, metric: str) -> str:
@@ -142,18 +158,24 @@ def standing_by(results: Results, metric: str) -> str:
     means = {
         name: mean_of(system.metrics[metric]).mean
         for name, system in results.systems.items()
-        if metric in system.metrics
+        if metric in system.metrics and name not in results.remarks
     }
-    highest = max(means[name] for name in (top.best, *top.tied, *top.differing))
-    above = [titles[name] for name, mean in means.items() if mean > highest]
+    judged = (top.best, *top.tied, *top.differing)
+    highest = max(means[name] for name in judged)
+    above = [titles[name] for name, mean in means.items() if mean > highest and name not in top.apart]
     scope = " of the trained models" if above else ""
-    standing = f"{titles[top.best]} is the best{scope}"
-    if not top.shown:
+    if top.seeds < 2:
+        standing = f"{titles[top.best]} has the highest mean{scope} in one seed; another may give another order"
+    elif top.shown:
+        standing = f"{titles[top.best]} is the best{scope}"
+    else:
         tied, differing = (joined([titles[name] for name in names]) for names in (top.tied, top.differing))
         standing = f"{titles[top.best]} has the highest mean{scope}, but is not shown to differ from {tied}"
         standing += f"; it differs from {differing}" if differing else ""
     if above:
         standing += f". {joined(above)} {'has' if len(above) == 1 else 'have'} a higher mean than all of them"
+    if top.apart:
+        standing += f". Not judged: {joined([f'{titles[name]} ({why})' for name, why in top.apart.items()])}"
     return standing
 
 
@@ -255,7 +277,7 @@ def numbers(results: Sequence[Results]) -> Any:
             ],
             "differences": [_numbers(test) for tests in each.against.values() for test in tests],
             "variances": to_values(each),
-            "missing": each.missing,
+            "missing": [{"cell": cell, "metric": name, "reason": why} for (cell, name), why in each.missing.items()],
             "failed": each.failed,
             "signatures": each.signatures,
         }

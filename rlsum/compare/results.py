@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -15,11 +16,12 @@ from rlsum.compare.scoring import Scores, read_scores
 from rlsum.evaluation.rows import Floats
 from rlsum.evaluation.statistics import Interval, with_holm
 from rlsum.evaluation.trained.hierarchical import Difference, compare_systems
-from rlsum.evaluation.trained.verdicts import Best, best_of, verdict
+from rlsum.evaluation.trained.verdicts import Best, best_of, unjudged, verdict
 from rlsum.scoring.properties import PROPERTIES
 
 Range = tuple[float, float]
 ANY: Range = (-np.inf, np.inf)
+NO_SCORES = Scores((), (), {}, {}, {}, {})
 ROUNDING = 1e-5  # an encoder scores the same text in another batch with differences of about 1e-7
 
 
@@ -40,17 +42,18 @@ class System:
 
 @dataclass(frozen=True)
 class Contrast:
-    """``system`` minus ``other`` on a metric."""
+    """``system`` minus ``other`` on a metric. ``partial``: what one of them lacks, which allows no verdict, or ""."""
 
     system: str
     other: str
     metric: str
     difference: Difference
+    partial: str = ""
 
     @property
     def shown(self) -> bool:
         """Whether the two are shown to differ."""
-        return verdict(self.difference).word in ("better", "worse")
+        return not self.partial and verdict(self.difference) in ("better", "worse")
 
 
 @dataclass(frozen=True)
@@ -58,8 +61,9 @@ class Results:
     """Everything that the tables show, for one way of decoding.
 
     against   other system -> differences of all rows from it, one family of tests each
-    missing   metric -> why it has no scores
-    failed    cell -> why it has no outputs
+    missing   (cell, metric) -> why it has no scores
+    failed    cell -> why it has no outputs, or none that can be compared
+    remarks   given outputs -> what makes their scores another measurement
     ranges    metric -> its lowest and highest score, as far as its description states them
     """
 
@@ -68,8 +72,9 @@ class Results:
     ids: tuple[str, ...]
     systems: dict[str, System]
     signatures: dict[str, str]
-    missing: dict[str, str] = field(default_factory=dict)
+    missing: dict[tuple[str, str], str] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
+    remarks: dict[str, str] = field(default_factory=dict)
     against: dict[str, list[Contrast]] = field(default_factory=dict)
     ranges: dict[str, Range] = field(default_factory=dict)
 
@@ -102,12 +107,13 @@ def unchanged(results: Results) -> dict[str, list[int]]:
         if start is None or system.kind not in ("control", "reward"):
             continue
         for place, seed in enumerate(results.seeds):
-            pairs = (
+            pairs = [
                 (values[place], start.metrics[name][min(place, len(start.metrics[name]) - 1)])
                 for name, values in system.metrics.items()
                 if name in start.metrics
-            )
-            if all(np.allclose(own, before, rtol=0, atol=ROUNDING, equal_nan=True) for own, before in pairs):
+            ]
+            pairs = [pair for pair in pairs if not np.isnan(pair).all()]
+            if pairs and all(np.allclose(*pair, rtol=0, atol=ROUNDING, equal_nan=True) for pair in pairs):
                 found.setdefault(system.title, []).append(seed)
     return found
 
@@ -115,37 +121,84 @@ def unchanged(results: Results) -> dict[str, list[int]]:
 def gather(folder: Folder, cells: Sequence[Cell], method: str) -> Results:
     """The results of all cells that are done, with differences from start, control and the chosen system."""
     comparison = folder.comparison
-    found: dict[str, Scores] = {}
+    scored: dict[str, Scores] = {}
     failed: dict[str, str] = {}
     for cell in cells:
         path = folder.scores(cell, method)
         if path.exists():
-            found[cell.name] = read_scores(path)
+            scored[cell.name] = read_scores(path)
         elif method in folder.outputs(cell):
             state = folder.state(cell)
             failed[cell.name] = state.reason or f"not finished: {state.stage}"
-    ids = _shared_ids([scores.ids for scores in found.values()])
+    given = {cell.name for cell in cells if cell.kind == "outputs"}
+    of_test = max((scores for name, scores in scored.items() if name not in given), key=_articles, default=None)
+    if of_test is None:
+        of_test = max(scored.values(), key=_articles, default=NO_SCORES)
+    found, remarks = {}, {}
+    for name, scores in scored.items():
+        if why := lacking(scores, of_test):
+            failed[name] = why
+            continue
+        if why := other_references(scores, of_test):
+            (remarks if name in given else failed)[name] = why
+        if name in given or not why:
+            found[name] = scores
+    signatures = shared_signatures(found.values())
+    found, missing = _one_signature(found, signatures)
     rows: dict[str, list[Cell]] = {}
     for cell in cells:
         rows.setdefault(cell.system, []).append(cell)
+    ids = of_test.ids
     systems = {
         name: system
         for name, members in rows.items()
         if (system := _system(members, found, ids, comparison.seeds)) is not None
     }
-    results = Results(
-        method,
-        comparison.seeds,
-        ids,
-        systems,
-        {name: text for scores in found.values() for name, text in scores.signatures.items()},
-        {name: why for scores in found.values() for name, why in scores.missing.items()},
-        failed,
-        ranges={name: stated_range(as_spec(spec).name) for name, spec in comparison.specs.items()},
-    )
+    ranges = {name: stated_range(as_spec(spec).name) for name, spec in comparison.specs.items()}
+    results = Results(method, comparison.seeds, ids, systems, signatures, missing, failed, remarks, ranges=ranges)
     others = [name for name in (START, NONE, comparison.compared_with) if name in systems]
     against = {str(other): contrasts(results, str(other)) for other in dict.fromkeys(others)}
     return replace(results, against=against)
+
+
+def lacking(scores: Scores, of_test: Scores) -> str:
+    """Which share of the test articles a file of summaries has, where it has not all; else ""."""
+    count, articles = len(set(scores.ids) & set(of_test.ids)), len(of_test.ids)
+    return f"its file has {count:,} of the {articles:,} test articles" if count < articles else ""
+
+
+def other_references(scores: Scores, of_test: Scores) -> str:
+    """For how many test articles a file that has all of them has other references; "" for none."""
+    own = dict(zip(scores.ids, scores.references, strict=True))
+    count = sum(own[name] != text for name, text in zip(of_test.ids, of_test.references, strict=True))
+    return f"its file has other references for {count:,} of the {len(of_test.ids):,} test articles" if count else ""
+
+
+def shared_signatures(scores: Iterable[Scores]) -> dict[str, str]:
+    """Metric -> the signature of most files; of the first where several are as frequent."""
+    counts: dict[str, Counter[str]] = {}
+    for each in scores:
+        for name, text in each.signatures.items():
+            counts.setdefault(name, Counter())[text] += 1
+    return {name: texts.most_common(1)[0][0] for name, texts in counts.items()}
+
+
+def _one_signature(
+    found: Mapping[str, Scores], signatures: Mapping[str, str]
+) -> tuple[dict[str, Scores], dict[tuple[str, str], str]]:
+    """The scores without those that another signature made, and why a cell lacks a metric."""
+    kept, missing = {}, {}
+    for cell, scores in found.items():
+        other = [name for name, text in scores.signatures.items() if text != signatures[name]]
+        metrics = {name: values for name, values in scores.metrics.items() if name not in other}
+        kept[cell] = replace(scores, metrics=metrics)
+        why = {name: f"scored as {scores.signatures[name]}, the others as {signatures[name]}" for name in other}
+        missing |= {(cell, name): reason for name, reason in {**scores.missing, **why}.items()}
+    return kept, missing
+
+
+def _articles(scores: Scores) -> int:
+    return len(scores.ids)
 
 
 def contrasts(results: Results, other: str) -> list[Contrast]:
@@ -161,9 +214,10 @@ def contrasts(results: Results, other: str) -> list[Contrast]:
 
 
 def compare(system: System, other: System, metric: str) -> Contrast:
-    """Two rows on one metric, paired by seed and article."""
-    found = compare_systems(system.metrics[metric], other.metrics[metric])
-    return Contrast(system.name, other.name, metric, found)
+    """Two rows on one metric, paired by seed and article: on what both have."""
+    pair = system.metrics[metric], other.metrics[metric]
+    partial = next(filter(None, map(unjudged, pair)), "")
+    return Contrast(system.name, other.name, metric, compare_systems(*pair), partial)
 
 
 def adjusted(family: Iterable[Contrast]) -> list[Contrast]:
@@ -194,14 +248,6 @@ def mean_of(values: Floats, span: Range = ANY) -> Interval:
     found = compare_systems(values, np.zeros_like(values[:1]))
     low, high = np.clip((found.low, found.high), *span)
     return Interval(found.mean, float(low), float(high), found.articles)
-
-
-def _shared_ids(columns: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """The articles that every file has, in the order of the first."""
-    if not columns:
-        return ()
-    shared = set(columns[0]).intersection(*columns[1:])
-    return tuple(name for name in columns[0] if name in shared)
 
 
 def _system(

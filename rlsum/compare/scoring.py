@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -18,7 +20,7 @@ from rlsum.evaluation.rows import Floats
 from rlsum.files import write_atomically
 from rlsum.objective import RewardSpec
 from rlsum.readers import json_object
-from rlsum.records import defined, inputs_of, read_outputs
+from rlsum.records import Output, defined, inputs_of, read_outputs
 from rlsum.scoring.outputs import measure_properties, score_column
 
 
@@ -26,12 +28,14 @@ from rlsum.scoring.outputs import measure_properties, score_column
 class Scores:
     """Scores of one file of summaries, (n,) each, NaN where undefined.
 
+    references  (n,) a hash of the references of each summary: scores against others are not comparable
     specs       metric -> its spec as text; a score is computed again when it changes
     signatures  metric -> what its scores depend on
     missing     metric -> why it could not score
     """
 
     ids: tuple[str, ...]
+    references: tuple[str, ...]
     metrics: dict[str, Floats]
     properties: dict[str, Floats]
     specs: dict[str, str]
@@ -48,7 +52,7 @@ def read_scores(path: Path) -> Scores:
     try:
         for key in ("metrics", "properties"):
             values[key] = {name: _floats(column) for name, column in values[key].items()}
-        return Scores(**{**values, "ids": tuple(values["ids"])})
+        return Scores(**{**values, **{key: tuple(values[key]) for key in ("ids", "references")}})
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise RecordError(f"{path}: not a file of scores; {FIX}") from error
 
@@ -63,8 +67,11 @@ def up_to_date(path: Path, specs: Mapping[str, RewardSpec], retry: bool = False)
 
 
 def score_file(outputs: Path, path: Path, specs: Mapping[str, RewardSpec]) -> dict[str, str]:
-    """Score the summaries in ``outputs`` by the metrics that ``path`` lacks; returns metric -> why it is missing."""
-    records = read_outputs(outputs)
+    """Score the summaries in ``outputs`` by the metrics that ``path`` lacks; returns metric -> why it is missing.
+
+    Raises RecordError as `read_unique` does.
+    """
+    records = read_unique(outputs)
     inputs = inputs_of(records)
     known = read_scores(path) if path.exists() else None
     metrics, signatures, missing = {}, {}, {}
@@ -80,6 +87,7 @@ def score_file(outputs: Path, path: Path, specs: Mapping[str, RewardSpec]) -> di
             missing[name] = reason(error)
     scores = {
         "ids": [record.id for record in records],
+        "references": [_hash(record.references) for record in records],
         "metrics": {name: _values(column) for name, column in metrics.items()},
         "properties": {name: _values(column) for name, column in measure_properties(records).items()},
         "specs": {name: str(as_spec(spec)) for name, spec in specs.items()},
@@ -100,6 +108,19 @@ def reason(error: Exception) -> str:
 def _metric(spec: str) -> Reward:
     """Loaded once a process, so that vectors are read and references analysed once."""
     return from_spec(json.loads(spec))
+
+
+def read_unique(path: Path) -> list[Output]:
+    """The outputs of a file. Raises RecordError where it cannot be read or has an article twice."""
+    outputs = read_outputs(path)
+    for name, count in Counter(output.id for output in outputs).items():
+        if count > 1:
+            raise RecordError(f"{path}: {count} outputs with id {name!r}; keep one")
+    return outputs
+
+
+def _hash(references: Sequence[str]) -> str:
+    return hashlib.sha256(json.dumps(references).encode()).hexdigest()[:12]
 
 
 def _values(column: Floats) -> list[float | None]:

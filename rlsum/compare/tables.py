@@ -4,70 +4,113 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from rlsum.compare.cells import NONE, START
-from rlsum.compare.results import Contrast, Results, adjusted, best, compare, metric_means, property_means
-from rlsum.evaluation.trained.verdicts import ALPHA, Word, verdict
-from rlsum.pages.table import SCALE, UNDEFINED, Cell, Table, difference_cell, interval_cell, p_text, text_table
+from rlsum.compare.results import Contrast, Results, System, adjusted, best, compare, metric_means, property_means
+from rlsum.evaluation.rows import Floats
+from rlsum.evaluation.trained.verdicts import ALPHA, Word, verdicts
+from rlsum.pages.table import SCALE, UNDEFINED, Cell, Table, difference_cell, interval_cell, joined, p_text, text_table
 from rlsum.scoring.tables import property_table
 
-HOLM = f"Marked: different after Holm's correction for all tests of the table (p <= {ALPHA})."
+ORDER: tuple[Word, ...] = ("worse", "no verdict", "no difference shown", "no worse", "better")
+HOLM = f"Bold: different after Holm's correction for all tests of the table (p <= {ALPHA})."
 
 
 def cross_table(results: Results) -> Table:
     """Rows trained on, columns evaluated by. The best is marked where it differs from every other row."""
     metrics = results.metrics
-    absent = [name for name in results.missing if name not in metrics]
+    absent = [name for name in dict.fromkeys(name for _, name in results.missing) if name not in metrics]
     tops = {metric: best(results, metric) for metric in metrics}
     rows = []
     for system in results.systems.values():
-        cells, means = [Cell(system.title)], metric_means(results, system)
+        cells, means = [Cell(system.title, lacks_seeds(results, system))], metric_means(results, system)
         for metric in metrics:
             if metric not in means:
                 cells.append(Cell(UNDEFINED))
                 continue
-            top = tops[metric]
+            top, cell = tops[metric], interval_cell(means[metric], SCALE, 2)
             alone = top is not None and top.shown and top.best == system.name
-            cell = interval_cell(means[metric], SCALE, 2, alone)
-            tied = top is not None and bool(top.tied) and system.name in (top.best, *top.tied)
-            cells.append(Cell(cell.text, f"{cell.detail}, tied" if tied else cell.detail, cell.mark))
+            tied = top is not None and top.seeds > 1 and bool(top.tied) and system.name in (top.best, *top.tied)
+            count = counted(system.metrics[metric])
+            details = (cell.detail, "tied" if tied else "", count)
+            cells.append(Cell(cell.text, ", ".join(filter(None, details)), alone))
         rows.append((*cells, *(Cell("missing") for _ in absent)))
     note = (
         "Rows are what a model was trained on, columns what it is evaluated by. Bold: the best row of its column where "
-        "it differs from every other; tied: not shown to differ from the best (Holm within the column). Outputs of "
-        "other systems do not compete."
+        "it differs from every other; tied: not shown to differ from the best (Holm over all pairs of the column). "
+        "Outputs of other systems do not compete, nor do rows that lack seeds or scores."
     )
-    reasons = tuple(f"{name}: {results.missing[name]}" for name in absent)
     caption = f"Every system by every metric, x {SCALE}"
-    return Table(caption, ("trained on", *metrics, *absent), tuple(rows), (note, *reasons))
+    return Table(caption, ("trained on", *metrics, *absent), tuple(rows), (note,))
+
+
+def lacks_seeds(results: Results, system: System) -> str:
+    """Which seeds a row has where it has not all of them; else ""."""
+    known = [~np.isnan(values).all(axis=1) for values in system.metrics.values()]
+    if not known or len(known[0]) < len(results.seeds):
+        return ""
+    has = [f"{seed}" for seed, some in zip(results.seeds, np.any(known, axis=0), strict=True) if some]
+    return "" if len(has) == len(results.seeds) else f"{len(has)} of {len(results.seeds)} seeds: {joined(has)}"
+
+
+def counted(values: Floats) -> str:
+    """On how many of the articles scores (seeds, articles) are defined, where not on all; else ""."""
+    known = values[~np.isnan(values).all(axis=1)]
+    defined = int((~np.isnan(known).any(axis=0)).sum()) if len(known) else 0
+    return "" if defined == values.shape[1] else f"{defined:,} of {values.shape[1]:,} articles"
+
+
+def missing_table(results: Results) -> Table:
+    """Why a metric has no scores, or scores of some cells alone."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for (cell, metric), why in results.missing.items():
+        reasons.setdefault((metric, " ".join(why.split())), []).append(cell)
+    rows = ((metric, joined(cells), why) for (metric, why), cells in reasons.items())
+    return text_table("Scores that are missing", ("metric", "cells", "reason"), rows)
 
 
 def verdict_table(results: Results, margin: float | None = None) -> Table:
     """Each trained system on its own reward, against the start and against continued likelihood."""
     rows, others = [], [other for other in (START, NONE) if other in results.systems]
-    for pair in own_reward(results).values():
-        system = results.systems[pair[0].system]
-        tests = [next((test for test in pair if test.other == other), None) for other in others]
+    for name, own in own_reward(results, margin).items():
+        tests = [next((test for test in own.tests if test.other == other), None) for other in others]
         gains = [cell for test in tests for cell in (gain_cell(test), p_cell(test))]
-        word = weakest(pair, margin)
-        rows.append((Cell(system.title), Cell(pair[0].metric), *gains, Cell(word, mark=word in ("better", "worse"))))
+        word = Cell(own.said(margin), own.decisive.partial, mark=own.word in ("better", "worse"))
+        rows.append((Cell(results.systems[name].title), Cell(own.decisive.metric), *gains, word))
     titles = [results.systems[other].title for other in others]
     header = ("system", "trained on", *(name for title in titles for name in (f"gain over {title}", "p")), "verdict")
     note = (
         f"Each system on the reward that it was trained on, x {SCALE}, paired by seed and article. Better: above all, "
         f"each with p <= {ALPHA} after Holm's correction for the tests of this table."
     )
-    less = (
-        () if margin is None else (f"No worse: a loss of {margin * SCALE:g} points or more is ruled out (one-sided).",)
-    )
-    return Table("Did the reward help?", header, tuple(rows), (note, *less))
+    one = "With one seed a p-value is about these models: it allows no verdict about what they were trained on."
+    less = f"A loss of {(margin or 0) * SCALE:g} points or more is ruled out: one-sided, Holm's correction, too."
+    notes = (note, *([one] if len(results.seeds) < 2 else []), *([less] if margin is not None else []))
+    return Table("Did the reward help?", header, tuple(rows), notes)
 
 
-def own_reward(results: Results) -> dict[str, list[Contrast]]:
-    """System -> its contrasts with start and control on its own reward; all of them are one family."""
+@dataclass(frozen=True)
+class Own:
+    """A trained system on its own reward: its tests, the one that decides, and what that says."""
+
+    tests: tuple[Contrast, ...]
+    decisive: Contrast
+    word: Word
+
+    def said(self, margin: float | None) -> str:
+        """The verdict in words; "no worse" with its margin, in points."""
+        return f"loses less than {(margin or 0) * SCALE:g} points" if self.word == "no worse" else self.word
+
+
+def own_reward(results: Results, margin: float | None = None) -> dict[str, Own]:
+    """System -> its tests against start and control on its own reward; those of all systems are one family.
+
+    The weakest verdict decides, worse before unknown; of equal ones that with the largest p.
+    """
     others = [results.systems[other] for other in (START, NONE) if other in results.systems]
     family = adjusted(
         compare(system, other, system.reward)
@@ -75,17 +118,16 @@ def own_reward(results: Results) -> dict[str, list[Contrast]]:
         for other in others
         if system.reward is not None and system.reward in system.metrics and system.reward in other.metrics
     )
-    found: dict[str, list[Contrast]] = {}
-    for test in family:
-        found.setdefault(test.system, []).append(test)
-    return found
+    words = verdicts([test.difference for test in family], margin=margin)
+    found: dict[str, list[tuple[Contrast, Word]]] = {}
+    for test, word in zip(family, words, strict=True):
+        found.setdefault(test.system, []).append((test, "no verdict" if test.partial else word))
 
+    def strength(judged: tuple[Contrast, Word]) -> tuple[int, float]:
+        return ORDER.index(judged[1]), -np.nan_to_num(judged[0].difference.p_holm, nan=1.0)
 
-def weakest(tests: Sequence[Contrast], margin: float | None = None) -> Word:
-    """As strong as the weakest of the verdicts; worse than any is worse."""
-    words = [verdict(test.difference, margin=margin).word for test in tests]
-    order: tuple[Word, ...] = ("worse", "unknown", "no difference shown", "no worse", "better")
-    return min(words, key=order.index)
+    decisive = {name: min(tests, key=strength) for name, tests in found.items()}
+    return {name: Own(tuple(test for test, _ in tests), *decisive[name]) for name, tests in found.items()}
 
 
 def difference_table(results: Results, other: str) -> Table:
@@ -106,7 +148,9 @@ def gain_cell(test: Contrast | None) -> Cell:
     if test is None:
         return Cell(UNDEFINED)
     found = test.difference
-    return difference_cell(SCALE * found.mean, SCALE * found.low, SCALE * found.high, mark=test.shown)
+    return difference_cell(
+        *(SCALE * x for x in (found.mean, found.low, found.high)), mark=test.shown, note=test.partial
+    )
 
 
 def p_cell(test: Contrast | None) -> Cell:

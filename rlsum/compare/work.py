@@ -164,11 +164,13 @@ class Work:
             raise
 
     def _check_articles(self, given: Path) -> None:
-        """Outputs of other articles leave none that all rows share; preflight checks those that are given at first."""
+        """Outputs of fewer articles are no row; preflight checks those that are given at first."""
         cells = (cell for cell in self.every if cell.kind != "outputs")
         written = [path for cell in cells for path in self.folder.outputs(cell).values() if path.exists()]
-        if written and not {row.id for row in read_outputs(given)} & {row.id for row in read_outputs(written[0])}:
-            raise CellFailed(f"{given}: no id of the test articles; give outputs for them, and add --retry")
+        articles = {row.id for row in read_outputs(written[0])} if written else set()
+        if lacking := len(articles - {row.id for row in read_outputs(given)}):
+            counted = f"no output for {lacking:,} of the {len(articles):,} test articles"
+            raise CellFailed(f"{given}: {counted}; give one for each, and add --retry")
 
     def _train(self, cell: Cell, lock: IO[bytes]) -> None:
         run = Path(str(cell.model))

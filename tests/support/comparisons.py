@@ -58,18 +58,19 @@ def finish(folder: Folder, cell: Cell, scores: dict[str, np.ndarray], method: st
     if cell.config is not None:
         run = Path(str(cell.model))
         run.mkdir(parents=True, exist_ok=True)
-        (run / "result.json").write_text("{}")
         rows = [
             {"step": 1, "kind": "train", "nll": 2.0, "reward": 0.1, "advantage_mean": -0.2},
             {"step": 1, "kind": "valid", "nll": 2.0, "rouge-l": 0.1},
         ]
         (run / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        (run / "result.json").write_text("{}")  # the last: others wait for it
     path = folder.outputs(cell)[method]
     if not path.exists():
         outputs = (Output(name, "an ash fell", ("ash fell",), f"{cell.name} fell", cell.title) for name in ids)
         write_outputs(path, outputs)
     content = {
         "ids": ids,
+        "references": ["a hash"] * len(ids),
         "metrics": {name: list(column) for name, column in scores.items()},
         "properties": {"length": [3.0] * len(ids)},
         "specs": {name: name for name in scores},

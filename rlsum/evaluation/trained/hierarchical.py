@@ -41,11 +41,15 @@ class Components:
 
     @property
     def from_articles(self) -> Floats:
-        """A, the part of the mean's variance that more articles alone reduce (...); with one seed all of it."""
+        """A, the part of the mean's variance that more articles alone reduce (...); with one seed all of it.
+
+        Where the seeds' means differ by less than the residual explains, B is small by chance. A then fills up what
+        articles alone would give, so that A + B is never below ``by_article`` / (nm).
+        """
         cells = self.seeds * self.articles
         if self.seeds == 1:
             return self.by_article / cells
-        return np.maximum(self.by_article - self.residual, 0) / cells
+        return np.maximum(self.by_article - np.minimum(self.residual, self.by_seed), 0) / cells
 
     @property
     def from_seeds(self) -> Floats:

@@ -1,83 +1,103 @@
-"""What differences of systems allow to say: verdicts in words, families of tests, which system is the best."""
+"""What differences of systems allow to say: a word for each test of a family, and which system is the best."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Literal
 
 import numpy as np
 
 from rlsum.evaluation.rows import Floats
-from rlsum.evaluation.statistics import with_holm
+from rlsum.evaluation.statistics import holm
 from rlsum.evaluation.trained.hierarchical import Difference, compare_systems, p_no_worse
 
 ALPHA = 0.05
+ENOUGH = 0.9  # the least share of the articles on which a verdict may rest: scores are not missing at random
 
-Word = Literal["better", "worse", "no worse", "no difference shown", "unknown"]
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """One word about a difference. ``margin``: how much worse would still be "no worse"; None without one."""
-
-    word: Word
-    margin: float | None = None
-
-    def __str__(self) -> str:
-        return f"no worse than by {self.margin:g}" if self.word == "no worse" else self.word
+Word = Literal["better", "worse", "no worse", "no difference shown", "no verdict"]
 
 
 @dataclass(frozen=True)
 class Best:
     """The system with the highest mean, those that are not distinguishable from it, and the others, in the order given.
 
-    ``shown``: whether the best is distinguishable from every other; only then a table marks it. ``best`` is "" where
-    no system has a mean.
+    ``seeds``: the number that entered; one allows no verdict, so that all others are tied. ``apart``: systems that are
+    not judged, with the reason. ``best`` is "" where no system has a mean.
     """
 
     best: str
-    tied: tuple[str, ...]
+    tied: tuple[str, ...] = ()
     differing: tuple[str, ...] = ()
+    seeds: int = 0
+    apart: dict[str, str] = field(default_factory=dict)
 
     @property
     def shown(self) -> bool:
-        """True where the best may be marked."""
-        return bool(self.best) and not self.tied
+        """Whether the best is distinguishable from every other; only then a table marks it."""
+        return bool(self.differing) and not self.tied
 
 
-def verdict(difference: Difference, alpha: float = ALPHA, margin: float | None = None) -> Verdict:
-    """What a difference says at level ``alpha``, by ``p_holm`` where it is defined, otherwise by ``p``.
+def verdicts(family: Sequence[Difference], alpha: float = ALPHA, margin: float | None = None) -> list[Word]:
+    """What each difference of a family of tests says at level ``alpha``, by ``p_holm`` where it is defined, else ``p``.
 
     "better" and "worse": two-sided test. "no worse": not shown to be different, and the one-sided test against
-    ``-margin`` rejects at ``alpha`` (not adjusted). "unknown": no p. Nothing here says "equal".
+    ``-margin`` rejects after Holm's correction for the family. "no verdict": no p, or one seed, whose p is about two
+    models and not about what they were trained on. Nothing here says "equal".
     """
+    ruled_out = np.full(len(family), np.nan)
+    if margin is not None:
+        ruled_out = holm([float(p_no_worse(difference.components, margin)) for difference in family])
+    return [_word(difference, alpha, bool(p <= alpha)) for difference, p in zip(family, ruled_out, strict=True)]
+
+
+def verdict(difference: Difference, alpha: float = ALPHA) -> Word:
+    """The verdict on one difference, without a margin."""
+    return _word(difference, alpha, False)
+
+
+def _word(difference: Difference, alpha: float, no_worse: bool) -> Word:
     p = difference.p if np.isnan(difference.p_holm) else difference.p_holm
-    if np.isnan(p):
-        return Verdict("unknown")
+    if np.isnan(p) or difference.seeds < 2:
+        return "no verdict"
     if p <= alpha and difference.mean != 0:
-        return Verdict("better" if difference.mean > 0 else "worse")
-    if margin is not None and p_no_worse(difference.components, margin) <= alpha:
-        return Verdict("no worse", margin)
-    return Verdict("no difference shown")
+        return "better" if difference.mean > 0 else "worse"
+    return "no worse" if no_worse else "no difference shown"
 
 
 def best_of(systems: Mapping[str, Floats], alpha: float = ALPHA) -> Best:
     """The best of ``systems``, name -> scores (seeds, articles) of one metric; one row is a system without seeds.
 
-    Means are over the articles that are defined in all systems and seeds, so that the order of the means is that of
-    the differences. The tests against the best are one family (Holm); an unknown p leaves a system tied.
+    All pairs are one family (Holm): the best is chosen from the data, so a test against it alone would use them twice.
+    A system that lacks a seed, or more than a tenth of its scores, is not judged: its mean is one of other trainings or
+    articles. Means are over the articles that are defined in all judged systems and seeds. An unknown p leaves a system
+    tied.
     """
-    known = {name: scores for name, scores in systems.items() if not np.isnan(scores).all()}
-    if not known:
-        return Best("", ())
-    measured = [scores[~np.isnan(scores).all(axis=1)] for scores in known.values()]  # the seeds with any score
-    shared = ~np.any([np.isnan(scores).any(axis=0) for scores in measured], axis=0)
-    if not shared.any():
-        return Best("", ())
-    complete = {name: scores[:, shared] for name, scores in known.items()}
-    best = max(complete, key=lambda name: float(np.nanmean(complete[name])))
+    apart = {name: why for name, scores in systems.items() if (why := unjudged(scores))}
+    judged = {name: scores for name, scores in systems.items() if name not in apart}
+    if not judged:
+        return Best("", apart=apart)
+    shared = ~np.any([np.isnan(scores).any(axis=0) for scores in judged.values()], axis=0)
+    if shared.mean() < ENOUGH:
+        why = f"all have scores on {shared.sum()} of {len(shared)} articles"
+        return Best("", apart={**apart, **dict.fromkeys(judged, why)})
+    complete = {name: scores[:, shared] for name, scores in judged.items()}
+    best = max(complete, key=lambda name: float(complete[name].mean()))
     others = [name for name in complete if name != best]
-    tests = with_holm(compare_systems(complete[best], complete[name]) for name in others)
-    differing = tuple(name for name, test in zip(others, tests, strict=True) if test.p_holm <= alpha)
-    return Best(best, tuple(name for name in others if name not in differing), differing)
+    seeds = max(map(len, complete.values()))
+    pairs = list(combinations(complete, 2)) if seeds > 1 else []
+    p_values = holm([compare_systems(complete[one], complete[other]).p for one, other in pairs])
+    shown = {frozenset(pair) for pair, p in zip(pairs, p_values, strict=True) if p <= alpha}
+    differing = tuple(name for name in others if frozenset((best, name)) in shown)
+    return Best(best, tuple(name for name in others if name not in differing), differing, seeds, apart)
+
+
+def unjudged(scores: Floats) -> str:
+    """Why no verdict may rest on scores (seeds, articles); "" if one may."""
+    seeds = ~np.isnan(scores).all(axis=1)
+    if not seeds.all():
+        return f"{seeds.sum()} of {len(seeds)} seeds"
+    defined = int((~np.isnan(scores).any(axis=0)).sum())
+    articles = scores.shape[1]
+    return "" if defined >= ENOUGH * articles and articles else f"scores on {defined:,} of {articles:,} articles"

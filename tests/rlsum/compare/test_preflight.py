@@ -69,7 +69,7 @@ def test_articles_and_outputs_are_read_before(tmp_path):
     other = tmp_path / "other.jsonl"
     write_outputs(other, [Output("elsewhere", "a", ("b",), "c", "other")])
     found = faults(tmp_path / "f", outputs={"other": str(other)})
-    assert f"outputs.other: {other}: no id of" in found
+    assert f"outputs.other: {other}: no output for 6 of the 6 articles of" in found
     assert "data.train" in faults(tmp_path / "g", simulate=None, test="t.jsonl", data={"train": "a", "valid": "b"})
 
 

@@ -156,6 +156,67 @@ def test_the_highest_mean_is_said_to_differ_from_what_it_differs_from(tmp_path):
     assert said.endswith("; it differs from start, continued likelihood and rouge-l (shuffled).")
 
 
+def test_one_seed_says_what_this_run_scored_and_no_more(tmp_path):
+    folder, cells = comparisons.finished(tmp_path, GAINS, seeds=(1,))
+    results = gather(folder, cells, "beam")
+    said = "\n".join(findings(results))
+    assert "Training on rouge-l has no verdict from one seed: this run scored higher (+" in said
+    assert "another seed may not" in said
+    assert "has the highest mean of the trained models in one seed; another may give another order" in said
+    assert not [word for word in ("helped", "the best", "p <", "p =") if word in said]
+    assert not any(
+        cell.mark for table in (cross_table(results), verdict_table(results)) for row in table.rows for cell in row
+    )
+
+
+def test_the_sentence_quotes_the_test_that_decides(tmp_path):
+    folder, cells = comparisons.finished(tmp_path, {"rouge-l": 0.2, "none": -0.2})
+    for cell in cells:  # as good as the start, far better than the control
+        if cell.system == "rouge-l":
+            start = json.loads(
+                folder.scores(next(each for each in cells if each.name == f"start-{cell.seed}"), "beam").read_text()
+            )
+            comparisons.finish(
+                folder,
+                cell,
+                {
+                    name: np.array(values) + np.random.default_rng(cell.seed).normal(0, 0.05, 80)
+                    for name, values in start["metrics"].items()
+                },
+            )
+    (said,) = [line for line in findings(gather(folder, cells, "beam")) if "Training on rouge-l" in line]
+    assert "is not shown to help" in said
+    assert " on rouge-l over start (p = " in said
+
+
+def test_a_margin_says_which_loss_is_ruled_out(tmp_path):
+    folder, cells = comparisons.finished(tmp_path, {"rouge-l": -0.004})
+    said = "\n".join(findings(gather(folder, cells, "beam"), 0.05))
+    assert "Training on rouge-l loses less than 5 points by its own measure: -" in said
+    assert "no harm" not in said
+
+
+def test_rows_on_other_seeds_are_not_compared(tmp_path):
+    folder, cells = comparisons.finished(tmp_path, {"rouge-2": 0.01})
+    for cell in cells:  # the seed that rouge-l lacks is a hard one for all
+        if cell.seed == 3:
+            path = folder.scores(cell, "beam")
+            content = json.loads(path.read_text())
+            content["metrics"] = {
+                name: [value - 0.3 for value in values] for name, values in content["metrics"].items()
+            }
+            path.write_text(json.dumps(content))
+            if cell.system == "rouge-l":
+                path.unlink()
+    results = gather(folder, cells, "beam")
+    said = list(findings(results))
+    assert any(line.startswith("Training on rouge-l has no verdict (2 of 3 seeds; so far") for line in said)
+    assert all("Not judged: rouge-l (2 of 3 seeds)" in line for line in said if line.startswith("By "))
+    assert not any("rouge-l has the highest" in line or "rouge-l is the best" in line for line in said)
+    row = next(row for row in cross_table(results).rows if row[0].text == "rouge-l")
+    assert row[0].detail == "2 of 3 seeds: 1 and 2"
+
+
 def test_the_verdict_is_as_strong_as_the_weaker_comparison(reported):
     folder, cells, _ = reported
     table = verdict_table(gather(folder, cells, "beam"))

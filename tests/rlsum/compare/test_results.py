@@ -7,7 +7,9 @@ import comparisons
 import numpy as np
 import pytest
 
+from rlsum.compare.report import findings
 from rlsum.compare.results import best, compare, gather, metric_means, property_means, unchanged
+from rlsum.compare.tables import cross_table
 
 GAINS = {"rouge-l": 0.2, "rouge-2": 0.2, "rouge-l.constant": -0.2, "oracle": 0.5}
 
@@ -80,12 +82,104 @@ def test_a_cell_that_is_not_finished_is_undefined_and_named(tmp_path):
     assert compare(results.systems["rouge-2"], results.systems["start"], "rouge-l").difference.seeds == 2
 
 
-def test_only_articles_that_every_file_has_are_compared(tmp_path):
+def rewrite(folder, cells, name, **changes):
+    """The scores of a cell as if its file were another: values, or functions of the stored ones."""
+    path = folder.scores(next(cell for cell in cells if cell.name == name), "beam")
+    content = json.loads(path.read_text())
+    path.write_text(json.dumps(content | {key: change(content[key]) for key, change in changes.items()}))
+
+
+@pytest.mark.parametrize("name", ["oracle", "rouge-2-2"])
+def test_a_file_that_lacks_articles_shrinks_nothing(tmp_path, name):
     folder, cells = comparisons.finished(tmp_path, GAINS)
-    comparisons.finish(folder, cells[0], {name: np.ones(50) for name in folder.comparison.specs})
+    first = {key: (lambda values: values[:4]) for key in ("ids", "references")}
+    few = {key: (lambda of: {name: values[:4] for name, values in of.items()}) for key in ("metrics", "properties")}
+    rewrite(folder, cells, name, **first, **few)
     results = gather(folder, cells, "beam")
-    assert len(results.ids) == 50
-    assert results.systems["start"].metrics["rouge-l"][0].tolist() == [1.0] * 50
+    assert len(results.ids) == 80
+    assert results.failed == {name: "its file has 4 of the 80 test articles"}
+    assert results.systems["rouge-l"].metrics["rouge-1"].shape == (3, 80)
+    if name != "oracle":
+        assert compare(results.systems["rouge-2"], results.systems["none"], "rouge-l").partial == "2 of 3 seeds"
+
+
+def test_articles_of_given_outputs_may_stand_in_another_order_among_more(tmp_path):
+    folder, cells = comparisons.finished(tmp_path, GAINS)
+    before = gather(folder, cells, "beam").systems["oracle"].metrics["rouge-l"]
+
+    def more(values):
+        return [values[0], *values[::-1]]
+
+    rewrite(
+        folder, cells, "oracle", ids=lambda ids: ["another", *ids[::-1]], references=more,
+        metrics=lambda of: {name: more(values) for name, values in of.items()},
+        properties=lambda of: {name: more(values) for name, values in of.items()},
+    )  # fmt: skip
+    results = gather(folder, cells, "beam")
+    assert results.failed == {}
+    assert results.systems["oracle"].metrics["rouge-l"].tolist() == before.tolist()
+
+
+def test_other_references_are_another_measurement(tmp_path):
+    folder, cells = comparisons.finished(tmp_path, GAINS)
+    for name in ("oracle", "rouge-2-2"):
+        rewrite(folder, cells, name, references=lambda hashes: ["other", "other", *hashes[2:]])
+    results = gather(folder, cells, "beam")
+    why = "its file has other references for 2 of the 80 test articles"
+    assert results.failed == {"rouge-2-2": why}
+    assert results.remarks == {"oracle": why}
+    said = "\n".join(findings(results))
+    assert f"oracle is not comparable with the models: {why}." in said
+    assert "oracle has a higher mean" not in said
+
+
+def test_scores_of_another_signature_are_left_out_with_the_reason(tmp_path):
+    folder, cells = comparisons.finished(tmp_path, GAINS)
+    rewrite(folder, cells, "none-3", signatures=lambda of: of | {"rouge-1": "rouge-1|version:2"})
+    results = gather(folder, cells, "beam")
+    assert results.missing == {("none-3", "rouge-1"): "scored as rouge-1|version:2, the others as rouge-1|version:1"}
+    assert np.isnan(results.systems["none"].metrics["rouge-1"]).all(axis=1).tolist() == [False, False, True]
+    assert not np.isnan(results.systems["none"].metrics["rouge-l"]).any()
+
+
+def test_a_metric_that_failed_in_a_cell_keeps_its_reason(tmp_path):
+    folder, cells = comparisons.finished(tmp_path, GAINS)
+    rewrite(
+        folder, cells, "rouge-l-2", missing=lambda _: {"rouge-1": "no encoder"},
+        metrics=lambda of: {name: values for name, values in of.items() if name != "rouge-1"},
+    )  # fmt: skip
+    results = gather(folder, cells, "beam")
+    assert results.missing == {("rouge-l-2", "rouge-1"): "no encoder"}
+    assert results.against["none"][-1].metric == "rouge-1"
+    found = {(test.system, test.metric): test for test in results.against["none"]}
+    assert found["rouge-l", "rouge-1"].partial == "2 of 3 seeds"
+    assert not found["rouge-l", "rouge-1"].shown
+    assert found["rouge-l", "rouge-l"].shown
+
+
+def test_much_that_is_undefined_allows_no_verdict(tmp_path):
+    folder, cells = comparisons.finished(tmp_path, GAINS)
+    for seed in (1, 2, 3):  # high on its defined 60%, low on the articles that it leaves out
+        rewrite(
+            folder, cells, f"rouge-2-{seed}",
+            metrics=lambda of: of | {"rouge-1": [None if n % 5 < 2 else 0.9 for n in range(80)]},
+        )  # fmt: skip
+    results = gather(folder, cells, "beam")
+    top = best(results, "rouge-1")
+    assert top.best == "rouge-l"
+    assert top.apart == {"rouge-2": "scores on 48 of 80 articles"}
+    assert "Not judged: rouge-2 (scores on 48 of 80 articles)" in "\n".join(findings(results))
+    cell = next(row for row in cross_table(results).rows if row[0].text == "rouge-2")[-1]
+    assert "48 of 80 articles" in cell.detail
+
+
+def test_nothing_is_said_of_no_article(tmp_path):
+    folder, cells = comparisons.finished(tmp_path, {})
+    for cell in cells:
+        rewrite(folder, cells, cell.name, metrics=lambda of: {name: [None] * 80 for name in of})
+    results = gather(folder, cells, "beam")
+    assert unchanged(results) == {}
+    assert "nan" not in "\n".join(findings(results)).replace("no number", "")
 
 
 def test_a_chosen_system_is_compared_with_too(tmp_path):

@@ -145,12 +145,39 @@ def test_no_worse_agrees_with_the_90_percent_interval():
         p_no_worse(found, 0)
 
 
+def test_the_error_is_never_below_that_of_articles_alone():
+    for seed in range(40):
+        found = components(drawn(2, 30, seed, of_seed=0, of_article=0))
+        assert found.error**2 >= found.by_article / (found.seeds * found.articles) * (1 - 1e-12)
+
+
+def test_seeds_of_equal_means_on_few_different_articles_are_no_certainty():
+    table = np.zeros((2, 100))
+    table[0, :2] = table[1, 2:4] = 1  # each seed improves two articles, different ones
+    found = compare_systems(table, np.zeros((1, 100)))
+    assert found.components.by_seed == 0
+    assert found.low < 0.001 < found.mean < found.high
+    assert found.p == pytest.approx(stats.ttest_1samp(table.mean(0), 0).pvalue)
+
+
+@pytest.mark.parametrize("seeds", [2, 3])
+@pytest.mark.parametrize("level", [0.05, 0.0028])
+@pytest.mark.parametrize("share", [0.02, 0.1])
+def test_rare_changes_of_0_1_scores_give_no_false_certainty(seeds, level, share):
+    chance = np.random.default_rng(0).random((4000, seeds, 100))
+    found = components((chance < share).astype(float) - (chance > 1 - share))
+    with np.errstate(invalid="ignore"):
+        assert np.mean(np.abs(found.mean) > critical(found, level)) < 1.2 * level
+
+
 @pytest.mark.parametrize("seeds", [2, 3, 5])
 @pytest.mark.parametrize(("of_seed", "of_article"), [(0, 0), (0, 1), (0.1, 1), (1, 0.5)])
-def test_false_alarms_stay_near_five_percent(seeds, of_seed, of_article):
+def test_false_alarms_stay_near_five_percent_or_below(seeds, of_seed, of_article):
     generator = np.random.default_rng(0)
     tables = generator.standard_normal((4000, seeds, 100))
     tables += of_seed * generator.standard_normal((4000, seeds, 1))
     tables += of_article * generator.standard_normal((4000, 1, 100))
     found = components(tables)
-    assert np.mean(np.abs(found.mean) > critical(found, 0.05)) == pytest.approx(0.05, abs=0.01 + 2 * 0.0035)
+    rejected = np.mean(np.abs(found.mean) > critical(found, 0.05))
+    assert rejected < 0.05 + 0.01 + 2 * 0.0035
+    assert rejected > 0.03 or of_seed == 0  # seeds without any effect of their own: fewer than 5%

@@ -5,30 +5,52 @@ import pytest
 
 from rlsum.evaluation.statistics import with_holm
 from rlsum.evaluation.trained.hierarchical import compare_systems
-from rlsum.evaluation.trained.verdicts import best_of, verdict
+from rlsum.evaluation.trained.verdicts import best_of, unjudged, verdict, verdicts
 
 
 def scores(mean: float, seed: int, seeds: int = 3) -> np.ndarray:
     return mean + np.random.default_rng(seed).normal(0, 0.1, (seeds, 200))
 
 
+def without(table: np.ndarray, *, seed: int | None = None, articles: int = 0) -> np.ndarray:
+    table = table.copy()
+    table[seed if seed is not None else slice(0, 0)] = np.nan
+    table[:, :articles] = np.nan
+    return table
+
+
 def test_words():
     good, poor = scores(0.6, 0), scores(0.3, 1)
-    assert str(verdict(compare_systems(good, poor))) == "better"
-    assert str(verdict(compare_systems(poor, good))) == "worse"
+    assert verdict(compare_systems(good, poor)) == "better"
+    assert verdict(compare_systems(poor, good)) == "worse"
     close = compare_systems(scores(0.5, 2), scores(0.5, 3))
-    assert str(verdict(close)) == "no difference shown"
-    assert str(verdict(close, margin=0.1)) == "no worse than by 0.1"
-    assert str(verdict(close, margin=1e-6)) == "no difference shown"
-    assert str(verdict(compare_systems([[1.0]], [[0.0]]))) == "unknown"
+    assert verdict(close) == "no difference shown"
+    assert verdicts([close], margin=0.1) == ["no worse"]
+    assert verdicts([close], margin=1e-6) == ["no difference shown"]
+    assert verdict(compare_systems([[1.0]], [[0.0]])) == "no verdict"
+
+
+def test_one_seed_has_no_verdict():
+    assert verdict(compare_systems(scores(0.6, 0, seeds=1), scores(0.3, 1, seeds=1))) == "no verdict"
 
 
 def test_holm_decides_where_it_is_given():
     difference = compare_systems(scores(0.535, 4, 2), scores(0.5, 5, 2))
-    assert verdict(difference).word == "better"
+    assert verdict(difference) == "better"
     family = with_holm([difference, *[compare_systems(scores(0.5, n, 2), scores(0.5, n + 50, 2)) for n in range(40)]])
     assert family[0].p == difference.p < family[0].p_holm
-    assert verdict(family[0]).word == "no difference shown"
+    assert verdict(family[0]) == "no difference shown"
+
+
+def test_several_claims_of_no_harm_are_one_family():
+    generator = np.random.default_rng(0)
+    false = {1: 0, 6: 0}
+    for _ in range(300):
+        family = [compare_systems(generator.normal(-0.02, 0.1, (3, 60)), np.zeros((1, 60))) for _ in range(6)]
+        for size in false:
+            false[size] += "no worse" in verdicts(family[:size], margin=0.02)
+    assert false[1] / 300 < 0.08
+    assert false[6] / 300 < 0.08  # uncorrected about .2
 
 
 def test_a_best_that_all_others_are_below_is_shown():
@@ -42,11 +64,55 @@ def test_a_best_that_is_chance_is_not_shown():
     assert not best.shown
 
 
+@pytest.mark.parametrize("seeds", [2, 3])
+def test_the_best_of_many_equal_systems_rarely_differs_from_any(seeds):
+    generator = np.random.default_rng(0)
+    false = 0
+    for _ in range(200):
+        hard = generator.normal(0, 0.1, 100)
+        systems = {
+            str(n): hard + generator.normal(0, 0.01, (seeds, 1)) + generator.normal(0, 0.1, (seeds, 100))
+            for n in range(8)
+        }
+        false += bool(best_of(systems).differing)
+    assert false / 200 < 0.075
+
+
+def test_one_seed_has_a_highest_mean_and_no_best():
+    best = best_of({"a": scores(0.2, 0, 1), "b": scores(0.9, 1, 1)})
+    assert (best.best, best.tied, best.seeds, best.shown) == ("b", ("a",), 1, False)
+
+
+def test_a_system_that_lacks_a_seed_does_not_compete():
+    easy = scores(0.5, 0)
+    easy[2] -= 0.4  # the seed that the other lacks is a hard one
+    best = best_of({"whole": easy + 0.05, "partial": without(easy, seed=2), "poor": easy - 0.3})
+    assert best.best == "whole"
+    assert best.apart == {"partial": "2 of 3 seeds"}
+
+
+def test_a_system_that_lacks_many_scores_does_not_compete():
+    a, b = scores(0.5, 0), scores(0.5, 1)
+    a[:, :80] -= 0.3
+    best = best_of({"a": a + 0.05, "b": without(b, articles=80)})
+    assert (best.best, best.apart) == ("a", {"b": "scores on 120 of 200 articles"})
+
+
+def test_systems_that_share_few_articles_have_no_best():
+    tables = {}
+    for n in range(3):
+        tables[str(n)] = scores(0.5, n)
+        tables[str(n)][:, n * 20 : n * 20 + 20] = np.nan
+    best = best_of(tables)
+    assert (best.best, best.shown, len(best.apart)) == ("", False, 3)
+
+
 def test_best_needs_scores():
     nothing = np.full((2, 5), np.nan)
     assert best_of({"a": nothing}).best == ""
     assert not best_of({"a": nothing}).shown
     assert best_of({"a": nothing, "b": scores(0, 0)}).best == "b"
+    assert best_of({"a": np.zeros((2, 0))}).best == ""
 
 
 def test_identical_systems_are_tied():
@@ -62,3 +128,18 @@ def test_articles_undefined_in_one_system_do_not_move_the_order(mean):
     a[:, 0] = 1000 * mean
     assert {best_of({"a": a, "b": b}).best} <= {"a", "b"}
     assert best_of({"a": a, "b": b + 0.2}).best == "b"
+
+
+@pytest.mark.parametrize(
+    ("table", "why"),
+    [
+        (scores(0, 0), ""),
+        (without(scores(0, 0), articles=20), ""),
+        (without(scores(0, 0), articles=21), "scores on 179 of 200 articles"),
+        (without(scores(0, 0), seed=1), "2 of 3 seeds"),
+        (np.full((1, 4), np.nan), "0 of 1 seeds"),
+        (np.zeros((1, 0)), "0 of 1 seeds"),
+    ],
+)
+def test_what_no_verdict_may_rest_on(table, why):
+    assert unjudged(table) == why
