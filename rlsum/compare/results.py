@@ -134,7 +134,8 @@ def gather(folder: Folder, cells: Sequence[Cell], method: str) -> Results:
     of_test = max((scores for name, scores in scored.items() if name not in given), key=_articles, default=None)
     if of_test is None:
         of_test = max(scored.values(), key=_articles, default=NO_SCORES)
-    found, remarks = {}, {}
+    found: dict[str, Scores] = {}
+    remarks: dict[str, str] = {}
     for name, scores in scored.items():
         if why := lacking(scores, of_test):
             failed[name] = why
@@ -187,7 +188,8 @@ def _one_signature(
     found: Mapping[str, Scores], signatures: Mapping[str, str]
 ) -> tuple[dict[str, Scores], dict[tuple[str, str], str]]:
     """The scores without those that another signature made, and why a cell lacks a metric."""
-    kept, missing = {}, {}
+    kept: dict[str, Scores] = {}
+    missing: dict[tuple[str, str], str] = {}
     for cell, scores in found.items():
         other = [name for name, text in scores.signatures.items() if text != signatures[name]]
         metrics = {name: values for name, values in scores.metrics.items() if name not in other}

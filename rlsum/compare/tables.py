@@ -50,10 +50,10 @@ def cross_table(results: Results) -> Table:
 
 def lacks_seeds(results: Results, system: System) -> str:
     """Which seeds a row has where it has not all of them; else ""."""
-    known = [~np.isnan(values).all(axis=1) for values in system.metrics.values()]
+    known = [[not np.isnan(of_seed).all() for of_seed in values] for values in system.metrics.values()]
     if not known or len(known[0]) < len(results.seeds):
         return ""
-    has = [f"{seed}" for seed, some in zip(results.seeds, np.any(known, axis=0), strict=True) if some]
+    has = [f"{seed}" for seed, *of_metrics in zip(results.seeds, *known, strict=True) if any(of_metrics)]
     return "" if len(has) == len(results.seeds) else f"{len(has)} of {len(results.seeds)} seeds: {joined(has)}"
 
 
@@ -147,10 +147,8 @@ def gain_cell(test: Contrast | None) -> Cell:
     """A signed difference with its interval, marked where the two differ."""
     if test is None:
         return Cell(UNDEFINED)
-    found = test.difference
-    return difference_cell(
-        *(SCALE * x for x in (found.mean, found.low, found.high)), mark=test.shown, note=test.partial
-    )
+    mean, low, high = (SCALE * value for value in (test.difference.mean, test.difference.low, test.difference.high))
+    return difference_cell(mean, low, high, mark=test.shown, note=test.partial)
 
 
 def p_cell(test: Contrast | None) -> Cell:

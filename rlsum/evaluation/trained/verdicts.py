@@ -95,9 +95,9 @@ def best_of(systems: Mapping[str, Floats], alpha: float = ALPHA) -> Best:
 
 def unjudged(scores: Floats) -> str:
     """Why no verdict may rest on scores (seeds, articles); "" if one may."""
-    seeds = ~np.isnan(scores).all(axis=1)
-    if not seeds.all():
-        return f"{seeds.sum()} of {len(seeds)} seeds"
+    seeds = int((~np.isnan(scores).all(axis=1)).sum())
+    if seeds < len(scores):
+        return f"{seeds} of {len(scores)} seeds"
     defined = int((~np.isnan(scores).any(axis=0)).sum())
     articles = scores.shape[1]
     return "" if defined >= ENOUGH * articles and articles else f"scores on {defined:,} of {articles:,} articles"
