@@ -22,6 +22,7 @@ from rlsum.pages.shown import Advance, quiet
 from rlsum.scoring.scored import STANDARD, score
 
 if TYPE_CHECKING:
+    from rewards.references import Lists
     from rlsum.compare.config import Comparison
     from rlsum.compare.running import Compared
     from rlsum.evaluation.population import Random
@@ -67,6 +68,7 @@ def evaluate(
     metrics: Specs = STANDARD,
     *,
     sources: Texts = (),
+    reference_lists: Lists | None = None,
     baseline: str | None = None,
     resamples: int = 10_000,
     seed: int = 0,
@@ -75,7 +77,8 @@ def evaluate(
     """Systems by metrics with intervals, properties, and differences from ``baseline`` (by default the first system).
 
     ``outputs``: files of outputs, or of texts a line with files of ``references``; or system -> its texts, with the
-    ``references`` and ``sources`` of all systems.
+    ``references`` and ``sources`` of all systems. ``reference_lists``: what a list of texts in a column of references
+    is, ``alternatives`` or the ``sentences`` of one text, where its name does not say so.
     """
     from rlsum.errors import UserError
     from rlsum.scoring.comparison import Resampling
@@ -87,7 +90,7 @@ def evaluate(
         systems = outputs_of(outputs, references, sources)
     else:
         paths = [outputs] if isinstance(outputs, str | PathLike) else outputs
-        systems = read_systems([*map(Path, paths)], [*map(Path, references)])  # type: ignore[arg-type]
+        systems = read_systems([*map(Path, paths)], [*map(Path, references)], reference_lists)  # type: ignore[arg-type]
     check_columns(systems, scorers)
     compared_with = baseline or next(iter(systems))
     if compared_with not in systems:

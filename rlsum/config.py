@@ -11,6 +11,7 @@ import yaml
 from pydantic import BeforeValidator, Field, TypeAdapter
 from pydantic.dataclasses import dataclass
 
+from rewards.references import Lists
 from rlsum.errors import ConfigError as ConfigError
 from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.sizes import ModelConfig
@@ -29,7 +30,10 @@ class DataConfig:
     train_split, valid_split    the split, where there are several; synonyms are understood
     id_column                   none: ``id`` if it exists, else file and line
     source_column               articles
-    reference_column            references: each a text with one sentence per line, or a list of texts
+    reference_column            references: a text with one sentence per line, or a list of texts; columns that differ
+                                in a number (summary1, summary2) are several references, whichever is named
+    reference_lists             what a list of texts is: alternatives, or the sentences of one text; none: alternatives
+                                in a column whose name ends in references or summaries, an error in another
     tokenizer                   whitespace for tokenised text, spacy for raw text
     lowercase                   lower-case the tokens
     max_source, max_target      tokens kept of the article and of the first reference; a cut reference has no end token
@@ -45,6 +49,7 @@ class DataConfig:
     id_column: str | None = None
     source_column: str = "article"
     reference_column: str = "highlights"
+    reference_lists: Lists | None = None
     tokenizer: Literal["whitespace", "spacy"] = "whitespace"
     lowercase: bool = False
     max_source: int = Field(default=400, ge=1)

@@ -6,18 +6,22 @@ import csv
 import gzip
 import io
 import json
+import logging
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, cast
 
+from rewards.references import Lists
 from rlsum.errors import RecordError, UserError
 from rlsum.files import check_no_pipe
 
+log = logging.getLogger(__name__)
 BOM = b"\xef\xbb\xbf"
 NOT_UTF8 = "not UTF-8"
 DAMAGED = (OSError, EOFError, zlib.error)  # what a missing file and damaged gzip raise
@@ -49,6 +53,52 @@ class Read:
     name: str
     fields: dict[str, Any]
     problem: str = ""
+
+
+@dataclass
+class Understood:
+    """What a command understood of a file's rows, for one line: columns, references a row, rows left out."""
+
+    path: str
+    lists: Lists | None = None
+    rows: int = 0
+    columns: dict[str, dict[str, None]] = field(default_factory=dict)  # role -> names
+    counts: set[int] = field(default_factory=set)  # references a row
+    left_out: str = ""
+
+    def add(self, count: int, **columns: Iterable[str]) -> None:
+        """A row with ``count`` references, and the columns of each role."""
+        self.rows += 1
+        self.counts.add(count)
+        for role, names in columns.items():
+            self.columns.setdefault(role, {}).update(dict.fromkeys(names))
+
+    def __str__(self) -> str:
+        roles = [(role, ", ".join(map(repr, names))) for role, names in self.columns.items() if names]
+        parts = [f"{role} {names}{self._counted() if role == 'references' else ''}" for role, names in roles]
+        return "; ".join([f"{self.path}: {self.rows:,} rows", *parts, *([self.left_out] if self.left_out else [])])
+
+    def _counted(self) -> str:
+        fewest, most = min(self.counts, default=0), max(self.counts, default=0)
+        several = most > len(self.columns["references"])
+        lists = f", lists are {self.lists or 'alternatives'}" if several or self.lists else ""
+        return f" ({fewest if fewest == most else f'{fewest} to {most}'} a row{lists})"
+
+    def say(self) -> None:
+        """Log it, once a process: a comparison reads the same articles for every kind of training."""
+        _say(str(self), logging.WARNING if self.left_out else logging.INFO)
+
+
+@cache
+def _say(line: str, level: int) -> None:
+    log.log(level, "%s", line)
+
+
+def identity(value: object) -> str | None:
+    """An id as text: a text, or a whole number, which tables may write as 1.0; None for anything else."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else None
 
 
 def read_file(path: Path) -> Iterator[Read]:

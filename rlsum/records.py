@@ -9,11 +9,12 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from rewards.references import Lists, NotText, one_text, reference_columns, references
 from rewards.scoring import Inputs, ReadsColumns, columns_read
 from rlsum.errors import RecordError
 from rlsum.files import write_lines
 from rlsum.parsing import parse
-from rlsum.readers import Read, records
+from rlsum.readers import Read, Understood, identity, records
 
 OUTPUT_FIELDS = ("id", "source", "references", "candidate", "system")
 RECORD_FIELDS = (*OUTPUT_FIELDS, "reference", "scores", "undefined")  # any other field is a column for rewards
@@ -62,9 +63,49 @@ class ColumnCheck:
             raise RecordError(f"{where}: some records have the field {name!r} and others do not; add it to all or none")
 
 
+def reference_fields(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """The fields of a record that hold references: ``references``, or ``reference`` and those numbered like it."""
+    named = reference_columns("references" if "references" in row else "reference", tuple(row))
+    return tuple(name for name in named if name in row)
+
+
+class RecordTexts:
+    """Reads the texts of records, row by row, and then says in one line what it understood of them.
+
+    ``lists``: what a list of texts in a field of references is, where its name does not say so. ``needed``: fields.
+    """
+
+    def __init__(
+        self, path: str | Path, lists: Lists | None = None, needed: Sequence[str] = ("candidate", "references")
+    ) -> None:
+        self.lists, self.needed = lists, needed
+        self.understood = Understood(str(path), lists)
+
+    def __call__(self, where: str, row: Mapping[str, Any]) -> dict[str, Any]:
+        """The row with ``candidate`` and ``source`` as texts, and ``references`` as a list of texts, no empty ones.
+
+        Raises RecordError for fields that the row lacks, and for what is no text.
+        """
+        check_fields(where, row, self.needed)
+        fields = reference_fields(row)
+        try:
+            texts: dict[str, Any] = {"references": references(row, fields[0], self.lists) if fields else []}
+        except NotText as error:
+            raise RecordError(f"{where}: {error}") from error
+        for name in ("candidate", "source"):
+            try:
+                if name in row:
+                    texts[name] = "" if name == "source" and row[name] is None else one_text(row[name])
+            except NotText as error:
+                raise RecordError(f"{where}: {name} must be text, not {str(row[name])[:40]}") from error
+        articles = ["source"] if row.get("source") else []
+        self.understood.add(len(texts["references"]), candidates=["candidate"], references=fields, articles=articles)
+        return {name: value for name, value in row.items() if name not in fields} | texts
+
+
 def check_fields(where: str, row: Mapping[str, Any], needed: Sequence[str] = ("candidate", "references")) -> None:
     """Raise RecordError naming the fields that a record needs and lacks; ``reference`` is as good as ``references``."""
-    missing = [name for name in needed if name not in row and not (name == "references" and "reference" in row)]
+    missing = [name for name in needed if name not in row and not (name == "references" and reference_fields(row))]
     if missing:
         raise RecordError(
             f"{where}: missing {', '.join(missing)}; a record needs {' and '.join(needed)}, and may have id, source, "
@@ -133,33 +174,30 @@ def finite(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def read_outputs(path: str | Path, *, references: bool = True) -> list[Output]:
+def read_outputs(path: str | Path, *, references: bool = True, lists: Lists | None = None) -> list[Output]:
     """Read an outputs file: JSONL, CSV or TSV, gzip or not, or parquet.
 
     A row needs a candidate and, unless ``references`` is false, references or one reference. Without an id it has the
     number of its row, so that files of one order line up; without a system the name of the file; without a source none.
+    ``lists``: what a list of texts in a column of references is, where its name does not say so.
 
     Raises RecordError for the first bad line: an evaluation that silently drops outputs compares different items.
     """
     name = Path(path).name.split(".")[0]
     needed = ("candidate", "references") if references else ("candidate",)
-    outputs = [_output(read, number, name, needed) for number, read in enumerate(records(Path(path)), 1)]
+    texts = RecordTexts(path, lists, needed)
+    outputs = [_output(read, number, name, texts) for number, read in enumerate(records(Path(path)), 1)]
     if not outputs:
         raise RecordError(f"{path}: no records; expected rows with {', '.join(OUTPUT_FIELDS)}")
+    texts.understood.say()
     return outputs
 
 
-def _output(read: Read, number: int, name: str, needed: Sequence[str]) -> Output:
+def _output(read: Read, number: int, name: str, texts: RecordTexts) -> Output:
     if read.problem:
         raise RecordError(f"{read.where}: {read.problem}; expected one JSON object a line, or a table with a header")
-    row = {"id": number, "source": "", "system": name, **read.fields}
-    if "references" not in row and "reference" in row:
-        row["references"] = [row["reference"]]
-    if isinstance(row.get("references"), str):  # a table has one text in a field
-        row["references"] = [row["references"]]
-    check_fields(read.where, row, needed)
-    row.setdefault("references", [])
+    row = texts(read.where, {"id": number, "source": "", "system": name, **read.fields})
     given = {field: row[field] for field in OUTPUT_FIELDS} | {"scores": row.get("scores") or {}}
-    if isinstance(row["id"], int):
-        given["id"] = str(row["id"])
+    if (named := identity(row["id"])) is not None:
+        given["id"] = named
     return replace(parse(Output, given, read.where, RecordError), columns=other_fields(row))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 
@@ -14,6 +15,10 @@ def main() -> None:
         os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
     _notice_foreign_packages()
     from rlsum.cli.app import USER_ERRORS, app
+
+    notices = logging.getLogger("rlsum.readers")  # what a command understood of a file, in one line
+    notices.setLevel(logging.INFO)
+    notices.handlers[:] = [logging.StreamHandler(sys.stderr)]
 
     try:
         app()  # ends the process

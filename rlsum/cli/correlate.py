@@ -27,6 +27,7 @@ from rlsum.cli.options import (
     listed,
     report,
 )
+from rlsum.cli.reading import ReferenceLists
 from rlsum.errors import UserError
 from rlsum.files import check_folder
 
@@ -76,6 +77,7 @@ def correlate(
     source: SourceColumn = None,
     group: GroupColumn = None,
     judge_column: JudgeColumn = None,
+    reference_lists: ReferenceLists = None,
 ) -> None:
     """Correlate metrics with human judgments: values with intervals, and tests between metrics.
 
@@ -100,7 +102,7 @@ def correlate(
     in_place = any(texts) and "." in score
     scores = score_columns([score]) if "=" in score or in_place else {}
     score = next(iter(scores), score)
-    layout = JudgmentColumns(*texts, scores, judge_column)
+    layout = JudgmentColumns(*texts, scores, judge_column, reference_lists)
     statistics: Any = chosen("--statistic", statistic, ("spearman", "pearson", "kendall", "acc-t", "spa"))
     units: Any = chosen("--length", length, ("letters", "words", "whitespace", "characters")) if length else []
     if average is not None and not by_group:

@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from rlsum.cli.judgments import judgments
+from rlsum.cli.reading import ReferenceLists
 from rlsum.files import check_free
 from rlsum.pages.table import Table, text_table
 from rlsum.pages.terminal import show
@@ -35,6 +36,7 @@ def inspect(
     id_column: Annotated[str | None, typer.Option(help="Default: id if there is one, else file and line.")] = None,
     source_column: Annotated[str, typer.Option(help="Column of the articles.")] = "article",
     reference_column: Annotated[str, typer.Option(help="Column of the summaries.")] = "highlights",
+    reference_lists: ReferenceLists = None,
     tokenizer: Annotated[Literal["whitespace", "spacy"], typer.Option(help="spacy for raw text.")] = "whitespace",
     lowercase: Annotated[bool, typer.Option("--lowercase", help="Lower-case the tokens.")] = False,
     max_source: Annotated[int, typer.Option(help="Tokens of an article that a model reads.")] = 400,
@@ -61,6 +63,7 @@ def inspect(
         id_column=id_column,
         source_column=source_column,
         reference_column=reference_column,
+        reference_lists=reference_lists,
         tokenizer=tokenizer,
         lowercase=lowercase,
         max_source=max_source,
@@ -87,6 +90,7 @@ def outputs(
     articles: Annotated[Path | None, typer.Option(help="File of articles, joined by id.")] = None,
     article_column: Annotated[str, typer.Option(help="Column of the articles in --articles.")] = "article",
     id_column: Annotated[str, typer.Option(help="Column of the ids, in both files; else rows are numbered.")] = "id",
+    reference_lists: ReferenceLists = None,
     system: Annotated[str | None, typer.Option(help="Name of the system. Default: the name of its column.")] = None,
     overwrite: Annotated[bool, typer.Option(help="Replace an existing records file.")] = False,
 ) -> None:
@@ -103,7 +107,7 @@ def outputs(
     check_free("-o", out, overwrite)
     by_id = read_articles(articles, article_column, id_column) if articles is not None else None
     columns = OutputColumns(candidate, reference or None, source, id_column)
-    count = write_outputs(out, convert(path, columns, system or candidate, by_id))
+    count = write_outputs(out, convert(path, columns, system or candidate, by_id, reference_lists))
     typer.echo(f"{out}: {count} records of {system or candidate}")
     if source is None and articles is None:
         typer.echo(

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from rlsum.cli.options import STANDARD, LongSignatures, Metrics, OutFolder, Overwrite, bars, report
+from rlsum.cli.reading import ReferenceLists
 from rlsum.files import check_folder
 
 
@@ -18,6 +19,7 @@ def evaluate(
         list[Path] | None,
         typer.Option(metavar="R.txt", help="References, a text a line; OUT are then such files, too. Repeatable."),
     ] = None,
+    reference_lists: ReferenceLists = None,
     baseline: Annotated[
         str | None, typer.Option(metavar="SYSTEM", help="System to compare the others with (default: the first).")
     ] = None,
@@ -57,6 +59,7 @@ def evaluate(
             files,
             [*map(str, references or ())],
             metrics=metrics,
+            reference_lists=reference_lists,
             baseline=baseline,
             resamples=resamples,
             seed=seed,

@@ -9,6 +9,7 @@ import typer
 
 from rlsum import api
 from rlsum.cli.options import arguments, bars
+from rlsum.cli.reading import ReferenceLists
 
 
 def generate(
@@ -66,6 +67,7 @@ def generate(
     reference_column: Annotated[
         str | None, typer.Option(help="Column of the summaries. Default: the run's, if INPUT has it.")
     ] = None,
+    reference_lists: ReferenceLists = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Read only the first articles.")] = None,
     system: Annotated[str | None, typer.Option(help="Name of the system in the records. Default: the run's.")] = None,
     batch_size: Annotated[int, typer.Option(min=1, help="Articles decoded together.")] = 16,

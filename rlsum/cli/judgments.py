@@ -22,6 +22,7 @@ from rlsum.cli.options import (
     SystemColumn,
     listed,
 )
+from rlsum.cli.reading import ReferenceLists
 from rlsum.files import check_free
 from rlsum.pages.blocks import Bullets
 from rlsum.pages.table import Table, text_table
@@ -53,6 +54,7 @@ def judgments(
         ),
     ] = None,
     judge_column: JudgeColumn = None,
+    reference_lists: ReferenceLists = None,
     lower_is_better: LowerIsBetter = "",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
@@ -83,7 +85,7 @@ def judgments(
     if out is not None:
         check_free("-o", out, overwrite)
     texts = (id_column, system_column, candidate, reference, source, group)
-    layout = JudgmentColumns(*texts, score_columns(score or ()), judge_column)
+    layout = JudgmentColumns(*texts, score_columns(score or ()), judge_column, reference_lists)
     named = data if path is None else f"{data}:{path}"
     loaded = load(named, layout=layout, lower_is_better=listed(lower_is_better))
     overview = describe(loaded)

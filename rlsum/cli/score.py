@@ -11,10 +11,12 @@ from rich.console import Console
 
 from rlsum import api
 from rlsum.cli.options import STANDARD, LongSignatures, Metrics, bars
+from rlsum.cli.reading import ReferenceLists
 from rlsum.errors import UserError
 from rlsum.pages.terminal import show
 
 if TYPE_CHECKING:
+    from rewards.references import Lists
     from rlsum.scoring.pairs import Pairs
 
 
@@ -36,6 +38,7 @@ def score(
         list[Path] | None,
         typer.Option(metavar="R.txt [R2.txt]", help="References, line i for candidate i; several files, or repeated."),
     ] = None,
+    reference_lists: ReferenceLists = None,
     workers: Annotated[int, typer.Option(min=1, help="Processes that score.")] = 1,
     resamples: Annotated[int, typer.Option(min=1, help="Resamples of each interval.")] = 1_000,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same intervals.")] = 0,
@@ -68,7 +71,7 @@ def score(
 
     rlsum score scored.jsonl -o scored.jsonl --overwrite --metrics meteor
     """
-    pairs = _pairs(files or [], records, candidates, references or [])
+    pairs = _pairs(files or [], records, candidates, references or [], reference_lists)
     with bars() as advance:
         scored = api.score(
             pairs,
@@ -86,7 +89,9 @@ def score(
         typer.echo(f"{out}: {scored.rows:,} records scored")
 
 
-def _pairs(files: list[Path], records: Path | None, candidates: Path | None, references: list[Path]) -> Pairs:
+def _pairs(
+    files: list[Path], records: Path | None, candidates: Path | None, references: list[Path], lists: Lists | None
+) -> Pairs:
     from rlsum.scoring.pairs import Records, Texts
 
     if candidates is not None or references:
@@ -99,4 +104,4 @@ def _pairs(files: list[Path], records: Path | None, candidates: Path | None, ref
     if len(given) != 1:
         problem = "several files of records; give one" if given else "nothing to score; give a file of records"
         raise UserError(f"{problem} (--input PAIRS.jsonl), or --candidates C.txt --references R.txt")
-    return Records(given[0])
+    return Records(given[0], lists)

@@ -225,7 +225,7 @@ def costs(folder: Folder, cells: Sequence[Cell]) -> dict[str, Cost]:
 
 def time_training(values: dict[str, Any], start: Cell | None) -> tuple[float, float]:
     """Seconds of an update and of a validation, measured with a model of the start's size."""
-    log = logging.getLogger("rlsum.data")
+    log = logging.getLogger("rlsum.readers")
     init = checkpoint.find_or_none(str(start.model)) if start is not None else None
     with tempfile.TemporaryDirectory() as folder, ExitStack() as after:
         after.callback(log.setLevel, log.level)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rlsum.readers import CorpusError, Read, encoding_problem
+from rewards.references import Lists, NotText, Undecided, one_text, reference_columns, references
+from rlsum.readers import CorpusError, Read, encoding_problem, identity
 
 RECORD_COLUMNS = ("source", "references")  # of the project's own JSONL records
 
@@ -21,6 +22,7 @@ class Columns:
     optional          whether the corpus or a row may lack references
     further           columns that rewards read, besides references
     further_optional  whether a row may lack them
+    lists             what a list of texts in the column of references is, where its name does not say so
     """
 
     id: str | None
@@ -29,16 +31,25 @@ class Columns:
     optional: bool = False
     further: tuple[str, ...] = ()
     further_optional: bool = False
+    lists: Lists | None = None
+    found: tuple[str, ...] = ()  # columns of references in the file, once chosen
+
+    def missing(self, fields: Collection[str], needed: bool = False) -> list[str]:
+        """The named columns that a row with ``fields`` lacks; ``needed``: only those that it must have."""
+        reference = None if needed and self.optional else self.reference
+        present = {*fields, *([reference] if reference and self.alternatives(fields) else [])}
+        return [name for name in (self.id, self.source, reference) if name is not None and name not in present]
+
+    def alternatives(self, fields: Collection[str]) -> tuple[str, ...]:
+        """The columns of references among ``fields``."""
+        others = self.others
+        named = reference_columns(self.reference or "", tuple(name for name in fields if name not in others))
+        return tuple(name for name in named if name in fields)
 
     @property
-    def named(self) -> list[str]:
-        """All columns that have a name."""
-        return [name for name in (self.id, self.source, self.reference) if name is not None]
-
-    @property
-    def needed(self) -> list[str]:
-        """The columns that a row must have."""
-        return [name for name in self.named if not (self.optional and name == self.reference)]
+    def others(self) -> tuple[str, ...]:
+        """The columns that hold no references."""
+        return (self.source, *([self.id] if self.id else []), *self.further)
 
 
 CNN_DAILYMAIL = Columns(None, "article", "highlights")
@@ -55,12 +66,12 @@ def choose_columns(asked: Columns, reads: Iterable[Read], path: str) -> Columns:
     for read in reads:
         first = first or read
         for columns in options:
-            if all(name in read.fields for name in columns.named):
-                return columns
+            if not columns.missing(read.fields):
+                return replace(columns, found=columns.alternatives(read.fields))
         found.update(dict.fromkeys(read.fields))
     for columns in options:
-        if all(name in found for name in columns.needed):
-            return columns
+        if not columns.missing(found, needed=True):
+            return replace(columns, found=columns.alternatives(found))
     if first is None:
         raise CorpusError(f"path={path!r}: no rows; give a file with articles")
     if not found:
@@ -68,7 +79,7 @@ def choose_columns(asked: Columns, reads: Iterable[Read], path: str) -> Columns:
             f"path={path!r}: no row can be read ({first.where}: {first.problem}); JSONL needs an object per line, "
             "CSV a header and a row per article"
         )
-    missing = [name for name in asked.needed if name not in found] or asked.needed
+    missing = asked.missing(found, needed=True) or asked.missing((), needed=True)
     raise CorpusError(
         f"path={path!r}: no row has {' and '.join(missing)}; found: {', '.join(found)}. "
         "Name the columns with source_column, reference_column and id_column"
@@ -78,55 +89,61 @@ def choose_columns(asked: Columns, reads: Iterable[Read], path: str) -> Columns:
 def clean(read: Read, columns: Columns) -> dict[str, Any]:
     """A corpus row: id, source, references, problem ("": none) and where. With a problem, the texts are empty.
 
-    With further columns also ``columns``, their values as a JSON object.
+    With further columns also ``columns``, their values as a JSON object. Raises CorpusError for a list of which nothing
+    says what it is.
     """
-    problem = read.problem or _problem(read.fields, columns)
-    row: dict[str, Any] = {"id": "", "source": "", "references": [], "problem": problem, "where": read.where}
-    if not problem:
-        identity = read.fields.get(columns.id or "id")
-        row["id"] = read.name if identity is None else str(identity)
-        row["source"] = read.fields[columns.source]
-        row["references"] = _references(read.fields, columns)
+    row: dict[str, Any] = {"id": "", "source": "", "references": [], "problem": read.problem, "where": read.where}
     if columns.further:
-        values = {name: read.fields[name] for name in columns.further if name in read.fields}
-        row["columns"] = "" if problem else json.dumps(values)
+        row["columns"] = ""
+    if not read.problem:
+        try:
+            row |= _row(read, columns)
+        except Undecided as error:
+            raise CorpusError(f"{read.where}: {error}") from error
+        except NotText as error:
+            row["problem"] = str(error)
     return row
 
 
-def _references(fields: dict[str, Any], columns: Columns) -> list[Any]:
-    """The references; none if the corpus has none, or if they are optional and all of the row's are empty."""
-    value = fields.get(columns.reference) if columns.reference else None
-    texts = value if isinstance(value, list) else [value]
-    empty = all(text is None or (isinstance(text, str) and not text.strip()) for text in texts)
-    return [] if columns.reference is None or (columns.optional and empty) else texts
+def _row(read: Read, columns: Columns) -> dict[str, Any]:
+    """What a row holds. Raises NotText."""
+    fields = read.fields
+    if missing := columns.missing([name for name, value in fields.items() if value is not None], needed=True):
+        raise NotText(f"{missing[0]}: missing")
+    given = fields.get(columns.id or "id")
+    named = read.name if given is None else identity(given)
+    if named is None and columns.id:
+        raise NotText(f"{columns.id}: neither text nor a whole number")
+    named = str(given) if named is None else named
+    if problem := encoding_problem(named):
+        raise NotText(f"{columns.id or 'id'}: {problem}")
+    row: dict[str, Any] = {"id": named, "source": _text(fields, columns.source), "references": []}
+    if columns.reference is not None:
+        row["references"] = references(fields, columns.reference, columns.lists, columns.others)
+        problems = [*map(encoding_problem, row["references"]), "" if row["references"] or columns.optional else "empty"]
+        if any(problems):
+            raise NotText(f"{columns.reference}: {next(filter(None, problems))}")
+    if columns.further:
+        row["columns"] = _further(fields, columns)
+    return row
 
 
-def _problem(fields: dict[str, Any], columns: Columns) -> str:
-    for name in columns.needed:
-        if fields.get(name) is None:
-            return f"{name}: missing"
-    if columns.id and not isinstance(fields[columns.id], str | int):
-        return f"{columns.id}: neither text nor a number"
-    if problem := encoding_problem(fields.get(columns.id or "id")):
-        return f"{columns.id or 'id'}: {problem}"
-    if problem := _text_problem(fields[columns.source]):
-        return f"{columns.source}: {problem}"
-    texts = _references(fields, columns)
-    if columns.reference and (texts or not columns.optional):
-        for problem in [_text_problem(text) for text in texts] or ["empty"]:
-            if problem:
-                return f"{columns.reference}: {problem}"
+def _text(fields: Mapping[str, Any], name: str) -> str:
+    try:
+        text = one_text(fields[name])
+    except NotText as error:
+        raise NotText(f"{name}: {error}") from error
+    if problem := encoding_problem(text) or ("" if text.strip() else "empty"):
+        raise NotText(f"{name}: {problem}")
+    return text
+
+
+def _further(fields: Mapping[str, Any], columns: Columns) -> str:
     for name in columns.further:
         if name not in fields and not columns.further_optional:
-            return f"{name}: missing"
+            raise NotText(f"{name}: missing")
         try:
             json.dumps(fields.get(name))
         except (TypeError, ValueError):
-            return f"{name}: a {type(fields[name]).__name__}, which JSON does not have"
-    return ""
-
-
-def _text_problem(value: Any) -> str:
-    if not isinstance(value, str):
-        return "not text"
-    return encoding_problem(value) or ("" if value.strip() else "empty")
+            raise NotText(f"{name}: a {type(fields[name]).__name__}, which JSON does not have") from None
+    return json.dumps({name: fields[name] for name in columns.further if name in fields})

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -14,14 +12,14 @@ from typing import Any, Literal, TypeVar
 import datasets
 import numpy as np
 
+from rewards.references import Lists
 from rlsum.data.columns import Columns
 from rlsum.data.sources import CACHE_VERSION, clean_rows
-from rlsum.readers import CorpusError
+from rlsum.readers import CorpusError, Understood
 
 T = TypeVar("T")
 Tokenizer = Literal["whitespace", "spacy"]
 TOKENISED = ("source", "references", "src_tokens", "tgt_tokens", "tgt_whole")
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -69,6 +67,7 @@ def load_corpus(
     num_proc: int = 1,
     columns: Sequence[str] = (),
     columns_optional: bool = False,
+    reference_lists: Lists | None = None,
 ) -> Corpus:
     """Load and tokenise one split; broken and empty rows are skipped, counted and logged.
 
@@ -80,8 +79,11 @@ def load_corpus(
         split: train, valid or test, or a synonym. Ignored for a single file and a flat folder of ``.story`` files.
         id_column: by default ``id`` if there is one, else file name and line.
         source_column, reference_column: the defaults are CNN/DailyMail's; if both are missing, those of our records
-            (``source``, ``references``). A reference is a text with a sentence a line, or a list of texts: several
-            references. ``reference_column=None`` loads articles only.
+            (``source``, ``references``). A text has a sentence a line; an article may be a list of sentences. Columns
+            that differ in a number (``summary1``, ``summary2``) are several references, whichever is named; empty ones
+            are left out. ``reference_column=None`` loads articles only.
+        reference_lists: what a list of texts in a column of references is, ``alternatives`` or the ``sentences`` of one
+            text; needed unless the column's name ends in ``references`` or ``summaries``: alternatives.
         references_optional: keep articles without a reference; their ``references`` are empty.
         tokenizer: ``whitespace`` for tokenised text, ``spacy`` for raw text (``rewards.text.chunks``).
         max_source, max_target: tokens kept of the article and of the first reference.
@@ -100,8 +102,8 @@ def load_corpus(
             raise CorpusError(f"{name}={value}: must be at least 1")
 
     further = tuple(columns), columns_optional
-    named = Columns(id_column, source_column, reference_column, references_optional, *further)
-    found = clean_rows(str(path), split, named, num_proc)
+    named = Columns(id_column, source_column, reference_column, references_optional, *further, reference_lists)
+    found, chosen = clean_rows(str(path), split, named, num_proc)
     skipped, examples, kept = _sift(found)
     if not kept:
         reasons = ", ".join(f"{count} x {reason} (first: {examples[reason]})" for reason, count in skipped.items())
@@ -118,15 +120,10 @@ def load_corpus(
         desc="tokenising",
     )
     corpus = Corpus(rows, skipped, examples, duplicate_ids=len(ids) - len(set(ids)))
-    if report := corpus.report():
-        _warn(f"{path} ({split}): {report}")
+    columns_used = {"articles": dict.fromkeys([chosen.source]), "references": dict.fromkeys(chosen.found)}
+    references = {len(texts) for texts in found.select(kept)["references"]}
+    Understood(f"{path} ({split})", reference_lists, len(kept), columns_used, references, corpus.report()).say()
     return corpus
-
-
-@cache
-def _warn(line: str) -> None:
-    """Log a line once a process: a comparison reads the same articles for every kind of training."""
-    log.warning("%s", line)
 
 
 def _sift(found: datasets.Dataset) -> tuple[dict[str, int], dict[str, str], list[int]]:

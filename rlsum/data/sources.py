@@ -22,7 +22,7 @@ JSON_LINES = (".jsonl", ".jsonl.gz")
 LINE_FORMATS = (*JSON_LINES, ".csv", ".csv.gz")
 SPLIT_NAMES = (("train", "training"), ("valid", "validation", "val", "dev"), ("test",))
 # Part of every cache key: raise it when reading, cleaning or tokenising changes its results.
-CACHE_VERSION = 2
+CACHE_VERSION = 3
 CLEAN_FEATURES = datasets.Features(
     {
         "id": datasets.Value("string"),
@@ -34,8 +34,11 @@ CLEAN_FEATURES = datasets.Features(
 )
 
 
-def clean_rows(path: str, split: str, asked: Columns, num_proc: int) -> datasets.Dataset:
-    """All rows of the split with CLEAN_FEATURES and further columns as JSON, broken ones too; cached."""
+Cleaned = tuple[datasets.Dataset, Columns]
+
+
+def clean_rows(path: str, split: str, asked: Columns, num_proc: int) -> Cleaned:
+    """All rows of the split with CLEAN_FEATURES and further columns as JSON, broken ones too, cached; the columns."""
     local = Path(path).expanduser()
     if path.startswith(HUB) or not (local.exists() or _has_configurations(local.parent)):
         return _clean_dataset(_from_hub(path, split), asked, path)
@@ -115,10 +118,10 @@ def _synonyms(split: str) -> tuple[str, ...]:
     return next((names for names in SPLIT_NAMES if split in names), (split,))
 
 
-def _clean_files(files: list[Path], asked: Columns, path: str, num_proc: int) -> datasets.Dataset:
+def _clean_files(files: list[Path], asked: Columns, path: str, num_proc: int) -> Cleaned:
     columns = choose_columns(asked, (read for file in files for read in read_file(file)), path)
     try:
-        return datasets.Dataset.from_generator(
+        rows = datasets.Dataset.from_generator(
             _generate,
             features=_features(columns),
             gen_kwargs={"files": _states(files), "columns": columns, "version": CACHE_VERSION},
@@ -128,6 +131,7 @@ def _clean_files(files: list[Path], asked: Columns, path: str, num_proc: int) ->
         if isinstance(error.__cause__, UserError):
             raise error.__cause__ from None
         raise
+    return rows, columns
 
 
 def _states(files: Iterable[Path]) -> list[tuple[str, int, int, int]]:
@@ -213,11 +217,11 @@ def _pick(found: Mapping[str, T], split: str, path: str) -> T:
     raise CorpusError(f"path={path!r}: no split {split!r}; there are {', '.join(map(str, found))}")
 
 
-def _clean_dataset(found: datasets.Dataset, asked: Columns, path: str) -> datasets.Dataset:
+def _clean_dataset(found: datasets.Dataset, asked: Columns, path: str) -> Cleaned:
     columns = choose_columns(asked, [Read(path, "", dict.fromkeys(found.column_names))], path)
     states = _states(Path(file["filename"]) for file in found.cache_files)
     key = Hasher.hash((found._fingerprint, states, columns, path, CACHE_VERSION))
-    return found.map(
+    rows = found.map(
         _clean_row,
         with_indices=True,
         fn_kwargs={"columns": columns, "path": path},
@@ -227,6 +231,7 @@ def _clean_dataset(found: datasets.Dataset, asked: Columns, path: str) -> datase
         new_fingerprint=key,
         desc="reading",
     )
+    return rows, columns
 
 
 def _clean_row(row: dict[str, Any], index: int, columns: Columns, path: str) -> dict[str, Any]:

@@ -119,7 +119,9 @@ def articles(corpus: str, config: Config, how: Generating, choice: SampleChoice 
     from rlsum.generation.outputs import check_ids
     from rlsum.training import build
 
-    reading = build.reading(config.data) | how.given("id_column", "source_column", "reference_column")
+    reading = build.reading(config.data) | how.given(
+        "id_column", "source_column", "reference_column", "reference_lists"
+    )
     if choice is not None:
         reading["columns"] = [*dict.fromkeys([*reading["columns"], *chain(*columns_read([choice.reward]))])]
     rows = load_corpus(

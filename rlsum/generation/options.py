@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from rewards.references import Lists
 from rlsum.errors import UserError
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class Generating:
     id_column: str | None = None
     source_column: str | None = None
     reference_column: str | None = None
+    reference_lists: Lists | None = None
     limit: int | None = None
     system: str | None = None
     batch_size: int = 16

@@ -7,6 +7,7 @@ import re
 from fnmatch import fnmatchcase
 from typing import Any
 
+from rewards.references import NotText, one_text
 from rlsum.errors import RecordError
 from rlsum.judgments.tables import MISSING
 from rlsum.readers import NotJson, json_value
@@ -42,8 +43,11 @@ def at(value: Any, path: str) -> Any:
 
 
 def lines(value: Any) -> Any:
-    """A text; a list of texts (its sentences) as lines."""
-    return "\n".join(value) if isinstance(value, list) and all(isinstance(text, str) for text in value) else value
+    """A text; a list of sentences as its lines; what is neither stays for the check of the record."""
+    try:
+        return one_text(value)
+    except NotText:
+        return value
 
 
 def name_of(value: Any) -> Any:

@@ -9,12 +9,14 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from rewards.options import nearest
+from rewards.references import Lists, NotText, reference_columns, references
 from rlsum.errors import RecordError
 from rlsum.judgments.aggregation import Rating, judged_by
 from rlsum.judgments.cells import at, has_comma, is_number, lines, missing, name_of, names_of, numbers, unnamed
 from rlsum.judgments.collection import mean
 from rlsum.judgments.records import FIELDS, KNOWN, Judgment, parse
-from rlsum.readers import Read
+from rlsum.readers import Read, Understood
+from rlsum.records import reference_fields
 
 PERSON = "judge|rater|annotator|worker|evaluator|expert|assessor|reviewer|coder"
 ONE_PERSON = re.compile(rf"({PERSON})[_ .-]?(id|name)?", re.IGNORECASE)  # a column that says who judged
@@ -36,6 +38,7 @@ class JudgmentColumns:
     reference  None: ``references`` or ``reference``; "": none
     scores     name -> its column, or the columns of several judges; none: all columns of numbers
     judge      who gave the scores of a row, or the members of their list; None: a column like ``WorkerId``, if any
+    lists      what a list of texts in a column of references is, where its name does not say so
     """
 
     id: str | None = None
@@ -46,6 +49,7 @@ class JudgmentColumns:
     group: str | None = None
     scores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     judge: str | None = None
+    lists: Lists | None = None
 
     def __bool__(self) -> bool:
         """Whether any column is named."""
@@ -84,7 +88,14 @@ def read_rows(
         row |= _texts(read, found, inputs, name) | _ratings(read, found, row)
         extra = {column: read.fields[column] for column in further if column in read.fields}
         rows.append((read.where, parse(Read(read.where, "", {**row, **extra}), further)))
-    return rows, _notes(found, given, names, further)
+    alternatives = [] if not found.reference else reference_columns(found.reference, tuple(names))
+    understood = Understood(name, found.lists)
+    for _, judgment in rows:
+        articles = [found.source] if found.source else []
+        texts = {"candidates": [found.candidate or ""], "references": alternatives, "articles": articles}
+        understood.add(len(judgment.references), **texts)
+    understood.say()
+    return rows, _notes(found, given, [name for name in names if name not in alternatives], further)
 
 
 def _chosen(
@@ -102,7 +113,7 @@ def _chosen(
     for own in ("id", "system", "candidate", "source", "group"):
         values[own] = values[own] or (own if own in names else None)
     if values["reference"] is None:
-        values["reference"] = next((own for own in ("references", "reference") if own in names), None)
+        values["reference"] = next(iter(reference_fields(dict.fromkeys(names))), None)
     if values["candidate"] is None:
         raise RecordError(
             f"{name}: no column 'candidate' among {', '.join(names) or 'no columns'}; a table, not records: name its "
@@ -127,7 +138,7 @@ def _named(columns: JudgmentColumns) -> Iterator[tuple[str, str]]:
         value = getattr(columns, each.name)
         if each.name == "scores":
             yield from (("--score", path) for paths in value.values() for path in paths)
-        elif value:
+        elif value and each.name != "lists":
             yield f"--{each.name}" + ("-column" if each.name in ("id", "system", "judge") else ""), value
 
 
@@ -157,9 +168,14 @@ def _numeric(reads: Sequence[Read], names: Sequence[str]) -> dict[str, tuple[str
 
 def _texts(read: Read, columns: JudgmentColumns, inputs: dict[Any, str], name: str) -> dict[str, Any]:
     """The texts and names of a row. ``inputs`` numbers the inputs of rows without an id."""
-    row: dict[str, Any] = {"candidate": lines(at(read.fields, columns.candidate or ""))}
-    value = at(read.fields, columns.reference) if columns.reference else None
-    row["references"] = [value] if isinstance(value, str) else [text for text in value or () if text is not None]
+    row: dict[str, Any] = {"candidate": lines(at(read.fields, columns.candidate or "")), "references": []}
+    if columns.reference:
+        named = reference_columns(columns.reference, tuple(read.fields))
+        cells = {path: at(read.fields, path) for path in named}
+        try:
+            row["references"] = references(cells, columns.reference, columns.lists)
+        except NotText as error:
+            raise RecordError(f"{read.where}: {error}") from error
     if columns.source and (source := at(read.fields, columns.source)) is not None:
         row["source"] = lines(source)
     if columns.group and (group := at(read.fields, columns.group)) is not None:
@@ -209,7 +225,7 @@ def _by_judge(pairs: Iterable[Rating], judges: Sequence[str]) -> list[float | No
 
 def _notes(columns: JudgmentColumns, given: Sequence[str], names: Sequence[str], further: Sequence[str]) -> list[str]:
     """What was read as what, and what was not read."""
-    read = [each.name for each in fields(columns) if each.name not in ("scores", "judge")]
+    read = [each.name for each in fields(columns) if each.name not in ("scores", "judge", "lists")]
     places = {own: getattr(columns, own) for own in read}
     told = [own if path == own else f"{own} {path}" for own, path in places.items() if path]
     scores = [name if paths == (name,) else f"{name} {' '.join(paths)}" for name, paths in columns.scores.items()]

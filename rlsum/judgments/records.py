@@ -19,7 +19,8 @@ from pydantic import FiniteFloat
 from rlsum import parsing
 from rlsum.errors import RecordError
 from rlsum.files import write_lines
-from rlsum.readers import Read
+from rlsum.readers import Read, identity
+from rlsum.records import RecordTexts, reference_fields
 
 NEEDED = ("id", "system", "candidate", "references")
 OPTIONAL = ("source", "group", "scores", "raw_scores", "judges")
@@ -66,17 +67,17 @@ def write_jsonl(path: str | Path, judgments: Iterable[Judgment]) -> int:
     return write_lines(path, (judgment.to_json() for judgment in judgments))
 
 
-def parse(row: Read, columns: Collection[str] = ()) -> Judgment:
+def parse(row: Read, columns: Collection[str] = (), texts: RecordTexts | None = None) -> Judgment:
     """The judgment of one row, with those of ``columns`` that it has. Raises RecordError with row, field and fix."""
     where = row.where
     if row.problem:
         raise RecordError(f"{where}: {row.problem}; one JSON object per line is expected")
     further = {name: row.fields[name] for name in columns if name in row.fields and name not in FIELDS}
     given = {name: value for name, value in row.fields.items() if name not in (*further, "undefined")}
-    if "references" not in given and "reference" in given:
-        given["references"] = [given.pop("reference")]
-    if isinstance(given.get("id"), int) and not isinstance(given["id"], bool):
-        given["id"] = str(given["id"])
+    if "candidate" in given and reference_fields(given):
+        given = (texts or RecordTexts(where))(where, given)
+    if (named := identity(given.get("id"))) is not None:
+        given["id"] = named
     judgment = parsing.parse(Judgment, given, where, RecordError, FIELDS)
     if not judgment.id:
         raise RecordError(f"{where}: id is empty")

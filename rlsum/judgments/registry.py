@@ -25,6 +25,7 @@ from rlsum.judgments.columns import JudgmentColumns, read_rows
 from rlsum.judgments.orientation import doubted, negated
 from rlsum.judgments.records import KNOWN, parse
 from rlsum.readers import DAMAGED, Read, is_saved, is_table, opened, records
+from rlsum.records import RecordTexts
 
 HUB = "hf"
 READERS = {
@@ -135,7 +136,9 @@ def _of_rows(
     if layout or table or flat:
         rows, notes = read_rows(reads, name, layout, further)
     else:
-        rows, notes = [(read.where, parse(read, further)) for read in reads], []
+        texts = RecordTexts(name)
+        rows, notes = [(read.where, parse(read, further, texts)) for read in reads], []
+        texts.understood.say()
     judgments, aggregation = aggregated(rows)
     return Judgments(name, tuple(judgments), notes=[*notes, *aggregation])
 

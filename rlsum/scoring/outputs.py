@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from rewards.base import Reward, Unavailable, complete, from_spec, labelled
+from rewards.references import Lists
 from rewards.scoring import Inputs
 from rlsum.errors import RecordError
 from rlsum.evaluation.rows import Floats
@@ -103,14 +104,18 @@ def by_system(outputs: Sequence[Output]) -> dict[str, list[Output]]:
     return systems
 
 
-def read_systems(paths: Sequence[Path], references: Sequence[Path] = ()) -> dict[str, list[Output]]:
+def read_systems(
+    paths: Sequence[Path], references: Sequence[Path] = (), lists: Lists | None = None
+) -> dict[str, list[Output]]:
     """Outputs of files by system; a name of two files becomes ``name (file)``. Raises RecordError for a bad file.
 
     With files of ``references`` all are plain texts, one a line, of the same articles in the same order.
     """
     if len(set(paths)) < len(paths):
         raise RecordError(f"{next(path for path in paths if paths.count(path) > 1)} is given twice; leave one out")
-    files = {path: by_system(_lines(path, references) if references else read_outputs(path)) for path in paths}
+    files = {
+        path: by_system(_lines(path, references) if references else read_outputs(path, lists=lists)) for path in paths
+    }
     names = [name for systems in files.values() for name in systems]
     return {
         name if names.count(name) == 1 else f"{name} ({path})": outputs

@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rewards.references import Lists
 from rewards.scoring import Inputs, ReadsColumns
 from rlsum.errors import RecordError, UserError
 from rlsum.files import write_atomically
-from rlsum.readers import NotJson, is_list, is_table, json_file, json_value, lines, records, text_of
-from rlsum.records import ColumnCheck, check_fields, common_columns, other_fields
+from rlsum.readers import json_file, lines, records, text_of
+from rlsum.records import ColumnCheck, RecordTexts, common_columns, other_fields
 
 Row = dict[str, Any]
 
@@ -36,43 +37,39 @@ class Records:
     """A JSONL file, one object a line, or a table (CSV, TSV, parquet); text also gzipped."""
 
     path: Path
+    lists: Lists | None = None  # what a list of texts in a field of references is, where its name does not say so
 
     def check(self, rewards: Iterable[ReadsColumns] = ()) -> Identity:
         """Read all once. Raises RecordError for a row that ``rewards`` cannot score, UserError for bad signatures."""
-        content, rows, columns = hashlib.sha256(), 0, ColumnCheck(rewards)
+        content, columns, texts = hashlib.sha256(), ColumnCheck(rewards), RecordTexts(self.path, self.lists)
         scored: set[str] = set()
-        for where, line, row in self._rows():
-            content.update(line)
+        for where, row in self._rows(texts):
+            try:
+                content.update(json.dumps(row, default=str, allow_nan=False).encode())
+            except ValueError as error:
+                raise RecordError(f"{where}: a number is NaN or infinite, which is not JSON; write null") from error
             columns.check(where, row)
             scored.update(row.get("scores", ()))
-            rows += 1
+        rows = texts.understood.rows
         if not rows:
             raise RecordError(f"{self.path}: no records; expected rows with candidate and references")
+        texts.understood.say()
         known = read_signatures(self.path) if scored else {}
         return Identity(content.hexdigest()[:16], rows, {metric: known.get(metric) for metric in sorted(scored)})
 
     def __iter__(self) -> Iterator[Row]:
-        return (row for _, _, row in self._rows())
+        return (row for _, row in self._rows(RecordTexts(self.path, self.lists)))
 
-    def _rows(self) -> Iterator[tuple[str, bytes, Row]]:
-        """Each row with its place and its bytes."""
-        if is_table(self.path) or is_list(self.path):
-            for read in records(self.path):
-                if read.problem:
-                    raise RecordError(f"{read.where}: {read.problem}")
-                row = dict(read.fields)
-                if isinstance(row.get("references"), str):  # a field of a table holds one text
-                    row["references"] = [row["references"]]
-                yield read.where, repr(read.fields).encode("utf-8", "surrogatepass"), _checked(row, read.where)
-            return
-        for where, line in lines(self.path):
-            if not line.strip():
-                continue
-            try:
-                row = json_value(line, finite=True)  # the row is written again
-            except NotJson as error:
-                raise RecordError(f"{where}: {error}; expected one JSON object a line") from error
-            yield where, line, _checked(row, where)
+    def _rows(self, texts: RecordTexts) -> Iterator[tuple[str, Row]]:
+        """Each row with its place."""
+        for read in records(self.path):
+            if read.problem:
+                raise RecordError(f"{read.where}: {read.problem}; expected an object a line, or a table with a header")
+            row = _kept(read.fields, texts(read.where, read.fields))
+            for name in ("scores", "undefined"):
+                if not isinstance(row.get(name, {}), dict):
+                    raise RecordError(f"{read.where}: {name} must be an object with metrics as keys")
+            yield read.where, row
 
 
 @dataclass(frozen=True)
@@ -137,10 +134,11 @@ class Listed:
 
     def __iter__(self) -> Iterator[Row]:
         rows = zip(self.candidates, self.references, self.sources, strict=True)
+        read = RecordTexts("candidates")
         for number, (candidate, texts, source) in enumerate(rows, 1):
-            references = [texts] if isinstance(texts, str) else list(texts)
+            references = texts if isinstance(texts, str) else list(texts)
             row = {"id": str(number), "source": source, "references": references, "candidate": candidate}
-            yield _checked(row, f"candidates, number {number}")
+            yield read(f"candidates, number {number}", row)
 
 
 Pairs = Records | Texts | Listed
@@ -158,18 +156,12 @@ def texts_of(row: Mapping[str, Any]) -> tuple[str, Sequence[str], str]:
     return row["candidate"], references, row.get("source", "")
 
 
-def _checked(row: Any, where: str) -> Row:
-    if not isinstance(row, dict):
-        raise RecordError(f"{where}: a {type(row).__name__}, not an object; expected one object a line")
-    check_fields(where, row)
-    candidate, references, source = texts_of(row)
-    listed = isinstance(references, list) and all(isinstance(text, str) for text in references)
-    if not (isinstance(candidate, str) and listed and isinstance(source, str)):
-        raise RecordError(f"{where}: candidate, reference and source must be text, references a list of texts")
-    for name in ("scores", "undefined"):
-        if not isinstance(row.get(name, {}), dict):
-            raise RecordError(f"{where}: {name} must be an object with metrics as keys")
-    return row
+def _kept(fields: Mapping[str, Any], row: Row) -> Row:
+    """The checked row; where it has one text under ``reference``, in that form: rows are written again."""
+    text = fields.get("reference")
+    if "references" in fields or not isinstance(text, str) or row["references"] not in ([], [text]):
+        return row
+    return {name: row.get(name, value) for name, value in fields.items()}
 
 
 def _read_through(path: Path, content: Any) -> int:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 import rewards
+from rewards.references import Lists
 from rewards.scoring import headings, short_signature
 from rlsum.errors import UserError
 from rlsum.evaluation.rows import Floats
@@ -80,6 +81,7 @@ def score(
     metrics: str | Sequence[str] = STANDARD,
     *,
     sources: Sequence[str] = (),
+    reference_lists: Lists | None = None,
     out: str | Path | None = None,
     workers: int = 1,
     resamples: int = 1_000,
@@ -90,12 +92,14 @@ def score(
 ) -> Scored:
     """The scores of each text: ``data`` is a file of records, or a list of candidates with their ``references``.
 
-    Each of ``references`` is a text or several. With ``out`` each record is written with its scores, and a stopped
-    scoring continues. Raises before anything is scored: UserError for a file that may not be replaced, RecordError for
+    Each of ``references`` is a text or several; ``reference_lists``: what a list of texts in a column of references is,
+    ``alternatives`` or the ``sentences`` of one text, where its name does not say so. With ``out`` each record is
+    written with its scores, and a stopped scoring continues. Raises before anything is scored: UserError for a file
+    that may not be replaced, RecordError for
     a bad row, RewardError for a bad metric.
     """
     if isinstance(data, Path) or (isinstance(data, str) and not len(references)):
-        pairs: Pairs = Records(Path(data))
+        pairs: Pairs = Records(Path(data), reference_lists)
     else:
         pairs = data if isinstance(data, Pairs) else Listed.of(data, references, sources)
     resampling, scorers = Resampling(resamples=resamples, seed=seed), rewards.from_specs(metrics)

@@ -31,7 +31,7 @@ from rlsum.training.steps import training_step
 from rlsum.training.trainer import Trainer
 from rlsum.training.validation import Choice
 
-COLUMNS = ("id_column", "source_column", "reference_column", "columns")
+COLUMNS = ("id_column", "source_column", "reference_column", "reference_lists", "columns")
 READING = (*COLUMNS, "tokenizer", "lowercase", "max_source", "max_target", "num_proc")
 
 

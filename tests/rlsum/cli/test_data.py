@@ -37,6 +37,9 @@ def write(path, rows):
     return str(path)
 
 
+LISTS = ("--reference-lists", "alternatives")
+
+
 def run(*arguments):
     wide = {"COLUMNS": "500", "LINES": "50"}  # both, or a dumb terminal has 80 columns
     return CliRunner().invoke(app, list(arguments), catch_exceptions=False, env=wide)
@@ -111,7 +114,7 @@ def test_simulated_vectors_are_those_of_the_written_articles(tmp_path):
 
 
 def test_outputs_are_replaced_only_if_asked_and_written_only_where_possible(tmp_path):
-    convert = ["outputs", write(tmp_path / "s.jsonl", SYSTEMS), "--candidate", "fine", "-o"]
+    convert = ["outputs", write(tmp_path / "s.jsonl", SYSTEMS), "--candidate", "fine", *LISTS, "-o"]
     out = tmp_path / "o.jsonl"
     out.write_text("mine")
     with pytest.raises(UserError, match="exists; add --overwrite"):
@@ -127,7 +130,7 @@ def test_outputs_are_replaced_only_if_asked_and_written_only_where_possible(tmp_
 def test_outputs_become_records_with_their_texts_to_the_letter(tmp_path):
     systems, articles = write(tmp_path / "s.jsonl.gz", SYSTEMS), write(tmp_path / "t.jsonl.gz", ROWS)
     out = tmp_path / "new" / "fine.jsonl"
-    result = run("outputs", systems, "--candidate", "fine", "--articles", articles, "-o", str(out))
+    result = run("outputs", systems, "--candidate", "fine", "--articles", articles, *LISTS, "-o", str(out))
     assert result.exit_code == 0
     assert "2 records of fine" in result.output
     second, first = read_outputs(out)
@@ -140,7 +143,15 @@ def test_outputs_become_records_with_their_texts_to_the_letter(tmp_path):
 def test_an_empty_output_is_kept_and_the_system_named(tmp_path):
     out = tmp_path / "o.jsonl"
     result = run(
-        "outputs", write(tmp_path / "s.jsonl", SYSTEMS), "--candidate", "silent", "--system", "mute", "-o", str(out)
+        "outputs",
+        write(tmp_path / "s.jsonl", SYSTEMS),
+        "--candidate",
+        "silent",
+        "--system",
+        "mute",
+        *LISTS,
+        "-o",
+        str(out),
     )
     assert [(o.candidate, o.system, o.source) for o in read_outputs(out)] == [("", "mute", "")] * 2
     assert "Without articles" in result.output
@@ -190,7 +201,7 @@ def test_a_broken_row_of_outputs_is_fatal(tmp_path):
     write(path, SYSTEMS)
     path.write_bytes(path.read_bytes() + b"{half\n")
     with pytest.raises(CorpusError, match=r"s\.jsonl:3: not JSON"):
-        run("outputs", str(path), "--candidate", "fine", "-o", str(tmp_path / "o.jsonl"))
+        run("outputs", str(path), "--candidate", "fine", *LISTS, "-o", str(tmp_path / "o.jsonl"))
 
 
 def test_help_loads_nothing_heavy():
@@ -215,7 +226,7 @@ def test_published_outputs_of_see_et_al_score_as_published_for_rouge_score(share
         str(shared / "data" / "cnndm" / f"{name}.jsonl.gz") for name in ("systems_test_outputs", "test")
     )
     out = tmp_path / "o.jsonl"
-    run("outputs", systems, "--candidate", system, "--articles", articles, "-o", str(out))
+    run("outputs", systems, "--candidate", system, "--articles", articles, *LISTS, "-o", str(out))
     records = read_outputs(out)
     assert len({record.id for record in records}) == 11_490
     scorer = RougeScorer(["rouge1", "rouge2", "rougeLsum"], use_stemmer=True)

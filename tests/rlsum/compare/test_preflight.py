@@ -122,7 +122,7 @@ def test_a_comparison_without_faults_passes_and_has_a_cost(tmp_path):
     preflight.check(folder.comparison, cells)
     costs = preflight.costs(folder, cells)
     assert set(costs) == {"start-1", "none-1", "rouge-l-1"}
-    assert logging.getLogger("rlsum.data").level == logging.NOTSET  # what is read later in this process warns again
+    assert logging.getLogger("rlsum.readers").level == logging.NOTSET  # what is read later in this process warns again
     for cost, updates, validations in ((costs["start-1"], 4, 3), (costs["rouge-l-1"], 2, 3)):
         assert cost.total == pytest.approx(updates * cost.update + validations * cost.validation)
     assert preflight.costs(folder, cells) == costs  # remembered

@@ -255,7 +255,7 @@ def test_cuts_are_on_tokens_and_texts_stay_whole(tmp_path):
 
 def test_several_references_and_sentence_lines(tmp_path):
     story = {"id": "a", "article": "One .\n\n Two  here .\r\nThree .", "highlights": ["x y .\nz .", "other ."]}
-    row = load_corpus(write(tmp_path / "x.jsonl", jsonl([story]))).rows[0]
+    row = load_corpus(write(tmp_path / "x.jsonl", jsonl([story])), reference_lists="alternatives").rows[0]
     assert row["source"] == "One .\nTwo here .\nThree ."
     assert row["references"] == ["x y .\nz .", "other ."]
     assert row["tgt_tokens"] == ["x", "y", ".", "z", "."]

@@ -72,9 +72,9 @@ def test_four_fields_are_enough(tmp_path):
         ({"raw_scores": {"overall": 0.5}}, "raw_scores: overall must be a list, not 0.5"),
         ({"raw_scores": {"overall": ["good"]}}, 'raw_scores: overall: 1 must be a number, not "good"'),
         ({"raw_scores": {"overall": [1, 2]}}, "raw_scores.overall: 2 scores of 3 judges"),
-        ({"references": "a text"}, "references must be a list"),
-        ({"references": [1]}, "references: 1 must be text, not 1"),
-        ({"candidate": None}, "candidate must be text, not null"),
+        ({"references": {"a": "text"}}, "references: not text"),
+        ({"references": [1]}, "references: not text"),
+        ({"candidate": None}, "candidate must be text, not None"),
         ({"group": 3}, "group must be text"),
         ({"judges": [None]}, "judges: 1 must be text"),
         ({"id": ""}, "id is empty"),
@@ -122,7 +122,7 @@ def judgments(draw):
     judges = draw(st.lists(texts, max_size=2).map(tuple))
     count = len(judges) or draw(st.integers(0, 2))
     given = st.lists(numbers, min_size=count, max_size=count).map(tuple)
-    references = draw(st.lists(texts, max_size=2).map(tuple))
+    references = draw(st.lists(texts.filter(str.strip), max_size=2).map(tuple))
     scores, raw = draw(st.dictionaries(names, numbers, max_size=2)), draw(st.dictionaries(names, given, max_size=2))
     return Judgment(draw(names), draw(texts), draw(texts), references, draw(texts), draw(texts), scores, raw, judges)
 

@@ -37,6 +37,13 @@ def test_records_keep_what_they_hold(tmp_path):
     assert [texts_of(row) for row in rows] == [("a", ["b"], ""), ("c", [], "s")]
 
 
+def test_references_in_several_fields_become_one(tmp_path):
+    path = lines(
+        tmp_path / "p.jsonl", '{"candidate": "a", "reference": "b", "reference2": null, "reference3": "c", "x": 1}'
+    )
+    assert [*Records(path)] == [{"candidate": "a", "references": ["b", "c"], "x": 1}]
+
+
 def test_gzip_is_read_and_identity_is_that_of_the_content(tmp_path):
     plain = lines(tmp_path / "p.jsonl", '{"candidate": "a", "reference": "b"}')
     zipped = tmp_path / "p.jsonl.gz"
@@ -57,13 +64,14 @@ def test_a_line_that_moves_from_one_file_to_the_next_is_another_input(tmp_path):
     ("line", "words"),
     [
         ("{", "p.jsonl:2: not JSON"),
-        ("[]", "p.jsonl:2: a list"),
+        ("[]", "p.jsonl:2: not a JSON object"),
         ('{"candidate": "a"}', "p.jsonl:2: missing references; a record needs candidate and references"),
         ('{"candidate": 3, "reference": "b"}', "must be text"),
-        ('{"candidate": "a", "references": "b"}', "references a list"),
-        ('{"candidate": "a", "references": [3]}', "references a list"),
+        ('{"candidate": "a", "references": {}}', "references: not text"),
+        ('{"candidate": "a", "references": [3]}', "references: not text"),
+        ('{"candidate": "a", "reference": ["b", "c"]}', "p.jsonl:2: reference: a list of 2 texts, .*--reference-lists"),
         ('{"candidate": "a", "reference": "b", "scores": 3}', "scores"),
-        ('{"candidate": "a", "reference": "b", "scores": {"x": NaN}}', "NaN is not JSON"),
+        ('{"candidate": "a", "reference": "b", "scores": {"x": NaN}}', "not JSON; write null"),
     ],
 )
 def test_a_row_that_cannot_be_scored_is_named(tmp_path, line, words):
