@@ -26,7 +26,7 @@ NEEDED = ("id", "system", "candidate", "references")
 OPTIONAL = ("source", "group", "scores", "raw_scores", "judges")
 FIELDS = (*NEEDED, *OPTIONAL)
 KNOWN = (*FIELDS, "reference", "undefined")  # of every record of outputs, too
-LARGEST = 1e100  # the products of larger scores are infinite
+LARGEST = 1e60  # the fourth powers of much larger scores are infinite
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,8 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from rlsum.evaluation.coefficients import COEFFICIENTS
+from rlsum.evaluation.correlation import Correlation
 from rlsum.evaluation.population import counted
 from rlsum.evaluation.significance import MetricTest
 from rlsum.meta_evaluation.evaluation import Result, Results
@@ -22,7 +24,7 @@ OUTSIDE = (
 
 def number(value: float) -> str:
     """A correlation with three digits; a dash where it is undefined."""
-    return "\N{EN DASH}" if math.isnan(value) else f"{value:.3f}"
+    return "\N{EN DASH}" if math.isnan(value) else f"{value:z.3f}"
 
 
 def verdict(test: MetricTest) -> str:
@@ -102,7 +104,7 @@ def _by_reason(start: str, reasons: Mapping[str, str]) -> list[str]:
 
 
 def _listed(names: Sequence[str], total: int) -> str:
-    return ", ".join(names) if len(names) <= FEW else f"{len(names)} of {total}"
+    return joined(names) if len(names) <= FEW else f"{len(names)} of {total}"
 
 
 def _inputs_left_out(label: str, grouped: GroupedCorrelation) -> list[str]:
@@ -117,19 +119,43 @@ def _inputs_left_out(label: str, grouped: GroupedCorrelation) -> list[str]:
 
 def _result(evaluation: Results, result: Result) -> list[str]:
     table, name = evaluation.table, f"{result.statistic} ({result.level})"
-    values = {label: grouped.average.value for label, grouped in result.correlations.items()}
-    metrics = {label: values[label] for label in table.metrics if not math.isnan(values[label])}
+    estimates = {label: grouped.average for label, grouped in result.correlations.items()}
+    metrics = {label: estimates[label] for label in table.metrics if not math.isnan(estimates[label].value)}
     if not metrics:
         return [f"{name}: undefined for every metric."]
-    best = max(metrics, key=lambda label: metrics[label])
-    lines = [f"{name}: {best} is highest at {number(metrics[best])}{_equals(best, table.metrics, result)}."]
+    best, top = _best(metrics)
+    lines = [f"{name}: {_highest(table.metrics, metrics, result)}."]
     for length in table.lengths:
-        if not math.isnan(values[length]):
-            lines.append(_length(name, length, values[length], metrics, result))
+        if not math.isnan(estimates[length].value):
+            lines.append(f"{name}: {_length(length, estimates[length].value, metrics, result)}.")
     if result.ceiling is not None and not math.isnan(result.ceiling.value):
         judge = f"one judge against the mean of the others reaches {number(result.ceiling.value)}"
-        lines.append(f"{name}: {judge}, {best} {number(metrics[best])}.")
-    return [*lines, *_undetected(name, result)]
+        lines.append(f"{name}: {judge}, {joined(best)} {top}.")
+    return [*lines, *_differences(name, result)]
+
+
+def _best(metrics: Mapping[str, Correlation]) -> tuple[list[str], str]:
+    """The metrics whose printed value is the highest, and that value."""
+    top = number(max(found.value for found in metrics.values()))
+    return [label for label, found in metrics.items() if number(found.value) == top], top
+
+
+def _highest(labels: Sequence[str], metrics: Mapping[str, Correlation], result: Result) -> str:
+    best, top = _best(metrics)
+    if len(metrics) == 1:
+        said = f"{best[0]} reaches {top}"
+    elif len(best) == 1:
+        said = f"{best[0]} is highest at {top}{_equals(best[0], list(metrics), result)}"
+    else:
+        said = f"{joined(best)} {'all ' if len(best) == len(metrics) > 2 else ''}reach {top}"
+        said += "" if len(best) == len(metrics) else ", the highest value"
+    its = "its interval includes" if len(best) == 1 else "their intervals include"
+    if result.statistic in COEFFICIENTS and all(metrics[label].value < 0 for label in best):
+        said += "; a value below 0 is disagreement with people"
+    elif result.statistic in COEFFICIENTS and all(metrics[label].low <= 0 <= metrics[label].high for label in best):
+        said += f"; {its} 0"
+    undefined = [label for label in labels if label not in metrics]
+    return said + (f"; {joined(undefined)} {'is' if len(undefined) == 1 else 'are'} undefined" if undefined else "")
 
 
 def _equals(best: str, metrics: Sequence[str], result: Result) -> str:
@@ -138,39 +164,50 @@ def _equals(best: str, metrics: Sequence[str], result: Result) -> str:
         for test in result.tests
         if best in (test.a, test.b) and {test.a, test.b} <= set(metrics) and test.p_holm >= ALPHA
     ]
-    return f"; no difference detected between it and {', '.join(undetected)}" if undetected else ""
+    return f"; no difference detected between it and {_listed(undetected, len(metrics))}" if undetected else ""
 
 
-def _length(name: str, length: str, value: float, metrics: dict[str, float], result: Result) -> str:
-    """Length against the metrics, with the verdicts of the tests."""
-    below = [label for label, metric in metrics.items() if value > metric]
-    tests = [
-        test
-        for test in result.tests
-        if length in (test.a, test.b)
-        and not math.isnan(test.p_holm)
-        and (test.a if test.b == length else test.b) in metrics
-    ]
-    significant = [test for test in tests if test.p_holm < ALPHA]
-    above = sum((test.difference > 0) == (test.a == length) for test in significant)
-    shown = f"significantly above {above} and significantly below {len(significant) - above} of {len(tests)} metrics"
-    shown = shown if tests else "no test"
-    if len(below) == len(metrics):
-        return f"{name}: {length} alone beats every metric, at {number(value)} ({shown})."
-    if below:
-        return f"{name}: {length} alone reaches {number(value)}, more than {', '.join(below)} ({shown})."
-    least = "less than every metric" if value < min(metrics.values()) else "no more than any metric"
-    return f"{name}: {length} alone reaches {number(value)}, {least} ({shown})."
+def _length(length: str, value: float, metrics: Mapping[str, Correlation], result: Result) -> str:
+    """Length against the metrics: their printed values, and the verdicts of the tests."""
+    printed = float(number(value))
+    places: dict[str, list[str]] = {"more than": [], "as much as": [], "less than": []}
+    for label, found in metrics.items():
+        other = float(number(found.value))
+        places["more than" if printed > other else "less than" if printed < other else "as much as"].append(label)
+    verdicts: dict[str, list[str]] = {"significantly more than": [], "significantly less than": []}
+    tests = [test for test in result.tests if not math.isnan(test.p_holm) and length in (test.a, test.b)]
+    tests = [test for test in tests if {test.a, test.b} <= {length, *metrics}]
+    for test in tests:
+        if test.p_holm < ALPHA:
+            more = (test.difference > 0) == (test.a == length)
+            other_label = test.b if test.a == length else test.a
+            verdicts[f"significantly {'more' if more else 'less'} than"].append(other_label)
+    said = f"{length} alone reaches {number(value)}, {_compared(places, len(metrics))}"
+    if any(verdicts.values()):
+        return f"{said}; {_compared(verdicts, len(metrics))}"
+    return said + ("; no difference detected" if tests else "; not tested")
 
 
-def _undetected(name: str, result: Result) -> list[str]:
-    defined = [test for test in result.tests if not math.isnan(test.p_holm)]
-    undetected = [f"{test.a} and {test.b}" for test in defined if test.p_holm >= ALPHA]
-    if not defined:
+def _compared(places: Mapping[str, Sequence[str]], total: int) -> str:
+    """``more than a and b, less than c``."""
+    every = "every metric" if total > 1 else ""
+    parts = ((place, labels) for place, labels in places.items() if labels)
+    return ", ".join(
+        f"{place} {every if every and len(labels) == total else _listed(labels, total)}" for place, labels in parts
+    )
+
+
+def _differences(name: str, result: Result) -> list[str]:
+    """How many of the tests detect a difference, lengths included, and which do not."""
+    tested = [test for test in result.tests if not math.isnan(test.p_holm)]
+    undetected = [f"{test.a} and {test.b}" for test in tested if test.p_holm >= ALPHA]
+    if not tested:
         return []
-    differing = len(defined) - len(undetected)
-    total = f"{differing} of {counted(len(defined), 'pair')} differ (p < {ALPHA} after Holm's correction)"
+    of = counted(len(tested), "tested pair")
+    said = (
+        f"a difference is detected in {len(tested) - len(undetected):,} of {of} (p < {ALPHA} after Holm's correction)"
+    )
     if not undetected:
-        return [f"{name}: {total}."]
-    listed = f": {'; '.join(undetected)}" if len(undetected) <= FEW else ", see the table of tests"
-    return [f"{name}: {total}; no difference detected in {len(undetected)}{listed}."]
+        return [f"{name}: {said}."]
+    listed = "; ".join(undetected) if len(undetected) <= FEW else "see the table of tests"
+    return [f"{name}: {said}; in {len(undetected):,} none: {listed}."]

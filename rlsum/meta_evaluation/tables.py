@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 
 from rlsum.evaluation.agreement import Agreement
 from rlsum.evaluation.coefficients import COEFFICIENTS
@@ -15,6 +15,8 @@ from rlsum.meta_evaluation.findings import ALPHA, number, verdict
 from rlsum.pages.table import DASH, UNDEFINED, Cell, Table, p_text
 
 CEILING, AGREEMENT = "judges: one against the others", "judges: Krippendorff's alpha"
+BOLD = "Bold: the 95% interval does not include 0 (accuracies are never bold)."
+SIGNIFICANT = f"Bold: p < {ALPHA} after Holm's correction. Not bold: no difference detected; {DASH}: not tested."
 COVERAGE = "Coverage: the share of the judged texts for which the metric is defined."
 
 
@@ -22,13 +24,11 @@ def correlation_table(evaluation: Results) -> Table:
     """Metrics by statistics, best first by the first statistic; then lengths; then agreement of the judges."""
     table, results, choices = evaluation.table, evaluation.results, evaluation.choices
     metrics = sorted(table.metrics, key=_falling(results[0]))
-    best = [min(metrics, key=_falling(result)) if len(metrics) > 1 else "" for result in results]
     rows = []
     for label in (*metrics, *table.lengths):
         values = [result.correlations[label].average for result in results]
-        cells = [_cell(value, mark=label == top) for value, top in zip(values, best, strict=True)]
-        rows.append((Cell(label), *cells, Cell(f"{values[0].n:,}"), Cell(_percent(values[0].coverage))))
-    notes = [*_intervals(evaluation), COVERAGE, *_thresholds(evaluation)]
+        rows.append((Cell(label), *map(_cell, values), Cell(f"{values[0].n:,}"), Cell(_percent(values[0].coverage))))
+    notes = [*_intervals(evaluation), *([BOLD] if _bold(rows) else []), COVERAGE, *_thresholds(evaluation)]
     if table.judges is not None:
         rows += _judge_rows(evaluation)
         judge = "each judge" if table.judges.named else "each single judgment (judges are anonymous)"
@@ -74,8 +74,9 @@ def group_table(result: Result) -> Table:
         row(Cell(group or "(no group)"), [result.correlations[label].groups[group] for label in labels])
         for group in groups
     ]
-    rows.append(row(Cell("average", mark=True), [result.correlations[label].average for label in labels]))
-    return Table(f"Within groups: {result.statistic}, {result.level}", ("group", *labels, "n"), tuple(rows))
+    rows.append(row(Cell("average"), [result.correlations[label].average for label in labels]))
+    notes = (BOLD,) if _bold(rows) else ()
+    return Table(f"Within groups: {result.statistic}, {result.level}", ("group", *labels, "n"), tuple(rows), notes)
 
 
 def matrix_table(result: Result) -> Table:
@@ -87,8 +88,7 @@ def matrix_table(result: Result) -> Table:
         (Cell(f"({number}) {row}"), *(_difference(tests.get((column, row))) for column in labels[:-1]))
         for number, row in enumerate(labels, 1)
     )
-    bold = f"Bold: p < {ALPHA} after Holm's correction. Not bold: no difference detected; {DASH}: not tested."
-    notes = (f"Row minus column. {bold}", *_methods(result))
+    notes = (f"Row minus column. {SIGNIFICANT}", *_methods(result))
     return Table(f"Differences in {result.statistic}, {result.level}", header, rows, notes)
 
 
@@ -106,7 +106,8 @@ def pairs_table(result: Result) -> Table:
         for test in result.tests
     )
     header = ("pair", "difference", "p", "p (Holm)", "n", "verdict")
-    return Table(f"Tests of {result.statistic}, {result.level}", header, rows, tuple(_methods(result)))
+    notes = (SIGNIFICANT, *_methods(result))
+    return Table(f"Tests of {result.statistic}, {result.level}", header, rows, notes)
 
 
 def _methods(result: Result) -> list[str]:
@@ -144,9 +145,16 @@ def _falling(result: Result) -> Callable[[str], float]:
     return key
 
 
-def _cell(estimate: Correlation | Agreement | None, mark: bool = False) -> Cell:
+def _bold(rows: Iterable[Sequence[Cell]]) -> bool:
+    return any(cell.mark for row in rows for cell in row)
+
+
+def _cell(estimate: Correlation | Agreement | None) -> Cell:
+    """A value and its interval, bold where that excludes 0: no agreement (of accuracies, .5 is none)."""
     if estimate is None or math.isnan(estimate.value):
         return Cell(UNDEFINED)
+    accuracy = isinstance(estimate, Correlation) and estimate.statistic not in COEFFICIENTS
+    mark = (estimate.low > 0 or estimate.high < 0) and not accuracy
     low, high = number(estimate.low), number(estimate.high)
     shown = f"{low} to {high}" if estimate.low < 0 else f"{low}{DASH}{high}"
     return Cell(number(estimate.value), "no interval" if math.isnan(estimate.low) else shown, mark)

@@ -62,8 +62,8 @@ def test_four_fields_are_enough(tmp_path):
     [
         ({"scores": {"overall": "0.5"}}, r'scores: overall must be a number, not "0.5"'),
         ({"scores": {"overall": True}}, "scores: overall must be a number, not true"),
-        ({"scores": {"overall": -1e101}}, "a score beyond 1e\\+100"),
-        ({"raw_scores": {"overall": [1e101]}}, "a score beyond 1e\\+100"),
+        ({"scores": {"overall": -1e61}}, "a score beyond 1e\\+60"),
+        ({"raw_scores": {"overall": [1e61]}}, "a score beyond 1e\\+60"),
         ({"scores": {"overall": math.nan}}, "scores: overall must be a finite number, not NaN"),
         ({"scores": {"overall": 10**400}}, "scores: overall"),
         ({"scores": [0.5]}, "scores must be an object"),
@@ -114,7 +114,7 @@ def test_files_that_cannot_be_read(tmp_path):
 
 texts = st.text('a"\n\t\u2028\ufeff\U0001f600', max_size=4)
 names = texts.filter(bool)
-numbers = st.sampled_from([None, 0.0, -1.5, 1e100, 1 / 3])
+numbers = st.sampled_from([None, 0.0, -1.5, 1e60, 1 / 3])
 
 
 @st.composite
