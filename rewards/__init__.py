@@ -1,6 +1,6 @@
 """Scores for texts: ``rewards.load("rouge-l")(["a candidate"], [["a reference"]])``. Loads nothing heavy by itself."""
 
-from rewards.base import Reward, check_spec, from_spec, from_specs, load, names
+from rewards.base import Reward, check_spec, from_spec, from_specs, in_language, load, names
 from rewards.documentation import Description, describe
 from rewards.errors import EncoderMissing, RewardError, Unavailable
 from rewards.plain import Plain
@@ -20,6 +20,7 @@ __all__ = [
     "describe",
     "from_spec",
     "from_specs",
+    "in_language",
     "load",
     "names",
 ]

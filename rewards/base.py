@@ -6,22 +6,25 @@ import importlib
 import inspect
 from collections.abc import Mapping, Sequence
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, get_args
 
 from rewards.errors import EncoderMissing as EncoderMissing
 from rewards.errors import RewardError as RewardError
 from rewards.errors import Unavailable as Unavailable
 from rewards.errors import missing_package
-from rewards.options import bind, nearest
+from rewards.options import bind, nearest, parameters
 from rewards.plain import Plain, WithoutColumns
 from rewards.scoring import ReadsColumns
-from rewards.specs import Spec, as_spec, split_specs, with_parts
+from rewards.specs import SUM, Spec, as_spec, pairs, split_specs, with_parts
+from rewards.text.languages import Code, check_language
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 ENTRY_POINTS = "rlsum.rewards"
+INNER = {"reward", "kernel"}  # options that are rewards
+Specs = str | Sequence[str | Mapping[str, Any] | Spec]
 
 TABLE = {
     "rouge-1": "rewards.lexical.rouge:rouge_1",
@@ -99,9 +102,12 @@ def load(name: str, **options: Any) -> Reward:
     return from_spec(with_parts(written.name, {**written.options, **options}))
 
 
-def from_spec(spec: str | Mapping[str, Any] | Spec) -> Reward:
-    """A reward from its text ``'sms(vectors=v.txt.gz)'`` or mapping ``{"name": "sms", "vectors": "v.txt.gz"}``."""
-    spec = as_spec(spec)
+def from_spec(spec: str | Mapping[str, Any] | Spec, language: str | None = None) -> Reward:
+    """A reward from its text ``'sms(vectors=v.txt.gz)'`` or mapping ``{"name": "sms", "vectors": "v.txt.gz"}``.
+
+    ``language``: the ISO 639-1 code of the texts; see ``in_language``.
+    """
+    spec = in_language(spec, language)
     target = resolve(spec.name)
     if is_reward(target):
         bind(spec.name, _no_options, spec.options)
@@ -128,12 +134,40 @@ def complete(reward: Any) -> Reward:
     return checked
 
 
-def from_specs(specs: str | Sequence[str | Mapping[str, Any]]) -> dict[str, Reward]:
+def from_specs(specs: Specs, language: str | None = None) -> dict[str, Reward]:
     """``'rouge-l,sms(vectors=v.txt.gz)'`` or a list -> rewards in order, by name, or by spec if two share a name."""
-    return {label: from_spec(spec) for label, spec in labelled(specs).items()}
+    return {label: from_spec(spec, language) for label, spec in labelled(specs).items()}
 
 
-def labelled(specs: str | Sequence[str | Mapping[str, Any]]) -> dict[str, Spec]:
+def in_language(spec: str | Mapping[str, Any] | Spec, language: str | None) -> Spec:
+    """A spec with the option ``language`` for every reward in it that reads words, unless it is given there.
+
+    Raises RewardError for an unknown language.
+    """
+    spec = as_spec(spec)
+    check_language(language)
+    if language is None:
+        return spec
+    if spec.name == SUM:
+        return Spec(SUM, {"parts": [[_inner(part, language), weight] for part, weight in pairs(spec.options["parts"])]})
+    target = resolve(spec.name)
+    fields = {} if is_reward(target) else parameters(spec.name, target)
+    options = dict(spec.options)
+    for name in INNER & fields.keys():
+        options[name] = _inner(options.get(name, fields[name].default), language)
+    if "language" in fields and Code in get_args(fields["language"].annotation):
+        options.setdefault("language", language)
+    return Spec(spec.name, options)
+
+
+def _inner(part: Any, language: str) -> Any:
+    """A reward within another one; one that is made already stays as it is."""
+    if not isinstance(part, str | Mapping):
+        return part
+    return in_language(part, language).plain()
+
+
+def labelled(specs: Specs) -> dict[str, Spec]:
     """The specs of ``from_specs`` by label; nothing is made. Raises RewardError where one is given twice."""
     parsed = [as_spec(spec) for spec in (split_specs(specs) if isinstance(specs, str) else specs)]
     names = [spec.name for spec in parsed]
@@ -144,9 +178,9 @@ def labelled(specs: str | Sequence[str | Mapping[str, Any]]) -> dict[str, Spec]:
     return dict(zip(labels, parsed, strict=True))
 
 
-def check_spec(spec: str | Mapping[str, Any] | Spec) -> None:
+def check_spec(spec: str | Mapping[str, Any] | Spec, language: str | None = None) -> None:
     """Raise RewardError unless name and options are valid. Cheap: loads no model and reads no file."""
-    spec = as_spec(spec)
+    spec = in_language(spec, language)
     target = resolve(spec.name)
     build = _no_options if is_reward(target) else target
     arguments = inspect.signature(build).bind(**bind(spec.name, build, spec.options))

@@ -22,9 +22,10 @@ from rewards.options import parameters
 SHARED = {
     # texts and tokens
     "direction": "whose tokens are averaged over: the candidate's (precision), the reference's (recall), or both (f1)",
-    "stemmer": "compare Porter stems of the words",
-    "tokenizer": "official: as in the metric's own reference code; unicode: letters and digits of every script; "
-    "spacy: spaCy's tokens, punctuation too",
+    "language": "ISO 639-1 code of the texts, such as fr, hi or ja; none: as for English",
+    "stemmer": "compare stems of the words; none: where NLTK has a stemmer of the language (Porter's for English)",
+    "tokenizer": "official: runs of a-z and 0-9, as in rouge-score; unicode: words of every script; character: letters "
+    "and digits; spacy: spaCy's tokens, punctuation too; none: by the language",
     "split": "how a text is cut into sentences; auto: lines are sentences, a text of one line is split by spaCy",
     "stopwords": "the list of words without weight; NLTK's must be installed",
     # contextual vectors
@@ -32,11 +33,10 @@ SHARED = {
     "idf": "weigh tokens by rarity in a file of texts or a saved one (.npz); fitted: in what fit(texts) is given; "
     "references: in each call's references",
     "rescale": "a published baseline file, or one by `rlsum baseline`: scores become (x - b) / (1 - b)",
-    "language": "which baseline of the file given as rescale",
     "long_texts": "a text longer than the encoder reads is read in overlapping windows, or truncated",
     "device": "where the encoder runs",
     # lexical
-    "tokenize": "sacrebleu's tokenizer",
+    "tokenize": "sacrebleu's tokenizer; none: 13a, or that of the language for text without spaces",
     "smooth_method": "sacrebleu's smoothing of orders without a match",
     "smooth_value": "of the smoothing, for floor and add-k",
     "effective_order": "leave out orders that a short text cannot have",
@@ -44,7 +44,7 @@ SHARED = {
     "lowercase": "ignore letter case",
     "zero_order": "an order of n-grams without a match makes the score 0 (as printed), or ends the product (stop)",
     "clip": "count an n-gram at most as often as it occurs in the reference",
-    "stages": "how words are matched",
+    "stages": "how words are matched; none: exact-stem where NLTK has a stemmer of the language, else exact",
     "alpha": "weight of recall against precision",
     "beta": "exponent of the penalty for fragments",
     "gamma": "the largest penalty for fragments",
@@ -141,9 +141,8 @@ def flowing(documentation: str) -> str:
 def _option(name: str, field: inspect.Parameter, texts: Sequence[str]) -> Option:
     """``texts``: docstrings that may explain it, the first that does counts."""
     default = "..." if field.default is field.empty else str(field.default).lower()
-    choices = (
-        tuple(str(choice) for choice in get_args(field.annotation)) if get_origin(field.annotation) is Literal else ()
-    )
+    kinds = (field.annotation, *get_args(field.annotation))  # an optional choice is a union
+    choices = next((tuple(map(str, get_args(kind))) for kind in kinds if get_origin(kind) is Literal), ())
     written = [re.search(rf"``{name}``: (.+?)(?=\s``|\n\n|\Z)", text, re.DOTALL) for text in texts]
     meaning = next((flowing(match[1]).rstrip(".") for match in written if match), _shared(name, choices))
     return Option(default, choices, meaning)
@@ -153,7 +152,8 @@ def _shared(name: str, choices: tuple[str, ...]) -> str:
     """The meaning in ``SHARED``, without choices that this reward does not have."""
     parts = SHARED.get(name, "").split("; ")
     about = [re.match(r"([\w-]+): ", part) for part in parts]
-    return "; ".join(part for part, of in zip(parts, about, strict=True) if not (choices and of) or of[1] in choices)
+    kept = (*choices, "none")
+    return "; ".join(part for part, of in zip(parts, about, strict=True) if not (choices and of) or of[1] in kept)
 
 
 def _without_options(documentation: str, options: dict[str, inspect.Parameter]) -> str:

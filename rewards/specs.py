@@ -20,9 +20,13 @@ class Spec:
     name: str
     options: dict[str, Any]
 
+    def plain(self) -> dict[str, Any]:
+        """The spec as a mapping, as in YAML."""
+        return {"name": self.name, **self.options}
+
     def __str__(self) -> str:
         if self.name == SUM:
-            inside = ", ".join(f"{as_spec(part)}={weight}" for part, weight in _pairs(self.options["parts"]))
+            inside = ", ".join(f"{as_spec(part)}={weight}" for part, weight in pairs(self.options["parts"]))
         else:
             inside = ", ".join(f"{key}={_written(value)}" for key, value in self.options.items())
         return f"{self.name}({inside})" if inside else self.name
@@ -49,7 +53,7 @@ def with_parts(name: str, options: Mapping[str, Any]) -> Spec:
     """A spec from a name and options. The keys of a weighted sum become its one option ``parts``."""
     if name != SUM:
         return Spec(name, dict(options))
-    parts = _pairs(options["parts"]) if "parts" in options else []
+    parts = pairs(options["parts"]) if "parts" in options else []
     parts += [(key, weight) for key, weight in options.items() if key != "parts"]
     if not parts:
         raise RewardError(f"{SUM} needs at least one part; write {SUM}(rouge-l=0.7, rouge-2=0.3)")
@@ -133,7 +137,7 @@ def _written(value: Any) -> str:
     return f"'{text}'" if "," in text and "(" not in text else text
 
 
-def _pairs(parts: Any) -> list[tuple[Any, Any]]:
+def pairs(parts: Any) -> list[tuple[Any, Any]]:
     """``[[spec, weight], ...]`` or ``{spec: weight}`` -> pairs."""
     rows = list(parts.items()) if isinstance(parts, Mapping) else parts
     if not isinstance(rows, Sequence) or isinstance(rows, str):

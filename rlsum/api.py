@@ -67,6 +67,7 @@ def evaluate(
     references: Sequence[Sequence[str] | str] = (),
     metrics: Specs = STANDARD,
     *,
+    language: str | None = None,
     sources: Texts = (),
     reference_lists: Lists | None = None,
     baseline: str | None = None,
@@ -79,13 +80,14 @@ def evaluate(
     ``outputs``: files of outputs, or of texts a line with files of ``references``; or system -> its texts, with the
     ``references`` and ``sources`` of all systems. ``reference_lists``: what a list of texts in a column of references
     is, ``alternatives`` or the ``sentences`` of one text, where its name does not say so.
+    ``language``: the ISO 639-1 code of the texts.
     """
     from rlsum.errors import UserError
     from rlsum.scoring.comparison import Resampling
     from rlsum.scoring.evaluation import evaluate as evaluated
     from rlsum.scoring.outputs import check_columns, load_available, outputs_of, read_systems, score_system
 
-    scorers, missing = load_available(metrics)
+    scorers, missing = load_available(metrics, language)
     if isinstance(outputs, Mapping):
         systems = outputs_of(outputs, references, sources)
     else:
@@ -119,6 +121,7 @@ def correlate(
     data: str | Path | Judgments,
     metrics: Specs = "rouge-1,rouge-2,rouge-l",
     *,
+    language: str | None = None,
     score: str = "overall",
     layout: JudgmentColumns | None = None,
     lower_is_better: Sequence[str] = (),
@@ -138,6 +141,7 @@ def correlate(
     ``score``: the human score. ``layout``, ``lower_is_better``: as of `judgments`. ``average``: correlate within each
     group, and average over groups or rows. ``length``: text lengths to compare with. ``cache``: a folder that keeps
     scores, "default" for that of the command line.
+    ``language``: the ISO 639-1 code of the texts.
     """
     from itertools import chain
 
@@ -153,7 +157,7 @@ def correlate(
 
     choices = Choices(level, average, test, resamples, seed, random)
     check_choices(choices, statistics)
-    scorers = rewards.from_specs(metrics)
+    scorers = rewards.from_specs(metrics, language)
     file = None if cache is None else scores_file(default_folder() if cache == "default" else Path(cache))
     if not isinstance(data, Judgments):
         further = [*chain(*columns_read(scorers.values()))]

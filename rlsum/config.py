@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BeforeValidator, Field, TypeAdapter
+from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter
 from pydantic.dataclasses import dataclass
 
 from rewards.references import Lists
+from rewards.text.languages import check_language
 from rlsum.errors import ConfigError as ConfigError
 from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.sizes import ModelConfig
@@ -83,6 +84,14 @@ class VocabularyConfig:
 def _unquoted_no(value: object) -> object:
     """YAML reads an unquoted no as false."""
     return "no" if value is False else value
+
+
+def _known_language(code: str | None) -> str | None:
+    check_language(code)
+    return code
+
+
+LanguageCode = Annotated[str | None, BeforeValidator(_unquoted_no), AfterValidator(_known_language)]  # no: Norwegian
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -160,10 +169,12 @@ class Training:
 
 @dataclass(frozen=True, config=STRICT)
 class Config:
-    """A run: two keys, and the sections.
+    """A run: three keys, and the sections.
 
-    run      the run folder; a folder that already holds a run is refused
-    metrics  rewards reported in validation
+    run       the run folder; a folder that already holds a run is refused
+    metrics   rewards reported in validation
+    language  ISO 639-1 code of the texts, such as fr, hi or ja; it sets the words, stems, sentences and stop words of
+              rewards and, for raw text, of the data; none: as for English
     """
 
     run: str
@@ -175,6 +186,7 @@ class Config:
     decoding: Decoding = dataclasses.field(default_factory=Decoding)
     sampling: Sampling = dataclasses.field(default_factory=Sampling)
     metrics: tuple[RewardSpec, ...] = ("rouge-1", "rouge-2", "rouge-l")
+    language: LanguageCode = None
 
     def __post_init__(self) -> None:
         objective, training, faults = self.objective, self.training, []

@@ -44,6 +44,8 @@ def learned(
 
     ``corpus``: texts, one a line (gzip too), or a saved mean (.npz), for a metric trained with centering=batch: their
     mean replaces that of the batch, so that a score does not depend on its neighbours.
+
+    ``language``: which baseline of the file given as rescale.
     """
     spec = read_spec(Path(path))
     options = {**spec.options, "encoder": path, "device": device}

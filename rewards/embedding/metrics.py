@@ -49,6 +49,7 @@ class FamilyOptions:
     ``centering``: the mean that is subtracted from the vectors before they are scaled to length 1
     ``special_tokens``: which special tokens are compared; official: as the metric's own reference code does
     ``corpus``: texts, one a line (gzip too), or a saved mean (.npz), for centering=corpus
+    ``language``: which baseline of the file given as rescale
     """
 
     encoder: str = "minilm"

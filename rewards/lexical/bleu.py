@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rewards.errors import RewardError, Unavailable
-from rewards.lexical.words import Words, ngrams, tokenizer_of
+from rewards.lexical.words import Words, ngrams, tokenizer_of, tokenizing
 from rewards.scoring import Inputs, ReferenceReward, references_of, score_items, signature
+from rewards.text.languages import Code, language_of, splitter_of
+from rewards.text.words import nfc
 
 Tokenize = Literal["13a", "intl", "zh", "char", "none", "ja-mecab", "ko-mecab"]
 Smooth = Literal["exp", "floor", "add-k", "none"]
@@ -28,12 +30,13 @@ class Bleu(ReferenceReward):
 
     def __init__(
         self,
-        tokenize: Tokenize = "13a",
+        tokenize: Tokenize | None = None,
         smooth_method: Smooth = "exp",
         smooth_value: float | None = None,
         effective_order: bool = True,
         max_ngram_order: int = 4,
         lowercase: bool = False,
+        language: Code | None = None,
     ) -> None:
         if smooth_value is not None and (smooth_method not in ("floor", "add-k") or smooth_value <= 0):
             raise RewardError(f"bleu: smooth_value={smooth_value} must be above 0, and smooth_method floor or add-k")
@@ -41,7 +44,9 @@ class Bleu(ReferenceReward):
             raise RewardError(f"bleu: max_ngram_order={max_ngram_order} must be 1 or more")
         smoothing = {"smooth_method": smooth_method, "smooth_value": smooth_value}
         cut = {"max_ngram_order": max_ngram_order, "effective_order": effective_order, "lowercase": lowercase}
-        self.options = {"tokenize": tokenize, **smoothing, **cut}
+        in_language: Tokenize = "zh" if language == "zh" else "char" if splitter_of(language) == "character" else "13a"
+        self.options = {"tokenize": tokenize or in_language, **smoothing, **cut}
+        self.language = language
         _sacrebleu(**self.options)  # raises now if the tokenizer needs a package that is not installed
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
@@ -63,7 +68,8 @@ class Bleu(ReferenceReward):
         order, value = self.options["max_ngram_order"], self.options["smooth_value"]
         theirs = _sacrebleu(**self.options)[1]
         smooth = "default" if value is None else f"{value!r}"  # sacrebleu shows two decimals
-        return signature(self.name, scale=1, order=order, smooth_value=smooth, sacrebleu=f"[{theirs}]")
+        fields = {} if self.language is None else {"language": self.language}
+        return signature(self.name, **fields, scale=1, order=order, smooth_value=smooth, sacrebleu=f"[{theirs}]")
 
     def corpus(self, inputs: Inputs) -> tuple[float, str]:
         """BLEU of all texts together, in [0, 1], and its signature by sacrebleu; NaN where no reference has a token.
@@ -72,23 +78,29 @@ class Bleu(ReferenceReward):
         unless it is smoothed. Texts without a reference that can be scored are left out.
         """
         references = references_of(self.name, inputs)
-        usable = [[text for text in texts if self._unscorable(text) is None] for texts in references]
+        usable = [[nfc(text) for text in texts if self._unscorable(text) is None] for texts in references]
         rows = [row for row, texts in enumerate(usable) if texts]
         metric, written = _sacrebleu(**self.options | {"effective_order": False})
         if not rows:
             return float("nan"), written
         most = max(len(usable[row]) for row in rows)
         streams = [[usable[row][n] if n < len(usable[row]) else None for row in rows] for n in range(most)]
-        return float(metric.corpus_score([inputs.candidates[row] for row in rows], streams).score) / 100, written
+        candidates = [nfc(inputs.candidates[row]) for row in rows]
+        return _share(metric.corpus_score(candidates, streams)), written
 
     def _score(self, candidate: str, references: list[str]) -> float:
         # The corpus of one text: sentence_score is the same and would warn at each call without effective_order.
         metric, _ = _sacrebleu(**self.options)
-        return float(metric.corpus_score([candidate], [[text] for text in references]).score) / 100
+        return _share(metric.corpus_score([nfc(candidate)], [[nfc(text)] for text in references]))
 
     def _unscorable(self, text: str) -> str | None:
         metric, _ = _sacrebleu(**self.options)
-        return None if metric.tokenizer(text.rstrip()).split() else "has no token"
+        return None if metric.tokenizer(nfc(text).rstrip()).split() else "has no token"
+
+
+def _share(score: Any) -> float:
+    """sacrebleu's percentage as a share; a geometric mean of ones can be larger than one by rounding."""
+    return min(1.0, float(score.score) / 100)
 
 
 @lru_cache(maxsize=16)
@@ -124,7 +136,7 @@ def bleu_star(
             share = np.where(going, share, 1.0)
         product *= share
     penalty = np.exp(np.minimum(0.0, 1.0 - lengths / length))
-    return np.where(hits[0] > 0, penalty * np.cbrt(product), 0.0)
+    return np.where(hits[0] > 0, np.minimum(1.0, penalty * np.cbrt(product)), 0.0)
 
 
 class BleuStar(ReferenceReward):
@@ -132,10 +144,17 @@ class BleuStar(ReferenceReward):
 
     name = "bleu-star"
 
-    def __init__(self, zero_order: ZeroOrder = "zero", clip: bool = False, tokenizer: Words = "unicode") -> None:
+    def __init__(
+        self,
+        zero_order: ZeroOrder = "zero",
+        clip: bool = False,
+        tokenizer: Words | None = None,
+        language: Code | None = None,
+    ) -> None:
         self.zero_order: ZeroOrder = zero_order
         self.clip = clip
-        self.tokenizer: Words = tokenizer
+        self.tokenizer: Words = tokenizer or splitter_of(language)
+        self.language = language
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64 in [0, 1], the best of several references; 0 for an empty candidate.
@@ -146,13 +165,13 @@ class BleuStar(ReferenceReward):
 
     @property
     def signature(self) -> str:
-        """The treatment of orders without a match, clipping and the tokenizer."""
-        fields = {"zero_order": self.zero_order, "clip": self.clip, "tokenizer": self.tokenizer}
-        return signature(self.name, **fields)
+        """The treatment of orders without a match, clipping, the tokenizer and the language."""
+        fields = {"zero_order": self.zero_order, "clip": self.clip}
+        return signature(self.name, **fields, **tokenizing(self.tokenizer, self.language))
 
     def words(self, text: str) -> tuple[str, ...]:
         """The words that are counted and compared."""
-        return tokenizer_of(self.tokenizer)(text)
+        return tokenizer_of(self.tokenizer, None, language_of(self.language))(text)
 
     def _best(self, candidate: str, references: list[str]) -> float:
         words, others = self.words(candidate), [self.words(text) for text in references]

@@ -17,11 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rewards.errors import RewardError, Unavailable
-from rewards.lexical.words import REMEMBERED, Words, stem, tokenizer_of
-from rewards.scoring import Inputs, ReferenceReward, library, score_items, signature
+from rewards.lexical.words import Words, stemmer_for, stemming, stems, tokenizer_of, tokenizing
+from rewards.scoring import Inputs, ReferenceReward, score_items, signature
+from rewards.text.languages import Code, language_of, splitter_of
+from rewards.text.words import REMEMBERED
 
 Stages = Literal["exact", "exact-stem", "exact-stem-synonym"]
-
 
 Units = dict[int, str]  # position -> word or stem, in order
 Names = Callable[[str], Collection[str]]  # a word or stem -> the words or stems that match it
@@ -34,12 +35,13 @@ def meteor(
     alpha: float = 0.9,
     beta: float = 3.0,
     gamma: float = 0.5,
+    stemmer: str = "porter",
 ) -> float:
     """METEOR of two lists of lower-cased words, in [0, 1]: ``(1 - gamma * (chunks / matches)**beta) * F``.
 
     ``F`` is the harmonic mean of precision and recall, recall weighted by ``alpha``. 0 without a match.
     """
-    pairs = align(candidate, reference, stages)
+    pairs = align(candidate, reference, stages, stemmer)
     if not pairs:
         return 0.0
     precision, recall = len(pairs) / len(candidate), len(pairs) / len(reference)
@@ -47,11 +49,14 @@ def meteor(
     return (1 - gamma * (chunks(pairs) / len(pairs)) ** beta) * mean
 
 
-def align(candidate: Sequence[str], reference: Sequence[str], stages: Stages) -> list[tuple[int, int]]:
+def align(
+    candidate: Sequence[str], reference: Sequence[str], stages: Stages, stemmer: str = "porter"
+) -> list[tuple[int, int]]:
     """Pairs of positions ``(in candidate, in reference)``, in order. Each stage matches what earlier stages left."""
     left, right = dict(enumerate(candidate)), dict(enumerate(reference))
     pairs = _matches(left, right)
     if stages != "exact":
+        stem = stems(stemmer)
         left, right = ({position: stem(word) for position, word in units.items()} for units in (left, right))
         pairs += _matches(left, right)
     if stages == "exact-stem-synonym":
@@ -91,8 +96,9 @@ class Meteor(ReferenceReward):
 
     def __init__(
         self,
-        stages: Stages = "exact-stem",
-        tokenizer: Words = "unicode",
+        stages: Stages | None = None,
+        tokenizer: Words | None = None,
+        language: Code | None = None,
         alpha: float = 0.9,
         beta: float = 3.0,
         gamma: float = 0.5,
@@ -103,10 +109,16 @@ class Meteor(ReferenceReward):
         if beta <= 0:
             raise RewardError(f"meteor: beta={beta} must be above 0")
         if stages == "exact-stem-synonym":
+            if language not in (None, "en"):
+                raise RewardError(f"meteor: stages={stages}: WordNet is English, not language={language}")
             _wordnet()  # raises now if its data are missing
-        self.name = "meteor" if stages == "exact-stem-synonym" else f"meteor-{stages}"
-        self.stages: Stages = stages
-        self.tokenizer: Words = tokenizer
+        wanted = None if stages is None else stages != "exact"
+        found = stemmer_for("meteor", wanted, language, f"stages={stages}")
+        self.stages: Stages = stages or ("exact" if found is None else "exact-stem")
+        self.stemmer = found or ""
+        self.name = "meteor" if self.stages == "exact-stem-synonym" else f"meteor-{self.stages}"
+        self.tokenizer: Words = tokenizer or splitter_of(language)
+        self.language = language
         self.alpha, self.beta, self.gamma = alpha, beta, gamma
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
@@ -119,9 +131,9 @@ class Meteor(ReferenceReward):
 
     @property
     def signature(self) -> str:
-        """Stages, parameters, tokenizer, and NLTK's version (with WordNet's, where it is read)."""
-        fields: dict[str, Any] = {"stages": self.stages, "tokenizer": self.tokenizer}
-        fields |= {"alpha": self.alpha, "beta": self.beta, "gamma": self.gamma, "library": library("nltk")}
+        """Stages, parameters, tokenizer, language, and NLTK's version (with WordNet's, where it is read)."""
+        fields: dict[str, Any] = {"stages": self.stages, **tokenizing(self.tokenizer, self.language)}
+        fields |= {"alpha": self.alpha, "beta": self.beta, "gamma": self.gamma, **stemming(self.stemmer or None)}
         if self.stages == "exact-stem-synonym":
             fields["wordnet"] = _wordnet().get_version()
         return signature(self.name, **fields)
@@ -130,7 +142,8 @@ class Meteor(ReferenceReward):
         """The stems (or words) of a text: without a common one, two texts score 0. None if synonyms match, too."""
         if self.stages == "exact-stem-synonym":
             return None
-        return [word if self.stages == "exact" else stem(word) for word in self._words(text)]
+        words = self._words(text)
+        return words if self.stages == "exact" else [*map(stems(self.stemmer), words)]
 
     def ceiling(
         self, common: NDArray[np.float64], candidate: int, reference: NDArray[np.float64]
@@ -139,10 +152,10 @@ class Meteor(ReferenceReward):
         return common / (self.alpha * reference.clip(1) + (1 - self.alpha) * candidate)
 
     def _words(self, text: str) -> tuple[str, ...]:
-        return tokenizer_of(self.tokenizer)(text)
+        return tokenizer_of(self.tokenizer, None, language_of(self.language))(text)
 
     def _best(self, candidate: str, references: list[str]) -> float:
-        words, parameters = self._words(candidate), (self.alpha, self.beta, self.gamma)
+        words, parameters = self._words(candidate), (self.alpha, self.beta, self.gamma, self.stemmer)
         return max(meteor(words, self._words(reference), self.stages, *parameters) for reference in references)
 
     def _unscorable(self, text: str) -> str | None:

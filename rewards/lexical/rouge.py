@@ -12,13 +12,15 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rewards.lexical.words import REMEMBERED, ngrams, tokenizer_of
+from rewards.lexical.words import Tokenizer, ngrams, stemmer_for, stemming, tokenizer_of, tokenizing
+from rewards.options import takes
 from rewards.scoring import HEADED, Inputs, ReferenceReward, library, score_items, signature
 from rewards.text import sentences as texts
+from rewards.text.languages import Code, Language, language_of, splitter_of
+from rewards.text.words import REMEMBERED, words
 
 Counts = NDArray[np.float64]
 Direction = Literal["precision", "recall", "f1"]
-Tokenizer = Literal["official", "unicode"]
 Split = Literal["auto", "lines"]
 Sentences = Sequence[tuple[str, ...]]
 
@@ -170,9 +172,9 @@ def match_sentences(candidate: Sentences, reference: Sentences) -> list[tuple[in
 
 
 @lru_cache(maxsize=REMEMBERED)
-def sentences_of(text: str, split: Split, tokenize: Callable[[str], tuple[str, ...]]) -> Sentences:
+def sentences_of(text: str, split: Split, tokenize: Callable[[str], tuple[str, ...]], language: Language) -> Sentences:
     """The tokens of each sentence that has any."""
-    lines = text.split("\n") if split == "lines" else texts.sentences(text)
+    lines = text.split("\n") if split == "lines" else texts.sentences(text, language)
     return tuple(tokens for tokens in map(tokenize, lines) if tokens)
 
 
@@ -186,8 +188,9 @@ class Rouge(ReferenceReward):
     name: str
     formula: Callable[[Any, Any], PRF]
     direction: Direction
-    stemmer: bool
+    stemmer: str | None
     tokenizer: Tokenizer
+    language: Code | None
     n: int = 1
     split: Split | None = None
 
@@ -200,14 +203,15 @@ class Rouge(ReferenceReward):
 
     @property
     def heading(self) -> str:
-        """`rouge-l F1 stems`."""
-        return f"{self.name} {HEADED[self.direction]} {'stems' if self.stemmer else 'words'}"
+        """`rouge-l F1 stems`, and the language if it is given."""
+        units = "stems" if self.stemmer else "characters" if self.tokenizer == "character" else "words"
+        return " ".join(filter(None, (self.name, HEADED[self.direction], units, self.language)))
 
     @property
     def signature(self) -> str:
-        """Direction, stemmer, tokenizer, and the versions of the libraries that stem and split."""
-        fields: dict[str, object] = {"stemmer": self.stemmer, "tokenizer": self.tokenizer}
-        fields |= {"stems": library("nltk")} if self.stemmer else {}
+        """Direction, stemmer, tokenizer, language, and the versions of the libraries that stem and split."""
+        fields: dict[str, object] = {"stemmer": self.stemmer is not None}
+        fields |= {**tokenizing(self.tokenizer, self.language), **stemming(self.stemmer)}
         fields |= {"split": self.split} if self.split else {}
         fields |= {"sentences": library("spacy")} if self.split == "auto" else {}
         return signature(self.name, direction=self.direction, **fields)
@@ -240,44 +244,77 @@ class Rouge(ReferenceReward):
         return Matches(one, other, match_units(one, other))
 
     def _tokens(self, text: str) -> tuple[str, ...]:
-        return tokenizer_of(self.tokenizer, self.stemmer)(text)
+        return self._tokenize(text)
 
     def _read(self, text: str) -> Sequence[str] | Sentences:
         return self._tokens(text) if self.split is None else self._sentences(text)
 
     def _sentences(self, text: str) -> Sentences:
-        return sentences_of(text, self.split or "auto", tokenizer_of(self.tokenizer, self.stemmer))
+        return sentences_of(text, self.split or "auto", self._tokenize, language_of(self.language))
+
+    @property
+    def _tokenize(self) -> Callable[[str], tuple[str, ...]]:
+        return tokenizer_of(self.tokenizer, self.stemmer, language_of(self.language))
 
     def _unscorable(self, text: str) -> str | None:
         if len(self._tokens(text)) >= self.n:
             return None
-        if self.tokenizer == "official" and len(tokenizer_of("unicode", False)(text)) >= self.n:
-            return "has too few tokens of a-z and 0-9 (tokenizer=unicode counts every script)"
+        if self.tokenizer == "official" and len(words(text)) >= self.n:
+            return "has too few tokens of a-z and 0-9 (language=CODE or tokenizer=unicode counts every script)"
         return f"has fewer than {self.n} tokens"
 
 
-def rouge_1(direction: Direction = "f1", stemmer: bool = True, tokenizer: Tokenizer = "official") -> Rouge:
+@dataclass(frozen=True, kw_only=True)
+class RougeOptions:
+    """Options of ROUGE. Stemmer and tokenizer are those of the language where they are not given."""
+
+    direction: Direction = "f1"
+    stemmer: bool | None = None
+    tokenizer: Tokenizer | None = None
+    language: Code | None = None
+
+    def __post_init__(self) -> None:
+        stemmer_for("rouge", self.stemmer, self.language)
+
+    def reward(self, name: str, formula: Callable[[Any, Any], PRF], n: int = 1, split: Split | None = None) -> Rouge:
+        """The reward of a formula."""
+        stemmer = stemmer_for(name, self.stemmer, self.language)
+        tokenizer = self.tokenizer or ("official" if self.language in (None, "en") else splitter_of(self.language))
+        return Rouge(name, formula, self.direction, stemmer, tokenizer, self.language, n, split)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RougeSumOptions(RougeOptions):
+    """Options of ROUGE-Lsum."""
+
+    split: Split = "auto"
+
+
+@takes(RougeOptions)
+def rouge_1(options: RougeOptions) -> Rouge:
     """ROUGE-1: common words. Range [0, 1]."""
-    return Rouge("rouge-1", partial(rouge_n, n=1), direction, stemmer, tokenizer, n=1)
+    return options.reward("rouge-1", partial(rouge_n, n=1))
 
 
-def rouge_2(direction: Direction = "f1", stemmer: bool = True, tokenizer: Tokenizer = "official") -> Rouge:
+@takes(RougeOptions)
+def rouge_2(options: RougeOptions) -> Rouge:
     """ROUGE-2: common pairs of neighbouring words. Range [0, 1]; a reference of one word is undefined."""
-    return Rouge("rouge-2", partial(rouge_n, n=2), direction, stemmer, tokenizer, n=2)
+    return options.reward("rouge-2", partial(rouge_n, n=2), n=2)
 
 
-def rouge_3(direction: Direction = "f1", stemmer: bool = True, tokenizer: Tokenizer = "official") -> Rouge:
+@takes(RougeOptions)
+def rouge_3(options: RougeOptions) -> Rouge:
     """ROUGE-3: common runs of three words. Range [0, 1]; a reference of fewer than three words is undefined."""
-    return Rouge("rouge-3", partial(rouge_n, n=3), direction, stemmer, tokenizer, n=3)
+    return options.reward("rouge-3", partial(rouge_n, n=3), n=3)
 
 
-def rouge_longest(direction: Direction = "f1", stemmer: bool = True, tokenizer: Tokenizer = "official") -> Rouge:
+@takes(RougeOptions)
+def rouge_longest(options: RougeOptions) -> Rouge:
     """ROUGE-L: the longest common subsequence of words over the whole text. Range [0, 1]."""
-    return Rouge("rouge-l", rouge_l, direction, stemmer, tokenizer)
+    return options.reward("rouge-l", rouge_l)
 
 
-def rouge_longest_sum(
-    direction: Direction = "f1", stemmer: bool = True, tokenizer: Tokenizer = "official", split: Split = "auto"
-) -> Rouge:
+@takes(RougeSumOptions)
+def rouge_longest_sum(options: RougeSumOptions) -> Rouge:
     """ROUGE-L summed over sentences (a text's lines, or spaCy's sentences of one line). Range [0, 1]."""
-    return Rouge("rouge-lsum", rouge_lsum, direction, stemmer, tokenizer, split=split)
+    return options.reward("rouge-lsum", rouge_lsum, split=options.split)

@@ -1,4 +1,4 @@
-"""Tokens, stems and n-grams for the rewards that compare words."""
+"""Lower-cased tokens, stems and n-grams for the rewards that compare words."""
 
 from __future__ import annotations
 
@@ -7,48 +7,88 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Literal
 
+from rewards.errors import RewardError
+from rewards.scoring import library
 from rewards.text.chunks import tokens
+from rewards.text.languages import ENGLISH, Code, Language, language_of
+from rewards.text.words import REMEMBERED, nfc, splitting, words
 
-Words = Literal["unicode", "spacy"]
+Words = Literal["unicode", "character", "spacy"]
+Tokenizer = Literal["official", "unicode", "character"]
+Tokens = Callable[[str], tuple[str, ...]]
 
-REMEMBERED = 2**17
 LATIN = re.compile("[a-z0-9]+")
-WORD = re.compile(r"[^\W_]+")
 
 
-@lru_cache(maxsize=6)
-def tokenizer_of(kind: Words | Literal["official"], stemmer: bool = False) -> Callable[[str], tuple[str, ...]]:
-    """Text -> lower-cased tokens, words over three letters Porter-stemmed if asked. Remembers texts and stems.
+@lru_cache(maxsize=8)
+def tokenizer_of(kind: Words | Literal["official"], stemmer: str | None = None, language: Language = ENGLISH) -> Tokens:
+    """Text -> lower-cased tokens, those over three letters stemmed by NLTK's ``stemmer``. Remembers texts and stems.
 
     ``official`` is that of rouge-score, four times as fast: runs of a-z and 0-9, so text in another script has no
-    token. ``unicode`` keeps letters and digits of every script. ``spacy`` has punctuation marks as tokens, too.
+    token. ``unicode`` and ``character`` are the words of ``rewards.text.words``. ``spacy`` has punctuation marks as
+    tokens, too.
     """
 
-    splitters: dict[str, Callable[[str], list[str]]] = {
-        "official": lambda text: LATIN.findall(text.lower()),
-        "unicode": lambda text: WORD.findall(text.lower()),
-        "spacy": lambda text: [token.lower() for token in tokens(text)],
+    splitters: dict[str, Callable[[str], Sequence[str]]] = {
+        "official": lambda text: LATIN.findall(nfc(text).lower()),
+        "unicode": lambda text: words(language.lower(nfc(text)), "unicode"),
+        "character": lambda text: words(language.lower(nfc(text)), "character"),
+        "spacy": lambda text: [language.lower(token) for token in tokens(text, language)],
     }
-    split = splitters[kind]
+    split, stem = splitters[kind], None if stemmer is None else stems(stemmer)
 
     @lru_cache(maxsize=REMEMBERED)
     def tokenize(text: str) -> tuple[str, ...]:
-        return tuple(stem(word) if stemmer and len(word) > 3 else word for word in split(text))
+        return tuple(split(text) if stem is None else (stem(word) if len(word) > 3 else word for word in split(text)))
 
     return tokenize
 
 
-@lru_cache(maxsize=REMEMBERED)
-def stem(word: str) -> str:
-    """NLTK's Porter stem of a word."""
-    return _porter()(word)
+@lru_cache(maxsize=8)
+def stems(stemmer: str) -> Callable[[str], str]:
+    """A word -> its stem by NLTK's ``stemmer``: ``porter``, or the name of a language of Snowball's."""
+    made: list[Callable[[str], str]] = []
+
+    @lru_cache(maxsize=REMEMBERED)
+    def stem(word: str) -> str:
+        if not made:
+            made.append(_stemmer(stemmer))
+        return made[0](word)
+
+    return stem
 
 
-@lru_cache(maxsize=1)
-def _porter() -> Callable[[str], str]:
-    from nltk.stem.porter import PorterStemmer
+def _stemmer(name: str) -> Callable[[str], str]:
+    if name == "porter":
+        from nltk.stem.porter import PorterStemmer
 
-    return PorterStemmer().stem
+        return PorterStemmer().stem
+    from nltk.stem.snowball import SnowballStemmer
+
+    return SnowballStemmer(name).stem
+
+
+def stemmer_for(name: str, wanted: bool | None, language: Code | None, option: str = "stemmer=true") -> str | None:
+    """NLTK's stemmer of a language, unless ``wanted`` is false. Raises RewardError where it is true without one."""
+    found = language_of(language).stemmer
+    if wanted and found is None:
+        raise RewardError(f"{name}: {option}: NLTK has no stemmer for language={language}; leave it out")
+    return None if wanted is False else found
+
+
+def stemming(stemmer: str | None) -> dict[str, object]:
+    """What a signature says of a stemmer: NLTK's version and, but for Porter's, its name."""
+    if stemmer is None:
+        return {}
+    return {"stems": library("nltk") if stemmer == "porter" else f"{stemmer}-{library('nltk')}"}
+
+
+def tokenizing(tokenizer: str, language: Code | None) -> dict[str, object]:
+    """What a signature says of a tokenizer: its name, the language if it is given, and the library that it needs."""
+    fields: dict[str, object] = {"tokenizer": tokenizer, **({} if language is None else {"language": language})}
+    if tokenizer == "spacy":
+        return {**fields, "text": library("spacy")}
+    return fields if tokenizer == "official" else {**fields, **splitting()}
 
 
 def ngrams(words: Sequence[str], n: int) -> list[tuple[str, ...]]:

@@ -1,4 +1,8 @@
-"""spaCy's tokens of English text, in a fraction of spaCy's time: each chunk between white space is split once."""
+"""spaCy's tokens; those of English in a fraction of spaCy's time: each chunk between white space is split once.
+
+Languages without spaces between words have no tokenizer in spaCy that needs no further package. Their tokens are the
+words of ``rewards.text.words``, which are characters, and each mark.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,11 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any
 
-# Entries of each cache. Texts are analysed once: the references of a training set across its epochs, and every output
-# across several metrics. A summary takes about 1 KB, a chunk with its tokens about 200 bytes.
-REMEMBERED = 2**17
+from rewards.text.languages import ENGLISH, Language
+from rewards.text.words import REMEMBERED, nfc, pieces
+
+# Of each cache. Texts are analysed once: the references of a training set across its epochs, and every output across
+# several metrics. A summary takes about 1 KB, a chunk with its tokens about 200 bytes.
 # A chunk that is split without spaCy: digits, or letters with single hyphens, also after digits; a mark before, and a
 # mark or 's after, are always separate tokens. And its parts.
 PLAIN = re.compile(
@@ -19,20 +25,35 @@ PARTS = re.compile("[a-zA-Z0-9]+|['\u2019]s$|[^a-zA-Z0-9]")
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-@lru_cache(maxsize=1)
-def pipeline() -> Any:
-    """spaCy's tokenizer and sentencizer of English."""
+@lru_cache(maxsize=8)
+def pipeline(language: Language = ENGLISH) -> Any:
+    """spaCy's tokenizer and sentencizer of a language."""
     import spacy
 
-    blank = spacy.blank("en")
+    blank = spacy.blank(language.pipeline)
     blank.add_pipe("sentencizer")
     blank.max_length = 10**9  # spaCy's limit is for parsers, which are not used
+    if language.splitter == "character":
+        blank.tokenizer = _pieces_as_tokens(blank.vocab)
     return blank
 
 
-def tokens(text: str) -> list[str]:
+def _pieces_as_tokens(vocab: Any) -> Any:
+    """A tokenizer for spaCy's pipelines of languages without spaces; white space is a token, too, as spaCy has it."""
+    from spacy.tokens import Doc
+
+    def tokenize(text: str) -> Any:
+        found = pieces(text)
+        return Doc(vocab, words=found, spaces=[False] * len(found))
+
+    return tokenize
+
+
+def tokens(text: str, language: Language = ENGLISH) -> list[str]:
     """spaCy's tokens of ``text``, case kept, white space left out."""
     text = encodable(text)
+    if language != ENGLISH:
+        return [token.text for token in pipeline(language).tokenizer(text) if not token.is_space]
     chunks = [tokens_of_chunk(chunk) for chunk in text.split()]
     known = [chunk for chunk in chunks if chunk is not None]
     return list(chain.from_iterable(known)) if len(known) == len(chunks) else cut(text)
@@ -89,5 +110,5 @@ def _special_cases() -> tuple[dict[str, list[str]], int]:
 
 
 def encodable(text: str) -> str:
-    """``text`` with each lone surrogate, which spaCy refuses, as the replacement character."""
-    return text if text.isascii() else SURROGATE.sub("\ufffd", text)
+    """``text`` in NFC, with each lone surrogate, which spaCy refuses, as the replacement character."""
+    return text if text.isascii() else SURROGATE.sub("\ufffd", nfc(text))

@@ -1,7 +1,7 @@
-"""Sentences, words and stop words of English text, by spaCy's rules (no trained model).
+"""Sentences, words and stop words of a text, by spaCy's rules for its language (no trained model).
 
-The lines of a text of several lines are its sentences; spaCy's sentencizer splits a text of one line. For the words of
-movers there are other ways: see ``Split``.
+The lines of a text of several lines are its sentences. One line is split as spaCy's sentencizer does, and behind marks
+that end sentences in other scripts, whatever the language. For the words of movers there are other ways: see ``Split``.
 """
 
 from __future__ import annotations
@@ -10,63 +10,82 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain, groupby
+from importlib import import_module
+from itertools import chain, groupby, pairwise
 from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rewards.errors import RewardError, Unavailable
-from rewards.text.chunks import REMEMBERED, cut, encodable, pipeline, tokens_of_chunk
+from rewards.text.chunks import cut, encodable, pipeline, tokens_of_chunk
+from rewards.text.languages import ENGLISH, Language
+from rewards.text.words import REMEMBERED, is_letters, nfc, pattern
 
 StopWords = Literal["spacy", "nltk", "none"]
 Sentences = tuple[tuple[str, ...], ...]
 Word = TypeVar("Word")
 Spans = tuple[tuple[int, int], ...]
 LINE = re.compile("[^\n]+")
+# Marks of other scripts that end a sentence, also without a space behind them, and what closes it. Those of ASCII and
+# of general punctuation are left to spaCy.
+END = r"[\p{Sentence_Terminal}--[\p{ASCII}\u2000-\u206f]]++(?!\p{N})[\p{Sentence_Terminal}\p{Pe}\p{Pf}\"']*+"
+NUMBER = re.compile("[0-9]+[.]|[IVX]+[.]")
+# Words that begin a German sentence behind a number; other capitals may be nouns of an ordinal.
+OPENERS = frozenset(
+    "aber als am auch auf bei da dabei dadurch damit danach dann das der deshalb die dies diese dieser doch ein eine "  # noqa: SIM905
+    "er es für hier ich ihr im in jetzt man mit nach nun seit sie so trotzdem und vor während wenn wir zudem".split()
+)
 
 # Sentences: lines where there are several, else spaCy's (auto); always lines; or those of spaCy's sentencizer or of
 # NLTK's Punkt (its data must be installed), which both read a line end as a space.
 Split = Literal["auto", "lines", "spacy", "nltk"]
 
 
-def sentences(text: str) -> list[str]:
+def sentences(text: str, language: Language = ENGLISH) -> list[str]:
     """The sentences of ``text``, stripped, none empty."""
     text = encodable(text).strip()
-    parts = text.split("\n") if "\n" in text else [sentence.text for sentence in pipeline()(text).sents]
+    parts = text.split("\n") if "\n" in text else [sentence.text for _, sentence in _ruled(text, language)]
     return [part.strip() for part in parts if part.strip()]
 
 
-def content_words(text: str, stopwords: StopWords = "spacy", split: Split = "auto") -> Sentences:
+def content_words(
+    text: str, stopwords: StopWords = "spacy", split: Split = "auto", language: Language = ENGLISH
+) -> Sentences:
     """The words that movers weigh (Clark et al. 2019): lower-cased letters but stop words, by sentence, none empty."""
-    return _words_themselves(stopwords).read(text, split)
+    return _words_themselves(stopwords, language).read(text, split)
 
 
 class Reader(Generic[Word]):
     """``read(text, split)``: ``content_words``, each mapped through ``known``; None drops it. Texts are cached."""
 
-    def __init__(self, stopwords: StopWords, known: Callable[[str], Word | None]) -> None:
-        self._lines, self._running = _Chunks(stopwords, known, ends=False), _Chunks(stopwords, known, ends=True)
+    def __init__(self, stopwords: StopWords, known: Callable[[str], Word | None], language: Language = ENGLISH) -> None:
+        self.language = language
+        self._lines = _Chunks(stopwords, known, language, ends=False)
+        self._running = _Chunks(stopwords, known, language, ends=True)
         self.read = lru_cache(maxsize=REMEMBERED)(self._read)
 
     def _read(self, text: str, split: Split) -> tuple[tuple[Word, ...], ...]:
         text = encodable(text).strip()
-        if _by_spacy(text, split):
+        if self.language != ENGLISH or len(_stretches(text)) > 1:
+            sentences = (self._lines.weighed(map(str, tokens)) for _, tokens in _analysed(text, split, self.language))
+        elif _by_rules(text, split):
             marks = groupby(self._running.of(text), key=lambda mark: mark is None)
             return tuple(tuple(words) for is_end, words in marks if not is_end)
-        sentences = (tuple(self._lines.of(text[start:end])) for start, end in _sentence_spans(text, split))
-        return tuple(words for words in sentences if words)
+        else:
+            sentences = (iter(self._lines.of(text[start:end])) for start, end in _spans(text, split, self.language))
+        return tuple(tuple(words) for words in map(tuple, sentences) if words)
 
 
-_words_themselves = lru_cache(maxsize=3)(lambda stopwords: Reader[str](stopwords, str))
+_words_themselves = lru_cache(maxsize=3)(lambda stopwords, language: Reader[str](stopwords, str, language))
 
 
 class _Chunks(dict[str, tuple[Any, ...]]):
     """The words of each chunk, mapped through ``known``, and sentence ends as None; fills itself, which is fast."""
 
-    def __init__(self, stopwords: StopWords, known: Callable[[str], Any], ends: bool) -> None:
+    def __init__(self, stopwords: StopWords, known: Callable[[str], Any], language: Language, ends: bool) -> None:
         super().__init__()
-        self.dropped, self.known = stop_words(stopwords), known
+        self.dropped, self.known, self.language = stop_words(stopwords, language), known, language
         self.ends = pipeline().get_pipe("sentencizer").punct_chars if ends else frozenset()
 
     def of(self, text: str) -> list[Any]:
@@ -74,7 +93,7 @@ class _Chunks(dict[str, tuple[Any, ...]]):
         try:
             return list(chain.from_iterable(map(self.__getitem__, text.split())))
         except KeyError:  # a chunk whose tokens depend on its neighbours
-            return list(self._weighed(cut(text)))
+            return list(self.weighed(cut(text)))
 
     def __missing__(self, chunk: str) -> tuple[Any, ...]:
         parts = tokens_of_chunk(chunk)
@@ -82,15 +101,16 @@ class _Chunks(dict[str, tuple[Any, ...]]):
             raise KeyError(chunk)
         if len(self) >= REMEMBERED:
             self.clear()
-        self[chunk] = words = tuple(self._weighed(parts))
+        self[chunk] = words = tuple(self.weighed(parts))
         return words
 
-    def _weighed(self, tokens: list[str]) -> Iterator[Any]:
+    def weighed(self, tokens: Iterable[str]) -> Iterator[Any]:
+        """The words among some tokens, and sentence ends."""
         for token in tokens:
-            word = token.lower()
+            word = self.language.lower(token)
             if token in self.ends:
                 yield None
-            elif word.isalpha() and word not in self.dropped and (value := self.known(word)) is not None:
+            elif is_letters(word) and word not in self.dropped and (value := self.known(word)) is not None:
                 yield value
 
 
@@ -104,73 +124,120 @@ class Sentence:
     spans: Spans
 
 
-def located_words(text: str, stopwords: StopWords = "spacy", split: Split = "auto") -> tuple[str, tuple[Sentence, ...]]:
+def located_words(
+    text: str, stopwords: StopWords = "spacy", split: Split = "auto", language: Language = ENGLISH
+) -> tuple[str, tuple[Sentence, ...]]:
     """The stripped text, and the words of ``content_words`` with their positions in it, sentence by sentence."""
     text = encodable(text).strip()
-    dropped = stop_words(stopwords)
+    dropped = stop_words(stopwords, language)
     located = []
-    for offset, tokens in _analysed(text, split):
-        kept = [token for token in tokens if token.lower_.isalpha() and token.lower_ not in dropped]
+    for offset, sentence in _analysed(text, split, language):
+        tokens = [(language.lower(token.text), offset + token.idx, len(token)) for token in sentence]
+        kept = [token for token in tokens if is_letters(token[0]) and token[0] not in dropped]
         if kept:
-            spans = tuple((offset + token.idx, offset + token.idx + len(token)) for token in kept)
-            ends = [(offset + token.idx, offset + token.idx + len(token)) for token in tokens if not token.is_space]
-            located.append(Sentence(ends[0][0], ends[-1][1], tuple(token.lower_ for token in kept), spans))
+            spans = tuple((start, start + length) for _, start, length in kept)
+            ends = [(start, start + length) for word, start, length in tokens if not word.isspace()]
+            located.append(Sentence(ends[0][0], ends[-1][1], tuple(word for word, _, _ in kept), spans))
     return text, tuple(located)
 
 
-def _analysed(text: str, split: Split) -> Iterator[tuple[int, Iterable[Any]]]:
+def _analysed(text: str, split: Split, language: Language) -> Iterator[tuple[int, Iterable[Any]]]:
     """Each sentence's spaCy tokens, and the offset of their positions in ``text``."""
-    if _by_spacy(text, split):
-        yield from ((0, sentence) for sentence in pipeline()(text).sents)
+    if _by_rules(text, split):
+        yield from _ruled(text, language)
         return
-    for start, end in _sentence_spans(text, split):
-        yield start, pipeline().tokenizer(text[start:end])
+    for start, end in _spans(text, split, language):
+        yield start, pipeline(language).tokenizer(text[start:end])
 
 
-def _by_spacy(text: str, split: Split) -> bool:
+def _by_rules(text: str, split: Split) -> bool:
     return split == "spacy" or (split == "auto" and "\n" not in text)
 
 
-def _sentence_spans(text: str, split: Split) -> Iterable[tuple[int, int]]:
+def _spans(text: str, split: Split, language: Language) -> Iterable[tuple[int, int]]:
     """The start and end of each sentence, for ways that need no tokens."""
-    return _nltk_spans()(text) if split == "nltk" else (line.span() for line in LINE.finditer(text))
+    return _nltk_spans(language)(text) if split == "nltk" else (line.span() for line in LINE.finditer(text))
 
 
-@lru_cache(maxsize=3)
-def stop_words(which: StopWords) -> frozenset[str]:
-    """English stop words. Raises RewardError where NLTK's list is not installed, or for another name."""
+def _ruled(text: str, language: Language) -> Iterator[tuple[int, Any]]:
+    """The offset and spaCy's span of each sentence by rules."""
+    for start, end in _stretches(text):
+        document = pipeline(language)(text[start:end])
+        yield from ((start, sentence) for sentence in _sentences_in(document, language))
+
+
+def _stretches(text: str) -> list[tuple[int, int]]:
+    """The text, cut behind the marks of other scripts that end sentences."""
+    ends = [] if text.isascii() else [match.end() for match in pattern(END).finditer(text)]
+    return [*pairwise([0, *(end for end in ends if end < len(text)), len(text)])]
+
+
+def _sentences_in(document: Any, language: Language) -> Iterable[Any]:
+    """The sentences of the sentencizer; in languages with ordinals like ``3.`` these do not end one."""
+    if not language.has_ordinals:
+        return document.sents
+    starts, ended = [0], False
+    for place, token in enumerate(document):
+        is_mark = token.text in pipeline().get_pipe("sentencizer").punct_chars
+        if ended and not (is_mark or token.is_punct):
+            starts.append(place)
+            ended = False
+        ended |= (is_mark or NUMBER.fullmatch(token.text) is not None) and not _is_ordinal(document, place, language)
+    return [document[start:end] for start, end in pairwise([*starts, len(document)])]
+
+
+def _is_ordinal(document: Any, place: int, language: Language) -> bool:
+    """Whether the full stop at the end of a token belongs to a number, and does not end the sentence."""
+    number = document[place].text
+    if number == "." and place and not document[place - 1].whitespace_:
+        number = document[place - 1].text + number
+    following = document[place + 1].text if place + 1 < len(document) else ""
+    if not NUMBER.fullmatch(number) or not following[:1].isalpha():
+        return False
+    if following[0].islower():
+        return True
+    return language.has_capital_nouns and len(number) <= len("100.") and following.lower() not in OPENERS
+
+
+@lru_cache(maxsize=8)
+def stop_words(which: StopWords, language: Language = ENGLISH) -> frozenset[str]:
+    """Stop words of a language. Raises RewardError where there is no list, or it is not installed."""
     if which == "none":
         return frozenset()
     if which == "spacy":
-        from spacy.lang.en.stop_words import STOP_WORDS
-
-        return frozenset(STOP_WORDS)
+        if language.stop_list is None:
+            raise RewardError(f"stopwords=spacy: spaCy has no list for language={language.code}; use stopwords=none")
+        module = import_module(f"spacy.lang.{language.stop_list}.stop_words")
+        return frozenset(map(nfc, module.STOP_WORDS))
     if which == "nltk":
         from nltk.corpus import stopwords
 
         try:
-            return frozenset(stopwords.words("english"))
+            return frozenset(map(nfc, stopwords.words(language.name.lower())))
         except LookupError as error:
             fix = "run 'python -m nltk.downloader stopwords', or use stopwords=spacy"
             raise Unavailable(f"stopwords=nltk: NLTK's stop words are not installed; {fix}") from error
+        except OSError as error:
+            fix = "use stopwords=spacy or none"
+            raise RewardError(f"stopwords=nltk: NLTK has no list for language={language.code}; {fix}") from error
     raise RewardError(f"stopwords={which!r} is not one of spacy, nltk, none")
 
 
-def check_split(split: Split) -> None:
+def check_split(split: Split, language: Language = ENGLISH) -> None:
     """Raise RewardError where the data of ``split=nltk`` is not installed."""
     if split == "nltk":
-        _nltk_spans()
+        _nltk_spans(language)
 
 
-@lru_cache(maxsize=1)
-def _nltk_spans() -> Callable[[str], Iterable[tuple[int, int]]]:
+@lru_cache(maxsize=8)
+def _nltk_spans(language: Language) -> Callable[[str], Iterable[tuple[int, int]]]:
     from nltk.tokenize import PunktTokenizer
 
     try:
-        spans: Callable[[str], Iterable[tuple[int, int]]] = PunktTokenizer("english").span_tokenize
+        spans: Callable[[str], Iterable[tuple[int, int]]] = PunktTokenizer(language.name.lower()).span_tokenize
     except LookupError as error:
         fix = "run 'python -m nltk.downloader punkt_tab', or use split=spacy"
-        raise Unavailable(f"split=nltk: NLTK's sentence splitter is not installed; {fix}") from error
+        raise Unavailable(f"split=nltk: NLTK's splitter of {language.name} is not installed; {fix}") from error
     return spans
 
 

@@ -14,6 +14,7 @@ from rlsum.cli.options import (
     GroupColumn,
     IdColumn,
     JudgeColumn,
+    Language,
     LongSignatures,
     LowerIsBetter,
     Metrics,
@@ -40,6 +41,7 @@ Test = Literal["auto", "williams", "permutation", "clustered permutation"]
 def correlate(
     data: Annotated[str, typer.Argument(metavar="DATA", help=JUDGMENTS)],
     metrics: Metrics = "rouge-1,rouge-2,rouge-l",
+    language: Language = None,
     score: Annotated[
         str, typer.Option(metavar="NAME[=COLUMN]", help="The human score to use, with its column if that differs.")
     ] = "overall",
@@ -113,6 +115,7 @@ def correlate(
         evaluation = api.correlate(
             data,
             metrics=metrics,
+            language=language,
             score=score,
             layout=layout,
             lower_is_better=listed(lower_is_better),

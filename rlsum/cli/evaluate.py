@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rlsum.cli.options import STANDARD, LongSignatures, Metrics, OutFolder, Overwrite, bars, report
+from rlsum.cli.options import STANDARD, Language, LongSignatures, Metrics, OutFolder, Overwrite, bars, report
 from rlsum.cli.reading import ReferenceLists
 from rlsum.files import check_folder
 
@@ -15,6 +15,7 @@ from rlsum.files import check_folder
 def evaluate(
     files: Annotated[list[Path], typer.Argument(metavar="OUT.jsonl...", help="Outputs of systems, JSONL or tables.")],
     metrics: Metrics = STANDARD,
+    language: Language = None,
     references: Annotated[
         list[Path] | None,
         typer.Option(metavar="R.txt", help="References, a text a line; OUT are then such files, too. Repeatable."),
@@ -60,6 +61,7 @@ def evaluate(
             [*map(str, references or ())],
             metrics=metrics,
             reference_lists=reference_lists,
+            language=language,
             baseline=baseline,
             resamples=resamples,
             seed=seed,

@@ -9,6 +9,7 @@ import typer
 
 from rewards.base import labelled
 from rlsum import api
+from rlsum.cli.options import Language
 from rlsum.errors import UserError
 from rlsum.records import read_outputs
 
@@ -25,6 +26,7 @@ def explain(
     metrics: Annotated[
         str, typer.Option(help="Metrics with their options; a page or data take several, a picture one.")
     ] = "rouge-1,rouge-l",
+    language: Language = None,
     theme: Annotated[Literal["light", "dark"], typer.Option(help="Of a picture; pages follow the browser.")] = "light",
     identity: Annotated[str | None, typer.Option("--id", help="Output of this id, with its first reference.")] = None,
     system: Annotated[str | None, typer.Option(help="With --id: whose output, if the file has several.")] = None,
@@ -49,7 +51,7 @@ def explain(
     from rlsum.explain.explained import check_out
 
     check_out(out, len(labelled(metrics)), overwrite)
-    explained = api.explain(*_texts(candidate, reference, identity, system), metrics)
+    explained = api.explain(*_texts(candidate, reference, identity, system), metrics, language)
     if not explained.save(out, theme, overwrite=True):
         typer.echo("letters that no installed font has are drawn as boxes; a page (.html) shows them", err=True)
     typer.echo(explained)

@@ -32,6 +32,12 @@ JUDGMENTS = "Judgments: JSONL or a table, hf://owner/name, or NAME:PATH for publ
 Metrics = Annotated[
     str, typer.Option(help="Metrics with their options, separated by commas; `rlsum rewards` lists them.")
 ]
+Language = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CODE", help="Language of the texts, such as fr, hi, ja: words, stems, sentences, stop words."
+    ),
+]
 LongSignatures = Annotated[
     bool, typer.Option("--long-signatures", help="Write out the names of the signatures' fields.")
 ]

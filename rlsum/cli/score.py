@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from rlsum import api
-from rlsum.cli.options import STANDARD, LongSignatures, Metrics, bars
+from rlsum.cli.options import STANDARD, Language, LongSignatures, Metrics, bars
 from rlsum.cli.reading import ReferenceLists
 from rlsum.errors import UserError
 from rlsum.pages.terminal import show
@@ -29,6 +29,7 @@ def score(
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", metavar="SCORED.jsonl", help="The items' scores.")] = None,
     metrics: Metrics = STANDARD,
+    language: Language = None,
     records: Annotated[
         Path | None,
         typer.Option("--input", metavar="PAIRS.jsonl", help="Rows with candidate, references or reference."),
@@ -76,6 +77,7 @@ def score(
         scored = api.score(
             pairs,
             metrics=metrics,
+            language=language,
             out=out,
             workers=workers,
             resamples=resamples,

@@ -74,9 +74,15 @@ def starts(comparison: Comparison) -> list[Cell]:
     """The start of each seed, or the one start of all seeds."""
     start = comparison.start
     if isinstance(start, dict):
-        data = _data(comparison)
         return [
-            Cell(START, seed, "start", None, run, merge(start, {"run": run, "data": data, "training": {"seed": seed}}))
+            Cell(
+                START,
+                seed,
+                "start",
+                None,
+                run,
+                merge(start, _shared(comparison) | {"run": run, "training": {"seed": seed}}),
+            )
             for seed in comparison.seeds
             for run in [_run(comparison, f"{START}-{seed}")]
         ]
@@ -131,6 +137,11 @@ def _run(comparison: Comparison, name: str) -> str:
     return str(Path(comparison.folder) / "runs" / name)
 
 
+def _shared(comparison: Comparison) -> dict[str, Any]:
+    """The keys that all runs share."""
+    return {"data": _data(comparison), **({"language": comparison.language} if comparison.language else {})}
+
+
 def _data(comparison: Comparison) -> dict[str, Any]:
     folder = Path(comparison.folder) / "data"
     written = {part: str(folder / f"{part}.jsonl") for part in ("train", "valid")} if comparison.simulate else {}
@@ -141,9 +152,8 @@ def _cell_config(comparison: Comparison, name: str, seed: int, reward: str, over
     """``cell`` with the seed and the reward, then ``over``. Validation measures all rewards of the comparison."""
     trained = comparison.rewards[reward]
     scale = {} if trained.scale is None else {"reward_scale": trained.scale}
-    own = {
+    own = _shared(comparison) | {
         "run": _run(comparison, name),
-        "data": _data(comparison),
         "training": {"seed": seed},
         "objective": {"reward": trained.reward, **scale},
         "metrics": [each.reward for each in comparison.rewards.values()],

@@ -15,9 +15,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, TypeAdapter
 from pydantic.dataclasses import dataclass
 
+from rewards.base import in_language
 from rewards.options import nearest
 from rewards.specs import as_spec
-from rlsum.config import Config, DataConfig
+from rlsum.config import Config, DataConfig, LanguageCode
 from rlsum.errors import ConfigError
 from rlsum.objective import STRICT, RewardSpec
 from rlsum.sections import check_as, known_keys
@@ -27,7 +28,8 @@ Control = Literal["none", "shuffled", "constant"]
 CONTROLS: tuple[Control, ...] = ("none", "shuffled", "constant")
 STANDARD = ("rouge-1", "rouge-2", "rouge-lsum")
 NAME = re.compile(r"[A-Za-z0-9][\w+-]*")  # names become names of files
-SET = ("run", "training.seed", "objective.reward", "objective.control", "metrics")  # in every run, by the comparison
+# In every run, by the comparison.
+SET = ("run", "language", "training.seed", "objective.reward", "objective.control", "metrics")
 RESERVED = ("start", *CONTROLS)
 RECORD = "comparison.yaml"  # in the folder of a comparison: `as_mapping`
 SIMULATED = ("lead-3", "oracle")  # rows of outputs that the simulator writes
@@ -124,6 +126,7 @@ class Comparison:
     correlation    report.json of `rlsum correlate`, for the chain from agreement to preference
     study          results.json of `rlsum human-eval analyse`, for the chain
     margin         a loss that still counts as "no worse", of scores from 0 to 1, such as 0.01; None: no such verdict
+    language       ISO 639-1 code of the texts, such as fr, hi or ja: `language` of every run, and of the test metrics
     launcher       what starts a training, such as ``accelerate launch --num_processes 4``, or on processors
                    ``env ACCELERATE_USE_CPU=true torchrun --nproc_per_node 2``
     """
@@ -149,6 +152,7 @@ class Comparison:
     correlation: str | None = None
     study: str | None = None
     margin: float | None = Field(default=None, gt=0)
+    language: LanguageCode = None
     launcher: str = ""
 
     def __post_init__(self) -> None:
@@ -196,7 +200,10 @@ class Comparison:
         labels = [
             name if taken.count(name) == 1 else str(as_spec(spec)) for name, spec in zip(names, further, strict=True)
         ]
-        return rewards | dict(zip(labels, further, strict=True))
+        specs = rewards | dict(zip(labels, further, strict=True))
+        if self.language is None:
+            return specs
+        return {name: in_language(spec, self.language).plain() for name, spec in specs.items()}
 
     @property
     def control_rewards(self) -> tuple[str, ...]:

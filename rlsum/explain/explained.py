@@ -69,14 +69,14 @@ class Explained:
         return complete
 
 
-def explain(candidate: str, reference: str, metrics: str | Sequence[str]) -> Explained:
+def explain(candidate: str, reference: str, metrics: str | Sequence[str], language: str | None = None) -> Explained:
     """Why a pair has its score: where the weight of its words and sentences moves, or which tokens are similar.
 
-    Raises RewardError for one of ``metrics`` that has no explanation.
+    ``language``: the ISO 639-1 code of the texts. Raises RewardError for one of ``metrics`` that has no explanation.
     """
     from rewards.explain import explain as explanation_of
 
-    scorers = rewards.from_specs(metrics)
+    scorers = rewards.from_specs(metrics, language)
     return Explained(tuple(explanation_of(scorer, candidate, reference) for scorer in scorers.values()))
 
 

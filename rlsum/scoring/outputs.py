@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rewards.base import Reward, Unavailable, complete, from_spec, labelled
+from rewards.base import Reward, Specs, Unavailable, complete, from_spec, labelled
 from rewards.references import Lists
 from rewards.scoring import Inputs
 from rlsum.errors import RecordError
@@ -65,7 +65,7 @@ def score_system(
     return SystemScores(system, ids, columns, measure_properties(outputs), unavailable, corpus)
 
 
-def load_available(specs: str | Sequence[str | Mapping[str, Any]]) -> tuple[dict[str, Reward], dict[str, str]]:
+def load_available(specs: Specs, language: str | None = None) -> tuple[dict[str, Reward], dict[str, str]]:
     """Rewards by label as `rewards.from_specs` has them, loaded, and label -> why one cannot be loaded on this machine.
 
     Raises RewardError for any other problem, and Unavailable where no reward can be loaded.
@@ -74,7 +74,7 @@ def load_available(specs: str | Sequence[str | Mapping[str, Any]]) -> tuple[dict
     missing: dict[str, Unavailable] = {}
     for label, spec in labelled(specs).items():
         try:
-            reward = from_spec(spec)
+            reward = from_spec(spec, language)
             _ = reward.signature  # reads vectors and encoders
             loaded[label] = reward
         except Unavailable as error:

@@ -80,6 +80,7 @@ def score(
     references: Sequence[Sequence[str] | str] = (),
     metrics: str | Sequence[str] = STANDARD,
     *,
+    language: str | None = None,
     sources: Sequence[str] = (),
     reference_lists: Lists | None = None,
     out: str | Path | None = None,
@@ -95,21 +96,21 @@ def score(
     Each of ``references`` is a text or several; ``reference_lists``: what a list of texts in a column of references is,
     ``alternatives`` or the ``sentences`` of one text, where its name does not say so. With ``out`` each record is
     written with its scores, and a stopped scoring continues. Raises before anything is scored: UserError for a file
-    that may not be replaced, RecordError for
-    a bad row, RewardError for a bad metric.
+    that may not be replaced, RecordError for a bad row, RewardError for a bad metric.
+    ``language``: the ISO 639-1 code of the texts.
     """
     if isinstance(data, Path) or (isinstance(data, str) and not len(references)):
         pairs: Pairs = Records(Path(data), reference_lists)
     else:
         pairs = data if isinstance(data, Pairs) else Listed.of(data, references, sources)
-    resampling, scorers = Resampling(resamples=resamples, seed=seed), rewards.from_specs(metrics)
+    resampling, scorers = Resampling(resamples=resamples, seed=seed), rewards.from_specs(metrics, language)
     if out is not None:
         out = Path(out)
         check_free("--out", out, overwrite)
         if out.suffix == ".gz":
             raise UserError(f"--out {out}: rows are written as plain text; leave .gz out of the name")
     identity = pairs.check(scorers.values())
-    with Scoring(metrics, workers) as scoring:
+    with Scoring(metrics, workers, language) as scoring:
         signatures = scoring.signatures()
         scored = Scored(headings(scorers), signatures, resampling, rows=identity.rows)
         if out is None:

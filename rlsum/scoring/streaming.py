@@ -54,8 +54,8 @@ def chunked(rows: Iterable[Row]) -> Iterator[list[Row]]:
 class Scoring:
     """A context manager that scores with rewards by label, in this process (``workers=1``) or in several."""
 
-    def __init__(self, specs: str | Sequence[str], workers: int) -> None:
-        self.specs, self.size = specs, workers
+    def __init__(self, specs: str | Sequence[str], workers: int, language: str | None = None) -> None:
+        self.specs, self.size, self.language = specs, workers, language
         self.scorers: dict[str, Reward] = {}  # of this process
         self.workers: list[_Worker] = []
         self.idle: SimpleQueue[_Worker] = SimpleQueue()
@@ -63,11 +63,11 @@ class Scoring:
 
     def __enter__(self) -> Scoring:
         if self.size == 1:
-            self.scorers = rewards.from_specs(self.specs)
+            self.scorers = rewards.from_specs(self.specs, self.language)
             return self
         limit_threads(share(self.size))  # of the workers, which inherit it
         for _ in range(self.size):
-            self.workers.append(_Worker(self.specs))
+            self.workers.append(_Worker(self.specs, self.language))
             self.idle.put(self.workers[-1])
         return self
 
@@ -107,9 +107,9 @@ class Scoring:
 class _Worker:
     """A process that loads the rewards, and a pipe to it, which closes when the process ends."""
 
-    def __init__(self, specs: str | Sequence[str]) -> None:
+    def __init__(self, specs: str | Sequence[str], language: str | None) -> None:
         self.connection, theirs = CONTEXT.Pipe()
-        self.process = CONTEXT.Process(target=_serve, args=(theirs, specs))
+        self.process = CONTEXT.Process(target=_serve, args=(theirs, specs, language))
         self.process.start()
         theirs.close()
 
@@ -125,7 +125,7 @@ class _Worker:
         return answer
 
 
-def _serve(connection: Connection, specs: str | Sequence[str]) -> None:
+def _serve(connection: Connection, specs: str | Sequence[str], language: str | None) -> None:
     """Answer questions until the pipe closes or the parent process ends, even if it is killed."""
     end_with_parent()
     scorers: dict[str, Reward] = {}
@@ -135,7 +135,7 @@ def _serve(connection: Connection, specs: str | Sequence[str]) -> None:
         except EOFError:
             return
         try:
-            scorers = scorers or rewards.from_specs(specs)
+            scorers = scorers or rewards.from_specs(specs, language)
             answer: object = _signatures(scorers) if question is None else score_rows(question, scorers)
         except RewardError as error:
             answer = error

@@ -193,19 +193,20 @@ def check_rewards(config: Config) -> None:
     """Raise ConfigError for rewards that cannot be made, before anything is loaded."""
     faults = []
     for spec in [*config.metrics, *([config.objective.reward] if config.objective.reward is not None else [])]:
-        faults += _spec_faults(spec, f"{spec}")
+        faults += _spec_faults(spec, f"{spec}", config.language)
     if config.training.choose_by is not None and config.chooses_by not in ("reward", "likelihood"):
         names = ", ".join(["reward", "likelihood", *(as_spec(spec).name for spec in config.metrics)])
-        faults += _spec_faults(config.chooses_by, f"training.choose_by={config.chooses_by}: not one of {names}")
+        what = f"training.choose_by={config.chooses_by}: not one of {names}"
+        faults += _spec_faults(config.chooses_by, what, config.language)
     if config.training.reward_workers and as_spec(config.objective.reward or "none").name == "limited":
         faults.append("  training.reward_workers: the reward is limited(...) already; set its workers= instead")
     if faults:
         raise ConfigError("rewards that cannot be used:\n" + "\n".join(faults))
 
 
-def _spec_faults(spec: RewardSpec, what: str) -> list[str]:
+def _spec_faults(spec: RewardSpec, what: str, language: str | None) -> list[str]:
     try:
-        rewards.check_spec(spec)
+        rewards.check_spec(spec, language)
     except rewards.RewardError as error:
         return [f"  {what}: {error}"]
     return []
@@ -219,7 +220,7 @@ def rewards_of(config: Config) -> tuple[dict[str, Reward], Reward | None, Choice
     if not fixed and by not in [spec.name for spec in parsed] and as_spec(by) not in parsed:
         specs.append(by)
         parsed.append(as_spec(by))
-    metrics = rewards.from_specs(specs)
+    metrics = rewards.from_specs(specs, config.language)
     if fixed or by in metrics:
         name = str(by)
     elif as_spec(by) in parsed:
@@ -229,7 +230,7 @@ def rewards_of(config: Config) -> tuple[dict[str, Reward], Reward | None, Choice
     choice = Choice(name, config.objective.coverage_weight)
     if not config.objective.rewarded:
         return metrics, None, choice
-    reward = rewards.from_spec(_reward_spec(config))
+    reward = rewards.from_spec(_reward_spec(config), config.language)
     return {**metrics, "reward": reward}, reward, choice
 
 

@@ -12,7 +12,7 @@ HARD = {
     "3,000 lines": "cat\n" * 3_000,
     "emoji": "👩‍👩‍👧‍👦 🐈 runs 🏃🏽‍♀️ !",
     "Chinese": "市长说、桥在暴风雨中倒塌了。",
-    "right to left": "رئيس البلدية يقول إن الجسر سقط\nהחתול ישן בבית",  # noqa: RUF001
+    "right to left": "رئيس البلدية يقول إن الجسر سقط\nהחתול ישן בבית",
     "control characters": "the \x00cat\x07 \x1b[31m runs\x7f \u200b\u202e\ufeff",
     "separators": "cat\u2028dog\x85river\x1cstorm\u00a0mayor\r\nbridge",
     "lone surrogates": "the \ud800 cat \udfff\ud83d",

@@ -72,7 +72,7 @@ def case(name: str, made: Files) -> Case:
 
 def _rouge(name: str, made: Files) -> Case:
     split = {"split": "lines"} if name == "rouge-lsum" else {}
-    return Case({"direction": "recall", "stemmer": False, "tokenizer": "unicode", **split})
+    return Case({"direction": "recall", "stemmer": False, "tokenizer": "unicode", "language": "fr", **split})
 
 
 def _mover(name: str, made: Files) -> Case:
@@ -150,6 +150,7 @@ def _bleu(name: str, made: Files) -> Case:
             "effective_order": False,
             "max_ngram_order": 2,
             "lowercase": True,
+            "language": "ja",
         },
         beside={"smooth_value": {"smooth_method": "add-k"}},
     )
@@ -222,8 +223,10 @@ def _length(name: str, made: Files) -> Case:
 CASES: dict[str, Callable[[str, Files], Case]] = {
     **dict.fromkeys(("rouge-1", "rouge-2", "rouge-3", "rouge-l", "rouge-lsum"), _rouge),
     "bleu": _bleu,
-    "bleu-star": lambda *_: Case({"zero_order": "stop", "clip": True, "tokenizer": "spacy"}),
-    "meteor": lambda *_: Case({"stages": "exact", "tokenizer": "spacy", "alpha": 0.5, "beta": 2.0, "gamma": 0.1}),
+    "bleu-star": lambda *_: Case({"zero_order": "stop", "clip": True, "tokenizer": "spacy", "language": "ja"}),
+    "meteor": lambda *_: Case(
+        {"stages": "exact", "tokenizer": "spacy", "language": "fr", "alpha": 0.5, "beta": 2.0, "gamma": 0.1}
+    ),
     **dict.fromkeys(("wms", "sms", "s+wms"), _mover),
     **dict.fromkeys(OWN, _contextual),
     "bleu-neighbors": _neighbors,

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from rewards.encoding.vectors import read_vectors
 from rewards.errors import RewardError
 from rewards.text import sentences as text
+from rewards.text.languages import language_of
 
 
 def test_lines_are_sentences() -> None:
@@ -127,3 +128,35 @@ def test_vectors_of_a_saved_pipeline(tmp_path: Path) -> None:
     spacy.blank("en").to_disk(tmp_path / "without")
     with pytest.raises(RewardError, match="holds no vectors"):
         read_vectors(f"spacy:{tmp_path / 'without'}")
+
+
+@pytest.mark.parametrize(
+    ("language", "found"),
+    [
+        (None, ["今日は晴れ。", "「はい。」", "次"]),
+        (None, ["यह है।", "वह है॥", "ठीक؟", "نعم۔", "ہاں"]),
+        ("de", ["Am 3. Oktober kam er.", "Im 19. Jahrhundert war es so.", "Das war 1999.", "Er ist 19.", "Sie ging."]),
+        ("de", ["Dr. Müller kam z. B. im Jahr 2020.", "Der II. Weltkrieg endete."]),
+        ("da", ["Den 3. oktober kom han.", "I det 19. århundrede var det.", "Han er 19.", "Hun gik."]),
+        ("fi", ["Hän tuli 3. lokakuuta.", "Se oli vuonna 1999.", "Sitten hän lähti."]),
+        ("cs", ["Přišel 3. října.", "Bylo to v 19. století.", "Pak odešel."]),
+        ("no", ["Den 3. oktober kom han.", "Det var 1999.", "Så gikk han."]),
+        ("pl", ["Przyszedł 3. maja.", "To był XIX. wiek."]),
+        ("hu", ["Október 3. napján jött.", "Az 1999. évi törvény.", "Majd elment."]),
+        ("ja", ["3.5%です！", "本当？", "（はい。）", "次はOK."]),
+        ("zh", ["他说：“你好。”", "涨了３．５％。", "完"]),
+        ("ar", ["هل هذا كتاب؟", "نعم."]),
+        ("en", ['He said "go."', "Then 3.5 left.", "OK?!"]),
+    ],
+)
+def test_sentences_of_languages(language: str | None, found: list[str]) -> None:
+    for between in ("", " ") if language is None else ("" if language in ("ja", "zh") else " ",):
+        whole, read = between.join(found), language_of(language)
+        assert text.sentences(whole, read) == found
+        located = text.located_words(whole, "none", language=read)[1]
+        assert [whole[one.start : one.end] for one in located] == [one for one in found if any(map(str.isalpha, one))]
+        assert text.content_words(whole, "none", language=read) == tuple(one.words for one in located)
+
+
+def test_english_ordinals_are_split_as_ever() -> None:
+    assert len(text.sentences("Am 3. Oktober kam er.")) == 2

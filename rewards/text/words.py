@@ -1,0 +1,91 @@
+"""What counts as a word, in every script: the one definition of the package.
+
+A text is normalised to NFC, so that composed and decomposed letters are equal. A word is a letter or digit with the
+letters, digits, marks and joiners (ZWJ, ZWNJ) that follow; apostrophes, hyphens, underscores and emoji are not in
+words. Scripts that do not separate words by spaces (Han, Kana, Thai, Lao, Khmer, Burmese and their like) give a word a
+character with its marks. Arabic tatweel, which only stretches a word, is left out.
+
+Full-width letters, digits of another script and letters without their vowel signs are other words: NFC keeps them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+from unicodedata import normalize
+
+from rewards.scoring import library
+from rewards.text.languages import Splitter
+
+REMEMBERED = 2**17  # entries of a cache of texts or words
+TATWEEL = "\u0640"
+JOINERS = "\u200c\u200d"
+# Letters and digits of scripts without spaces; a sign of several scripts, such as the Japanese long vowel, counts.
+UNSPACED = (
+    r"[[\p{L}\p{N}]&&[\p{sc=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Bopomofo}\p{sc=Tangut}\p{sc=Nushu}"
+    r"\p{sc=Khitan_Small_Script}\p{Line_Break=Complex_Context}]]"
+)
+LETTERS = rf"\p{{L}}[\p{{L}}\p{{M}}{JOINERS}]*+"
+CHARACTER = rf"[\p{{L}}\p{{N}}][\p{{M}}{JOINERS}]*+"
+# Of text in languages without spaces: such a character, a run of others with marks inside it (3.5, COVID-19), a mark.
+SPACED = rf"[[\p{{L}}\p{{N}}]--{UNSPACED}][[\p{{L}}\p{{N}}\p{{M}}{JOINERS}]--{UNSPACED}]*+"
+WORD = rf"{UNSPACED}[\p{{M}}{JOINERS}]*+|{SPACED}"
+PIECE = rf"{UNSPACED}[\p{{M}}{JOINERS}]*+|{SPACED}(?:[.,:'\u2019\uff0e-]{SPACED})*+|\s+|."
+
+
+def nfc(text: str) -> str:
+    """``text`` with composed letters (NFC)."""
+    return text if text.isascii() else normalize("NFC", text)
+
+
+def words(text: str, splitter: Splitter = "unicode") -> list[str]:
+    """The words of a text in its order, case kept; with ``character`` each letter and digit with its marks."""
+    found = pattern(WORD if splitter == "unicode" else CHARACTER).findall(nfc(text).replace(TATWEEL, ""))
+    return found
+
+
+def is_letters(word: str) -> bool:
+    """Whether a word is of letters, with their marks, alone."""
+    return word.isalpha() or (not word.isascii() and pattern(LETTERS).fullmatch(word) is not None)
+
+
+def splitting() -> dict[str, object]:
+    """What a signature says of words: the version of the library that knows the letters of every script."""
+    return {"words": library("regex")}
+
+
+def units(text: str) -> list[str]:
+    """The tokens of a text that may be tokenised already: runs without white space, lower-cased, in NFC.
+
+    Marks that a tokenizer split off are tokens, as in figures of papers. A run in a script without spaces falls into
+    its words.
+    """
+    runs = nfc(text).lower().split()
+    if text.isascii():
+        return runs
+    return [unit for run in runs for unit in (words(run) if pattern(UNSPACED).search(run) else [run])]
+
+
+def pieces(text: str) -> list[str]:
+    """A text in a language without spaces as words, marks and white space: together they are the text."""
+    return pattern(PIECE).findall(text)
+
+
+def joined(pieces: Iterable[str]) -> str:
+    """The text of words and marks in a language without spaces: spaces are before words of other scripts alone."""
+    starts = pattern(SPACED).match
+    text, spaced = "", False
+    for piece in pieces:
+        begins = starts(piece) is not None
+        text += " " + piece if spaced and begins else piece
+        spaced = begins or piece in ",.;:!?%"
+    return text
+
+
+@lru_cache(maxsize=8)
+def pattern(written: str) -> Any:
+    """A compiled expression that may name classes of Unicode."""
+    import regex
+
+    return regex.compile(written, regex.V1 | regex.DOTALL)
