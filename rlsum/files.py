@@ -58,11 +58,10 @@ def replacing_files(folder: Path) -> Iterator[Path]:
     sync(folder)
 
 
-def write_atomically(path: Path, *content: bytes | memoryview) -> None:
-    """Replace a file's content, in one or more pieces: readers, also after a crash, see the old or the new one."""
+def write_atomically(path: Path, content: bytes) -> None:
+    """Replace a file's content: readers, also after a crash, see the old content or the new one."""
     with replacing(path) as partial, partial.open("wb") as file:
-        for piece in content:
-            file.write(piece)
+        file.write(content)
 
 
 def write_lines(path: str | Path, lines: Iterable[str]) -> int:

@@ -52,9 +52,10 @@ class Checkpoint:
 class Progress:
     """How far a run has come.
 
-    best    the best selection value, higher is better; None before the first defined one
-    scaler  state of the loss scaler, with fp16
-    due     a signal came before the validation of this step had ended
+    best       the best selection value, higher is better; None before the first defined one
+    scaler     state of the loss scaler, with fp16
+    due        a signal came before the validation of this step had ended
+    unwritten  of a run that a signal stopped: what its logs do not have yet
     """
 
     step: int = 0
@@ -64,6 +65,7 @@ class Progress:
     finished: bool = False
     scaler: dict[str, float] | None = None
     due: bool = False
+    unwritten: dict[str, Any] | None = None
 
 
 def claim(run: str | Path) -> IO[bytes]:
@@ -111,17 +113,17 @@ def save_weights(folder: Path, model: Model, about: Mapping[str, Any]) -> None:
     """Replace the weights of a checkpoint folder; ``about`` (step, validation values) goes into the file's header."""
     header = {"about": json.dumps(defined(about)), "format": "pt"}  # transformers needs a format
     for name, tensors in model.weight_files().items():
-        write_atomically(folder / name, *_ordered(save(_cpu(tensors), header)))
+        write_atomically(folder / name, _ordered(save(_cpu(tensors), header)))
 
 
-def _ordered(content: bytes) -> tuple[bytes, memoryview]:
-    """A safetensors file as its head, with sorted metadata, and its tensors: safetensors varies their order."""
+def _ordered(content: bytes) -> bytes:
+    """A safetensors file with sorted metadata, whose order safetensors varies from call to call."""
     size = int.from_bytes(content[:8], "little")
     header = json.loads(content[8 : 8 + size])
     header["__metadata__"] = dict(sorted(header["__metadata__"].items()))
     written = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
     written += b" " * (-len(written) % 8)  # the tensors stay aligned
-    return len(written).to_bytes(8, "little") + written, memoryview(content)[8 + size :]
+    return b"".join((len(written).to_bytes(8, "little"), written, memoryview(content)[8 + size :]))
 
 
 def find(path: str | Path) -> Checkpoint:

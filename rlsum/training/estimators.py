@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rlsum.objective import Estimator, Normalisation
+from rlsum.training.logged import Deviation, Greatest, Least, Logged, Mean
 
 ROUNDING = 1e-9  # rewards of a group that differ by this share of the largest are equal: they differ by rounding
 
@@ -201,18 +202,18 @@ def weights(normalisation: Normalisation, lengths: np.ndarray, divisor: float, k
     return share / {"sum": 1.0, "constant": divisor, "token": (share * tokens).mean() or 1.0}[normalisation]
 
 
-def summary(advantages: np.ndarray) -> dict[str, float]:
+def summary(advantages: np.ndarray) -> dict[str, Logged]:
     """Numbers of advantages (B, k) for the log."""
     is_defined = np.isfinite(advantages)
-    defined = advantages[is_defined] if is_defined.any() else np.array([np.nan])
+    defined = advantages[is_defined]
     return {
-        "advantage_mean": float(defined.mean()),
-        "advantage_std": float(np.std(defined)),
-        "advantage_min": float(defined.min()),
-        "advantage_max": float(defined.max()),
-        "undefined_rewards": float((~is_defined).mean()),
-        "zero_advantage": float((defined == 0).mean()) if is_defined.any() else float("nan"),
-        "zero_groups": float(1.0 - teaches(advantages).mean()),
+        "advantage_mean": Mean.of(defined),
+        "advantage_std": Deviation.of(defined),
+        "advantage_min": Least(defined.min() if defined.size else np.nan),
+        "advantage_max": Greatest(defined.max() if defined.size else np.nan),
+        "undefined_rewards": Mean.of(~is_defined),
+        "zero_advantage": Mean.of(defined == 0),
+        "zero_groups": Mean.of(~teaches(advantages)),
     }
 
 

@@ -10,7 +10,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from rlsum.training import losses
-from rlsum.training.estimators import group_centred, mean_defined, summary, teaches, tied
+from rlsum.training.estimators import group_centred, summary, teaches, tied
+from rlsum.training.logged import Logged, Mean
 from rlsum.training.losses import LengthRule, Ratio
 from rlsum.training.update import Rollout, as_rows
 
@@ -30,7 +31,7 @@ class PolicyGradient:
     ratio: Ratio = "token"
     kl: float = 0.0
 
-    def __call__(self, log_prob: Tensor, rollout: Rollout) -> tuple[Tensor, dict[str, float]]:
+    def __call__(self, log_prob: Tensor, rollout: Rollout) -> tuple[Tensor, dict[str, Logged]]:
         """Loss (scalar) from log-probabilities (R, W) of the samples, and numbers for the log."""
         assert rollout.advantages is not None, "a policy gradient needs credit"
         assert rollout.weights is not None
@@ -43,11 +44,11 @@ class PolicyGradient:
             old_log_prob, lengths = _widened(rollout.samples.log_prob, log_prob), as_rows(rollout.lengths, log_prob)
             change = losses.ratio_change(log_prob, old_log_prob, lengths, self.ratio)  # (R, W)
             loss = losses.clipped_policy_gradient(change, advantage, weight, low, high)
-            log["ratio_outside"] = ((change < -low) | (change > high)).sum().item() / tokens
+            log["ratio_outside"] = Mean(((change < -low) | (change > high)).sum().item(), tokens)
         if self.kl:
             assert rollout.start_log_prob is not None, "a KL penalty needs the start"
             kl = losses.kl_per_token(log_prob, _widened(rollout.start_log_prob, log_prob))  # (R, W)
-            log["kl"] = kl.sum().item() / tokens
+            log["kl"] = Mean(kl.sum().item(), tokens)
             loss = loss + self.kl * (weight * kl.sum(-1)).mean()
         return loss, log
 
@@ -59,14 +60,14 @@ class Ranking:
     margin: float = 0.001
     length: LengthRule = "mean"
 
-    def __call__(self, log_prob: Tensor, rollout: Rollout) -> tuple[Tensor, dict[str, float]]:
+    def __call__(self, log_prob: Tensor, rollout: Rollout) -> tuple[Tensor, dict[str, Logged]]:
         """Loss (scalar) from log-probabilities (R, W) of the samples, and numbers for the log."""
         scores = _scores(log_prob, rollout, self.length)  # (B, k)
         rewards = torch.as_tensor(tied(rollout.rewards), device=log_prob.device, dtype=torch.float64)
         better = rewards.unsqueeze(2) > rewards.unsqueeze(1)  # (B, i, j)
         right = (scores.unsqueeze(2) > scores.unsqueeze(1))[better].float()
         return losses.ranking(scores, rewards, self.margin), {
-            "ranked_right": right.mean().item(),
+            "ranked_right": Mean(right.sum().item(), right.numel()),
             **_teaching(rollout),
         }
 
@@ -83,7 +84,7 @@ class MinimumRisk:
     length: LengthRule = "mean"
     scale: float = 1.0
 
-    def __call__(self, log_prob: Tensor, rollout: Rollout) -> tuple[Tensor, dict[str, float]]:
+    def __call__(self, log_prob: Tensor, rollout: Rollout) -> tuple[Tensor, dict[str, Logged]]:
         """Loss (scalar) from log-probabilities (R, W) of the samples, and numbers for the log."""
         scores, advantages = _scores(log_prob, rollout, self.length), _advantages(rollout, log_prob)
         loss = self.scale * losses.minimum_risk(scores, advantages, _distinct(rollout), self.sharpness)
@@ -96,11 +97,11 @@ class BestOfN:
 
     length: LengthRule = "mean"
 
-    def __call__(self, log_prob: Tensor, rollout: Rollout) -> tuple[Tensor, dict[str, float]]:
+    def __call__(self, log_prob: Tensor, rollout: Rollout) -> tuple[Tensor, dict[str, Logged]]:
         """Loss (scalar) from log-probabilities (R, W) of the samples, and numbers for the log."""
         loss = losses.best_of_n(_scores(log_prob, rollout, self.length), _advantages(rollout, log_prob))
         best = np.where(np.isfinite(rollout.rewards), rollout.rewards, -np.inf).max(-1)
-        return loss, {"best_reward": mean_defined(np.where(np.isfinite(best), best, np.nan)), **_teaching(rollout)}
+        return loss, {"best_reward": Mean.of(np.where(np.isfinite(best), best, np.nan)), **_teaching(rollout)}
 
 
 def _scores(log_prob: Tensor, rollout: Rollout, rule: LengthRule) -> Tensor:
@@ -121,11 +122,11 @@ def _distinct(rollout: Rollout) -> Tensor:
     return ~same.tril(-1).any(-1)
 
 
-def _teaching(rollout: Rollout) -> dict[str, float]:
+def _teaching(rollout: Rollout) -> dict[str, Logged]:
     """Shares of samples without a reward, and of articles whose samples cannot be told apart by it."""
     return {
-        "undefined_rewards": float((~np.isfinite(rollout.rewards)).mean()),
-        "zero_groups": float(1.0 - teaches(group_centred(rollout.rewards)).mean()),
+        "undefined_rewards": Mean.of(~np.isfinite(rollout.rewards)),
+        "zero_groups": Mean.of(~teaches(group_centred(rollout.rewards))),
     }
 
 

@@ -17,6 +17,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from signal import Signals
+from typing import Any
 
 import datasets
 import torch
@@ -34,10 +35,11 @@ from rlsum.records import inputs_of, to_json
 from rlsum.training import checkpoint, signs
 from rlsum.training.checkpoint import Progress
 from rlsum.training.interruption import Interruption, StoppedValidation
+from rlsum.training.logged import Mean, Numbers
 from rlsum.training.monitor import SAMPLES, TRAINED, Monitor, peak_memory
 from rlsum.training.parallel import sharding
 from rlsum.training.parallel.launch import slow_precision
-from rlsum.training.parallel.log_averaging import Part, TrainingLog
+from rlsum.training.parallel.log_averaging import TrainingLog
 from rlsum.training.parallel.processes import Processes, lost_process_as_error
 from rlsum.training.steps import BufferedStep, Step
 from rlsum.training.update import Rollout
@@ -90,6 +92,7 @@ class Trainer:
         self.interruption = Interruption()
         self._asked = False  # whether any process has been asked to stop
         self._drawn: tuple[Batch, Rollout] | None = None  # the first batch of the last update, if it has samples
+        self._samples: list[dict[str, Any]] = []  # some of it, to be written with the validation
         reward = self.signatures.get("reward", "")  # holds the signatures of the rewards that it is made of
         self._untrained = [name for name, signature in self.signatures.items() if signature not in reward]
 
@@ -100,6 +103,10 @@ class Trainer:
             sharding.scatter(self.model, self.wrapped)
         if self.accelerator.scaler is not None and self.progress.scaler is not None:
             self.accelerator.scaler.load_state_dict(self.progress.scaler)
+        if self.progress.unwritten is not None:
+            self.log.resume(self.progress.unwritten["log"])
+            self._samples = self.progress.unwritten["samples"]
+            self.progress.unwritten = None
 
     def fit(self) -> Progress:
         """Train to the end, or until a signal: see ``Interruption``.
@@ -143,8 +150,7 @@ class Trainer:
             self._update()
             self.progress.step += 1
             validates = self.progress.step % self.config.training.validate_every == 0 or self.progress.step == steps
-            # a log line before every state, so that a resumed run has no half-logged updates
-            if validates or self.progress.step % self.config.training.log_every == 0 or self._may_stop():
+            if validates or self.progress.step % self.config.training.log_every == 0:
                 line = self.log.flush()
                 monitor.train(self.progress.step, {**line, "memory_gib": peak_memory(self.accelerator.device)})
             if validates:
@@ -157,6 +163,7 @@ class Trainer:
     def _stop(self, monitor: Monitor) -> None:
         """Save the state before the run is finished, and say how to continue."""
         self.stopped = self.interruption.signal or Signals.SIGTERM  # another process has the signal
+        self.progress.unwritten = {"log": self.log.unwritten(), "samples": self._samples}
         self._save_state(self.run)
         monitor.say(
             f"{self.config.run}: stopped by {self.stopped.name} after update {self.progress.step}; continue with: "
@@ -180,7 +187,8 @@ class Trainer:
         """Write result.json, which only a finished run has."""
         progress, name = self.progress, self.config.run
         if self.accelerator.is_main_process:
-            write_atomically(self.run / checkpoint.RESULT, json.dumps(asdict(progress), indent=2).encode())
+            result = {name: value for name, value in asdict(progress).items() if name != "unwritten"}
+            write_atomically(self.run / checkpoint.RESULT, json.dumps(result, indent=2).encode())
         monitor.say(f"{name}: {progress.step} updates, best after {progress.best_step}, weights in {self.run / 'best'}")
         if progress.step and not progress.best_step:
             monitor.say(f"{name}: no validation was better than the start, so best/ holds the weights of the start")
@@ -208,9 +216,17 @@ class Trainer:
         self.optimizer.zero_grad()
         if self.sharded:
             sharding.gather(self.model, self.wrapped)
-        self.log.add(log, {"gradient_norm": float(norm), "learning_rate": training.rate_at(number)})
+        applied = bool(torch.isfinite(norm))
+        own = {
+            "gradient_norm": Mean(float(norm), 1) if applied else Mean(0, 0),
+            "skipped_updates": Mean(not applied, 1),
+            "learning_rate": Mean(training.rate_at(number), 1),
+        }
+        if training.mixed_precision != "fp16":
+            del own["skipped_updates"]
+        self.log.add([*log, own])
 
-    def _backward(self, rows: Sequence[int]) -> tuple[Tensor, list[Part]]:
+    def _backward(self, rows: Sequence[int]) -> tuple[Tensor, list[Numbers]]:
         """Add up gradients of the batches; returns the sum of their losses over all processes, and this one's log."""
         training, number, share = self.config.training, self.progress.step, self.processes.share(rows)
         batches = self._batches(share, training.batch_size)
@@ -226,7 +242,7 @@ class Trainer:
                 result = self.step(number, self.wrapped, batch)
             self.accelerator.backward(result.loss / (mean_share / len(batch)))  # every article counts the same
             total += result.loss.detach()
-            log.append((len(batch), result.log))
+            log.append(result.log)
             if i == 0:
                 self._drawn = None if result.rollout is None else (batch, result.rollout)
         if not batches:  # fewer articles than processes at the end of an epoch; the others still wait for gradients
@@ -263,6 +279,8 @@ class Trainer:
     def _validate(self, monitor: Monitor) -> None:
         """Validate, keep the best weights, count validations without gain, save the state."""
         training, progress = self.config.training, self.progress
+        if self._drawn is not None:
+            self._samples = training_samples(self.model, *self._drawn, training.sample_outputs)
         result = self._measure()
         progress.due = False
         value = self.choice(result.values)
@@ -279,8 +297,9 @@ class Trainer:
         monitor.valid(progress.step, result.values, better)
         shown = training.sample_outputs
         monitor.append(SAMPLES, progress.step, (json.loads(to_json(output)) for output in result.outputs[:shown]))
-        if self._drawn is not None:
-            monitor.append(TRAINED, progress.step, training_samples(self.model, *self._drawn, shown))
+        if self._samples:
+            monitor.append(TRAINED, progress.step, self._samples)
+        self._samples = []
         for sentence in signs.news(monitor.validations(), self._untrained):
             monitor.say(f"{self.run.name} warning: {sentence}")
         if better and self.accelerator.is_main_process:

@@ -32,7 +32,8 @@ from rlsum.models.sampling import Drawn
 from rlsum.models.summarizer import DrawsAndScores, Scorer, Scores, Summarizer, TargetScores, Tokens
 from rlsum.records import common_columns
 from rlsum.training import losses
-from rlsum.training.estimators import Credit, mean_defined
+from rlsum.training.estimators import Credit
+from rlsum.training.logged import Logged, Mean, Numbers, Total
 from rlsum.training.losses import LengthRule, target_lengths
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes
 
@@ -42,7 +43,7 @@ class StepResult:
     """The loss of a batch (scalar, differentiable), numbers for the log, and the samples that it is of."""
 
     loss: Tensor
-    log: Mapping[str, float]
+    log: Numbers
     rollout: Rollout | None = None
 
 
@@ -85,22 +86,22 @@ class Rollout:
     reward_parts: Mapping[str, np.ndarray] = field(default_factory=dict)
     reward_seconds: float = 0.0
 
-    def log(self, batch: Batch) -> dict[str, float]:
+    def log(self, batch: Batch) -> dict[str, Logged]:
         """Means over the samples: rewards, tokens, share without an end token, entropy a token in nats."""
         ids, ends = self.samples.ids, torch.tensor(batch.ends, device=self.samples.ids.device)
         greedy = self.greedy_rewards
         return {
-            "reward": mean_defined(self.rewards),
-            **{f"reward/{name}": mean_defined(scores) for name, scores in self.reward_parts.items()},
-            **({} if greedy is None else {"baseline_reward": mean_defined(greedy)}),
-            "reward_seconds": self.reward_seconds,
-            "sample_length": float(self.lengths.mean()),
-            "sample_cut_off": 1.0 - torch.isin(ids, ends).any(-1).float().mean().item(),
-            "entropy": -self.samples.log_prob.sum().item() / float(self.lengths.sum()),
+            "reward": Mean.of(self.rewards),
+            **{f"reward/{name}": Mean.of(scores) for name, scores in self.reward_parts.items()},
+            **({} if greedy is None else {"baseline_reward": Mean.of(greedy)}),
+            "reward_seconds": Total(self.reward_seconds),
+            "sample_length": Mean.of(self.lengths),
+            "sample_cut_off": Mean((~torch.isin(ids, ends).any(-1)).sum().item(), len(ids)),
+            "entropy": Mean(-self.samples.log_prob.sum().item(), self.lengths.sum()),
         }
 
 
-RewardLoss = Callable[[Tensor, Rollout], tuple[Tensor, dict[str, float]]]  # see reward_losses
+RewardLoss = Callable[[Tensor, Rollout], tuple[Tensor, dict[str, Logged]]]  # see reward_losses
 Score = Callable[[Sequence[Samples]], list[Rollout]]
 
 
@@ -248,23 +249,26 @@ class MixedStep:
 
     def loss(self, number: int, model: Scorer, batch: Batch, rollout: Rollout) -> StepResult:
         """gamma L_RL + (1 - gamma) L_MLE + lambda L_cov."""
-        gamma, ids = self.gamma(number), rollout.samples.ids
+        gamma, ids, articles = self.gamma(number), rollout.samples.ids, len(batch)
         samples, references = rollout.scores or self.scores(number, model, batch, ids)
         loss, log = self.rl(samples.log_prob, rollout)
-        log |= {"loss_rl": loss.item(), "tokens": float(rollout.lengths.sum())}
+        log["loss_rl"] = Mean.over(loss.item(), articles)
+        tokens = Total(rollout.lengths.sum())  # whose log-probabilities are computed with a gradient
         if references is not None:
             mle, mle_log = self.mle.loss(references, batch.target, batch.pad)
             loss = gamma * loss + (1.0 - gamma) * mle
-            log |= {**mle_log, "loss_mle": mle.item()}
+            tokens = tokens.merged(mle_log["tokens"])
+            log |= {**mle_log, "loss_mle": Mean.over(mle.item(), articles)}
             if self.mle.coverage_weight:
                 coverage = self.mle.coverage(references, batch.target, batch.pad)
-                log["coverage"] = coverage.item()
+                log["coverage"] = Mean.over(coverage.item(), articles)
                 if self.coverage_on_samples:
                     of_samples = self.mle.coverage(samples, ids, batch.pad)
-                    log["sample_coverage"] = of_samples.item()
+                    log["sample_coverage"] = Mean.over(of_samples.item(), articles)
                     coverage = coverage + of_samples
                 loss = loss + self.mle.coverage_weight * coverage
-        log = {"loss": loss.item(), **log, **rollout.log(batch), "gamma": gamma}
+        log = {"loss": Mean.over(loss.item(), articles), **log, **rollout.log(batch), "tokens": tokens}
+        log["gamma"] = Mean(gamma, 1)
         return StepResult(loss, log, replace(rollout, scores=None))
 
 
@@ -287,15 +291,15 @@ class MLEStep:
         loss, log = self.loss(scored, batch.target, batch.pad)
         if self.coverage_weight:
             coverage = self.coverage(scored, batch.target, batch.pad)
-            log["coverage"] = coverage.item()
+            log["coverage"] = Mean.over(coverage.item(), len(batch))
             loss = loss + self.coverage_weight * coverage
-        return StepResult(loss, {"loss": loss.item(), **log})
+        return StepResult(loss, {"loss": Mean.over(loss.item(), len(batch)), **log})
 
-    def loss(self, scored: TargetScores, target: Tensor, pad: int = PAD) -> tuple[Tensor, dict[str, float]]:
+    def loss(self, scored: TargetScores, target: Tensor, pad: int = PAD) -> tuple[Tensor, dict[str, Logged]]:
         """L_MLE (scalar) of scored targets (B, T), and numbers for the log."""
         lengths, log_prob = target_lengths(target, pad), scored.log_prob
         tokens = lengths.sum().item()
-        log = {"nll": -log_prob.sum().item() / tokens, "tokens": tokens}
+        log: dict[str, Logged] = {"nll": Mean(-log_prob.sum().item(), tokens), "tokens": Total(tokens)}
         if self.label_smoothing:
             assert scored.mean_log_prob is not None, "label smoothing needs the mean over all tokens"
             log_prob = losses.smoothed(log_prob, scored.mean_log_prob, self.label_smoothing)

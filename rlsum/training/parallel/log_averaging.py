@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from typing import Any
 
+from rlsum.training.logged import Logged, Numbers, from_json, to_json, together
 from rlsum.training.parallel.processes import Processes
-
-Part = tuple[int, Mapping[str, float]]  # articles of a batch, numbers that its step logged
-OF_REFERENCES = {"nll"}  # means over reference tokens, whose number is ``tokens``
-OF_SAMPLES = {"entropy", "kl", "ratio_outside"}  # means over the samples' tokens
-SUMS = {"tokens", "reward_seconds"}
-OF_ADVANTAGES = {"advantage_mean", "advantage_std", "zero_advantage"}  # means over samples whose advantage is defined
 
 
 class TrainingLog:
@@ -20,78 +16,45 @@ class TrainingLog:
 
     def __init__(self, processes: Processes) -> None:
         self.processes = processes
-        self._updates: list[list[Part]] = []
-        self._since = time.perf_counter()
+        self._begin()
 
-    def add(self, parts: list[Part], more: Mapping[str, float]) -> None:
-        """Numbers of this process's batches of an update, and numbers that all batches share."""
-        self._updates.append([(articles, {**log, **more}) for articles, log in parts])
+    def _begin(self) -> None:
+        self._numbers: dict[str, Logged] = {}
+        self._updates = 0
+        self.restart_clock()
+
+    def add(self, logs: Iterable[Numbers]) -> None:
+        """The numbers of this process in an update: those of its batches, and others."""
+        self._numbers = together([self._numbers, *logs])
+        self._updates += 1
 
     def flush(self) -> dict[str, float]:
-        """Means over the updates since the last line, over all processes. Every process must call it."""
-        logs = self.processes.gather_all(self._updates)
-        updates = [averaged([part for parts in update for part in parts]) for update in zip(*logs, strict=True)]
-        tokens = sum(update.pop("tokens", 0.0) for update in updates)
-        rewarding = [update.pop("reward_seconds") for update in updates if "reward_seconds" in update]
+        """Numbers since the last line, over all processes, without those that are undefined. All must call it.
+
+        Of ``tokens`` and ``reward_seconds`` those of a second: how many, and which share of the processes' time.
+        """
+        gathered = self.processes.gather_all(self._numbers)
+        line = {name: float(number) for name, number in together(gathered).items() if not math.isnan(number)}
         seconds = time.perf_counter() - self._since
-        line = {}
-        for name in dict.fromkeys(name for update in updates for name in update):
-            values = [update[name] for update in updates if name in update]
-            line[name] = sum(values) / len(values)
-        line["tokens_per_second"] = tokens / seconds
-        line["updates_per_second"] = len(updates) / seconds
-        if rewarding:
-            line["reward_share"] = sum(rewarding) / (seconds * len(logs))
-        self._updates = []
-        self.restart_clock()
+        line["tokens_per_second"] = line.pop("tokens", 0.0) / seconds
+        line["updates_per_second"] = self._updates / seconds
+        if "reward_seconds" in line:
+            line["reward_share"] = line.pop("reward_seconds") / (seconds * len(gathered))
+        self._begin()
         return line
+
+    def unwritten(self) -> dict[str, Any]:
+        """What ``resume`` needs to go on with the line that is begun, for JSON. Every process must call it."""
+        numbers = together(self.processes.gather_all(self._numbers))
+        seconds = time.perf_counter() - self._since
+        return {"updates": self._updates, "seconds": seconds, "numbers": to_json(numbers)}
+
+    def resume(self, unwritten: Mapping[str, Any]) -> None:
+        """Go on with a line of an earlier process, whose numbers the first process takes over."""
+        self._updates, self._since = unwritten["updates"], time.perf_counter() - unwritten["seconds"]
+        if self.processes.rank == 0:
+            self._numbers = from_json(unwritten["numbers"])
 
     def restart_clock(self) -> None:
         """Count the seconds of training from now."""
         self._since = time.perf_counter()
-
-
-def averaged(parts: Sequence[Part]) -> dict[str, float]:
-    """Means over the articles of all parts, or over tokens or samples; numbers undefined in all parts are left out.
-
-    ``SUMS`` are added up. Means of means are slightly off for ``ranked_right``, whose pairs are not counted, and
-    where rewards are undefined.
-    """
-    if len(parts) == 1:  # without rounding
-        return {name: value for name, value in parts[0][1].items() if not math.isnan(value)}
-    names = dict.fromkeys(name for _, log in parts for name in log)
-    means = {
-        name: _average(name, [part for part in parts if not math.isnan(part[1].get(name, math.nan))]) for name in names
-    }
-    return {name: value for name, value in means.items() if not math.isnan(value)}
-
-
-def _average(name: str, parts: Sequence[Part]) -> float:
-    values = [log[name] for _, log in parts]
-    if not values:
-        return math.nan
-    if name in SUMS:
-        return sum(values)
-    if name in ("advantage_min", "advantage_max"):
-        return (min if name == "advantage_min" else max)(values)
-    weights = [_weight(name, articles, log) for articles, log in parts]
-    if name == "advantage_std":
-        means = [log["advantage_mean"] for _, log in parts]
-        mean = _mean(means, weights)
-        return math.sqrt(_mean([std**2 + (m - mean) ** 2 for std, m in zip(values, means, strict=True)], weights))
-    return _mean(values, weights)
-
-
-def _weight(name: str, articles: int, log: Mapping[str, float]) -> float:
-    if name in OF_REFERENCES:
-        return log["tokens"]
-    if name in OF_SAMPLES:
-        return articles * log["sample_length"]
-    if name in OF_ADVANTAGES:
-        return articles * (1.0 - log["undefined_rewards"])
-    return articles
-
-
-def _mean(values: Sequence[float], weights: Sequence[float]) -> float:
-    products = (value * weight for value, weight in zip(values, weights, strict=True))
-    return sum(products) / sum(weights) if sum(weights) else math.nan

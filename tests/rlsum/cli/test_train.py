@@ -12,6 +12,7 @@ import pytest
 import torch
 import yaml
 from claimed import claimed
+from left import assert_same_run
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from typer.testing import CliRunner
 
@@ -170,31 +171,50 @@ def assert_same_states(one, other):
     assert all(torch.equal(first[name], value) for name, value in second.items())
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGUSR1])
-@pytest.mark.parametrize("where", ["update", "validation"])
-def test_a_signal_saves_a_state_that_continues_as_if_nothing_had_happened(place, tmp_path, monkeypatch, number, where):
-    whole, stopped = tmp_path / "whole", tmp_path / "stopped run"
-    options = [place / "mixed.yaml", "--init", place / "mle", "training.validate_every=2"]
-    assert run("train", *options, f"run={whole}").exit_code == 0
-    kind, wanted = (Trainer, "_update") if where == "update" else (Trainer, "_measure")
-    calls, original = [], getattr(kind, wanted)
+@pytest.mark.parametrize(
+    ("where", "call", "number"),
+    [
+        ("_update", 1, signal.SIGINT),  # in the middle of a line of the log
+        ("_update", 2, signal.SIGTERM),  # before the samples of this update are written
+        ("_backward", 3, signal.SIGUSR1),
+        ("_measure", 2, signal.SIGTERM),
+        ("_measure", 3, signal.SIGUSR1),  # of the last validation
+        ("_save_state", 2, signal.SIGINT),
+    ],
+)
+def test_a_signal_saves_a_state_that_continues_as_if_nothing_had_happened(
+    place, tmp_path, monkeypatch, whole, number, where, call
+):
+    stopped, calls, original = tmp_path / "stopped run", [], getattr(Trainer, where)
 
     def signalled(self, *arguments):
-        calls.append(wanted)
-        if len(calls) == (3 if where == "update" else 2):
+        calls.append(where)
+        if len(calls) == call:
             os.kill(os.getpid(), number)
         return original(self, *arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(kind, wanted, signalled)
-        ended = run("train", *options, f"run={stopped}")
+        patch.setattr(Trainer, where, signalled)
+        ended = run("train", *interrupted(place), f"run={stopped}")
     assert ended.exit_code == 128 + number
     assert f"rlsum train --resume '{stopped}'" in ended.output
     assert not (stopped / checkpoint.RESULT).exists()
     assert run("train", "--resume", stopped).exit_code == 0
-    assert_same_states(stopped, whole)
-    validations = [[row for row in timeless(rows_of(f)) if row["kind"] == "valid"] for f in (stopped, whole)]
-    assert validations[0] == validations[1]
+    assert_same_run(stopped, whole)
+    assert {path.name for path in stopped.iterdir()} == {path.name for path in whole.iterdir()}
+    assert (stopped / checkpoint.RESULT).read_bytes() == (whole / checkpoint.RESULT).read_bytes()
+
+
+def interrupted(place):
+    """A run with lines of the log that end between validations, and at them."""
+    return [place / "mixed.yaml", "--init", place / "mle", "training.validate_every=2", "training.log_every=3"]
+
+
+@pytest.fixture(scope="module")
+def whole(place):
+    """That run without a signal."""
+    assert run("train", *interrupted(place), f"run={place / 'whole'}").exit_code == 0
+    return place / "whole"
 
 
 def test_a_run_stopped_before_its_first_validation_ended_begins_when_it_is_resumed(place, tmp_path, monkeypatch):

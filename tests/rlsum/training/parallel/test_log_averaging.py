@@ -1,68 +1,170 @@
-"""Numbers of parts, put together."""
+"""Numbers of batches, put together: as those of one large batch, whatever their names."""
 
+import json
 import math
+import pickle
+from itertools import pairwise
 
+import numpy as np
 import pytest
+import tiny
+import torch
 
-from rlsum.training.parallel.log_averaging import TrainingLog, averaged
+from rlsum.models.decoding import Sampling
+from rlsum.training import estimators, logged
+from rlsum.training.logged import Deviation, Greatest, Least, Logged, Mean, Total, together
+from rlsum.training.parallel.log_averaging import TrainingLog
+from rlsum.training.reward_losses import PolicyGradient, Ranking
+from rlsum.training.steps import divided
+from rlsum.training.update import MixedStep, MLEStep
 
-
-def test_one_part_is_left_as_it_is_but_for_what_is_undefined():
-    assert averaged([(3, {"loss": 0.1, "reward": math.nan, "tokens": 7})]) == {"loss": 0.1, "tokens": 7}
-
-
-def test_means_are_over_articles_and_those_of_tokens_over_tokens():
-    first = {"loss": 1.0, "nll": 2.0, "tokens": 30, "sample_length": 2.0, "entropy": 1.0}
-    second = {"loss": 4.0, "nll": 5.0, "tokens": 10, "sample_length": 5.0, "entropy": 3.0}
-    found = averaged([(2, first), (1, second)])
-    assert found["loss"] == pytest.approx(2.0)
-    assert found["tokens"] == 40
-    assert found["nll"] == pytest.approx((2.0 * 30 + 5.0 * 10) / 40)
-    assert found["entropy"] == pytest.approx((1.0 * 4 + 3.0 * 5) / 9)
+NAN = math.nan
 
 
-def test_the_spread_of_advantages_is_that_of_all_of_them():
-    logs = [
-        (2, {"advantage_mean": 1.0, "advantage_std": 1.0, "undefined_rewards": 0.0, "advantage_min": 0.0}),
-        (2, {"advantage_mean": 4.0, "advantage_std": 0.0, "undefined_rewards": 0.5, "advantage_min": 4.0}),
-    ]
-    found = averaged(logs)  # 0, 2; 4 and one that is not defined
-    assert found["advantage_mean"] == pytest.approx(2.0)
-    assert found["advantage_std"] == pytest.approx(math.sqrt(8 / 3))
-    assert found["advantage_min"] == 0.0
-    assert found["undefined_rewards"] == 0.25
+class Several:
+    """The first of several processes, with what the others have logged."""
+
+    rank = 0
+
+    def __init__(self, *others):
+        self.others = others
+
+    def gather_all(self, numbers):
+        return [numbers, *self.others]
 
 
-def test_numbers_that_are_undefined_in_all_parts_are_left_out():
-    parts = [(2, {"reward": math.nan, "loss": 1.0}), (2, {"reward": 0.5, "loss": 3.0})]
-    assert averaged(parts) == {"reward": 0.5, "loss": 2.0}
-    assert averaged([(1, {"reward": math.nan}), (1, {"reward": math.nan})]) == {}
+def line_of(*processes):
+    """The line of the log to which each process adds the numbers of its batches, as one update."""
+    first, *others = (together(batches) for batches in processes)
+    log = TrainingLog(Several(*others))
+    log.add([first])
+    return log.flush()
 
 
-def test_a_line_of_the_log_is_the_mean_of_its_updates_over_all_processes():
-    log = TrainingLog(OneOfTwo())
-    log.add([(2, {"loss": 1.0, "tokens": 5})], {"learning_rate": 0.1})
-    log.add([(1, {"loss": 4.0, "tokens": 5})], {"learning_rate": 0.3})
+# ---- kinds of numbers ---------------------------------------------------------------------------------------------
+
+
+def kinds(values):
+    """A number of each kind, of the same values."""
+    known = values[~np.isnan(values)]
+    return {
+        "mean": Mean.of(values),
+        "spread": Deviation.of(known),
+        "least": Least(known.min() if known.size else NAN),
+        "greatest": Greatest(known.max() if known.size else NAN),
+        "total": Total(known.sum()),
+    }
+
+
+VALUES = np.array([0.5, NAN, -2.0, 3.0, 3.0, NAN, NAN, 1e6, 1e6 + 1, 0.25, 7.0])
+
+
+@pytest.mark.parametrize("cuts", [[], [4], [1, 2], [3, 5, 7], [5, 7], list(range(1, 11))])
+def test_numbers_of_pieces_are_those_of_the_whole(cuts):
+    whole, pieces = kinds(VALUES), [kinds(piece) for piece in np.split(VALUES, cuts)]
+    known = VALUES[~np.isnan(VALUES)]
+    expected = [known.mean(), known.std(), known.min(), known.max(), known.sum()]
+    assert list(whole.values()) == pytest.approx(expected)
+    assert together(pieces) == pytest.approx(whole, rel=1e-12)
+    assert together(together([piece]) for piece in reversed(pieces)) == pytest.approx(whole, rel=1e-12)
+
+
+def test_a_number_is_a_float_and_goes_to_other_processes_and_files_with_its_parts():
+    numbers = kinds(VALUES)
+    for again in (
+        pickle.loads(pickle.dumps(numbers)),
+        logged.from_json(json.loads(json.dumps(logged.to_json(numbers)))),
+    ):
+        assert again == numbers
+        assert {name: (type(number), number.parts) for name, number in again.items()} == {
+            name: (type(number), number.parts) for name, number in numbers.items()
+        }
+    assert isinstance(numbers["mean"], float)
+    assert json.loads(json.dumps(numbers)) == numbers
+
+
+# ---- what a step logs ---------------------------------------------------------------------------------------------
+
+
+def logs(sizes, **objective):
+    """The log of each of the batches of ``sizes`` articles, which have the same samples."""
+    model, sampling = tiny.copier(coverage=True), Sampling(max_length=6)
+    step = MixedStep(
+        model, Reward(), lambda number: 0.9, 3, sampling, objective.get("rl", PolicyGradient(clip=0.2, kl=0.1)),
+        MLEStep(coverage_weight=1.0), estimators.Credit("grpo", "token"), coverage_on_samples=True,
+        start=tiny.model(seed=3, coverage=True),
+    )  # fmt: skip
+    pairs = tiny.stories(sum(sizes))
+    torch.manual_seed(1)
+    (whole,) = step.rollouts(0, [tiny.batch(pairs)])
+    with torch.no_grad():  # since it has drawn them the policy has changed
+        model.word_out.weight.mul_(1.5)
+    rollouts = divided([whole], sizes, 0) if len(sizes) > 1 else [whole]
+    starts = np.cumsum([0, *sizes])
+    batches = [tiny.batch(pairs[i:j]) for i, j in pairwise(starts)]
+    return [step.loss(0, model, batch, rollout).log for batch, rollout in zip(batches, rollouts, strict=True)]
+
+
+class Reward(tiny.Overlap):
+    """Undefined for some texts, and equal for others."""
+
+    def __call__(self, candidates, references=None, sources=None, columns=None):
+        scores = super().__call__(candidates, references)
+        return np.where([len(text) % 3 == 0 for text in candidates], NAN, scores)
+
+
+@pytest.mark.parametrize("rl", [PolicyGradient(clip=0.2, kl=0.1), Ranking()])
+def test_every_number_of_a_step_is_the_same_from_one_process_two_and_several_batches(rl):
+    """A number is put together by what it is of: a copy under another name comes out the same."""
+    renamed = [{f"copy of {name}": number for name, number in log.items()} | log for log in logs([2, 5, 1], rl=rl)]
+    (whole,) = logs([8], rl=rl)
+    assert all(isinstance(number, Logged) for number in whole.values())
+    one = line_of([whole])
+    several = line_of(renamed)
+    assert {"kl", "ratio_outside"} <= one.keys() or isinstance(rl, Ranking)
+    timed = {"tokens_per_second", "updates_per_second", "reward_share"}
+    for line in (several, line_of(renamed[:1], renamed[1:]), line_of(renamed[1:], renamed[:1], [])):
+        for name in one.keys() - timed:
+            assert line[name] == pytest.approx(one[name], rel=1e-5, abs=1e-6), name
+            assert line[f"copy of {name}"] == line[name]
+    assert several.keys() >= one.keys()
+
+
+def test_the_tokens_of_an_update_are_those_that_the_loss_reads():
+    """Of the samples, and of references where the loss has them."""
+    (log,) = logs([8])
+    references = tiny.batch(tiny.stories(8)).target.ne(0).sum().item()
+    assert log["tokens"] == log["sample_length"] * 8 * 3 + references
+
+
+# ---- a line of the log --------------------------------------------------------------------------------------------
+
+
+def test_a_line_is_of_all_updates_since_the_last_and_leaves_out_what_nothing_defines():
+    log = TrainingLog(Several({"loss": Mean(3.0, 1), "tokens": Total(8)}))
+    log.add([{"loss": Mean(2.0, 2), "reward": Mean(0, 0), "tokens": Total(5)}, {"rate": Mean(0.1, 1)}])
+    log.add([{"loss": Mean(4.0, 1), "tokens": Total(5)}, {"rate": Mean(0.3, 1)}])
     line = log.flush()
-    assert line["loss"] == pytest.approx(((2 * 1.0 + 2 * 3.0) / 4 + 4.0) / 2)  # the other had no articles in the second
-    assert line["learning_rate"] == pytest.approx(0.2)
+    assert line["loss"] == (2.0 + 4.0 + 3.0) / 4
+    assert line["rate"] == pytest.approx(0.2)
+    assert "reward" not in line
     assert line["tokens_per_second"] == pytest.approx(18 / 2 * line["updates_per_second"])
     assert "tokens" not in line
     assert "reward_share" not in line
 
 
 def test_the_share_of_the_reward_is_its_seconds_of_all_seconds_of_all_processes():
-    log = TrainingLog(OneOfTwo())
-    log.add([(2, {"loss": 1.0, "reward_seconds": 5.0}), (1, {"loss": 1.0, "reward_seconds": 2.0})], {})
-    log.add([(1, {"loss": 4.0, "reward_seconds": 3.0})], {})
+    log = TrainingLog(Several({}))
+    log.add([{"reward_seconds": Total(5.0)}, {"reward_seconds": Total(2.0)}])
+    log.add([{"reward_seconds": Total(3.0)}])
     line = log.flush()
-    seconds = 2 / line["updates_per_second"]
-    assert line["reward_share"] == pytest.approx((5 + 2 + 3) / (2 * seconds))
+    assert line["reward_share"] == pytest.approx((5 + 2 + 3) / (2 * 2 / line["updates_per_second"]))
     assert "reward_seconds" not in line
 
 
-class OneOfTwo:
-    """The first of two processes."""
-
-    def gather_all(self, updates):
-        return [updates, [[(2, {"loss": 3.0, "tokens": 8, "learning_rate": 0.1})], []]]
+def test_a_line_that_is_begun_goes_on_in_another_process():
+    first, second = TrainingLog(Several({"loss": Mean(1.0, 1)})), TrainingLog(Several({}))
+    first.add([{"loss": Mean(2.0, 2)}])
+    second.resume(json.loads(json.dumps(first.unwritten())))
+    second.add([{"loss": Mean(9.0, 1)}])
+    assert second.flush()["loss"] == (1.0 + 2.0 + 9.0) / 4

@@ -1,0 +1,135 @@
+"""Numbers for the log that carry how they are put together: over batches, updates and processes.
+
+Each is a float, computed from ``parts`` that add up, or that ``merged`` puts together. A name means nothing here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+
+class Logged(float):
+    """A number with the parts that it is computed from."""
+
+    parts: tuple[float, ...]
+    kinds: ClassVar[dict[str, type[Logged]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        cls.kinds[cls.__name__] = cls
+
+    def __new__(cls, *parts: float) -> Self:
+        """The number that ``parts`` make."""
+        made = super().__new__(cls, cls.value(*parts))
+        made.parts = tuple(map(float, parts))
+        return made
+
+    def __getnewargs__(self) -> tuple[float, ...]:
+        return self.parts  # for other processes
+
+    @staticmethod
+    def value(*parts: float) -> float:
+        """The number; NaN where nothing defines it."""
+        raise NotImplementedError
+
+    def merged(self, other: Self) -> Self:
+        """The number of what both are of."""
+        return type(self)(*map(sum, zip(self.parts, other.parts, strict=True)))
+
+
+class Total(Logged):
+    """A sum."""
+
+    @staticmethod
+    def value(total: float) -> float:
+        """The sum itself."""
+        return total
+
+
+class Mean(Logged):
+    """A mean: a sum, and the count that it is over."""
+
+    @staticmethod
+    def value(total: float, count: float) -> float:
+        """NaN where nothing was counted."""
+        return total / count if count else math.nan
+
+    @classmethod
+    def over(cls, mean: float, count: float) -> Self:
+        """A mean that is known, over ``count``."""
+        return cls(mean * count, count)
+
+    @classmethod
+    def of(cls, values: np.ndarray) -> Self:
+        """The mean of the values that are not NaN."""
+        known = values[~np.isnan(values)]
+        return cls(known.sum(), known.size)
+
+
+class Deviation(Logged):
+    """A standard deviation: the mean, the squared deviations from it added up, and the count."""
+
+    @staticmethod
+    def value(mean: float, squares: float, count: float) -> float:
+        """NaN where nothing was counted."""
+        return math.sqrt(squares / count) if count else math.nan
+
+    @classmethod
+    def of(cls, values: np.ndarray) -> Self:
+        """That of all values, which are finite."""
+        mean = values.mean() if values.size else 0.0
+        return cls(mean, ((values - mean) ** 2).sum(), values.size)
+
+    def merged(self, other: Self) -> Self:
+        """Chan, Golub and LeVeque 1983."""
+        (mean, squares, count), (second, more, others) = self.parts, other.parts
+        total = max(count + others, 1.0)
+        apart = second - mean
+        between = apart**2 * count * others / total
+        return type(self)(mean + apart * others / total, squares + more + between, count + others)
+
+
+class Least(Logged):
+    """The smallest of some values; NaN of none."""
+
+    @staticmethod
+    def value(least: float) -> float:
+        """The value itself."""
+        return least
+
+    def merged(self, other: Self) -> Self:
+        """The smaller one that is defined."""
+        return type(self)(np.fmin(self, other))
+
+
+class Greatest(Least):
+    """The largest of some values; NaN of none."""
+
+    def merged(self, other: Self) -> Self:
+        """The larger one that is defined."""
+        return type(self)(np.fmax(self, other))
+
+
+Numbers = Mapping[str, Logged]
+
+
+def to_json(numbers: Numbers) -> dict[str, list[Any]]:
+    """Numbers as lists for JSON: the kind and the parts."""
+    return {name: [type(number).__name__, *number.parts] for name, number in numbers.items()}
+
+
+def from_json(written: Mapping[str, list[Any]]) -> dict[str, Logged]:
+    """The numbers that ``to_json`` wrote."""
+    return {name: Logged.kinds[kind](*parts) for name, (kind, *parts) in written.items()}
+
+
+def together(logs: Iterable[Numbers]) -> dict[str, Logged]:
+    """The numbers of several logs, each of what all of them are of that have it."""
+    merged: dict[str, Logged] = {}
+    for log in logs:
+        for name, number in log.items():
+            merged[name] = merged[name].merged(number) if name in merged else number
+    return merged
