@@ -27,15 +27,15 @@ class Logged(float):
         made.parts = tuple(map(float, parts))
         return made
 
-    def __getnewargs__(self) -> tuple[float, ...]:
-        return self.parts  # for other processes
+    def __reduce__(self) -> tuple[type[Self], tuple[float, ...]]:
+        return type(self), self.parts  # for other processes
 
     @staticmethod
     def value(*parts: float) -> float:
         """The number; NaN where nothing defines it."""
         raise NotImplementedError
 
-    def merged(self, other: Self) -> Self:
+    def merged(self, other: Logged) -> Self:
         """The number of what both are of."""
         return type(self)(*map(sum, zip(self.parts, other.parts, strict=True)))
 
@@ -44,17 +44,18 @@ class Total(Logged):
     """A sum."""
 
     @staticmethod
-    def value(total: float) -> float:
+    def value(*parts: float) -> float:
         """The sum itself."""
-        return total
+        return parts[0]
 
 
 class Mean(Logged):
     """A mean: a sum, and the count that it is over."""
 
     @staticmethod
-    def value(total: float, count: float) -> float:
+    def value(*parts: float) -> float:
         """NaN where nothing was counted."""
+        total, count = parts
         return total / count if count else math.nan
 
     @classmethod
@@ -73,8 +74,9 @@ class Deviation(Logged):
     """A standard deviation: the mean, the squared deviations from it added up, and the count."""
 
     @staticmethod
-    def value(mean: float, squares: float, count: float) -> float:
+    def value(*parts: float) -> float:
         """NaN where nothing was counted."""
+        _, squares, count = parts
         return math.sqrt(squares / count) if count else math.nan
 
     @classmethod
@@ -83,7 +85,7 @@ class Deviation(Logged):
         mean = values.mean() if values.size else 0.0
         return cls(mean, ((values - mean) ** 2).sum(), values.size)
 
-    def merged(self, other: Self) -> Self:
+    def merged(self, other: Logged) -> Self:
         """Chan, Golub and LeVeque 1983."""
         (mean, squares, count), (second, more, others) = self.parts, other.parts
         total = max(count + others, 1.0)
@@ -92,23 +94,18 @@ class Deviation(Logged):
         return type(self)(mean + apart * others / total, squares + more + between, count + others)
 
 
-class Least(Logged):
+class Least(Total):
     """The smallest of some values; NaN of none."""
 
-    @staticmethod
-    def value(least: float) -> float:
-        """The value itself."""
-        return least
-
-    def merged(self, other: Self) -> Self:
+    def merged(self, other: Logged) -> Self:
         """The smaller one that is defined."""
         return type(self)(np.fmin(self, other))
 
 
-class Greatest(Least):
+class Greatest(Total):
     """The largest of some values; NaN of none."""
 
-    def merged(self, other: Self) -> Self:
+    def merged(self, other: Logged) -> Self:
         """The larger one that is defined."""
         return type(self)(np.fmax(self, other))
 
