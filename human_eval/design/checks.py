@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import operator
 import random
-from collections.abc import Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import permutations
 from typing import Literal
+from unicodedata import category
 
 import numpy as np
 
@@ -23,6 +26,12 @@ CAREFUL_ERROR = 0.05  # share of checks that a careful judge fails
 CAREFUL_LOST = 0.05  # most careful judges whom the rule may exclude
 KEPT = 0.05  # most judges who click at random whom checks should let pass
 SHUFFLED_WORDS = 8  # fewer different words may still read well in another order
+# Scripts without spaces between words: Thai, Lao, Tibetan, Burmese, Khmer; Han and kana with their punctuation.
+RANGES = "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fff\u3001-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+RANGES += "\uf900-\ufaff\uff01-\uff9f\U00020000-\U0003ffff"
+MARKS = "".join(mark for mark in map(chr, (*range(0x0E00, 0x17FF), 0x3099, 0x309A)) if category(mark)[0] == "M")
+UNSPACED = re.compile(f"[{RANGES}][{MARKS}]*")
+UNIT = re.compile(rf"{UNSPACED.pattern}|[^\s{RANGES}]+")  # what is shuffled: such a character, or a word
 
 
 def most_failures(checks: int) -> int:
@@ -109,17 +118,19 @@ def with_checks(
 ) -> list[tuple[Draft, Draft | None]]:
     """A booklet with ``counts`` (kind -> number) of checks added; with each task the earlier one it repeats, or None.
 
-    ``texts``: the summaries of a task.
+    ``texts``: the summaries of a task. Checks of a kind are on different articles.
 
-    Raises StudyError where no output is suitable for a check.
+    Raises StudyError where too few outputs are suitable for checks.
     """
     booklet: list[tuple[Draft, Draft | None]] = [(draft, None) for draft in drafts]
     used = {draft.item for draft in drafts}
     kinds: tuple[CheckKind, ...] = ("identical", "shuffled")
     for kind in kinds:
+        taken: set[str] = set()
         for _ in range(counts[kind]):
-            check = _check(kind, outputs, used, sampled, texts, rng)
+            check = _check(kind, outputs, used, taken, sampled, texts, rng)
             used.add(check.item)
+            taken.add(check.item)
             booklet.insert(rng.randint(min(1, len(booklet)), len(booklet)), (check, None))
     early = drafts[: (len(drafts) + 1) // 2]
     for draft in rng.sample(early, min(counts["swapped"], len(early))):
@@ -132,18 +143,28 @@ def with_checks(
 
 
 def _check(
-    kind: CheckKind, outputs: AlignedOutputs, used: set[str], sampled: Sequence[str], texts: int, rng: random.Random
+    kind: CheckKind,
+    outputs: AlignedOutputs,
+    used: Collection[str],
+    taken: Collection[str],
+    sampled: Sequence[str],
+    texts: int,
+    rng: random.Random,
 ) -> Draft:
-    """A check on an article that is not judged, else on one that is new in this booklet, else on any."""
+    """A check on an article that is not judged, else on one new in this booklet, else on one without such a check."""
     judged = set(sampled)
     spare = [item for item in outputs.articles if item not in judged and item not in used]
     new = [item for item in sampled if item not in used]
-    for pool in (spare, new, sorted(outputs.articles)):
+    for pool in (spare, new, sorted(outputs.articles.keys() - set(taken))):
         for item in rng.sample(pool, len(pool)):
             for system in rng.sample(outputs.systems, len(outputs.systems)):
                 if draft := _check_on(kind, item, system, outputs.candidates[item], texts, rng):
                     return draft
-    raise StudyError(f"no output is suitable for a check of kind {kind!r}; turn it off with --{kind} 0")
+    needs = f"an output of {SHUFFLED_WORDS} different words or more" if kind == "shuffled" else "an output with words"
+    raise StudyError(
+        f"--{kind} {len(taken) + 1}: every such check of a booklet needs an article of its own with {needs}, and only "
+        f"{len(taken)} can be found; give --{kind} {len(taken)}, or more outputs"
+    )
 
 
 def _check_on(
@@ -173,21 +194,33 @@ def _check_on(
 
 
 def shuffled(text: str, rng: random.Random) -> str:
-    """``text`` with its words in another order, and as many words on each line as before.
+    """``text`` with its words in another order, in place of one another, so that lines and spaces stay.
 
-    The text must have two different words or more (see `can_be_shuffled`).
+    Where a script has no spaces between words, its characters are shuffled. At least half of the places have another
+    word than before. The text must be one that `can_be_shuffled`.
     """
-    words = text.split()
-    mixed = list(words)
-    while mixed == words:
+    before = UNIT.findall(text)
+    mixed = list(before)
+    while 2 * sum(map(operator.ne, mixed, before)) < len(before):
         rng.shuffle(mixed)
     rest = iter(mixed)
-    return "\n".join(" ".join(next(rest) for _ in line.split()) for line in text.splitlines() if line.split())
+    return UNIT.sub(lambda _: next(rest), text)
 
 
 def can_be_shuffled(text: str) -> bool:
-    """Whether a reader would notice another order of the words."""
-    return len(set(text.split())) >= SHUFFLED_WORDS
+    """Whether a reader would notice another order of the words, and no word is half of the text.
+
+    Two characters count as a word where a script has no spaces, and punctuation counts as none.
+    """
+    units = Counter(UNIT.findall(text))
+    words = [unit for unit in units if any(map(str.isalnum, unit))]
+    alone = sum(UNSPACED.match(unit) is not None for unit in words)
+    return len(words) - alone / 2 >= SHUFFLED_WORDS and 2 * max(units.values()) <= units.total()
+
+
+def articles_to_shuffle(outputs: AlignedOutputs) -> int:
+    """How many articles have an output that can be shuffled."""
+    return sum(any(map(can_be_shuffled, texts.values())) for texts in outputs.candidates.values())
 
 
 def passed(key: TaskKey, scores: Scores, earlier: Scores | None = None) -> bool | None:

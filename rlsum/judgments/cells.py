@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import re
 from fnmatch import fnmatchcase
@@ -19,13 +20,9 @@ DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
 def at(value: Any, path: str) -> Any:
     """What is at a path: a name, or names with dots between them; through a list, a list; None if nothing is there.
 
-    A name with dots of its own comes first. Text that is JSON is opened where the path goes on.
+    A name with dots of its own comes first. Text that holds an object or a list is opened where the path goes on.
     """
-    if isinstance(value, str):
-        try:
-            value = json_value(value)
-        except NotJson:
-            return None
+    value = opened(value)
     if isinstance(value, list):
         return [at(member, path) for member in value]
     if not isinstance(value, dict):
@@ -40,6 +37,20 @@ def at(value: Any, path: str) -> Any:
         if path[:end] in value:
             return at(value[path[:end]], path[end + 1 :])
     return None
+
+
+def opened(value: Any) -> Any:
+    """The object or list that a cell holds as JSON or Python writes it; any other value unchanged."""
+    if not isinstance(value, str) or value.lstrip()[:1] not in ("[", "{"):
+        return value
+    try:
+        return json_value(value)
+    except NotJson:
+        pass
+    try:
+        return ast.literal_eval(value.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return value
 
 
 def lines(value: Any) -> Any:
@@ -58,7 +69,8 @@ def name_of(value: Any) -> Any:
 
 
 def names_of(value: Any) -> Any:
-    """A name, or nested lists of names."""
+    """A name, or nested lists of names, which a cell may hold as text."""
+    value = opened(value)
     return [names_of(member) for member in value] if isinstance(value, list) else name_of(value)
 
 
@@ -68,12 +80,8 @@ def unnamed(value: Any) -> bool:
 
 
 def numbers(value: Any, label: str) -> Any:
-    """A rating, or nested lists of ratings; text may hold them as JSON."""
-    if isinstance(value, str) and value.lstrip()[:1] == "[":
-        try:
-            value = json_value(value)
-        except NotJson as error:
-            raise RecordError(f"{label}={value[:40]!r}: {error}; a list of ratings is expected") from error
+    """A rating, or nested lists of ratings, which a cell may hold as text."""
+    value = opened(value)
     return [numbers(member, label) for member in value] if isinstance(value, list) else number(value, label)
 
 

@@ -21,7 +21,7 @@ from human_eval.criteria import (
 from human_eval.criteria import instructions as usual
 from human_eval.design import build as design
 from human_eval.design.blinding import naming_note, naming_tasks
-from human_eval.design.checks import KEPT, SHUFFLED_WORDS, can_be_shuffled, error_rates, most_failures
+from human_eval.design.checks import KEPT, SHUFFLED_WORDS, articles_to_shuffle, error_rates, most_failures
 from human_eval.design.giveaways import NORMALISED, giveaways, normalised
 from human_eval.design.outputs import AlignedOutputs, read_aligned
 from human_eval.enrolment import read_consent, read_questions
@@ -131,8 +131,12 @@ def build(
         typer.echo("Warning: the standard instructions and criteria are English; give --instructions and --criteria")
     # Careful judges may miss an error in one of two equal texts.
     ties = bool(asked) and all(criterion.kind.can_tie(2) for criterion in asked)
-    equal = (design.StudyDesign.identical if ties else 0) if identical is None else identical
-    checks = equal, _shuffled(shuffled, design.StudyDesign.shuffled if ties else MIXED_ALONE, aligned), swapped
+    usual = design.StudyDesign.identical if ties else 0
+    equal = _number("identical", identical, usual, len(aligned.articles), "outputs")
+    usual = design.StudyDesign.shuffled if ties else MIXED_ALONE
+    words = f"an output of {SHUFFLED_WORDS} different words"
+    mixed = _number("shuffled", shuffled, usual, articles_to_shuffle(aligned), words)
+    checks = equal, mixed, swapped
     sizes = design.StudyDesign(_items(items, aligned), baseline, judges, booklet, *checks, spare)
     seed = secrets.randbits(63) if seed is None else seed  # it unblinds a study, so it must be unpredictable
     built, secret = design.build(aligned, sizes, wording, seed)
@@ -148,14 +152,13 @@ def _items(given: int | None, aligned: AlignedOutputs) -> int:
     return len(aligned.articles)
 
 
-def _shuffled(given: int | None, usual: int, aligned: AlignedOutputs) -> int:
-    """The number of checks with shuffled words: as given, else as usual, or none if all texts are too short."""
-    if given is not None:
-        return given
-    if any(can_be_shuffled(text) for texts in aligned.candidates.values() for text in texts.values()):
-        return usual
-    typer.echo(f"No checks with shuffled words: no output has {SHUFFLED_WORDS} different words")
-    return 0
+def _number(kind: str, given: int | None, usual: int, articles: int, needs: str) -> int:
+    """The number of checks of a kind: as given, else as usual, but no more than the articles that they can be on."""
+    if given is not None or articles >= usual:
+        return usual if given is None else given
+    have = f"only {counted(articles, 'article')} can have one" if articles else "no article can have one"
+    typer.echo(f"--{kind} {articles} instead of {usual}: {have}, with {needs}")
+    return articles
 
 
 def _criteria(answers: str, path: Path | None, marking: str | None) -> tuple[Criterion, ...]:

@@ -11,13 +11,17 @@ from human_eval.answers import KINDS
 from human_eval.design.checks import (
     CAREFUL_LOST,
     KEPT,
+    UNIT,
     can_be_shuffled,
     error_rates,
     most_failures,
     passed,
     shuffled,
+    with_checks,
 )
-from human_eval.study import TaskKey
+from human_eval.design.outputs import align
+from human_eval.study import StudyError, TaskKey
+from rlsum.records import Output
 
 PAIR = KINDS["pair"]
 ANSWERS = ("left", "right", "none")
@@ -36,9 +40,65 @@ def test_shuffling_keeps_words_and_line_lengths_and_changes_the_order(seed):
     assert mixed.split() != LINES.split()
 
 
-@pytest.mark.parametrize(("text", "can"), [("", False), ("a " * 50, False), ("a b c d e f g", False), (LINES, True)])
+JAPANESE = "市長は水曜日に橋が落ちたと述べた。けが人はいない。\n風が強かった。"
+THAI = "นายกเทศมนตรีกล่าวว่าสะพานพังลงเมื่อวันพุธ ไม่มีผู้บาดเจ็บ"
+
+
+@pytest.mark.parametrize(
+    ("text", "can"),
+    [
+        *(("", False), ("a " * 50, False), ("a b c d e f g", False), (LINES, True)),
+        *((JAPANESE, True), (THAI, True), ("橋が落ちた。", False), ("北京 上海 広州", False)),
+        ("a b c d e f g . , ; - !", False),  # marks are no words
+        ("a b c d e f g h" + " the" * 20, False),  # the same in nearly every order
+        ("AI が 2024 年に東京大学で発表された論文を読んだ", True),
+    ],
+)
 def test_only_a_text_of_many_words_can_be_shuffled(text, can):
     assert can_be_shuffled(text) is can
+
+
+@pytest.mark.parametrize("text", [JAPANESE, THAI, LINES, "  two  spaces and\n\nan empty line between these words \n"])
+def test_a_shuffled_text_has_the_same_shape_and_half_of_its_places_changed(text):
+    for seed in range(20):
+        mixed = shuffled(text, random.Random(seed))
+        assert Counter(mixed) == Counter(text)
+        assert UNIT.sub("x", mixed) == UNIT.sub("x", text)
+        before, after = UNIT.findall(text), UNIT.findall(mixed)
+        assert 2 * sum(one != other for one, other in zip(before, after, strict=True)) >= len(before)
+
+
+def test_marks_stay_with_their_letters():
+    assert UNIT.findall("ที่ กำ が か\u3099") == ["ที่", "กำ"[0], "ำ", "が", "か\u3099"]
+
+
+def outputs(*texts):
+    return align([(f"{n} {s}", Output(str(n), "article", (), text, s)) for n, text in enumerate(texts) for s in "ab"])
+
+
+def checks_of(given, seed=0, **counts):
+    counts = {"identical": 0, "shuffled": 0, "swapped": 0, **counts}
+    return [draft for draft, _ in with_checks(given, [], ["0"], counts, 2, random.Random(seed))]
+
+
+def test_every_check_of_a_kind_in_a_booklet_is_on_another_article():
+    given = outputs(JAPANESE, "短い。", THAI, "また短い。", LINES)
+    for seed in range(5):
+        assert {draft.item for draft in checks_of(given, seed, shuffled=3)} == {"0", "2", "4"}
+    for kind, most in (("shuffled", 3), ("identical", 5)):
+        with pytest.raises(StudyError, match=f"--{kind} {most + 1}: .* only {most} can be found; give --{kind} {most}"):
+            checks_of(given, **{kind: most + 1})
+
+
+def test_a_check_is_on_an_article_with_one_text_that_can_be_shuffled():
+    given = align(
+        [
+            (f"{n} {s}", Output(str(n), "article", (), JAPANESE if s == "b" else "短い。", s))
+            for n in range(9)
+            for s in "ab"
+        ]
+    )
+    assert {draft.key.pair for draft in checks_of(given, shuffled=3)} == {("b", "b")}
 
 
 @pytest.mark.parametrize(

@@ -313,10 +313,10 @@ def short(tmp_path):
 def test_short_outputs_get_no_checks_by_shuffled_words_unless_asked_for(rlsum, short, tmp_path):
     code, out, _ = rlsum("human-eval", "build", *short, "-o", tmp_path / "study", "--judges", 1)
     assert code == 0
-    assert "No checks with shuffled words: no output has 8 different words" in out
-    assert "3 tasks, including 2 checks, in 1 booklet of 3 tasks, on 1 article;" in out
+    assert "--shuffled 0 instead of 3: no article can have one, with an output of 8 different words" in out
+    assert "2 tasks, including 1 check, in 1 booklet of 2 tasks, on 1 article;" in out
     code, _, err = rlsum("human-eval", "build", *short, "-o", tmp_path / "other", "--shuffled", 1)
-    assert (code, "turn it off with --shuffled 0" in err) == (2, True)
+    assert (code, "give --shuffled 0" in err) == (2, True)
 
 
 def test_more_links_than_booklets_are_pointed_out(rlsum, short, tmp_path):

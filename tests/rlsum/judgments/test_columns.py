@@ -23,7 +23,9 @@ def lines(path, *rows):
         ({"a": [{"b": 1}, {"b": 2}, {}]}, "a.b", [1, 2, None]),
         ({"a": [{"b": [{"c": 1}]}, {"b": [{"c": 2}]}]}, "a.b.c", [[1], [2]]),
         ({"a": '[{"b": 1}]'}, "a.b", [1]),
+        ({"a": "[{'b': 1}, {'b': None}]"}, "a.b", [1, None]),
         ({"a": "text"}, "a.b", None),
+        ({"a": "[{broken"}, "a.b", None),
         ({"r_1": 1, "r_2": 2, "s": 3}, "r_*", [1, 2]),
         ({"a": {"ann": {"b": 1}, "bo": {"b": 2}}}, "a.*.b", [1, 2]),
         ({"a": 1}, "b", None),
@@ -119,7 +121,8 @@ def test_columns_of_numbers_are_scores_and_those_of_people_their_judges(tmp_path
 
 
 @pytest.mark.parametrize(
-    ("cell", "score"), [("yes", 1), ("No", 0), ("TRUE", 1), ("4", 4), (" 4.5 ", 4.5), ("", None), ("[1, 3]", 2)]
+    ("cell", "score"),
+    [("yes", 1), ("No", 0), ("TRUE", 1), ("4", 4), (" 4.5 ", 4.5), ("", None), ("[1, 3]", 2), ("[1, None]", 1)],
 )
 def test_words_and_text_that_are_scores(tmp_path, cell, score):
     row = {"id": "1", "candidate": "x", "reference": "y", "good": cell}
