@@ -8,6 +8,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# tests of what is computed alike on a GPU, or in other processes
+APART := seq2seq or architectures or trainer or processes
 
 .PHONY: demo test slow tour check format docs
 
@@ -21,6 +23,7 @@ demo: $(STAMP)
 
 test: check
 	$(BIN)/python -m pytest -n 2 --dist loadfile  # a file's fixtures are made once
+	$(BIN)/python -m pytest -n 2 --dist loadfile --as-on-gpu -k 'not ($(APART))' $(addprefix tests/rlsum/, models generation training)
 
 slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow

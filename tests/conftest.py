@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,20 @@ os.environ["HF_HUB_OFFLINE"] = "1"  # no test asks the network, and libraries re
 # draws others.
 settings.register_profile("tests", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("tests")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--as-on-gpu", action="store_true", help="models compute on the CPU as they do on a GPU")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _as_on_gpu(request: pytest.FixtureRequest) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        if request.config.getoption("as_on_gpu"):
+            import gpu
+
+            gpu.forced(patch)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -20,6 +20,8 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
+from rlsum.models.execution import execution
+
 CACHED = 2**19  # numbers processed at once: 2 MB
 LARGEST = 80.0  # exp(-80) and exp(80) are within float32's range; a sigmoid is 0 or 1 long before
 
@@ -36,7 +38,7 @@ class Memory:
         """Rows by number (R,). On a CPU, they share what their articles have in memory, and only the first ``learning``
         rows (None: all) get a gradient.
         """
-        if self._keys.device.type != "cpu":  # a copy, so that all rows stay one block
+        if not execution(self._keys.device).shares_articles:  # a copy, so that all rows stay one block
             return Memory(*(given[rows] for given in self._given))
         selected = copy(self)
         article = [self._rows.article[row] for row in rows.tolist()]
@@ -312,7 +314,7 @@ def odds(logits: Tensor) -> Tensor:
 
 def _rows_at_once(keys: Tensor) -> int:
     """Rows that fit the cache on a CPU, else all rows."""
-    return max(1, CACHED // max(1, keys[0].numel()) if keys.device.type == "cpu" else 2**31)
+    return max(1, CACHED // max(1, keys[0].numel()) if execution(keys.device).shares_articles else 2**31)
 
 
 def _ranges(count: int, most: int) -> list[slice]:

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from rlsum.models.attention import Memory
+from rlsum.models.execution import execution
 
 
 @dataclass(frozen=True)
@@ -95,10 +96,10 @@ class BidirectionalEncoder(nn.Module):
 
 
 def run(lstm: nn.Module, inputs: Tensor) -> Tensor:
-    """(B, S, input) -> (B, S, H). Autocast stops here on a CPU: many have no half-precision LSTM and would raise."""
-    if inputs.device.type != "cpu":
+    """(B, S, input) -> (B, S, H). Autocast stops here on a CPU, see ``Execution.half_lstm``."""
+    if execution(inputs.device).half_lstm:
         return lstm(inputs)[0]
-    with torch.autocast("cpu", enabled=False):
+    with torch.autocast(inputs.device.type, enabled=False):
         return lstm(inputs.to(next(lstm.parameters()).dtype))[0]
 
 

@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
+from rlsum.models.execution import execution
+
 
 class KeptMemory(threading.local):
     """The memory of a large tensor, kept for the next one when nothing uses it any more. One for each thread.
@@ -24,7 +26,7 @@ class KeptMemory(threading.local):
 
     def empty(self, shape: Sequence[int], like: Tensor) -> Tensor:
         """An uninitialised tensor, like ``torch.empty``, with the dtype and the device of another."""
-        if like.device.type != "cpu" or self._array() is not None:
+        if not execution(like.device).keeps_memory or self._array() is not None:
             return like.new_empty(shape)
         size = math.prod(shape) * like.itemsize
         if len(self._bytes) < size:

@@ -16,13 +16,13 @@ from rlsum.data.vocabulary import BOS, EOS, PAD, UNK
 from rlsum.models import tempering
 from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.encoder import Encoded
+from rlsum.models.execution import execution
 from rlsum.models.sampling import BLOCKED, NEVER, allowed, constrained, log_policy
 from rlsum.models.stepping import Decoder, Steps
 from rlsum.models.summarizer import Tokens
 
 WORTH_DROPPING = 0.9  # ended rows are dropped once at most this share is left
 BLOCK = 256  # probabilities that are reduced together
-GPU_STEPS = 8  # between two looks for ended rows: each look waits for the GPU
 READABLE = ((EOS,), (UNK,))  # what ends a text, and what no text has: readers cannot use UNK
 
 
@@ -176,10 +176,10 @@ class Texts:
 def rollout(model: Decoder, encoded: Encoded, choose: Chooser, max_length: int) -> Tokens:
     """Decode every row of ``encoded`` with ``choose`` until all rows have ended or have ``max_length`` tokens."""
     texts = Texts(len(encoded.mask), max_length, encoded.memory.states)
-    steps = Steps(model, encoded)
+    steps, between_looks = Steps(model, encoded), execution(encoded.mask.device).steps_between_looks
     for t in range(max_length):
         texts.add(choose, steps.next(texts.previous))
-        if (t + 1) % steps_between_looks(encoded.mask.device):
+        if (t + 1) % between_looks:
             continue
         left = int(texts.running.sum())
         if left == 0:
@@ -187,11 +187,6 @@ def rollout(model: Decoder, encoded: Encoded, choose: Chooser, max_length: int) 
         if left <= len(texts.alive) * WORTH_DROPPING:
             steps.select(texts.drop())
     return texts.tokens()
-
-
-def steps_between_looks(device: torch.device) -> int:
-    """How often a rollout looks for rows that have ended."""
-    return 1 if device.type == "cpu" else GPU_STEPS
 
 
 def beam(model: Decoder, encoded: Encoded, decoding: Decoding) -> Tokens:

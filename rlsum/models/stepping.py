@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from rlsum.models.encoder import Encoded, State
+from rlsum.models.execution import execution
 from rlsum.models.word_scores import WordColumns
 
 EAGER = 2  # steps before a graph is recorded: they make what is made once, and many rollouts are over by then
@@ -38,7 +39,7 @@ class Steps:
     def __init__(self, model: Decoder, encoded: Encoded) -> None:
         self._model, self._encoded = model, encoded
         self._state, self._columns = model.start(encoded), model.word_columns()
-        self._graphs = encoded.mask.device.type == "cuda"
+        self._graphs = execution(encoded.mask.device).graphs
         self._graph: Graph | None = None
         self._taken = 0
 

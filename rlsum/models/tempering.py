@@ -18,8 +18,9 @@ from torch import Tensor
 
 from rlsum.data.vocabulary import EOS, UNK
 from rlsum.models.decoding import Sampling
+from rlsum.models.execution import execution
 from rlsum.models.sampling import NEVER, repeats
-from rlsum.models.word_scores import CHUNK, SMALLEST, WordOdds, precision
+from rlsum.models.word_scores import SMALLEST, WordOdds, precision
 
 CHUNK_BACKWARD = 2**21  # probabilities whose gradients are multiplied with the output layer together
 
@@ -122,8 +123,7 @@ class _DrawnLogProb(torch.autograd.Function):
         odds, of_words = block.odds[: len(features)], block.total[: len(features)]
         share, copied = log_generate.exp() / of_words, log_copied.exp()
         log_q, highest, total = torch.empty(3, len(features), dtype=share.dtype, device=share.device)
-        most = CHUNK if features.device.type == "cpu" else CHUNK_BACKWARD
-        for rows, forbid_ in drawing.parts(len(weight) + unknowns, most):
+        for rows, forbid_ in drawing.parts(len(weight) + unknowns, execution(features.device).chunk):
             p = _mixed(odds[rows], share[rows], copied[rows], extended[rows], unknowns)
             forbid_(p)
             highest[rows] = power_(p, drawing.sampling.temperature)

@@ -15,6 +15,7 @@ from torch import Tensor
 from rlsum.data.vocabulary import BOS, PAD
 from rlsum.models import search, stepping
 from rlsum.models.encoder import Encoded, State
+from rlsum.models.execution import execution
 from rlsum.models.search import Chooser
 from rlsum.models.summarizer import Tokens
 from rlsum.models.word_scores import WordOdds, precision
@@ -76,10 +77,10 @@ class _Trace:
         self.rows.append(rows)
 
     def unrolled(self, width: int, odds: WordOdds | None = None) -> Unrolled:
-        """All steps, for targets of ``width`` tokens."""
-        steps = StepOutput(*map(torch.cat, zip(*self.outputs, strict=True)))
-        place = torch.cat([rows * width + t for t, rows in enumerate(self.rows)])
-        return Unrolled(steps, torch.cat(self.overlaps), place, odds)
+        """The steps for targets of ``width`` tokens. Rare looks for ended texts leave more behind them."""
+        steps = StepOutput(*map(torch.cat, zip(*self.outputs[:width], strict=True)))
+        place = torch.cat([rows * width + t for t, rows in enumerate(self.rows[:width])])
+        return Unrolled(steps, torch.cat(self.overlaps[:width]), place, odds)
 
 
 def forced(model: Decoder, encoded: Encoded, embedded: Tensor, target: Tensor) -> Unrolled:
@@ -87,12 +88,13 @@ def forced(model: Decoder, encoded: Encoded, embedded: Tensor, target: Tensor) -
 
     On a CPU, rows that have ended take no steps; on a GPU, to look for ends would cost more.
     """
-    rows, width, cpu = torch.arange(len(target), device=target.device), target.shape[1], target.device.type == "cpu"
-    lengths = (target != PAD).sum(-1).clamp(min=1).tolist() if cpu else [width] * len(target)
+    rows, width = torch.arange(len(target), device=target.device), target.shape[1]
+    drops = execution(target.device).drops_ended
+    lengths = (target != PAD).sum(-1).clamp(min=1).tolist() if drops else [width] * len(target)
     state, trace = model.start(encoded), _Trace()
     for t, word in enumerate(embedded.unbind(1)):  # embedded[:, t]: backward would build T full-size gradients
         if t in lengths:
-            kept = torch.tensor([i for i, row in enumerate(rows.tolist()) if lengths[row] > t])
+            kept = torch.tensor([i for i, row in enumerate(rows.tolist()) if lengths[row] > t], device=rows.device)
             if len(kept) == 0:
                 break
             rows, encoded, state = rows[kept], encoded.select(kept), state.select(kept)
@@ -131,7 +133,8 @@ def drawn(
     embed, columns, trace = model.embedder(), model.word_columns(), _Trace()
     odds = model.word_odds(count + learning * (steps if keep else 1))
     rows, ends = torch.arange(count, device=device), (references != PAD).sum(-1).clamp(min=1)
-    state, worth = model.start(encoded), search.WORTH_DROPPING if device.type == "cpu" else 0.0
+    state, how = model.start(encoded), execution(device)
+    worth = search.WORTH_DROPPING if how.drops_ended else 0.0
     padded, gradient = F.pad(references, (1, steps - references.shape[1]), value=PAD), torch.is_grad_enabled()
     padded[:, 0] = BOS
     for t in range(steps):
@@ -143,7 +146,7 @@ def drawn(
             with torch.no_grad():  # one product for all rows: with few, it takes the time to read the layer's weight
                 words = odds.add(columns, model.hidden_out(out.features), learning if keep else 0)
                 texts.add(choose, model.mix(encoded, out, *words, start=forced))
-        if (t + 1) % search.steps_between_looks(device) and t + 1 != length:
+        if (t + 1) % how.steps_between_looks and t + 1 != length:
             continue
         drop = int(texts.running.sum()) <= len(texts.alive) * worth
         going = torch.cat([ends[rows[:forced]] > t + 1, texts.running | (not drop)])

@@ -12,9 +12,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from rlsum.models.execution import execution
 from rlsum.models.kept_memory import KeptMemory
 
-CHUNK = 2**18  # logits per softmax: 1 MB stays in the cache of a core until it is overwritten
 LEAST = -80.0  # log of the smallest share of words whose gradient is not dropped: 1 / share stays finite
 SMALLEST = 1e-30  # odds of which the logarithm has all digits
 LOG2_E = math.log2(math.e)
@@ -67,7 +67,7 @@ def times(rows: Tensor, weight: Tensor) -> Tensor:
 
 def _by_onednn(tensor: Tensor) -> bool:
     """Whether oneDNN multiplies such tensors. torch has no public way to use it for float32 with all digits."""
-    return ONEDNN and tensor.device.type == "cpu" and tensor.dtype == torch.float32
+    return ONEDNN and execution(tensor.device).onednn and tensor.dtype == torch.float32
 
 
 def precision(tensor: Tensor) -> torch.dtype:
@@ -83,7 +83,8 @@ def write_odds(logits: Tensor, bias: Tensor, out: Tensor) -> tuple[Tensor, Tenso
     """
     bias = bias.to(out.dtype) * LOG2_E  # or logits in half precision would be rounded once more, in the sum below
     highest, total = torch.empty_like(out[:, 0]), torch.empty_like(out[:, 0])
-    parts = (values.split(CHUNK // out.shape[1] or 1) for values in (logits, out, highest, total))
+    size = execution(out.device).chunk // out.shape[1] or 1
+    parts = (values.split(size) for values in (logits, out, highest, total))
     for part, odds, high, sum_ in zip(*parts, strict=True):
         torch.add(bias, part, alpha=LOG2_E, out=odds)  # the bias would be slower as part of the product
         torch.amax(odds, -1, out=high)
@@ -120,7 +121,7 @@ class WordOdds:
     def complete(self, features: Tensor, weight: Tensor, bias: Tensor) -> None:
         """Fill the rows after the first ``count`` by one product, for features (N, H) of all tokens."""
         rows = slice(self.count, len(features))
-        if rows.start == rows.stop:
+        if rows.start >= rows.stop:
             return
         out, features = self.odds[rows], features[rows]
         one_block = weight.dtype == out.dtype  # of N x V, not two

@@ -5,10 +5,15 @@ import threading
 import pytest
 import torch
 
-from rlsum.models import word_scores
+from rlsum.models import execution, word_scores
 from rlsum.models.kept_memory import KeptMemory
 
 LIKE = torch.empty(0)
+
+
+@pytest.fixture(autouse=True)
+def keeping(monkeypatch):
+    monkeypatch.setattr(execution, "ON_CPU", execution.ON_CPU._replace(keeps_memory=True))
 
 
 def test_a_tensor_that_nothing_uses_gives_its_memory_to_the_next():

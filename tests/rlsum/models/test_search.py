@@ -10,7 +10,7 @@ import torch
 from scipy import stats
 
 from rlsum.data.vocabulary import BOS, EOS, PAD, UNK
-from rlsum.models import sampling, search
+from rlsum.models import execution, sampling, search
 from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.sampling import Drawn
 
@@ -392,7 +392,7 @@ def test_rare_looks_for_ended_rows_change_no_text(steps, monkeypatch):
     model, batch = tiny.copier(), tiny.batch(PAIRS)
     noise = torch.rand(3 * len(batch), 9, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     expected = model.self_critical(batch, 3, Sampling(max_length=9), noise)
-    monkeypatch.setattr(search, "steps_between_looks", lambda device: steps)
+    monkeypatch.setattr(execution, "ON_CPU", execution.ON_CPU._replace(steps_between_looks=steps))
     for found, own in zip(model.self_critical(batch, 3, Sampling(max_length=9), noise), expected, strict=True):
         assert torch.equal(found.ids, own.ids)
         torch.testing.assert_close(found.log_prob, own.log_prob)

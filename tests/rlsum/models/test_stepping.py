@@ -1,80 +1,24 @@
 """Decoder steps as a CUDA graph. Without a GPU, a stand-in for the graph records and repeats a step's operations."""
 
-import contextlib
 import warnings
 
+import gpu
 import pytest
 import tiny
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
 
 from rlsum.data.vocabulary import EOS
-from rlsum.models import stepping
+from rlsum.models import execution, stepping
 from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.stepping import EAGER, Steps
 
 PAIRS = (*tiny.PAIRS, tiny.EMPTY)
 
 
-class RecordedGraph:
-    """Like torch.cuda.CUDAGraph: the same operations on the same memory, whatever Python would do."""
-
-    def __init__(self):
-        self.calls = []
-
-    def replay(self):
-        for operation, arguments, named, result in self.calls:
-            again = operation(*arguments, **named)
-            for new, kept in zip(tree_leaves(again), tree_leaves(result), strict=True):
-                if isinstance(kept, torch.Tensor) and new.data_ptr() != kept.data_ptr():
-                    kept.copy_(new)
-
-
-class Recording(TorchDispatchMode):
-    """Records operations. What they overwrite is put back at the end: to record is not to run."""
-
-    def __init__(self, graph):
-        super().__init__()
-        self.graph, self.before = graph, []
-
-    def __torch_dispatch__(self, operation, types, arguments=(), named=None):
-        named = named or {}
-        if operation is torch.ops.aten._local_scalar_dense.default:
-            raise RuntimeError("operation not permitted when stream is capturing")
-        for argument, schema in zip(arguments, operation._schema.arguments, strict=False):
-            if schema.alias_info is not None and schema.alias_info.is_write:
-                self.before.append((argument, argument.clone()))
-        result = operation(*arguments, **named)
-        self.graph.calls.append((operation, arguments, named, result))
-        return result
-
-
-@contextlib.contextmanager
-def recording(graph):
-    with Recording(graph) as mode:
-        yield
-    for argument, before in reversed(mode.before):
-        argument.copy_(before)
-
-
 @pytest.fixture
 def graphs(monkeypatch):
-    """Rollouts as on a GPU, with the stand-in. Returns the graphs that were made."""
-    made = []
-
-    def graph():
-        made.append(RecordedGraph())
-        return made[-1]
-
-    def with_graphs(self, *arguments, begin=Steps.__init__):
-        begin(self, *arguments)
-        self._graphs = True
-
-    monkeypatch.setattr(torch.cuda, "CUDAGraph", graph)
-    monkeypatch.setattr(torch.cuda, "graph", recording)
-    monkeypatch.setattr(Steps, "__init__", with_graphs)
-    return made
+    """Rollouts with the stand-in, if graphs alone are as on a GPU. Returns the graphs that were made."""
+    return gpu.forced(monkeypatch, execution.ON_CPU._replace(graphs=True))
 
 
 def talker(**options):

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 
 from rlsum.data.vocabulary import EOS, PAD
-from rlsum.models import search
+from rlsum.models import execution
 from rlsum.models.decoding import Sampling
 from rlsum.models.sampling import Drawn
 from rlsum.models.unrolling import SharedWeight
@@ -41,6 +41,8 @@ def gradients(model, of_samples, of_references):
 
 
 def assert_same(model, batch, k, sampling, noise=None):
+    if noise is None and not execution.ON_CPU.drops_ended:  # other rows share torch's generator
+        noise = torch.rand(k * len(batch), sampling.max_length, dtype=torch.float64)
     torch.manual_seed(4)
     samples, greedy, *scores = apart(model, batch, k, sampling, noise)
     torch.manual_seed(4)
@@ -101,13 +103,22 @@ def test_without_greedy_texts_and_without_references():
         torch.testing.assert_close(gradient, expected[name], atol=1e-5, rtol=1e-4)
 
 
-def test_rare_looks_for_ended_rows_change_nothing(monkeypatch):
+@pytest.mark.parametrize("steps", [3, 8, 100])
+@pytest.mark.parametrize("length", [8, 40])
+def test_rare_looks_for_ended_rows_change_nothing(steps, length, monkeypatch):
     model, batch = tiny.copier(seed=3, coverage=True), tiny.batch(PAIRS)
-    noise = torch.rand(15, 8, dtype=torch.float64)
-    first = assert_same(model, batch, 3, Sampling(max_length=8), noise)
-    monkeypatch.setattr(search, "steps_between_looks", lambda device: 3)
-    monkeypatch.setattr(search, "WORTH_DROPPING", 0.0)
-    assert torch.equal(assert_same(model, batch, 3, Sampling(max_length=8), noise).samples.ids, first.samples.ids)
+    with torch.no_grad():
+        model.word_out.bias[EOS] = 8.0
+        model.gate.bias.fill_(4.0)
+        model.gate.weight.mul_(0.1)
+    noise = torch.rand(15, length, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    sampling = Sampling(max_length=length)
+    first = assert_same(model, batch, 3, sampling, noise)
+    rarely = execution.ON_CPU._replace(steps_between_looks=steps, drops_ended=False)
+    monkeypatch.setattr(execution, "ON_CPU", rarely)
+    found = assert_same(model, batch, 3, sampling, noise)
+    assert torch.equal(found.samples.ids, first.samples.ids)
+    assert found.samples.ids.shape[1] < 20, "texts end long before the last of 40 steps"
 
 
 def test_the_embedding_of_padding_gets_no_gradient():

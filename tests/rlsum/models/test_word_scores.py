@@ -6,7 +6,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from rlsum.models import word_scores
+from rlsum.models import execution, word_scores
 from rlsum.models.word_scores import WordColumns
 
 
@@ -34,7 +34,7 @@ def double(monkeypatch):
 @pytest.mark.parametrize("chunk", [1, 25, 2**20])  # one row, two rows and a rest, all rows at once
 @pytest.mark.parametrize("scale", [1.0, 30.0])
 def test_values_and_gradients_are_those_of_log_softmax(chunk, scale, monkeypatch):
-    monkeypatch.setattr(word_scores, "CHUNK", chunk)
+    monkeypatch.setattr(execution, "ON_CPU", execution.ON_CPU._replace(chunk=chunk))
     *tensors, targets = inputs(scale=scale)
     found, expected = target_log_prob(*tensors, targets), plain(*tensors, targets)
     torch.testing.assert_close(found, expected)
@@ -106,7 +106,7 @@ def test_autocast_gives_float32_scores_and_gradients_near_the_exact_ones(dtype):
 
 @pytest.mark.parametrize("chunk", [1, 30, 10_000])
 def test_columns_give_the_share_of_every_word_and_room_for_others(chunk, monkeypatch):
-    monkeypatch.setattr(word_scores, "CHUNK", chunk)
+    monkeypatch.setattr(execution, "ON_CPU", execution.ON_CPU._replace(chunk=chunk))
     features, weight, bias, _ = (tensor.detach().float() for tensor in inputs())
     share = torch.linspace(0, 1, len(features)).unsqueeze(1)
     found = WordColumns(weight, bias).probabilities(features, share, 3)
