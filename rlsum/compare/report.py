@@ -16,7 +16,9 @@ from rewards.base import labelled
 from rlsum.compare import tables
 from rlsum.compare.analyses.chain import chain, chain_blocks
 from rlsum.compare.analyses.designs import power_blocks, to_values
-from rlsum.compare.analyses.overoptimization import equal_length_table, frontiers, overoptimization_blocks
+from rlsum.compare.analyses.overoptimization import Path as Validations
+from rlsum.compare.analyses.overoptimization import frontiers, overoptimization_blocks, paths
+from rlsum.compare.analyses.side_effects import equal_length_table, side_effects
 from rlsum.compare.cells import NONE, START, Cell, commands_of, typed
 from rlsum.compare.folder import METRICS, Folder
 from rlsum.compare.plots import draw_runs, read_metrics
@@ -69,7 +71,7 @@ def blocks(folder: Folder, cells: Sequence[Cell], results: Sequence[Results]) ->
         title,
         Paragraph(about(cells, main)),
         Contents(),
-        *section("Findings", Bullets(list(findings(main, margin)))),
+        *section("Findings", Bullets(list(findings(main, margin, validations(folder, cells))))),
         *section("Results", tables.verdict_table(main, margin), tables.cross_table(main)),
         *section("Differences", *(tables.difference_table(main, other) for other in main.against)),
         *section("What it could show", *power_blocks(main)),
@@ -111,10 +113,11 @@ def about(cells: Sequence[Cell], results: Results) -> str:
     )
 
 
-def findings(results: Results, margin: float | None = None) -> Iterator[str]:
+def findings(results: Results, margin: float | None = None, runs: Sequence[Validations] = ()) -> Iterator[str]:
     """What the numbers say, a sentence each, hedged where they do not tell systems apart."""
     for name, own in tables.own_reward(results, margin).items():
         yield f"Training on {results.systems[name].title} {_helped(results, own, margin)}."
+    yield from side_effects(results, runs)
     standings: dict[str, list[str]] = {}
     for metric in results.metrics:
         if standing := standing_by(results, metric):
@@ -191,6 +194,11 @@ def trainings(cells: Sequence[Cell]) -> dict[str, list[list[dict[str, Any]]]]:
 def followed(folder: Folder) -> list[str]:
     """The names of the rewards in the logs of validation."""
     return list(labelled([trained.reward for trained in folder.comparison.rewards.values()]))
+
+
+def validations(folder: Folder, cells: Sequence[Cell]) -> list[Validations]:
+    """The validations of what was trained from the start."""
+    return paths(trainings([cell for cell in cells if cell.kind in ("reward", "control")]), followed(folder))
 
 
 def over_optimised(folder: Folder, cells: Sequence[Cell], results: Results) -> list[Block]:

@@ -1,9 +1,10 @@
-"""Over-optimisation: each metric against the distance from the start through training, best-of-n as the frontier, and
-what remains of a gain at equal length.
+"""Over-optimisation: each metric against the distance from the start through training, best-of-n as the frontier.
 
 A reward that is optimised too far still rises while what it stands for falls (Stiennon et al. 2020, figure 5; Gao et
-al. 2022). The distance is KL(policy || start) in nats a summary where every run logged it (``objective.kl`` above 0),
-otherwise the change of the likelihood of the validation references, which grows with it but has another unit.
+al. 2022). The picture shows it in validation. Whether a metric fell is tested on the test articles (`side_effects`):
+validations of one run depend on each other, and a few seeds cannot tell a fall from chance. The distance is
+KL(policy || start) in nats a summary where every run logged it (``objective.kl`` above 0), otherwise the change of the
+likelihood of the validation references, which grows with it but has another unit.
 """
 
 from __future__ import annotations
@@ -16,25 +17,21 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 
 from rlsum.compare.cells import START
 from rlsum.compare.config import Choosing
 from rlsum.compare.plots import Row
 from rlsum.compare.results import Results, System
 from rlsum.evaluation.rows import Floats
-from rlsum.evaluation.trained.equal_length import EqualLength, at_equal_length
-from rlsum.evaluation.trained.hierarchical import Difference, mean_difference, paired_table
-from rlsum.pages.blocks import Block, Bullets, Paragraph
+from rlsum.evaluation.trained.hierarchical import mean_difference, paired_table
+from rlsum.pages.blocks import Block
 from rlsum.pages.curves import Curve, Panel, look, picture
 from rlsum.pages.pictures import COLOURS
-from rlsum.pages.table import SCALE, UNDEFINED, Cell, Table, difference_cell
+from rlsum.pages.table import SCALE
 from rlsum.scoring.properties import PROPERTIES
 
 Unit = Literal["kl", "nll"]
 REWARD = "reward"  # the name of the trained reward in validations
-LENGTH = "length"  # the name of the property
-ALPHA = 0.05
 AXES: dict[Unit, str] = {
     "kl": "KL from the start, nats a summary",
     "nll": "nll of references less that of the start, nats a token",
@@ -62,27 +59,6 @@ class Frontier:
 
     kl: Floats
     gains: Mapping[str, Floats]
-
-
-@dataclass(frozen=True)
-class Flag:
-    """A metric that fell while the trained reward rose, both beyond the fluctuation between validations.
-
-    ``change``: of the metric from ``since`` (the start, or the update of its highest mean) to the last validation;
-    ``rise``: of the reward over the same; ``noise``: standard error of ``change``. Raw scores.
-    """
-
-    system: str
-    metric: str
-    since: int
-    change: float
-    rise: float
-    noise: float
-
-    def __str__(self) -> str:
-        fell = f"{SCALE * self.change:+.2f} (standard error {SCALE * self.noise:.2f})"
-        rose = f"while the trained reward rose by {SCALE * self.rise:.2f}"
-        return f"{self.system}: since update {self.since:,} {self.metric} changed by {fell} in validation, {rose}."
 
 
 def kl_of_best_of(n: ArrayLike) -> Floats:
@@ -129,28 +105,13 @@ def paths(runs: Mapping[str, Sequence[Sequence[Row]]], metrics: Sequence[str]) -
     return [each for each in found if each is not None]
 
 
-def flags(of: Path, metrics: Sequence[str]) -> list[Flag]:
-    """The metrics that fell while the reward rose, from the start or from their own highest mean on.
-
-    The noise of one validation is estimated from successive differences (von Neumann et al. 1941), which a trend hardly
-    moves; a fall counts beyond its normal quantile, corrected for the metrics, and for the choice of the highest of all
-    validations (Bonferroni). It is a sign within these runs, no test over seeds.
-    """
-    reward = of.values.get(REWARD)
-    others = [name for name in metrics if name in of.values and not np.isnan(of.values[name]).any()]
-    if reward is None or np.isnan(reward).any() or not others:
-        return []
-    found = []
-    for name in others:
-        mean, noise = of.values[name].mean(axis=0), math.sqrt(2) * _noise(of.values[name])
-        for since, choices in ((0, 1), (int(mean.argmax()), len(mean))):
-            bound = -float(ndtri(ALPHA / 2 / choices / len(others)))
-            change = float(mean[-1] - mean[since])
-            rise = float(reward.mean(axis=0)[-1] - reward.mean(axis=0)[since])
-            if change < -bound * noise and rise > bound * math.sqrt(2) * _noise(reward):
-                found.append(Flag(of.system, name, int(of.steps[since]), change, rise, noise))
-                break
-    return found
+def below_since(of: Path, metric: str) -> int | None:
+    """The update of the first validation from which on ``metric`` is below the start in every seed; None without."""
+    values = of.values.get(metric)
+    if values is None:
+        return None
+    below = (values < values[:, :1]).all(axis=0)
+    return None if not below[-1] else int(of.steps[np.flatnonzero(~below)[-1] + 1])
 
 
 def frontiers(choosing: Mapping[str, Choosing], results: Results) -> dict[str, Frontier]:
@@ -179,7 +140,7 @@ def frontiers(choosing: Mapping[str, Choosing], results: Results) -> dict[str, F
 def overoptimization_blocks(
     runs: Mapping[str, Sequence[Sequence[Row]]], metrics: Sequence[str], chosen: Mapping[str, Frontier]
 ) -> list[Block]:
-    """Every metric against the distance from the start, with what fell; [] without validations.
+    """Every metric against the distance from the start, as a picture; [] without validations.
 
     ``runs``: system -> rows of ``metrics.jsonl``, a sequence a seed. ``chosen``: label -> best-of-n, drawn where the
     distance is a KL.
@@ -191,8 +152,6 @@ def overoptimization_blocks(
     panels = [panel for name in metrics if (panel := _panel(name, found, drawn)).curves]
     if not panels:
         return []
-    fallen = [str(flag) for each in found for flag in flags(each, metrics)]
-    unfallen = "No metric fell beyond its fluctuation while the trained reward rose."
     note = (
         f"Change of the metric on the validation articles since the first validation, x {SCALE}; a point a validation, "
         f"the mean over seeds, shaded from the lowest to the highest seed. Across: {AXES[found[0].unit]}."
@@ -201,57 +160,7 @@ def overoptimization_blocks(
         note += " Dashed: the best of n samples of the start, on the test articles (Stiennon et al. 2020)."
     elif chosen:
         note += " Best-of-n has no place here: its distance is a KL, which trainings log where objective.kl is above 0."
-    drawing = picture("overoptimization", "Metrics against the distance from the start", note, panels)
-    return [drawing, Bullets(fallen, "warning") if fallen else Paragraph(unfallen)]
-
-
-def equal_length_table(results: Results) -> Table | None:
-    """Each trained system less the control (else the start) by every metric and property, at equal length.
-
-    None without either, without lengths, or without trained systems.
-    """
-    base = results.base
-    if base is None or LENGTH not in base.properties or not results.trained:
-        return None
-    scales = {name: (float(SCALE), 2, name) for name in results.metrics}
-    scales |= {name: (each.scale, each.digits, each.label) for name, each in PROPERTIES.items() if name != LENGTH}
-    names = [name for name in scales if name in _columns(base)]
-    rows = []
-    for system in results.trained:
-        pairs = {
-            name: at_equal_length(
-                _columns(system)[name], _columns(base)[name], system.properties[LENGTH], base.properties[LENGTH]
-            )
-            for name in names
-            if name in _columns(system)
-        }
-        longer = mean_difference(paired_table(system.properties[LENGTH], base.properties[LENGTH]))
-        cells = (_equal_cell(pairs.get(name), *scales[name][:2]) for name in names)
-        rows.append((Cell(system.title), _difference_cell(longer, 1, 1, ""), *cells))
-    note = (
-        "What remains where both summaries are equally long: differences regressed on differences of length in each "
-        "seed; tests are not adjusted. Beneath: the interval, and the difference as it is. "
-        f"{UNDEFINED}: one is longer in more than 95% of the pairs, and nothing can be said."
-    )
-    header = ("system", "longer by, tokens", *(scales[name][2] for name in names))
-    return Table(f"Difference from {base.title} at equal length, x {SCALE}", header, tuple(rows), (note,))
-
-
-def _columns(system: System) -> dict[str, Floats]:
-    return {**system.metrics, **system.properties}
-
-
-def _equal_cell(pair: EqualLength | None, scale: float, digits: int) -> Cell:
-    if pair is None:
-        return Cell(UNDEFINED)
-    raw = "" if math.isnan(pair.raw.mean) else f"raw {scale * pair.raw.mean:+.{digits}f}"
-    return _difference_cell(pair.adjusted, scale, digits, raw)
-
-
-def _difference_cell(found: Difference, scale: float, digits: int, further: str) -> Cell:
-    """A signed difference, its interval and a ``further`` remark beneath; marked where its p is 5% or less."""
-    mean, low, high = (scale * value for value in (found.mean, found.low, found.high))
-    return difference_cell(mean, low, high, digits, found.p <= ALPHA, further)
+    return [picture("overoptimization", "Metrics against the distance from the start", note, panels)]
 
 
 def _panel(name: str, found: Sequence[Path], drawn: Mapping[str, Frontier]) -> Panel:
@@ -268,12 +177,6 @@ def _panel(name: str, found: Sequence[Path], drawn: Mapping[str, Frontier]) -> P
         if name in frontier.gains:
             curves.append(Curve(label, COLOURS[-1], frontier.kl, SCALE * frontier.gains[name], dashed=True))
     return Panel(name, tuple(curves), across=AXES[found[0].unit])
-
-
-def _noise(values: Floats) -> float:
-    """Standard deviation of one validation's mean over seeds, from successive differences of ``values`` (seeds, t)."""
-    steps = np.diff(values, axis=1)
-    return float(np.sqrt((steps**2).mean() / 2 / len(values)))
 
 
 def _mean_kl(rows: Sequence[Row], steps: Sequence[int]) -> list[float]:

@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from rlsum.compare.reading import most_different
-from rlsum.compare.report import about, findings, for_people, of_chain, over_optimised, write_report
+from rlsum.compare.report import about, findings, for_people, of_chain, write_report
 from rlsum.compare.results import gather
 from rlsum.compare.tables import cross_table, verdict_table
 from rlsum.errors import UserError
@@ -80,18 +80,27 @@ def test_the_articles_to_read_are_those_where_trained_systems_differ(tmp_path):
     assert most_different(gather(folder, cells, "beam"), 2)[0] == "test-7"
 
 
-def test_a_metric_that_falls_while_the_reward_rises_is_in_the_report(tmp_path):
+def test_a_metric_that_falls_is_in_the_findings_with_the_update_where_it_began(tmp_path):
     folder, cells = comparisons.finished(tmp_path, GAINS)
     for cell in cells:
         if cell.system == "rouge-2":
+            values = np.random.default_rng(cell.seed).normal(0.2, 0.02, 80)
+            comparisons.finish(
+                folder, cell, {name: values - (name == "rouge-l") * 0.1 for name in folder.comparison.specs}
+            )
             rows = [
                 {"step": n, "kind": "valid", "nll": 2 + n, "reward": n / 10, "rouge-l": 0.3 - n / 20} for n in range(6)
             ]
             log = "".join(f"{json.dumps(row)}\n" for row in rows)
             (tmp_path / "runs" / cell.name / "metrics.jsonl").write_text(log)
-    said = over_optimised(folder, cells, gather(folder, cells, "beam"))[-1].lines
-    assert len(said) == 1
-    assert said[0].startswith("rouge-2: since update 0 rouge-l changed by -25.00")
+    write_report(folder, cells)
+    (said,) = [
+        line
+        for line in (tmp_path / "report" / "report.md").read_text().splitlines()
+        if "After training on rouge-2" in line
+    ]
+    assert "these are below the start: rouge-l (-" in said
+    assert "in validation from update 1 on" in said
 
 
 def test_the_chain_is_shown_where_its_files_are_given(tmp_path):

@@ -6,8 +6,7 @@ import pytest
 from rlsum.compare.analyses.overoptimization import (
     Frontier,
     Path,
-    equal_length_table,
-    flags,
+    below_since,
     frontiers,
     kl_of_best_of,
     overoptimization_blocks,
@@ -16,7 +15,6 @@ from rlsum.compare.analyses.overoptimization import (
 )
 from rlsum.compare.config import Choosing
 from rlsum.compare.results import Results, System
-from rlsum.pages.blocks import Bullets
 from rlsum.pages.pictures import Picture
 
 
@@ -64,42 +62,22 @@ def test_seeds_are_followed_where_all_validated():
     assert path("a", [short[:1]], ["m"], "nll") is None
 
 
-def curve(values: list[float], reward: list[float]) -> Path:
-    points = np.arange(len(values), dtype=np.float64)
-    return Path("a", "nll", points, points[None], {"m": np.array([values]), "reward": np.array([reward])})
-
-
-def test_a_metric_that_falls_while_the_reward_rises_is_flagged():
-    generator = np.random.default_rng(0)
-    noise, up = generator.normal(0, 0.002, 20), np.linspace(0, 0.3, 20)
-    assert [flag.metric for flag in flags(curve(list(0.5 - up + noise), list(up)), ["m"])] == ["m"]
-    assert flags(curve(list(0.5 + up + noise), list(up)), ["m"]) == []
-    assert flags(curve(list(0.5 - up + noise), list(-up)), ["m"]) == []
-
-
-def test_a_rise_and_fall_is_flagged_from_its_highest_point():
-    steps = np.linspace(0, 1, 21)
-    values = steps * (1.2 - steps)  # ends above the start
-    found = flags(curve(list(values), list(steps)), ["m"])
-    assert [flag.since for flag in found] == [12]
-    assert found[0].change < 0 < found[0].rise
-
-
-def test_noise_is_seldom_flagged():
-    generator = np.random.default_rng(0)
-    up = list(np.linspace(0, 1, 12))
-    found = [flags(curve(list(generator.normal(0, 1, 12)), up), ["m"]) for _ in range(1000)]
-    assert sum(map(bool, found)) / 1000 < 0.08
+def test_the_update_from_which_a_metric_is_below_the_start_in_every_seed():
+    steps = np.array([0.0, 60, 120, 180])
+    falls = np.array([[0.5, 0.4, 0.6, 0.3], [0.5, 0.4, 0.4, 0.4]])
+    found = Path("a", "nll", steps, np.zeros((2, 4)), {"falls": falls, "rises": 1 - falls, "at once": falls[1:]})
+    assert below_since(found, "falls") == 180
+    assert below_since(found, "at once") == 60
+    assert below_since(found, "rises") is None
+    assert below_since(found, "absent") is None
 
 
 def test_blocks():
     values = {"nll": [3.0, 3.1, 3.2, 3.3], "length": [20] * 4, "m": [0.5, 0.4, 0.3, 0.2], "reward": [0, 0.3, 0.6, 0.9]}
     falling = rows(values, kl=0.2)
     chosen = {"best of n": Frontier(kl_of_best_of([2, 4]), {"m": np.array([0.01, 0.02])})}
-    drawing, found = overoptimization_blocks({"a": [falling, falling]}, ["m", "absent"], chosen)
+    (drawing,) = overoptimization_blocks({"a": [falling, falling]}, ["m", "absent"], chosen)
     assert isinstance(drawing, Picture)
-    assert isinstance(found, Bullets)
-    assert len(found.lines) == 1
     assert overoptimization_blocks({"a": [falling[:1]]}, ["m"], {}) == []
 
 
@@ -109,21 +87,6 @@ def system(name: str, kind: str, scores: np.ndarray, lengths: np.ndarray) -> Sys
 
 def results(*systems: System) -> Results:
     return Results("beam", (1, 2), tuple(map(str, range(60))), {each.name: each for each in systems}, {})
-
-
-def test_a_gain_by_length_alone_is_gone_at_equal_length():
-    generator = np.random.default_rng(0)
-    lengths = generator.integers(10, 30, (3, 60)).astype(float)
-    longer = lengths + generator.integers(-3, 10, (3, 60))
-    table = equal_length_table(
-        results(system("none", "control", 0.01 * lengths, lengths), system("a", "reward", 0.01 * longer, longer))
-    )
-    assert table is not None
-    (row,) = table.rows
-    assert float(row[1].text) == pytest.approx((longer - lengths).mean(), abs=0.06)
-    assert abs(float(row[2].text)) == 0
-    assert f"raw {(longer - lengths).mean():+.2f}" in row[2].detail
-    assert equal_length_table(results(system("a", "reward", lengths, lengths))) is None
 
 
 def test_best_of_n_rows_are_the_frontier():

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rlsum.compare.analyses.overoptimization import Path
+from rlsum.compare.analyses.side_effects import equal_length_table, side_effects
+from rlsum.compare.results import Results, System, contrasts
+
+ARTICLES = 200
+
+
+def system(name: str, kind: str, scores: dict[str, np.ndarray], lengths: np.ndarray) -> System:
+    return System(name, name, kind, "m" if kind == "reward" else None, scores, {"length": lengths})
+
+
+def results(*systems: System, seeds: int = 3) -> Results:
+    ids = tuple(map(str, range(ARTICLES)))
+    found = Results("beam", tuple(range(1, seeds + 1)), ids, {each.name: each for each in systems}, {})
+    return Results(
+        **{**vars(found), "against": {"start": contrasts(found, "start")} if "start" in found.systems else {}}
+    )
+
+
+def noise(seed: int, mean: float, seeds: int = 3) -> np.ndarray:
+    return mean + np.random.default_rng(seed).normal(0, 0.05, (seeds, ARTICLES))
+
+
+def lengths(mean: int, seeds: int = 3) -> np.ndarray:
+    return np.random.default_rng(mean).integers(mean - 5, mean + 6, (seeds, ARTICLES)).astype(float)
+
+
+def trained_and_start(seeds: int = 3, tokens: int = 50) -> Results:
+    start = system("start", "start", {"m": noise(0, 0.5, 1), "other": noise(1, 0.5, 1)}, lengths(12, 1))
+    own = {"m": noise(2, 0.6, seeds), "other": noise(3, 0.4, seeds)}
+    return results(start, system("a", "reward", own, lengths(tokens, seeds)), seeds=seeds)
+
+
+def test_what_fell_and_what_length_explains_is_said():
+    falls = Path("a", "nll", np.array([0.0, 60, 120]), np.zeros((1, 3)), {"other": np.array([[0.5, 0.5, 0.4]])})
+    (said,) = side_effects(trained_and_start(), [falls])
+    assert said.startswith("After training on a summaries have 50.")
+    assert "times those of start, and what m gained besides length cannot be judged (one is longer in 100%" in said
+    assert "these are below the start: other (-" in said
+    assert said.endswith(", in validation from update 120 on).")
+
+
+def test_one_seed_cannot_tell():
+    (said,) = side_effects(trained_and_start(seeds=1, tokens=12))
+    assert "one seed cannot tell whether other metrics fell: the least is -" in said
+
+
+def test_harmless_trainings_are_seldom_said_to_lose():
+    generator = np.random.default_rng(0)
+
+    def harmless(rows: int) -> dict[str, np.ndarray]:
+        effect = generator.normal(0, 0.005, (rows, 1))
+        return {name: effect + generator.normal(0, 0.05, (rows, ARTICLES)) for name in ("m", "b", "c", "d", "e")}
+
+    same, false = lengths(12), 0
+    for _ in range(100):
+        start, own = harmless(3), harmless(3)
+        found = results(system("start", "start", start, same), system("a", "reward", own, same))
+        false += bool(list(side_effects(found)))
+    assert false / 100 <= 0.1
+
+
+def test_a_gain_by_length_alone_is_gone_at_equal_length():
+    generator = np.random.default_rng(0)
+    shorter = generator.integers(10, 30, (3, ARTICLES)).astype(float)
+    longer = shorter + generator.integers(-3, 10, (3, ARTICLES))
+    control = system("none", "control", {"m": 0.01 * shorter}, shorter)
+    table = equal_length_table(results(control, system("a", "reward", {"m": 0.01 * longer}, longer)))
+    assert table is not None
+    (row,) = table.rows
+    assert float(row[1].text) == pytest.approx((longer - shorter).mean(), abs=0.06)
+    assert abs(float(row[2].text)) == 0
+    assert f"raw {(longer - shorter).mean():+.2f}" in row[2].detail
+    assert equal_length_table(results(system("a", "reward", {"m": longer}, longer))) is None
