@@ -22,14 +22,14 @@ from rlsum import config as configs
 from rlsum import workers
 from rlsum.compare.analyses.chain import chain
 from rlsum.compare.analyses.designs import GAIN, plan_blocks
-from rlsum.compare.cells import Cell, given_outputs
+from rlsum.compare.cells import NONE, Cell, given_outputs
 from rlsum.compare.config import Choosing, Comparison, Decode
 from rlsum.compare.folder import Folder
 from rlsum.compare.scoring import FIX, read_unique
 from rlsum.config import Config, DataConfig
 from rlsum.data.corpus import load_corpus
 from rlsum.errors import ConfigError, RecordError, UserError
-from rlsum.evaluation.trained.power import DEFAULTS, Variances
+from rlsum.evaluation.trained.power import DEFAULTS, Family, Variances
 from rlsum.files import write_atomically
 from rlsum.generation.job import articles
 from rlsum.generation.options import Generating, choice_of, decoding_of
@@ -268,12 +268,14 @@ def plan(
         "timed updates and a validation of each kind, without decoding the test articles."
     )
     count = _count(comparison, cells)
+    trained_on = {cell.system for cell in cells if cell.kind == "reward"}
+    family = Family(max(1, len(trained_on)), 2 if any(cell.system == NONE for cell in cells) else 1)
     warnings = [f"{name} has no column in the tables: {error}" for name, error in _unloadable(comparison).items()]
     return [
         Heading(f"Plan of {comparison.folder}", 1),
         text_table("Tasks", ("task", "cell", "kind", "after", "minutes"), rows),
         *([Paragraph(told)] if cost else []),
-        *(plan_blocks(len(comparison.seeds), count, pilot, gain) if count else []),
+        *(plan_blocks(len(comparison.seeds), count, pilot, gain, family) if count else []),
         *([Bullets(warnings, "warning")] if warnings else []),
     ]
 

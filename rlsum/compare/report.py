@@ -140,10 +140,10 @@ def _helped(results: Results, own: tables.Own, margin: float | None) -> str:
     test, found = own.decisive, own.decisive.difference
     other = results.systems[test.other].title
     gain = f"{found.mean * SCALE:+.2f} on {test.metric} over {other}"
-    if own.word != "no verdict":
+    if own.verdict.word != "no verdict":
         words = {"better": "helped", "worse": "did harm", "no difference shown": "is not shown to help"}
-        said = words.get(own.word, own.said(margin))
-        return f"{said} by its own measure: {gain} ({p_words(found.p_holm)}, Holm)"
+        said = words.get(own.verdict.word, own.said(margin))
+        return f"{said} by its own measure: {gain} ({p_words(own.verdict.p)}, Holm)"
     if test.partial or np.isnan(found.mean):
         return f"has no verdict ({test.partial or 'no common article'}; so far {gain})".replace("+nan", "no number")
     if found.seeds > 1:

@@ -51,9 +51,14 @@ class Contrast:
     partial: str = ""
 
     @property
+    def judged(self) -> Difference:
+        """The difference as far as a verdict may rest on it: without p where something is lacking."""
+        return replace(self.difference, p=np.nan, p_holm=np.nan) if self.partial else self.difference
+
+    @property
     def shown(self) -> bool:
         """Whether the two are shown to differ."""
-        return not self.partial and verdict(self.difference) in ("better", "worse")
+        return verdict(self.judged) in ("better", "worse")
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 
 from rlsum.compare.cells import NONE, START
-from rlsum.compare.results import Contrast, Results, System, adjusted, best, compare, metric_means, property_means
+from rlsum.compare.results import Contrast, Results, System, best, compare, metric_means, property_means
 from rlsum.evaluation.rows import Floats
-from rlsum.evaluation.trained.verdicts import ALPHA, Word, verdicts
+from rlsum.evaluation.trained.verdicts import ALPHA, Verdict, verdicts
 from rlsum.pages.table import SCALE, UNDEFINED, Cell, Table, difference_cell, interval_cell, joined, p_text, text_table
 from rlsum.scoring.tables import property_table
 
-ORDER: tuple[Word, ...] = ("worse", "no verdict", "no difference shown", "no worse", "better")
 HOLM = f"Bold: different after Holm's correction for all tests of the table (p <= {ALPHA})."
 
 
@@ -75,17 +74,27 @@ def missing_table(results: Results) -> Table:
 
 def verdict_table(results: Results, margin: float | None = None) -> Table:
     """Each trained system on its own reward, against the start and against continued likelihood."""
-    rows, others = [], [other for other in (START, NONE) if other in results.systems]
+    rows, others = [], opponents(results)
     for name, own in own_reward(results, margin).items():
-        tests = [next((test for test in own.tests if test.other == other), None) for other in others]
-        gains = [cell for test in tests for cell in (gain_cell(test), p_cell(test))]
-        word = Cell(own.said(margin), own.decisive.partial, mark=own.word in ("better", "worse"))
+        tests = [next((test for test in own.tests if test.other == other.name), None) for other in others]
+        gains = [
+            cell
+            for test in tests
+            for cell in (gain_cell(test), Cell(UNDEFINED if test is None else p_text(test.difference.p)))
+        ]
+        detail = own.decisive.partial if np.isnan(own.verdict.p) else f"Holm p {p_text(own.verdict.p)}"
+        word = Cell(own.said(margin), detail, mark=own.verdict.word in ("better", "worse"))
         rows.append((Cell(results.systems[name].title), Cell(own.decisive.metric), *gains, word))
-    titles = [results.systems[other].title for other in others]
-    header = ("system", "trained on", *(name for title in titles for name in (f"gain over {title}", "p")), "verdict")
+    header = (
+        "system",
+        "trained on",
+        *(name for other in others for name in (f"gain over {other.title}", "p")),
+        "verdict",
+    )
     note = (
-        f"Each system on the reward that it was trained on, x {SCALE}, paired by seed and article. Better: above all, "
-        f"each with p <= {ALPHA} after Holm's correction for the tests of this table."
+        f"Each system on the reward that it was trained on, x {SCALE}, paired by seed and article. Better: above "
+        f"{joined([other.title for other in others])}, p <= {ALPHA} after Holm's correction for the rows; worse: below "
+        "one of them, corrected for all tests of the table."
     )
     one = "With one seed a p-value is about these models: it allows no verdict about what they were trained on."
     less = f"A loss of {(margin or 0) * SCALE:g} points or more is ruled out: one-sided, Holm's correction, too."
@@ -95,39 +104,37 @@ def verdict_table(results: Results, margin: float | None = None) -> Table:
 
 @dataclass(frozen=True)
 class Own:
-    """A trained system on its own reward: its tests, the one that decides, and what that says."""
+    """A trained system on its own reward: its tests against start and control, and what they say together."""
 
     tests: tuple[Contrast, ...]
-    decisive: Contrast
-    word: Word
+    verdict: Verdict
+
+    @property
+    def decisive(self) -> Contrast:
+        """The test that decides."""
+        return self.tests[self.verdict.decisive]
 
     def said(self, margin: float | None) -> str:
         """The verdict in words; "no worse" with its margin, in points."""
-        return f"loses less than {(margin or 0) * SCALE:g} points" if self.word == "no worse" else self.word
+        word = self.verdict.word
+        return f"loses less than {(margin or 0) * SCALE:g} points" if word == "no worse" else word
+
+
+def opponents(results: Results) -> list[System]:
+    """What a trained system must be better than: the start and continued likelihood, where they have scores."""
+    return [results.systems[other] for other in (START, NONE) if other in results.systems]
 
 
 def own_reward(results: Results, margin: float | None = None) -> dict[str, Own]:
-    """System -> its tests against start and control on its own reward; those of all systems are one family.
-
-    The weakest verdict decides, worse before unknown; of equal ones that with the largest p.
-    """
-    others = [results.systems[other] for other in (START, NONE) if other in results.systems]
-    family = adjusted(
-        compare(system, other, system.reward)
-        for system in results.trained
-        for other in others
-        if system.reward is not None and system.reward in system.metrics and system.reward in other.metrics
-    )
-    words = verdicts([test.difference for test in family], margin=margin)
-    found: dict[str, list[tuple[Contrast, Word]]] = {}
-    for test, word in zip(family, words, strict=True):
-        found.setdefault(test.system, []).append((test, "no verdict" if test.partial else word))
-
-    def strength(judged: tuple[Contrast, Word]) -> tuple[int, float]:
-        return ORDER.index(judged[1]), -np.nan_to_num(judged[0].difference.p_holm, nan=1.0)
-
-    decisive = {name: min(tests, key=strength) for name, tests in found.items()}
-    return {name: Own(tuple(test for test, _ in tests), *decisive[name]) for name, tests in found.items()}
+    """System -> its tests against start and control on its own reward; those of all systems are one family."""
+    found: dict[str, tuple[Contrast, ...]] = {}
+    for system in results.trained:
+        reward = system.reward
+        others = [other for other in opponents(results) if reward in other.metrics and reward in system.metrics]
+        if reward is not None and others:
+            found[system.name] = tuple(compare(system, other, reward) for other in others)
+    said = verdicts([[test.judged for test in tests] for tests in found.values()], margin=margin)
+    return {name: Own(tests, verdict) for (name, tests), verdict in zip(found.items(), said, strict=True)}
 
 
 def difference_table(results: Results, other: str) -> Table:
@@ -149,13 +156,6 @@ def gain_cell(test: Contrast | None) -> Cell:
         return Cell(UNDEFINED)
     mean, low, high = (SCALE * value for value in (test.difference.mean, test.difference.low, test.difference.high))
     return difference_cell(mean, low, high, mark=test.shown, note=test.partial)
-
-
-def p_cell(test: Contrast | None) -> Cell:
-    """A p-value, with the adjusted one beneath."""
-    if test is None:  # one of the two has no scores
-        return Cell(UNDEFINED)
-    return Cell(p_text(test.difference.p), f"Holm {p_text(test.difference.p_holm)}")
 
 
 def properties(results: Results) -> Table:

@@ -7,7 +7,9 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
+from scipy.special import chdtri
 
+from rlsum.compare.cells import NONE, START
 from rlsum.compare.results import Results
 from rlsum.errors import UserError
 from rlsum.evaluation.trained.hierarchical import Components, mean_difference, paired_table
@@ -15,6 +17,7 @@ from rlsum.evaluation.trained.power import (
     DEFAULTS,
     MOST_SEEDS,
     TARGET,
+    Family,
     Variances,
     detectable,
     fewest_seeds,
@@ -26,6 +29,8 @@ from rlsum.pages.table import SCALE, Cell, Table
 from rlsum.readers import json_file
 
 GAIN = 0.01  # a point
+SINGLE = Family()
+BOUND = 0.8  # confidence of the upper bound of the seeds' spread (Browne 1995)
 PLANNED = (2, 3, 5, 8, 10)  # seeds in the table of a plan
 USUAL = (3, 1000)  # the design by which metrics are compared
 
@@ -37,15 +42,35 @@ class DesignError(UserError):
 def pooled(results: Results, metric: str) -> Variances | None:
     """Variances of the differences of trained systems from the control (else the start): the mean over systems.
 
-    None without two seeds of any trained system.
+    Of seeds an upper bound: few seeds often show no spread by chance, and a plan that believes it has half the seeds
+    that it needs. None without two seeds of any trained system.
     """
     found = list(_components(results, metric))
     if not found:
         return None
     means = np.mean([estimates(each) for each in found], axis=0)
-    seed, article, residual = (max(0.0, float(mean)) for mean in means)
+    article, residual = (max(0.0, float(mean)) for mean in means[1:])
+    square = float(np.mean([each.by_seed for each in found]))
+    seed = (square * spread_bound(found[0].seeds, len(found)) - residual) / found[0].articles
     pairs = "difference" if len(found) == 1 else "differences"
-    return Variances(seed, article, residual, f"estimated from {len(found)} {pairs} of {found[0].seeds} seeds")
+    source = f"estimated from {len(found)} {pairs} of {found[0].seeds} seeds, of seeds an {BOUND:.0%} upper bound"
+    if seed <= DEFAULTS.seed / 100:
+        seed, source = DEFAULTS.seed, f"{source}, where it is 0 the usual SD of .5 points"
+    return Variances(seed, article, residual, source)
+
+
+def spread_bound(seeds: int, systems: int) -> float:
+    """The factor from an estimated mean square of seeds to its upper bound at confidence ``BOUND``.
+
+    The differences of several systems from one control share its seeds: their mean squares are correlated by 1/4.
+    """
+    df = (seeds - 1) * systems / (1 + (systems - 1) / 4)
+    return df / float(chdtri(df, BOUND))
+
+
+def family_of(results: Results) -> Family:
+    """The family of the verdicts on the rewards."""
+    return Family(max(1, len(results.trained)), max(1, sum(name in results.systems for name in (START, NONE))))
 
 
 def power_blocks(results: Results) -> list[Block]:
@@ -54,48 +79,57 @@ def power_blocks(results: Results) -> list[Block]:
     if not known:
         text = "Nothing is known about the variance between seeds: that needs two seeds of a trained system at least."
         return [Paragraph(text)]
-    seeds, articles = len(results.seeds), len(results.ids)
+    seeds, articles, family = len(results.seeds), len(results.ids), family_of(results)
     points = _points(GAIN)
     rows = []
     for name, of in known.items():
-        needed = _smallest(GAIN, of)
+        needed = _smallest(GAIN, of, family)
         sds = (f"{SCALE * np.sqrt(variance):.2f}" for variance in (of.seed, of.article, of.residual))
-        shown = (f"{power(GAIN, of, seeds, articles):.0%}", f"{SCALE * detectable(of, seeds, articles):.2f}", needed)
+        reached = power(GAIN, of, seeds, articles, family)
+        shown = (f"{reached:.0%}", f"{SCALE * detectable(of, seeds, articles, family):.2f}", needed)
         rows.append(tuple(map(Cell, (name, *sds, *shown))))
     header = ("metric", "SD of seeds", "of articles", "of the rest", f"power for {points}", f"shown with {TARGET:.0%}")
-    note = (
-        f"For one difference at 5% without correction; {next(iter(known.values())).source}, in points. Few seeds "
-        "estimate their own variance badly: an SD of 0 means that none was observed, not that there is none."
-    )
+    note = f"Power of the verdict, {_verdict_of(family)}. SDs: {next(iter(known.values())).source}, in points."
     caption = f"What {seeds} seeds and {articles:,} articles can show"
     return [Table(caption, (*header, f"enough for {points}"), tuple(rows), (note,))]
 
 
-def plan_blocks(seeds: int, articles: int, of: Variances, gain: float = GAIN) -> list[Block]:
+def plan_blocks(seeds: int, articles: int, of: Variances, gain: float = GAIN, family: Family = SINGLE) -> list[Block]:
     """What a planned comparison would show, and what fewer or more seeds and articles would; ``gain`` is raw."""
     counts = sorted({articles // 2, articles, 2 * articles, 4 * articles} - {0, 1})
     rows = [
-        (Cell(f"{n}"), *(Cell(f"{power(gain, of, n, m):.0%}", mark=(n, m) == (seeds, articles)) for m in counts))
+        (
+            Cell(f"{n}"),
+            *(Cell(f"{power(gain, of, n, m, family):.0%}", mark=(n, m) == (seeds, articles)) for m in counts),
+        )
         for n in sorted({seeds, *PLANNED} - {1})
     ]
     header = ("seeds", *(f"{m:,} articles" for m in counts))
-    caption = f"Power for a gain of {_points(gain)}"
-    note = f"Variances: {of.source}. Bold: as planned."
-    return [Paragraph(enough(seeds, articles, of, gain)), Table(caption, header, tuple(rows), (note,))]
+    caption = f"Power of the verdict for a gain of {_points(gain)}"
+    note = f"{_verdict_of(family).capitalize()}. Variances: {of.source}. Bold: as planned."
+    return [Paragraph(enough(seeds, articles, of, gain, family)), Table(caption, header, tuple(rows), (note,))]
 
 
-def enough(seeds: int, articles: int, of: Variances, gain: float = GAIN) -> str:
+def enough(seeds: int, articles: int, of: Variances, gain: float = GAIN, family: Family = SINGLE) -> str:
     """How many seeds show a gain (raw), in a sentence or two."""
-    least, points = fewest_seeds(gain, of, articles), _points(gain)
+    least, points = fewest_seeds(gain, of, articles, family), _points(gain)
     needed = f"more than {MOST_SEEDS}" if least is None else f"{least.seeds}, which show it with {least.power:.0%}"
-    seen = (
-        "One seed allows no claim about other seeds."
-        if seeds < 2
-        else f"{seeds} seeds show a gain of {points} with a probability of {power(gain, of, seeds, articles):.0%}, and "
-        f"one of {SCALE * detectable(of, seeds, articles):.1f} points with {TARGET:.0%}."
-    )
-    fewest = f"Seeds needed for {points}: {needed}. The smallest design: {_smallest(gain, of)}."
+    if seeds < 2:
+        seen = "One seed allows no verdict."
+    else:
+        reached, shown = power(gain, of, seeds, articles, family), detectable(of, seeds, articles, family)
+        seen = (
+            f"{seeds} seeds show a gain of {points} with a probability of {reached:.0%}, and one of "
+            f"{SCALE * shown:.1f} points with {TARGET:.0%}."
+        )
+    fewest = f"Seeds needed for {points}: {needed}. The smallest design: {_smallest(gain, of, family)}."
     return f"On {articles:,} articles: {seen} {fewest}"
+
+
+def _verdict_of(family: Family) -> str:
+    over = "over start and control" if family.opponents > 1 else "over one other system"
+    corrected = f", after Holm's correction for {family.rewards} rewards" if family.rewards > 1 else ""
+    return f"a reward called better {over}{corrected}, the others without a gain"
 
 
 def to_values(results: Results) -> dict[str, dict[str, float | str]]:
@@ -133,8 +167,8 @@ def _points(gain: float) -> str:
     return "1 point" if gain == GAIN else f"{SCALE * gain:g} points"
 
 
-def _smallest(gain: float, of: Variances) -> str:
-    design = smallest(gain, of)
+def _smallest(gain: float, of: Variances, family: Family) -> str:
+    design = smallest(gain, of, family)
     return f"over {MOST_SEEDS} seeds" if design is None else f"{design.seeds} seeds, {design.articles:,} articles"
 
 

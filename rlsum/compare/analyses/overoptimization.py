@@ -110,8 +110,8 @@ def below_since(of: Path, metric: str) -> int | None:
     values = of.values.get(metric)
     if values is None:
         return None
-    below = (values < values[:, :1]).all(axis=0)
-    return None if not below[-1] else int(of.steps[np.flatnonzero(~below)[-1] + 1])
+    above = np.flatnonzero((values >= values[:, :1]).any(axis=0))  # the start among them
+    return None if above[-1] == len(of.steps) - 1 else int(of.steps[above[-1] + 1])
 
 
 def frontiers(choosing: Mapping[str, Choosing], results: Results) -> dict[str, Frontier]:

@@ -74,10 +74,10 @@ def _interval(found: Difference) -> str:
 
 def _at_equal_length(system: System, base: System, name: str | None) -> EqualLength | None:
     """A metric or property of two rows at equal length; None where one lacks it."""
-    columns = [_columns(each).get(str(name)) for each in (system, base)]
-    if any(column is None for column in columns):
+    own, other = (_columns(each).get(str(name)) for each in (system, base))
+    if own is None or other is None:
         return None
-    return at_equal_length(*columns, system.properties[LENGTH], base.properties[LENGTH])  # type: ignore[arg-type]
+    return at_equal_length(own, other, system.properties[LENGTH], base.properties[LENGTH])
 
 
 def equal_length_table(results: Results) -> Table | None:

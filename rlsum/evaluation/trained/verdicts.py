@@ -39,31 +39,70 @@ class Best:
         return bool(self.differing) and not self.tied
 
 
-def verdicts(family: Sequence[Difference], alpha: float = ALPHA, margin: float | None = None) -> list[Word]:
-    """What each difference of a family of tests says at level ``alpha``, by ``p_holm`` where it is defined, else ``p``.
+@dataclass(frozen=True)
+class Verdict:
+    """What the differences of one system from its opponents say together.
 
-    "better" and "worse": two-sided test. "no worse": not shown to be different, and the one-sided test against
-    ``-margin`` rejects after Holm's correction for the family. "no verdict": no p, or one seed, whose p is about two
-    models and not about what they were trained on. Nothing here says "equal".
+    ``decisive``: the place of the difference that decides. ``p``: that of the claim, or where nothing is claimed of the
+    closest one, after Holm's correction; NaN without a verdict.
     """
-    ruled_out = np.full(len(family), np.nan)
+
+    word: Word
+    decisive: int
+    p: float
+
+
+def verdicts(
+    systems: Sequence[Sequence[Difference]], alpha: float = ALPHA, margin: float | None = None
+) -> list[Verdict]:
+    """What the differences of each of several systems from its opponents say at level ``alpha``.
+
+    "better": above every opponent. Its p is the largest of the system's (an intersection-union test; Berger 1982),
+    after Holm's correction for the systems. "worse": below any opponent, after Holm's correction for all tests. As the
+    tests are two-sided, both claims together are wrong in at most ``alpha`` of the families. "no worse": neither, and
+    a loss of ``margin`` is ruled out against every opponent (one-sided, Holm's correction for the systems). "no
+    verdict": no p, or one seed, whose p is about two models and not about what they were trained on. Nothing here says
+    "equal".
+    """
+    unknown = [not tests or any(found.seeds < 2 or np.isnan(found.p) for found in tests) for tests in systems]
+    known = [tests for tests, without in zip(systems, unknown, strict=True) if not without]
+    above = holm([max(found.p if found.mean > 0 else 1.0 for found in tests) for tests in known])
+    each = iter(holm([found.p for tests in known for found in tests]))
+    below = [[next(each) for _ in tests] for tests in known]
+    held = [1.0] * len(known)
     if margin is not None:
-        ruled_out = holm([float(p_no_worse(difference.components, margin)) for difference in family])
-    return [_word(difference, alpha, bool(p <= alpha)) for difference, p in zip(family, ruled_out, strict=True)]
+        held = list(holm([max(float(p_no_worse(found.components, margin)) for found in tests) for tests in known]))
+    said = (_said(*family, alpha) for family in zip(known, above, below, held, strict=True))
+    nothing = (Verdict("no verdict", _closest(tests), float("nan")) for tests in systems)
+    return [none if without else next(said) for none, without in zip(nothing, unknown, strict=True)]
+
+
+def _said(tests: Sequence[Difference], above: float, below: Sequence[float], held: float, alpha: float) -> Verdict:
+    harm = [place for place, found in enumerate(tests) if found.mean < 0 and below[place] <= alpha]
+    if harm:
+        worst = min(harm, key=lambda place: below[place])
+        return Verdict("worse", worst, float(below[worst]))
+    closest = _closest(tests)
+    if above <= alpha:
+        return Verdict("better", closest, float(above))
+    if held <= alpha:
+        return Verdict("no worse", closest, float(held))
+    return Verdict("no difference shown", closest, float(above if tests[closest].mean > 0 else below[closest]))
+
+
+def _closest(tests: Sequence[Difference]) -> int:
+    """The difference that a claim of being better has against it most: the lowest mean below 0, else the largest p."""
+    return min(range(len(tests)), key=lambda place: (min(tests[place].mean, 0), -tests[place].p), default=0)
 
 
 def verdict(difference: Difference, alpha: float = ALPHA) -> Word:
-    """The verdict on one difference, without a margin."""
-    return _word(difference, alpha, False)
-
-
-def _word(difference: Difference, alpha: float, no_worse: bool) -> Word:
+    """What one difference of a family of tests says, by ``p_holm`` where it is defined, otherwise by ``p``."""
     p = difference.p if np.isnan(difference.p_holm) else difference.p_holm
     if np.isnan(p) or difference.seeds < 2:
         return "no verdict"
     if p <= alpha and difference.mean != 0:
         return "better" if difference.mean > 0 else "worse"
-    return "no worse" if no_worse else "no difference shown"
+    return "no difference shown"
 
 
 def best_of(systems: Mapping[str, Floats], alpha: float = ALPHA) -> Best:

@@ -14,6 +14,7 @@ from rlsum.compare.analyses.designs import (
     pooled,
     power_blocks,
     read_variances,
+    spread_bound,
     to_values,
 )
 from rlsum.compare.results import Results, System
@@ -40,7 +41,35 @@ def test_the_variances_of_one_difference_are_its_own():
     table = found.systems["r0"].metrics["m"] - found.systems["none"].metrics["m"]
     pool = pooled(found, "m")
     assert pool is not None
-    assert (pool.seed, pool.article, pool.residual) == pytest.approx([max(0, x) for x in estimates(components(table))])
+    of_seed, *others = estimates(components(table))
+    assert (pool.article, pool.residual) == pytest.approx([max(0, x) for x in others])
+    assert pool.seed > of_seed
+
+
+def test_the_spread_of_seeds_is_bounded_from_above():
+    generator = np.random.default_rng(0)
+    for seeds, systems in ((2, 1), (2, 5), (3, 3)):
+        # differences from one control: its own seeds are in all of them
+        effects = generator.normal(0, 1, (4000, seeds, systems)) - generator.normal(0, 1, (4000, seeds, 1))
+        squares = effects.var(axis=1, ddof=1).mean(axis=1)
+        assert 0.77 < np.mean(squares * spread_bound(seeds, systems) > 2) < 0.9
+
+
+def test_no_spread_of_seeds_is_never_believed():
+    pool = pooled(alike(), "m")
+    assert pool is not None
+    assert pool.seed == DEFAULTS.seed
+    assert "where it is 0 the usual SD" in pool.source
+    (table,) = power_blocks(alike())
+    assert not table.rows[0][-1].text.startswith("2 seeds")
+
+
+def alike() -> Results:
+    """Two seeds that give the same scores."""
+    values = np.tile(np.random.default_rng(0).normal(0.4, 0.1, (2, 1, 200)), (1, 2, 1))
+    rows = [System(name, name, kind, "m", {"m": scores}, {})
+            for name, kind, scores in zip(("none", "r0"), ("control", "reward"), values, strict=True)]  # fmt: skip
+    return Results("beam", (1, 2), tuple(map(str, range(200))), {each.name: each for each in rows}, {})
 
 
 def test_variances_of_one_comparison_are_recovered():

@@ -25,8 +25,8 @@ def test_words():
     assert verdict(compare_systems(poor, good)) == "worse"
     close = compare_systems(scores(0.5, 2), scores(0.5, 3))
     assert verdict(close) == "no difference shown"
-    assert verdicts([close], margin=0.1) == ["no worse"]
-    assert verdicts([close], margin=1e-6) == ["no difference shown"]
+    assert verdicts([[close]], margin=0.1)[0].word == "no worse"
+    assert verdicts([[close]], margin=1e-6)[0].word == "no difference shown"
     assert verdict(compare_systems([[1.0]], [[0.0]])) == "no verdict"
 
 
@@ -46,11 +46,49 @@ def test_several_claims_of_no_harm_are_one_family():
     generator = np.random.default_rng(0)
     false = {1: 0, 6: 0}
     for _ in range(300):
-        family = [compare_systems(generator.normal(-0.02, 0.1, (3, 60)), np.zeros((1, 60))) for _ in range(6)]
+        family = [[compare_systems(generator.normal(-0.02, 0.1, (3, 60)), np.zeros((1, 60)))] for _ in range(6)]
         for size in false:
-            false[size] += "no worse" in verdicts(family[:size], margin=0.02)
+            false[size] += any(each.word == "no worse" for each in verdicts(family[:size], margin=0.02))
     assert false[1] / 300 < 0.08
     assert false[6] / 300 < 0.08  # uncorrected about .2
+
+
+def test_better_is_above_every_opponent_and_worse_below_any():
+    start, control = scores(0.5, 10), scores(0.6, 11)
+    systems = {"above both": 0.7, "between": 0.55, "like the control": 0.6, "below both": 0.4}
+    tests = [
+        [compare_systems(own, other) for other in (start, control)]
+        for own in (scores(mean, number) for number, mean in enumerate(systems.values()))
+    ]
+    found = dict(zip(systems, verdicts(tests), strict=True))
+    assert [each.word for each in found.values()] == ["better", "worse", "no difference shown", "worse"]
+    assert [each.decisive for each in found.values()][:3] == [1, 1, 1]
+    assert found["above both"].p == pytest.approx(4 * max(test.p for test in tests[0]))
+    assert found["like the control"].p > 0.05
+
+
+@pytest.mark.parametrize(("rewards", "seeds"), [(1, 2), (6, 2), (6, 3)])
+def test_equal_rewards_seldom_get_a_verdict(rewards, seeds):
+    generator = np.random.default_rng(0)
+
+    def system() -> np.ndarray:
+        return generator.normal(0, 0.005, (seeds, 1)) + generator.normal(0, 0.08, (seeds, 100))
+
+    false = 0
+    for _ in range(200):
+        start, control = system(), system()
+        tests = [
+            [compare_systems(own, other) for other in (start, control)] for own in (system() for _ in range(rewards))
+        ]
+        false += any(each.word in ("better", "worse") for each in verdicts(tests))
+    assert false / 200 < 0.075
+
+
+def test_what_has_no_p_has_no_verdict_and_is_in_no_family():
+    known, unknown = compare_systems(scores(0.6, 0), scores(0.5, 1)), compare_systems([[1.0]], [[0.0]])
+    with_unknown = verdicts([[known], [unknown], [known, unknown], []])
+    assert [each.word for each in with_unknown] == ["better", *["no verdict"] * 3]
+    assert with_unknown[0] == verdicts([[known]])[0]
 
 
 def test_a_best_that_all_others_are_below_is_shown():
