@@ -129,4 +129,4 @@ def test_a_comparison_without_faults_passes_and_has_a_cost(tmp_path):
     text = io.StringIO()
     show(preflight.plan(folder.comparison, cells, costs, 2), Console(file=text, width=150))
     assert "rouge-l-1" in text.getvalue()
-    assert "One seed allows no claim about other seeds" in text.getvalue()
+    assert "One seed allows no verdict" in text.getvalue()
