@@ -104,6 +104,23 @@ def _only(row: Judgment, name: str) -> float | None:
     return next(iter(row.raw_scores.get(name, ())), row.scores.get(name))
 
 
+def split_inputs(judgments: Iterable[Judgment]) -> list[str]:
+    """A note where texts of one source, or of the same references, have several ids, as if of several inputs."""
+    ids: dict[tuple[str, str | tuple[str, ...]], set[str]] = {}
+    for row in judgments:
+        if text := row.source or row.references:
+            ids.setdefault((row.group, text), set()).add(row.id)
+    several = [names for names in ids.values() if len(names) > 1]
+    if not several:
+        return []
+    first, second, *_ = sorted(several[0])
+    return [
+        f"{len(several):,} sources (or references) are there under several ids, such as {first!r} and {second!r}, and "
+        "count as different inputs: intervals are too narrow where an id is that of a text or a row; name the column "
+        "of the input with --id-column"
+    ]
+
+
 def _note(texts: Sequence[Sequence[Located]], named: bool) -> str:
     counts = sorted(map(len, texts))
     rows, spread = sum(counts), f"{counts[0]}" if counts[0] == counts[-1] else f"{counts[0]} to {counts[-1]}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -81,7 +82,7 @@ def joint_systems(rows: Sequence[Judgment], sign: str, joint: Joint) -> tuple[tu
 def mean(values: Iterable[float | None]) -> float | None:
     """The mean of the values that are not None; None for none."""
     given = [value for value in values if value is not None]
-    return sum(given) / len(given) if given else None
+    return math.fsum(given) / len(given) if given else None  # equal whatever the order: ties stay ties
 
 
 def words(text: str) -> list[str]:

@@ -20,6 +20,9 @@ from rlsum.records import reference_fields
 
 PERSON = "judge|rater|annotator|worker|evaluator|expert|assessor|reviewer|coder"
 ONE_PERSON = re.compile(rf"({PERSON})[_ .-]?(id|name)?", re.IGNORECASE)  # a column that says who judged
+AN_ID = re.compile(
+    r"(?i:(.*[_ .-])?(id|index|number|no|nr)|unnamed: \d+)|.*[a-zA-Z]Id|.*[a-z]ID"
+)  # whose numbers are no scores
 # A column of one of several people: rater1, annotator_2_coherence, coherence.judge-b.
 OF_A_PERSON = re.compile(
     rf"(?P<before>.*?)[_ .-]*(?:{PERSON})(?:[_ .-]?\d+|[_ .-][a-z])(?:[_ .-]+(?P<after>.*))?", re.IGNORECASE
@@ -123,9 +126,11 @@ def _chosen(
     free = [column for column in names if column not in (*KNOWN, *further, *taken)]
     given = [own for own in ("scores", "raw_scores", "judges") if own in names and not values["scores"]]
     people = [column for column in free if ONE_PERSON.fullmatch(column)]
-    scores = values["scores"] or _numeric(reads, [column for column in free if column not in people])
-    if not scores and not given:
-        scores, people = _numeric(reads, people), []  # `expert`: the score that an expert gave
+    scores = values["scores"] or _numeric(
+        reads, [name for name in free if name not in people and not AN_ID.fullmatch(name)]
+    )
+    if not scores and not given and (scores := _numeric(reads, people)):
+        people = []  # `expert`: the score that an expert gave
     values["scores"] = scores
     if values["judge"] is None and "judges" not in names:
         values["judge"] = people[0] if len(people) == 1 else None
@@ -204,6 +209,7 @@ def _ratings(read: Read, columns: JudgmentColumns, row: Mapping[str, Any]) -> di
         label = f"{read.where}: {','.join(paths)}"
         ratings[name] = list(judged_by(numbers(value, label), judge, label))
     judges = list(dict.fromkeys(name for pairs in ratings.values() for name, _ in pairs if name is not None))
+    judges = judges or ([judge] if isinstance(judge, str) else [])
     raw: dict[str, list[float | None]] = dict(row.get("raw_scores") or {})
     scores = dict(row.get("scores") or {})
     for name, pairs in ratings.items():
@@ -229,7 +235,7 @@ def _notes(columns: JudgmentColumns, given: Sequence[str], names: Sequence[str],
     places = {own: getattr(columns, own) for own in read}
     told = [own if path == own else f"{own} {path}" for own, path in places.items() if path]
     scores = [name if paths == (name,) else f"{name} {' '.join(paths)}" for name, paths in columns.scores.items()]
-    told += [f"scores {', '.join([*given, *scores])}"] if given or scores else ["no scores"]
+    told += [f"scores {', '.join([*given, *scores])}"] if given or scores else ["no scores (name them with --score)"]
     told += [f"judge {columns.judge}"] if columns.judge else []
     notes = [f"columns read: {'; '.join(told)}"]
     if columns.id is None:

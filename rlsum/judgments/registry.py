@@ -19,7 +19,7 @@ from rewards.errors import RewardError
 from rewards.options import bind, nearest
 from rewards.specs import as_spec
 from rlsum.errors import RecordError
-from rlsum.judgments.aggregation import aggregated
+from rlsum.judgments.aggregation import aggregated, split_inputs
 from rlsum.judgments.collection import Judgments
 from rlsum.judgments.columns import JudgmentColumns, read_rows
 from rlsum.judgments.orientation import doubted, negated
@@ -140,7 +140,7 @@ def _of_rows(
         rows, notes = [(read.where, parse(read, further, texts)) for read in reads], []
         texts.understood.say()
     judgments, aggregation = aggregated(rows)
-    return Judgments(name, tuple(judgments), notes=[*notes, *aggregation])
+    return Judgments(name, tuple(judgments), notes=[*notes, *aggregation, *split_inputs(judgments)])
 
 
 def _hub_row(fields: dict[str, Any], where: str) -> Read:

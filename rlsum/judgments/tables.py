@@ -15,7 +15,7 @@ from typing import Any
 from rlsum.errors import RecordError
 from rlsum.readers import DAMAGED, json_value, jsonl, opened
 
-MISSING = ("", "NA", "NaN", "nan")
+MISSING = ("", "NA", "N/A", "#N/A", "n/a", "NaN", "nan", "NULL", "null", "None")
 
 
 @dataclass(frozen=True)

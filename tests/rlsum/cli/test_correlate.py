@@ -140,6 +140,37 @@ def test_a_strangers_hundred_systems_on_a_hundred_inputs(rlsum, tmp_path):
     assert "the human scores are constant" in printed
 
 
+def test_rows_of_single_judges_and_columns_of_judges_give_the_same_numbers(rlsum, tmp_path):
+    """And not those of as many inputs as rows."""
+    rows = rated(30).rows
+    texts = [f"{row.id},{row.system},{row.candidate},right" for row in rows]
+    raw = [row.raw_scores["overall"] for row in rows]
+    long = [
+        f"{text},{judge},{-score}" for text, pair in zip(texts, raw, strict=True) for judge, score in enumerate(pair)
+    ]
+    wide = [f"{text},{-one},{-two}" for text, (one, two) in zip(texts, raw, strict=True)]
+    (tmp_path / "long.csv").write_text("\n".join(["nr,system,text,reference,judge,errors", *long]))
+    (tmp_path / "wide.csv").write_text("\n".join(["nr,system,text,reference,errors_a,errors_b", *wide]))
+    options = ("--metrics", "rouge-1", *FAST, "--id-column", "nr", "--candidate", "text", "--json")
+    options += ("--lower-is-better", "errors", "--score")
+    write_jsonl(tmp_path / "records.jsonl", rows)
+    found = [
+        json.loads(rlsum("correlate", tmp_path / name, *given)[1])
+        for name, given in (
+            ("long.csv", (*options, "errors")),
+            ("wide.csv", (*options, "errors=errors_a,errors_b")),
+            ("records.jsonl", ("--metrics", "rouge-1", *FAST, "--json")),
+        )
+    ]
+    assert [each["texts"] for each in found] == [90, 90, 90]
+    assert [each["score"] for each in found] == ["negated_errors", "negated_errors", "overall"]
+    for label in ("rouge-1", "length (letters)"):
+        values = [each["results"][0]["correlations"][label]["average"] for each in found]
+        for end in ("value", "low", "high"):
+            assert values[0][end] == values[1][end] == pytest.approx(values[2][end])
+    assert found[0]["alpha"]["value"] == pytest.approx(found[2]["alpha"]["value"])
+
+
 def test_within_groups(rlsum, tmp_path):
     write_jsonl(tmp_path / "g.jsonl", rated(24, groups=("cs-en", "de-en")).rows)
     command = ("correlate", tmp_path / "g.jsonl", "--metrics", "rouge-1", *FAST)

@@ -65,6 +65,38 @@ def test_missing_scores_and_brackets_in_names_are_shown(tmp_path):
     assert cells(told, "other")[-1] == "0 (1), 1 (1)"
 
 
+def long_form(path):
+    lines = ["nr,model,text,gold,WorkerId,Answer.flow,errors"]
+    rated = {"ann": (1, 2, 5), "bo": (2, 4, 3), "cy": (3, 3, 4)}
+    lines += [f"{n},s,cat {n},cat,{judge},{scores[n]},{scores[n]}" for n in range(3) for judge, scores in rated.items()]
+    path.write_text("\n".join(lines))
+    return path
+
+
+OPTIONS = ("--id-column", "nr", "--system-column", "model", "--candidate", "text", "--reference", "gold")
+
+
+def test_a_spreadsheet_of_a_row_a_judge_by_the_names_of_its_columns(tmp_path):
+    out = tmp_path / "j.jsonl"
+    told = run(long_form(tmp_path / "j.csv"), *OPTIONS, "--score", "Answer.flow", "-o", out)
+    assert cells(told, "judgments")[1] == "3"
+    assert cells(told, "flow")[1:] == ["3", "0", "2.000", "4.000", "3.000", "-", "0.0%", "3"]
+    assert "9 rows by 3 judges, 3 texts with 3 each" in " ".join(told.split())
+    assert [row.judges for row in load(out).rows] == [("ann", "bo", "cy")] * 3
+
+
+def test_a_sign_changes_with_the_name(tmp_path):
+    out = tmp_path / "j.jsonl"
+    path = long_form(tmp_path / "j.csv")
+    assert "--lower-is-better errors" in run(path, *OPTIONS)
+    told = run(path, *OPTIONS, "--lower-is-better", "errors", "-o", out)
+    assert cells(told, "negated_errors")[3:5] == ["-4.000", "-2.000"]
+    assert load(out).rows[0].scores == {"Answer.flow": 2, "negated_errors": -2}
+    assert "lower-is-better" not in run(out)
+    with pytest.raises(UserError, match="--lower-is-better errors: no row"):
+        run(out, "--lower-is-better", "errors")
+
+
 def test_none_and_blank_names_are_shown(tmp_path):
     path = tmp_path / "j.jsonl"
     path.write_text(json.dumps({"id": "1", "system": " ", "candidate": "c", "references": [], "scores": {" ": 1}}))

@@ -110,6 +110,7 @@ def test_published_layouts_need_the_names_of_their_columns(tmp_path, row, layout
         (("rater1",), {"rater1": 2}),
         (("overall", "rater1", "rater2"), {"overall": 2, "overall of judges": 3.5}),
         (("quality, 1 to 5",), {"quality, 1 to 5": 2}),
+        (("samsum_id", "HITId", "Unnamed: 0", "nr", "fluid"), {"fluid": 6}),
     ],
 )
 def test_columns_of_numbers_are_scores_and_those_of_people_their_judges(tmp_path, names, scores):
