@@ -27,7 +27,7 @@ SHARED = {
     "tokenizer": "official: runs of a-z and 0-9, as in rouge-score; unicode: words of every script; character: letters "
     "and digits; spacy: spaCy's tokens, punctuation too; none: by the language",
     "split": "how a text is cut into sentences; auto: lines are sentences, a text of one line is split by spaCy",
-    "stopwords": "the list of words without weight; NLTK's must be installed",
+    "stopwords": "the list of words without weight, in the language of the texts; NLTK's must be installed",
     # contextual vectors
     "encoder": "minilm (all-MiniLM-L6-v2 of the demo extra), a directory, or a hub name",
     "idf": "weigh tokens by rarity in a file of texts or a saved one (.npz); fitted: in what fit(texts) is given; "
@@ -36,7 +36,7 @@ SHARED = {
     "long_texts": "a text longer than the encoder reads is read in overlapping windows, or truncated",
     "device": "where the encoder runs",
     # lexical
-    "tokenize": "sacrebleu's tokenizer; none: 13a, or that of the language for text without spaces",
+    "tokenize": "sacrebleu's tokenizer; auto: 13a, in languages without spaces zh (Chinese) or char",
     "smooth_method": "sacrebleu's smoothing of orders without a match",
     "smooth_value": "of the smoothing, for floor and add-k",
     "effective_order": "leave out orders that a short text cannot have",

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter
 from pydantic.dataclasses import dataclass
 
 from rewards.references import Lists
-from rewards.text.languages import check_language
+from rewards.text.languages import check_language, splitter_of
 from rlsum.errors import ConfigError as ConfigError
 from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.sizes import ModelConfig
@@ -35,7 +35,8 @@ class DataConfig:
                                 in a number (summary1, summary2) are several references, whichever is named
     reference_lists             what a list of texts is: alternatives, or the sentences of one text; none: alternatives
                                 in a column whose name ends in references or summaries, an error in another
-    tokenizer                   whitespace for tokenised text, spacy for raw text
+    tokenizer                   whitespace for tokenised text, spacy for raw text; in a language without spaces spacy
+                                makes characters, and is the default
     lowercase                   lower-case the tokens
     max_source, max_target      tokens kept of the article and of the first reference; a cut reference has no end token
     train_limit, valid_limit    at most this many rows, drawn with training.seed
@@ -51,7 +52,7 @@ class DataConfig:
     source_column: str = "article"
     reference_column: str = "highlights"
     reference_lists: Lists | None = None
-    tokenizer: Literal["whitespace", "spacy"] = "whitespace"
+    tokenizer: Literal["whitespace", "spacy"] | None = None
     lowercase: bool = False
     max_source: int = Field(default=400, ge=1)
     max_target: int = Field(default=100, ge=1)
@@ -227,6 +228,13 @@ class Config:
                     )
         if faults:
             raise ValueError("; ".join(faults))
+
+    @property
+    def tokenizer(self) -> Literal["whitespace", "spacy"]:
+        """``data.tokenizer``, by default spacy in a language without spaces, unless a pretrained model has its own."""
+        pretrained = self.model is not None and self.model.kind == "seq2seq"
+        unspaced = splitter_of(self.language) == "character"
+        return self.data.tokenizer or ("spacy" if unspaced and not pretrained else "whitespace")
 
     @property
     def chooses_by(self) -> RewardSpec:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from human_eval.design.outputs import AlignedOutputs
+from human_eval.marks import length
 
 # Who knows a trait that 35% of the texts of one system have and none of the other's names the systems of a pair rightly
 # in 68% of the cases.
@@ -79,7 +80,7 @@ def _length(outputs: AlignedOutputs) -> Giveaway | None:
 
 
 def _words(text: str) -> int:
-    return len(_in_print(text, capitals=False).split())
+    return length(_in_print(text, capitals=False))
 
 
 def normalised(outputs: AlignedOutputs) -> AlignedOutputs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,7 +76,8 @@ def _article(outputs: Sequence[tuple[str, Output]]) -> str:
 
 
 def _letters(text: str) -> str:
-    return "".join(character for character in text.casefold() if character.isalnum())
+    composed = unicodedata.normalize("NFC", text.casefold())
+    return "".join(character for character in composed if unicodedata.category(character)[0] in "LMN")
 
 
 def check_unicode(what: str, text: str) -> None:

@@ -18,7 +18,7 @@ from rewards.encoding.encoder import EncodedTexts
 from rewards.encoding.loading import EncoderSource
 from rewards.errors import RewardError
 from rewards.scoring import library
-from rewards.text.sentences import StopWords, stop_words
+from rewards.text.sentences import StopWords, check_stop_words, stop_words
 from rewards.transport import distances, exact_cost
 
 if TYPE_CHECKING:
@@ -37,8 +37,7 @@ class ZhaoSpace(PointSpace):
         super().__init__(source, idf)
         self.stopwords, self.n_gram = stopwords, n_gram
         self.candidate_idf = self.idf  # with idf=references the code counts each side on its own texts
-        if stopwords == "nltk":
-            stop_words(stopwords)  # raises now if its data is missing
+        check_stop_words(stopwords)
 
     def sides(
         self, candidates: Sequence[str], references: Sequence[str], encoded: Mapping[str, EncodedTexts]

@@ -16,7 +16,7 @@ from rewards.scoring import Inputs, ReferenceReward, references_of, score_items,
 from rewards.text.languages import Code, language_of, splitter_of
 from rewards.text.words import nfc
 
-Tokenize = Literal["13a", "intl", "zh", "char", "none", "ja-mecab", "ko-mecab"]
+Tokenize = Literal["auto", "13a", "intl", "zh", "char", "none", "ja-mecab", "ko-mecab"]
 Smooth = Literal["exp", "floor", "add-k", "none"]
 ZeroOrder = Literal["zero", "stop"]
 
@@ -30,7 +30,7 @@ class Bleu(ReferenceReward):
 
     def __init__(
         self,
-        tokenize: Tokenize | None = None,
+        tokenize: Tokenize = "auto",
         smooth_method: Smooth = "exp",
         smooth_value: float | None = None,
         effective_order: bool = True,
@@ -44,8 +44,9 @@ class Bleu(ReferenceReward):
             raise RewardError(f"bleu: max_ngram_order={max_ngram_order} must be 1 or more")
         smoothing = {"smooth_method": smooth_method, "smooth_value": smooth_value}
         cut = {"max_ngram_order": max_ngram_order, "effective_order": effective_order, "lowercase": lowercase}
-        in_language: Tokenize = "zh" if language == "zh" else "char" if splitter_of(language) == "character" else "13a"
-        self.options = {"tokenize": tokenize or in_language, **smoothing, **cut}
+        if tokenize == "auto":
+            tokenize = "zh" if language == "zh" else "char" if splitter_of(language) == "character" else "13a"
+        self.options = {"tokenize": tokenize, **smoothing, **cut}
         self.language = language
         _sacrebleu(**self.options)  # raises now if the tokenizer needs a package that is not installed
 

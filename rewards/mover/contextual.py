@@ -19,7 +19,6 @@ from rewards.encoding.encoder import EncodedTexts
 from rewards.encoding.loading import EncoderSource, shown
 from rewards.mover.items import WITHOUT_WORDS, Document, Items, Mover, mover_similarity
 from rewards.scoring import Inputs, library, references_of, score_items, signature
-from rewards.text.sentences import located_words
 
 Context = Literal["sentence", "text"]
 Occurrences = Literal["apart", "averaged"]
@@ -128,7 +127,7 @@ class ContextualMover(Mover):
 
     def _words(self, texts: Sequence[str]) -> list[list[Word]]:
         """The words of each text that are weighed and that the encoder reads, in order."""
-        located = [located_words(text, self.preprocessing.stopwords, self.preprocessing.split) for text in texts]
+        located = [self.preprocessing.located_words(text) for text in texts]
         parts = [
             [(0, text)] if self.context == "text" else [(one.start, text[one.start : one.end]) for one in sentences]
             for text, sentences in located
@@ -154,5 +153,5 @@ class ContextualMover(Mover):
         (words,) = self._words([text])
         if words:
             return None
-        located = located_words(text, self.preprocessing.stopwords, self.preprocessing.split)[1]
+        located = self.preprocessing.located_words(text)[1]
         return "holds no word that this encoder reads" if located else WITHOUT_WORDS

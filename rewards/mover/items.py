@@ -19,7 +19,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rewards.scoring import Inputs, ReferenceReward, library
-from rewards.text.sentences import Split, StopWords, check_split, stop_words
+from rewards.text.languages import Code, Language, language_of
+from rewards.text.sentences import (
+    Sentence,
+    Sentences,
+    Split,
+    StopWords,
+    check_split,
+    check_stop_words,
+    content_words,
+    located_words,
+)
 from rewards.transport import distances, exact_cost
 
 ItemKind = Literal["words", "sentences", "both"]
@@ -95,15 +105,30 @@ class Preprocessing:
     stopwords: StopWords = "spacy"
     split: Split = "auto"
     sentence_weights: SentenceWeights = "words"
+    code: Code | None = None  # of the language; None: as for English
 
     def __post_init__(self) -> None:
-        if self.stopwords == "nltk":
-            stop_words(self.stopwords)  # raises now if its data is missing
-        check_split(self.split)
+        check_stop_words(self.stopwords, self.language)
+        check_split(self.split, self.language)
+
+    @property
+    def language(self) -> Language:
+        """The language of the texts."""
+        return language_of(self.code)
+
+    def content_words(self, text: str) -> Sentences:
+        """The words to weigh, by sentence."""
+        return content_words(text, self.stopwords, self.split, self.language)
+
+    def located_words(self, text: str) -> tuple[str, tuple[Sentence, ...]]:
+        """The stripped text, and its sentences with the positions of their words to weigh."""
+        return located_words(text, self.stopwords, self.split, self.language)
 
     def fields(self) -> dict[str, Any]:
         """For signatures; later options are left out at their defaults, so that signatures do not change."""
         fields: dict[str, Any] = {"stopwords": self.stopwords, "text": library("spacy")}
+        if self.code is not None:
+            fields["language"] = self.code
         if self.split != "auto":
             fields["split"] = self.split
         if self.sentence_weights != "words":

@@ -16,6 +16,7 @@ from rewards.mover.contextual import Context, ContextualMover, Occurrences
 from rewards.mover.items import ItemKind, Mover, Preprocessing, SentenceWeights, VectorScaling
 from rewards.mover.static import StaticMover, UnknownWords
 from rewards.options import takes
+from rewards.text.languages import Code
 from rewards.text.sentences import Split, StopWords
 
 STATIC_ONLY = ("oov",)
@@ -41,6 +42,7 @@ class WordMoverOptions:
     oov: UnknownWords = "zero"
     stopwords: StopWords = "spacy"
     split: Split = "auto"
+    language: Code | None = None
     layer: Layer = None
     context: Context = "sentence"
     occurrences: Occurrences = "apart"
@@ -62,7 +64,7 @@ class WordMoverOptions:
 
     def mover(self, name: str, kind: ItemKind, sentence_weights: SentenceWeights = "words") -> Mover:
         """The reward; files are checked and nothing is loaded."""
-        preprocessing = Preprocessing(self.stopwords, self.split, sentence_weights)
+        preprocessing = Preprocessing(self.stopwords, self.split, sentence_weights, self.language)
         if self.encoder is None:
             assert self.vectors is not None
             return StaticMover(name, kind, self.normalize, preprocessing, self.vectors, self.oov)

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from rewards.encoding.vectors import StaticVectors, VectorSource, load_once
 from rewards.mover.items import WITHOUT_WORDS, Document, Items, Mover, Rows, VectorScaling, items_of, mover_similarity
 from rewards.scoring import Inputs, library, score_items, signature
-from rewards.text.sentences import Reader, Sentences, StopWords, content_words, located_words
+from rewards.text.languages import ENGLISH, Language
+from rewards.text.sentences import Reader, Sentences, StopWords
 
 UnknownWords = Literal["zero", "drop"]
 
@@ -48,8 +49,8 @@ def _space(source: VectorSource, normalize: VectorScaling, unknown: UnknownWords
 
 
 @lru_cache(maxsize=8)
-def _reader(space: WordSpace, stopwords: StopWords) -> Reader[int]:
-    return Reader(stopwords, space.row)
+def _reader(space: WordSpace, stopwords: StopWords, language: Language = ENGLISH) -> Reader[int]:
+    return Reader(stopwords, space.row, language)
 
 
 @dataclass(eq=False)
@@ -90,7 +91,7 @@ class StaticMover(Mover):
     def document(self, text: str) -> Document:
         """The text as it is scored, for ``explain``."""
         space = self._space()
-        stripped, located = located_words(text, self.preprocessing.stopwords, self.preprocessing.split)
+        stripped, located = self.preprocessing.located_words(text)
         rows, words, sentences = [], [], []
         for sentence in located:
             kept = [(word, row) for word in sentence.words if (row := space.row(word)) is not None]
@@ -113,10 +114,11 @@ class StaticMover(Mover):
         return items_of(self._rows(text), self._space().table, self.kind, self.preprocessing.sentence_weights)
 
     def _rows(self, text: str) -> Rows:
-        return _reader(self._space(), self.preprocessing.stopwords).read(text, self.preprocessing.split)
+        read = self.preprocessing
+        return _reader(self._space(), read.stopwords, read.language).read(text, read.split)
 
     def _words(self, text: str) -> Sentences:
-        return content_words(text, self.preprocessing.stopwords, self.preprocessing.split)
+        return self.preprocessing.content_words(text)
 
     def _unscorable(self, text: str) -> str | None:
         """A text of unknown words alone cannot be scored: two of them would both be the zero vector and score 1."""

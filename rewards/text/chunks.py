@@ -52,6 +52,8 @@ def _pieces_as_tokens(vocab: Any) -> Any:
 def tokens(text: str, language: Language = ENGLISH) -> list[str]:
     """spaCy's tokens of ``text``, case kept, white space left out."""
     text = encodable(text)
+    if language.splitter == "character":
+        return [piece for piece in pieces(text) if not piece.isspace()]
     if language != ENGLISH:
         return [token.text for token in pipeline(language).tokenizer(text) if not token.is_space]
     chunks = [tokens_of_chunk(chunk) for chunk in text.split()]

@@ -223,6 +223,12 @@ def stop_words(which: StopWords, language: Language = ENGLISH) -> frozenset[str]
     raise RewardError(f"stopwords={which!r} is not one of spacy, nltk, none")
 
 
+def check_stop_words(which: StopWords, language: Language = ENGLISH) -> None:
+    """Raise RewardError where there is no such list, without reading spaCy's."""
+    if which == "nltk" or (which == "spacy" and language.stop_list is None):
+        stop_words(which, language)
+
+
 def check_split(split: Split, language: Language = ENGLISH) -> None:
     """Raise RewardError where the data of ``split=nltk`` is not installed."""
     if split == "nltk":

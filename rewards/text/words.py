@@ -10,6 +10,7 @@ Full-width letters, digits of another script and letters without their vowel sig
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
@@ -26,12 +27,22 @@ UNSPACED = (
     r"[[\p{L}\p{N}]&&[\p{sc=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Bopomofo}\p{sc=Tangut}\p{sc=Nushu}"
     r"\p{sc=Khitan_Small_Script}\p{Line_Break=Complex_Context}]]"
 )
-LETTERS = rf"\p{{L}}[\p{{L}}\p{{M}}{JOINERS}]*+"
-CHARACTER = rf"[\p{{L}}\p{{N}}][\p{{M}}{JOINERS}]*+"
-# Of text in languages without spaces: such a character, a run of others with marks inside it (3.5, COVID-19), a mark.
-SPACED = rf"[[\p{{L}}\p{{N}}]--{UNSPACED}][[\p{{L}}\p{{N}}\p{{M}}{JOINERS}]--{UNSPACED}]*+"
-WORD = rf"{UNSPACED}[\p{{M}}{JOINERS}]*+|{SPACED}"
-PIECE = rf"{UNSPACED}[\p{{M}}{JOINERS}]*+|{SPACED}(?:[.,:'\u2019\uff0e-]{SPACED})*+|\s+|."
+MARKS = rf"\p{{M}}{JOINERS}"
+
+
+def _words_of(first: str) -> str:
+    """Words that begin with, and but for marks hold, characters of a class."""
+    unspaced, spaced = f"[{first}&&{UNSPACED}]", f"[{first}--{UNSPACED}]"
+    return f"{unspaced}[{MARKS}]*+|{spaced}[[{first}{MARKS}]--{UNSPACED}]*+"
+
+
+WORD = _words_of(r"[\p{L}\p{N}]")
+LETTER_WORD = _words_of(r"\p{L}")
+LETTERS = rf"\p{{L}}[\p{{L}}{MARKS}]*+"  # of words in any script
+CHARACTER = rf"[\p{{L}}\p{{N}}][{MARKS}]*+"
+# Text in languages without spaces: such a character; a run of others, with marks inside it (3.5, COVID-19); a mark.
+SPACED = rf"[[\p{{L}}\p{{N}}]--{UNSPACED}][[\p{{L}}\p{{N}}{MARKS}]--{UNSPACED}]*+"
+PIECE = rf"{UNSPACED}[{MARKS}]*+|{SPACED}(?:[.,:'\u2019\uff0e-]{SPACED})*+|\s+|."
 
 
 def nfc(text: str) -> str:
@@ -64,7 +75,17 @@ def units(text: str) -> list[str]:
     runs = nfc(text).lower().split()
     if text.isascii():
         return runs
-    return [unit for run in runs for unit in (words(run) if pattern(UNSPACED).search(run) else [run])]
+    return [unit for run in runs for unit in (words(run) if _is_unspaced(run) else [run])]
+
+
+def runs(text: str) -> list[str]:
+    """Runs with and without white space, in a script without spaces ``pieces``: together they are the text."""
+    found = re.findall(r"\s+|\S+", text)
+    return [piece for run in found for piece in (pieces(run) if _is_unspaced(run) else [run])]
+
+
+def _is_unspaced(text: str) -> bool:
+    return not text.isascii() and pattern(UNSPACED).search(text) is not None
 
 
 def pieces(text: str) -> list[str]:

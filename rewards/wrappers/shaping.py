@@ -1,7 +1,8 @@
 """Rewards for surface properties, to combine with content rewards.
 
 ``weighted(sms(vectors=v.txt)=1, length(high=60)=0.2, repetition=0.3)``: each is 1 for a text without fault and falls to
-0. Words are separated by white space and compared without letter case, as in the properties that validation logs.
+0. Words are those of the properties that validation logs: runs without white space, in scripts without spaces
+characters, compared without letter case.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from rewards.errors import RewardError
 from rewards.scoring import BaseReward, Inputs, Item, references_of, signature
+from rewards.text.words import units
 
 Unit = Literal["words", "reference"]
 
@@ -78,7 +80,7 @@ class Length(BaseReward):
         return "its reference is empty" if item.references else "it has no reference"
 
     def _score(self, text: str, unit: int) -> float:
-        words = len(text.split())
+        words = len(units(text))
         return within(words / unit, self.low, self.high) if words else 0.0
 
 
@@ -100,7 +102,7 @@ class Repetition(BaseReward):
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64 in [0, 1], never NaN; 0 for an empty candidate. References and sources are not read."""
-        words = [text.lower().split() for text in inputs.candidates]
+        words = [units(text) for text in inputs.candidates]
         return np.array([fresh_share(text, self.n) if text else 0.0 for text in words], dtype=np.float64)
 
     @property
@@ -111,4 +113,4 @@ class Repetition(BaseReward):
 
 def _lengths(texts: Sequence[str]) -> list[int]:
     """The number of words of each text that has any."""
-    return [words for words in (len(text.split()) for text in texts) if words]
+    return [words for words in (len(units(text)) for text in texts) if words]

@@ -26,7 +26,7 @@ from rlsum.compare.cells import NONE, Cell, given_outputs
 from rlsum.compare.config import Choosing, Comparison, Decode
 from rlsum.compare.folder import Folder
 from rlsum.compare.scoring import FIX, read_unique
-from rlsum.config import Config, DataConfig
+from rlsum.config import Config
 from rlsum.data.corpus import load_corpus
 from rlsum.errors import ConfigError, RecordError, UserError
 from rlsum.evaluation.trained.power import DEFAULTS, Family, Variances
@@ -147,7 +147,7 @@ def _faults_of_decoding(comparison: Comparison, known: Sequence[Config]) -> Iter
     for where, section in sections.items():
         how = Generating(**asdict(section), split=comparison.test_split, limit=comparison.test_limit)
         try:
-            choice = choice_of(how)
+            choice = choice_of(how, comparison.language)
             for config in known:
                 decoding_of(config.decoding, how, sampled=choice is not None)
             if choice is not None and known:
@@ -167,7 +167,7 @@ def _faults_of_articles(comparison: Comparison, known: Sequence[Config]) -> Iter
     if not known:
         return
     try:
-        ids = _test_articles(comparison, known[0].data)["id"]
+        ids = _test_articles(comparison, known[0])["id"]
         check_ids(ids, comparison.test_articles)
     except UserError as error:
         yield "test", str(error)
@@ -181,9 +181,9 @@ def _faults_of_articles(comparison: Comparison, known: Sequence[Config]) -> Iter
             yield f"outputs.{name}", str(error)
 
 
-def _test_articles(comparison: Comparison, data: DataConfig) -> datasets.Dataset:
-    """The test articles, read as ``data`` says."""
-    split, limit, reading = comparison.test_split, comparison.test_limit, build.reading(data)
+def _test_articles(comparison: Comparison, config: Config) -> datasets.Dataset:
+    """The test articles, read as the configuration of a run says."""
+    split, limit, reading = comparison.test_split, comparison.test_limit, build.reading(config)
     return load_corpus(comparison.test_articles, split=split, limit=limit, columns_optional=True, **reading).rows
 
 
@@ -287,4 +287,4 @@ def _count(comparison: Comparison, cells: Sequence[Cell]) -> int:
     configs_known = [dict(cell.config) for cell in cells if cell.config is not None]
     if not configs_known:
         return 0
-    return len(_test_articles(comparison, configs.check(configs_known[0], "plan").data))
+    return len(_test_articles(comparison, configs.check(configs_known[0], "plan")))

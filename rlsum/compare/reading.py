@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -13,6 +12,7 @@ import rewards
 from rewards.errors import RewardError
 from rewards.explain import explain
 from rewards.specs import as_spec
+from rewards.text.words import runs
 from rlsum.compare.cells import NONE, START, Cell
 from rlsum.compare.folder import Folder
 from rlsum.compare.results import Results
@@ -94,7 +94,7 @@ def side_by_side(
 def _example(outputs: Mapping[str, Output], vocabulary: Collection[str] | None) -> Example:
     """The outputs of every system for one article, side by side, with what only one of them says marked."""
     first = next(iter(outputs.values()))
-    words = {name: set(output.candidate.split()) for name, output in outputs.items()}
+    words = {name: set(runs(output.candidate)) for name, output in outputs.items()}
     summaries = {}
     for name, output in outputs.items():
         others = set().union(*(each for other, each in words.items() if other != name)) if len(words) > 1 else None
@@ -111,7 +111,7 @@ def marked(
     ``vocabulary``, so that only copying can have produced them. "own" tokens are in none of the ``others`` (tokens of
     other summaries). Without a vocabulary, or without others, nothing is marked as copied, or as own.
     """
-    present = set(source.split())
+    present = set(runs(source))
 
     def mark(token: str) -> Mark:
         if token.isspace():
@@ -122,7 +122,7 @@ def marked(
             return "invented"
         return "own" if others is not None and token not in others else "plain"
 
-    return tuple(Piece("".join(tokens), kind) for kind, tokens in groupby(re.findall(r"\s+|\S+", candidate), mark))
+    return tuple(Piece("".join(tokens), kind) for kind, tokens in groupby(runs(candidate), mark))
 
 
 def plan_pictures(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -13,6 +14,9 @@ import datasets
 import numpy as np
 
 from rewards.references import Lists
+from rewards.text.chunks import tokens
+from rewards.text.languages import language_of, splitter_of
+from rewards.text.words import joined
 from rlsum.data.columns import Columns
 from rlsum.data.sources import CACHE_VERSION, clean_rows
 from rlsum.readers import CorpusError, Understood
@@ -27,18 +31,20 @@ class Corpus:
     """Rows and a count of those left out.
 
     rows: columns id (str), source (str), references (list of str), src_tokens and tgt_tokens (lists of str), tgt_whole
-        (bool). Texts are uncut: tokens joined by one space, a sentence a line. Token columns are cut at the limits;
-        tgt_tokens are those of the first reference, and tgt_whole says that none was cut off. With further columns
-        also columns (str), their values as a JSON object.
+        (bool). Texts are uncut: tokens joined by one space (but see ``language``), a sentence a line. Token columns are
+        cut at the limits; tgt_tokens are those of the first reference, and tgt_whole says that none was cut off. With
+        further columns also columns (str), their values as a JSON object.
     skipped: reason -> number of rows left out, over the whole split.
     examples: reason -> file:line of the first such row.
     duplicate_ids: number of rows (kept) with the id of an earlier row of the split.
+    split: a text of ``source`` or ``references`` -> its tokens.
     """
 
     rows: datasets.Dataset
     skipped: dict[str, int] = field(default_factory=dict)
     examples: dict[str, str] = field(default_factory=dict)
     duplicate_ids: int = 0
+    split: Callable[[str], list[str]] = str.split
 
     def report(self) -> str:
         """One line about skipped rows and duplicate ids; empty if there are none."""
@@ -59,6 +65,7 @@ def load_corpus(
     reference_column: str | None = "highlights",
     references_optional: bool = False,
     tokenizer: Tokenizer = "whitespace",
+    language: str | None = None,
     lowercase: bool = False,
     max_source: int = 400,
     max_target: int = 100,
@@ -86,6 +93,8 @@ def load_corpus(
             text; needed unless the column's name ends in ``references`` or ``summaries``: alternatives.
         references_optional: keep articles without a reference; their ``references`` are empty.
         tokenizer: ``whitespace`` for tokenised text, ``spacy`` for raw text (``rewards.text.chunks``).
+        language: ISO 639-1 code of the texts, for ``tokenizer=spacy``. In a language without spaces tokens are
+            characters and marks, and texts are joined without spaces.
         max_source, max_target: tokens kept of the article and of the first reference.
         limit: number of good rows kept: the first, or with ``seed`` a random choice in the order of the file.
         num_proc: processes that tokenise; they do not change the result.
@@ -109,7 +118,8 @@ def load_corpus(
         reasons = ", ".join(f"{count} x {reason} (first: {examples[reason]})" for reason, count in skipped.items())
         raise CorpusError(f"path={str(path)!r}, split={split!r}: no usable row: {reasons or 'it is empty'}")
     ids = list(found.select(kept)["id"])
-    options = {"tokenizer": tokenizer, "lowercase": lowercase, "max_source": max_source, "max_target": max_target}
+    options: dict[str, Any] = {"tokenizer": tokenizer, "language": language, "lowercase": lowercase}
+    options |= {"max_source": max_source, "max_target": max_target}
     rows = found.select(drawn(kept, limit, seed)).map(
         _tokenise,
         batched=True,
@@ -120,6 +130,8 @@ def load_corpus(
         desc="tokenising",
     )
     corpus = Corpus(rows, skipped, examples, duplicate_ids=len(ids) - len(set(ids)))
+    if without_spaces(tokenizer, language):
+        corpus = replace(corpus, split=partial(tokens, language=language_of(language)))
     columns_used = {"articles": dict.fromkeys([chosen.source]), "references": dict.fromkeys(chosen.found)}
     references = {len(texts) for texts in found.select(kept)["references"]}
     Understood(f"{path} ({split})", reference_lists, len(kept), columns_used, references, corpus.report()).say()
@@ -153,33 +165,39 @@ def _tokenizer_version(tokenizer: Tokenizer) -> str:
     return f"{CACHE_VERSION} spacy {importlib.metadata.version('spacy')}"
 
 
-def token_lines(text: str, tokenizer: Tokenizer, lowercase: bool) -> list[list[str]]:
+def without_spaces(tokenizer: Tokenizer, language: str | None) -> bool:
+    """Whether tokens are characters of a language without spaces, and are joined without them."""
+    return tokenizer == "spacy" and splitter_of(language) == "character"
+
+
+def token_lines(text: str, tokenizer: Tokenizer, lowercase: bool, language: str | None = None) -> list[list[str]]:
     """The tokens of each line of ``text``, without white space; empty lines are left out."""
     split: Callable[[str], list[str]] = str.split
     if tokenizer == "spacy":
-        from rewards.text.chunks import tokens
-
-        split = tokens
+        split = partial(tokens, language=language_of(language))
     lines = ([token for token in split(line) if not token.isspace()] for line in text.replace("\r", "\n").split("\n"))
     return [[token.lower() for token in line] if lowercase else line for line in lines if line]
 
 
 def _tokenise(
-    batch: dict[str, list[Any]], tokenizer: Tokenizer, lowercase: bool, max_source: int, max_target: int, version: str
+    batch: dict[str, list[Any]],
+    tokenizer: Tokenizer,
+    language: str | None,
+    lowercase: bool,
+    max_source: int,
+    max_target: int,
+    version: str,
 ) -> dict[str, list[Any]]:
     # ``version`` is part of the cache key that `datasets` makes from the arguments.
     result: dict[str, list[Any]] = {name: [] for name in TOKENISED}
+    join = joined if without_spaces(tokenizer, language) else " ".join
     for source, references in zip(batch["source"], batch["references"], strict=True):
-        source_lines = token_lines(source, tokenizer, lowercase)
-        reference_lines = [token_lines(reference, tokenizer, lowercase) for reference in references]
-        result["source"].append(_text(source_lines))
-        result["references"].append([_text(lines) for lines in reference_lines])
+        source_lines = token_lines(source, tokenizer, lowercase, language)
+        reference_lines = [token_lines(reference, tokenizer, lowercase, language) for reference in references]
+        result["source"].append("\n".join(map(join, source_lines)))
+        result["references"].append(["\n".join(map(join, lines)) for lines in reference_lines])
         result["src_tokens"].append(list(chain(*source_lines))[:max_source])
         target = list(chain(*reference_lines[0])) if reference_lines else []
         result["tgt_tokens"].append(target[:max_target])
         result["tgt_whole"].append(len(target) <= max_target)
     return result
-
-
-def _text(lines: list[list[str]]) -> str:
-    return "\n".join(" ".join(line) for line in lines)

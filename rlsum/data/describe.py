@@ -55,8 +55,8 @@ def describe(corpus: Corpus, max_source: int, max_target: int, vocabulary_size: 
     firsts = [references[0] for references in corpus.rows["references"] if references]
     return CorpusDescription(
         vocabulary=len(words),
-        articles=_lengths(corpus.rows["source"], max_source),
-        summaries=_lengths(firsts, max_target) if firsts else None,
+        articles=_lengths(map(corpus.split, corpus.rows["source"]), max_source),
+        summaries=_lengths(map(corpus.split, firsts), max_target) if firsts else None,
         summary_sentences=_share(sum(text.count("\n") + 1 for text in firsts), len(firsts)),
         oov_articles=_share(counts["source_oov"], counts["source"]),
         oov_summaries=_share(counts["oov"], counts["tokens"]),
@@ -81,8 +81,8 @@ def _counts(source: Sequence[str], target: Sequence[str], words: frozenset[str])
     }
 
 
-def _lengths(texts: Iterable[str], limit: int) -> Lengths:
-    counts = np.array([len(text.split()) for text in texts])
+def _lengths(texts: Iterable[Sequence[str]], limit: int) -> Lengths:
+    counts = np.array([*map(len, texts)])
     quantiles = tuple(float(value) for value in np.quantile(counts, QUANTILES))
     return Lengths(float(counts.mean()), quantiles, float((counts > limit).mean()))
 

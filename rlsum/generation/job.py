@@ -65,7 +65,7 @@ def generate(
     checkpoint, corpus, out = fspath(checkpoint), str(corpus), Path(out)
     how = how or Generating()
     check_free("-o", out, overwrite)
-    choice = choice_of(how)
+    choice_of(how)  # raises before anything is loaded
     from rlsum.generation import plain
     from rlsum.generation.outputs import SummaryTask, check_device, write_summaries
     from rlsum.training import build
@@ -79,6 +79,7 @@ def generate(
         check_own(how, stored.folder)
         checkpoints.check_files(stored)
         config, unfollowed = stored.config, []
+    choice = choice_of(how, config.language)
     decoding = decoding_of(config.decoding, how, sampled=how.method == "sample" or choice is not None)
     processes, own_device = launched(how.device)
     device = check_device(own_device)
@@ -119,9 +120,7 @@ def articles(corpus: str, config: Config, how: Generating, choice: SampleChoice 
     from rlsum.generation.outputs import check_ids
     from rlsum.training import build
 
-    reading = build.reading(config.data) | how.given(
-        "id_column", "source_column", "reference_column", "reference_lists"
-    )
+    reading = build.reading(config) | how.given("id_column", "source_column", "reference_column", "reference_lists")
     if choice is not None:
         reading["columns"] = [*dict.fromkeys([*reading["columns"], *chain(*columns_read([choice.reward]))])]
     rows = load_corpus(

@@ -90,8 +90,8 @@ def decoding_of(trained: Decoding, how: Generating, sampled: bool = False) -> De
     return replace(decoding, method="sample", samples=1) if sampled else decoding.searching()
 
 
-def choice_of(how: Generating) -> SampleChoice | None:
-    """The choice among samples that the options ask for."""
+def choice_of(how: Generating, language: str | None = None) -> SampleChoice | None:
+    """The choice among samples that the options ask for, of texts in a language."""
     method, best_of, by, mbr, samples = how.method, how.best_of, how.by, how.mbr, how.samples
     if best_of is not None and mbr is not None:
         raise UserError(f"--best-of {best_of} and --mbr {mbr} exclude each other; give one")
@@ -111,7 +111,7 @@ def choice_of(how: Generating) -> SampleChoice | None:
     import rewards
     from rlsum.generation.choosing import SampleChoice
 
-    return SampleChoice("best-of" if mbr is None else "mbr", rewards.from_spec(spec), count)
+    return SampleChoice("best-of" if mbr is None else "mbr", rewards.from_spec(spec, language), count)
 
 
 def check_own(how: Generating, folder: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ import numpy as np
 from rewards.base import Reward, complete
 from rewards.options import nearest
 from rewards.specs import Spec, as_spec
+from rewards.text.words import LETTER_WORD, nfc, pattern, words
 from rlsum.errors import UserError
 from rlsum.evaluation.rows import Floats, members
 from rlsum.judgments.collection import Judgments
@@ -24,12 +24,9 @@ from rlsum.records import ColumnCheck
 Progress = Callable[[str, int], None]  # called with a metric's label and the number of rows just scored
 Unit = Literal["letters", "words", "whitespace", "characters"]
 
-LETTERS = re.compile(r"[^\W\d_]+")
-WORDS = re.compile(r"[^\W_]+")
-
 COUNTS: dict[Unit, tuple[Callable[[str], int], str]] = {
-    "letters": (lambda text: len(LETTERS.findall(text)), "runs of letters"),
-    "words": (lambda text: len(WORDS.findall(text)), "runs of letters and digits"),
+    "letters": (lambda text: len(pattern(LETTER_WORD).findall(nfc(text))), "words of letters"),
+    "words": (lambda text: len(words(text)), "words of letters and digits"),
     "whitespace": (lambda text: len(text.split()), "runs without white space"),
     "characters": (len, "characters"),
 }

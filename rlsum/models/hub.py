@@ -36,7 +36,8 @@ LOCATION = ("cache_dir", "force_download", "local_files_only", "token", "revisio
 class PointerGeneratorHubConfig(PreTrainedConfig):
     """config.json of a pointer-generator: the sizes of PointerGeneratorConfig under their own names.
 
-    ``reading``: the run's tokenizer, lowercase and max_source. ``decoding``: its section of that name. {}: not known.
+    ``reading``: the run's tokenizer, language, lowercase and max_source. ``decoding``: its section of that name. {}:
+    not known.
     """
 
     model_type = MODEL_TYPE
@@ -114,7 +115,7 @@ class PointerGeneratorForSummarization(PreTrainedModel):
         reading = self.config.reading
         if not reading:
             raise ValueError("config.json does not say how the run read texts; give each article as a list of words")
-        lines = token_lines(text, reading["tokenizer"], reading["lowercase"])
+        lines = token_lines(text, reading["tokenizer"], reading["lowercase"], reading.get("language"))
         return [word for line in lines for word in line][: reading["max_source"]]
 
     @torch.no_grad()

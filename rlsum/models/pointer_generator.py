@@ -16,6 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from rewards.text.words import joined
 from rlsum.data.batch import Batch, collate
 from rlsum.data.vocabulary import BOS, EOS, PAD, UNK, VOCABULARY, Vocabulary
 from rlsum.models import search, unrolling
@@ -321,12 +322,13 @@ class PointerGenerator(nn.Module):
         return DrawnScores(drawn.samples, texts, (of_samples, of_references if references else None))
 
     def to_text(self, batch: Batch, tokens: Tokens) -> list[str]:
-        """One text a row, words joined by a space, the end token left out."""
+        """One text a row, words joined as ``spaces`` of its configuration says, the end token left out."""
         rows: Sequence[Sequence[int]] = tokens.ids.tolist()
         per_article = len(rows) // len(batch)
         unknown = [batch.unknown[i // per_article] for i in range(len(rows))]
+        join = joined if self.config.spaces is False else " ".join
         return [
-            " ".join(self.vocabulary.surface(token, words) for token in row if token not in (PAD, EOS))
+            join([self.vocabulary.surface(token, words) for token in row if token not in (PAD, EOS)])
             for row, words in zip(rows, unknown, strict=True)
         ]
 

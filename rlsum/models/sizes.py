@@ -20,6 +20,8 @@ class PointerGeneratorConfig:
     decoder_layers  LSTM layers
     dropout         on embeddings, encoder states and between layers
     coverage        attention takes its own history into account (See et al. 2017, equation 11)
+    spaces          all words of a summary are separated by spaces; false: not those of scripts without them; none:
+                    true, but for raw text in a language without spaces, such as ja
     kind            this kind
     """
 
@@ -29,6 +31,7 @@ class PointerGeneratorConfig:
     decoder_layers: int = Field(default=1, ge=1)
     dropout: float = Field(default=0.0, ge=0, lt=1)
     coverage: bool = False
+    spaces: bool | None = None
     kind: Literal["pointer-generator"] = "pointer-generator"
 
 

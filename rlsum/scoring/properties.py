@@ -1,43 +1,45 @@
 """Properties of a summary that reveal a reward gained by length, repetition, copying or invention.
 
-A property is a function ``(candidate, source) -> float`` of texts split on white space, NaN where it is undefined.
+A property is a function ``(candidate, source) -> float``, NaN where it is undefined. Tokens are runs without white
+space, marks included where a tokenizer split them off, as in papers; in scripts without spaces they are characters
+(``rewards.text.words.units``). Names are words of letters.
 ``PROPERTIES`` is the only list of them: validation logs, tables and learning curves read it.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from rewards.lexical.words import ngrams
+from rewards.text.words import LETTERS, nfc, pattern, units
 from rewards.wrappers.shaping import fresh_share
 
-_WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
+_WORD = rf"{LETTERS}(?:['\u2019-]{LETTERS})*+"
 
 
 def length(candidate: str, source: str) -> float:
     """Tokens in the candidate: 0 or more."""
-    return float(len(candidate.split()))
+    return float(len(units(candidate)))
 
 
 def repetition(candidate: str, source: str) -> float:
     """Share of the candidate's trigrams that repeat an earlier one, 0 to 1; 0 for a candidate with no trigram."""
-    return 1 - fresh_share(candidate.lower().split(), 3)
+    return 1 - fresh_share(units(candidate), 3)
 
 
 def novelty(candidate: str, source: str) -> float:
     """Share of bigrams that are not in the source, in any case (See et al. 2017, figure 6); NaN without any."""
-    bigrams = ngrams(candidate.lower().split(), 2)
-    known = set(ngrams(source.lower().split(), 2))
+    bigrams = ngrams(units(candidate), 2)
+    known = set(ngrams(units(source), 2))
     return _share(bigram not in known for bigram in bigrams) if source else math.nan
 
 
 def copy_rate(candidate: str, source: str) -> float:
     """Share of the tokens that occur in the source, in any case, 0 to 1; NaN for no token or an empty source."""
-    known = set(source.lower().split())
-    return _share(token in known for token in candidate.lower().split()) if source else math.nan
+    known = set(units(source))
+    return _share(token in known for token in units(candidate)) if source else math.nan
 
 
 def invented_names(candidate: str, source: str) -> float:
@@ -51,7 +53,8 @@ def invented_names(candidate: str, source: str) -> float:
 
 def words(text: str) -> list[str]:
     """The runs of letters of a text, in order, with apostrophes and hyphens inside them."""
-    return _WORD.findall(text)
+    found: list[str] = pattern(_WORD).findall(nfc(text))
+    return found
 
 
 def names(text: str) -> list[str]:

@@ -14,7 +14,7 @@ import rewards
 from rewards.base import Reward
 from rewards.specs import as_spec
 from rlsum import config as configs
-from rlsum.config import Config, ConfigError, DataConfig, RewardSpec
+from rlsum.config import Config, ConfigError, RewardSpec
 from rlsum.data.corpus import Corpus, load_corpus
 from rlsum.data.sources import check_path
 from rlsum.files import write_atomically
@@ -32,7 +32,7 @@ from rlsum.training.trainer import Trainer
 from rlsum.training.validation import Choice
 
 COLUMNS = ("id_column", "source_column", "reference_column", "reference_lists", "columns")
-READING = (*COLUMNS, "tokenizer", "lowercase", "max_source", "max_target", "num_proc")
+READING = (*COLUMNS, "lowercase", "max_source", "max_target", "num_proc")
 
 
 def trainer(config: Config, init: Path | None = None, resume: bool = False) -> Trainer:
@@ -52,6 +52,7 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
             checkpoint.check_files(origin.checkpoint, run / checkpoint.STATE)
     else:
         check_start(config, origin)
+        config = _with_tokenizer(config, origin)
     check_path(config.data.train, config.data.train_split)
     check_path(config.data.valid, config.data.valid_split)
     accelerator = launch.accelerator(config.training, run)
@@ -132,6 +133,12 @@ def check_start(config: Config, origin: Origin) -> None:
     start_of(config, origin).check(config, origin)
     if origin.checkpoint is not None:
         checkpoint.check_files(origin.checkpoint)
+
+
+def _with_tokenizer(config: Config, origin: Origin) -> Config:
+    """The configuration with the tokenizer of its data, which may depend on the kind of the model of ``--init``."""
+    kind = config.model or (origin.checkpoint.config.model if origin.checkpoint else None)
+    return replace(config, data=replace(config.data, tokenizer=replace(config, model=kind).tokenizer))
 
 
 def _check_dropout(config: Config) -> None:
@@ -265,10 +272,11 @@ def corpus(config: Config, part: str) -> Corpus:
         split=data.train_split if part == "train" else data.valid_split,
         limit=data.train_limit if part == "train" else data.valid_limit,
         seed=config.training.seed,
-        **reading(data),
+        **reading(config),
     )
 
 
-def reading(data: DataConfig) -> dict[str, Any]:
+def reading(config: Config) -> dict[str, Any]:
     """The options with which ``load_corpus`` reads any corpus as the configuration says."""
-    return {name: getattr(data, name) for name in READING}
+    given = {name: getattr(config.data, name) for name in READING}
+    return {**given, "tokenizer": config.tokenizer, "language": config.language}

@@ -104,7 +104,12 @@ def _describe_use(path: Path, config: Config) -> None:
     described = json.loads(path.read_text(encoding="utf-8"))
     if described.get("model_type") == MODEL_TYPE:
         data = config.data
-        reading = {"tokenizer": data.tokenizer, "lowercase": data.lowercase, "max_source": data.max_source}
+        reading: dict[str, object] = {
+            "tokenizer": config.tokenizer,
+            "language": config.language,
+            "lowercase": data.lowercase,
+        }
+        reading |= {"max_source": data.max_source}
         described |= {"reading": reading, "decoding": asdict(config.decoding)}
         path.write_text(json.dumps(described, indent=2) + "\n", encoding="utf-8")
 

@@ -80,6 +80,7 @@ def _mover(name: str, made: Files) -> Case:
     contextual |= {"long_texts": "truncate"}
     weights = {"sentence_weights": "uniform"} if name != "wms" else {}
     others = {"vectors": made.other_vectors, "normalize": "unit", "oov": "drop", "stopwords": "none", "split": "lines"}
+    others |= {"language": "de"}
     on_encoder = {"vectors": None, "encoder": made.encoder}
     return Case(
         {**others, **weights, **contextual},

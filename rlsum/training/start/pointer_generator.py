@@ -12,7 +12,7 @@ import torch
 import rewards
 from rewards.encoding.vectors import SPACY, check_source, read_vectors, read_width
 from rlsum.config import Config, ConfigError
-from rlsum.data.corpus import Corpus
+from rlsum.data.corpus import Corpus, without_spaces
 from rlsum.data.vocabulary import SPECIALS, VOCABULARY, Vocabulary
 from rlsum.models.pointer_generator import PointerGenerator
 from rlsum.models.sizes import ModelConfig, PointerGeneratorConfig
@@ -116,6 +116,8 @@ def _fitting_sizes(checkpoint: Checkpoint, section: ModelConfig | None) -> Point
     """``section``, by default the stored one. Raises ConfigError if its sizes differ from those of the weights."""
     stored = _sizes(checkpoint.config)
     sizes = section or stored
+    if isinstance(sizes, PointerGeneratorConfig) and sizes.spaces is None:
+        sizes = replace(sizes, spaces=stored.spaces)
     if (
         not isinstance(sizes, PointerGeneratorConfig)
         or replace(sizes, dropout=stored.dropout, coverage=stored.coverage) != stored
@@ -129,4 +131,7 @@ def _fitting_sizes(checkpoint: Checkpoint, section: ModelConfig | None) -> Point
 
 def _sizes(config: Config) -> PointerGeneratorConfig:
     assert config.model is None or config.model.kind == "pointer-generator"  # start_of has chosen this module
-    return config.model or PointerGeneratorConfig()
+    sizes = config.model or PointerGeneratorConfig()
+    if sizes.spaces is not None:
+        return sizes
+    return replace(sizes, spaces=not without_spaces(config.tokenizer, config.language))

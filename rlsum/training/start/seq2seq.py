@@ -66,7 +66,7 @@ def _text_faults(config: Config, name: str) -> list[str]:
 
 def _data_faults(config: Config) -> list[str]:
     faults = []
-    if config.data.tokenizer != "whitespace":
+    if config.data.tokenizer not in (None, "whitespace"):
         faults.append(f"data.tokenizer={config.data.tokenizer}: a pretrained model has its own tokenizer; leave it out")
     if config.vocabulary.embeddings is not None:
         faults.append(

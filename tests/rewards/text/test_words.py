@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import rewards
 from rewards.text.languages import NAMES, PIPELINES, STEMMERS, STOP_WORDS, language_of
-from rewards.text.words import is_letters, joined, pieces, units, words
+from rewards.text.words import is_letters, joined, pieces, runs, units, words
 
 
 @pytest.mark.parametrize(
@@ -161,3 +161,13 @@ def test_any_text_is_cut_into_pieces(text: str) -> None:
 def test_units_keep_marks_and_cut_runs_without_spaces() -> None:
     assert units("The cat , and a naïve-ish dog .") == ["the", "cat", ",", "and", "a", "naïve-ish", "dog", "."]
     assert units("今日はAI。 ok") == ["今", "日", "は", "ai", "ok"]
+
+
+def test_runs_are_the_text() -> None:
+    text = "The  cat, 今日はAI。\nok"
+    assert runs(text) == ["The", "  ", "cat,", " ", "今", "日", "は", "AI", "。", "\n", "ok"]
+
+
+@pytest.mark.parametrize(("spec", "score"), [("length(high=4)", 0.75), ("repetition(n=1)", 0.6)])
+def test_surface_rewards_count_characters_without_spaces(spec: str, score: float) -> None:
+    assert rewards.load(spec)(["今日は今日"]) == pytest.approx([score])
