@@ -132,6 +132,6 @@ def _fitting_sizes(checkpoint: Checkpoint, section: ModelConfig | None) -> Point
 def _sizes(config: Config) -> PointerGeneratorConfig:
     assert config.model is None or config.model.kind == "pointer-generator"  # start_of has chosen this module
     sizes = config.model or PointerGeneratorConfig()
-    if sizes.spaces is not None:
-        return sizes
-    return replace(sizes, spaces=not without_spaces(config.tokenizer, config.language))
+    if sizes.spaces is None and without_spaces(config.tokenizer, config.language):
+        return replace(sizes, spaces=False)
+    return sizes
