@@ -52,6 +52,7 @@ TABLE = {
     "repetition": "rewards.wrappers.shaping:Repetition",
     "cached": "rewards.wrappers.cached:Cached",
     "limited": "rewards.wrappers.limits:Limited",
+    "cleaned": "rewards.wrappers.cleaned:Cleaned",
 }
 
 

@@ -71,6 +71,7 @@ WRITTEN = {
     "length": "length(high=60)",
     "cached": "cached(reward=rouge-l)",
     "limited": "limited(reward=rouge-l, seconds=2)",
+    "cleaned": "cleaned(reward=rouge-l)",
 }
 
 

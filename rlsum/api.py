@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,6 +72,7 @@ def evaluate(
     language: str | None = None,
     sources: Texts = (),
     reference_lists: Lists | None = None,
+    clean: bool = False,
     baseline: str | None = None,
     resamples: int = 10_000,
     seed: int = 0,
@@ -79,11 +82,13 @@ def evaluate(
 
     ``outputs``: files of outputs, or of texts a line with files of ``references``; or system -> its texts, with the
     ``references`` and ``sources`` of all systems. ``reference_lists``: what a list of texts in a column of references
-    is, ``alternatives`` or the ``sentences`` of one text, where its name does not say so.
-    ``language``: the ISO 639-1 code of the texts.
+    is, ``alternatives`` or the ``sentences`` of one text, where its name does not say so. ``language``: the ISO 639-1
+    code of the texts. ``clean``: score and measure texts without what is no part of them, see ``cleaned``.
     """
+    from rewards.wrappers.cleaned import all_cleaned
     from rlsum.errors import UserError
     from rlsum.scoring.comparison import Resampling
+    from rlsum.scoring.debris import Survey, clean_records
     from rlsum.scoring.evaluation import evaluate as evaluated
     from rlsum.scoring.outputs import check_columns, load_available, outputs_of, read_systems, score_system
 
@@ -93,6 +98,8 @@ def evaluate(
     else:
         paths = [outputs] if isinstance(outputs, str | PathLike) else outputs
         systems = read_systems([*map(Path, paths)], [*map(Path, references)], reference_lists)  # type: ignore[arg-type]
+    survey = Survey.of(chain.from_iterable(systems.values()))
+    scorers = all_cleaned(scorers, survey.prefixes) if clean else scorers
     check_columns(systems, scorers)
     compared_with = baseline or next(iter(systems))
     if compared_with not in systems:
@@ -100,9 +107,10 @@ def evaluate(
     scores = {}
     for number, (system, members) in enumerate(systems.items()):
         advance("systems", number, len(systems))
-        scores[system] = score_system(system, members, scorers, {})
+        read = clean_records(members, survey.prefixes) if clean else members
+        scores[system] = score_system(system, read, scorers, {})
     resampling = Resampling(resamples=resamples, seed=seed)
-    return evaluated(systems, scores, compared_with, resampling, scorers, missing)
+    return evaluated(systems, scores, compared_with, resampling, scorers, missing, survey.sentences(clean))
 
 
 def judgments(
@@ -125,6 +133,7 @@ def correlate(
     score: str = "overall",
     layout: JudgmentColumns | None = None,
     lower_is_better: Sequence[str] = (),
+    clean: bool = False,
     statistics: Sequence[Statistic] = ("spearman", "pearson", "kendall"),
     level: Level = "pooled",
     average: Average | None = None,
@@ -138,15 +147,13 @@ def correlate(
 ) -> MetaEvaluation:
     """How well metrics agree with people: correlations with intervals, and tests between metrics.
 
-    ``score``: the human score. ``layout``, ``lower_is_better``: as of `judgments`. ``average``: correlate within each
-    group, and average over groups or rows. ``length``: text lengths to compare with. ``cache``: a folder that keeps
-    scores, "default" for that of the command line.
-    ``language``: the ISO 639-1 code of the texts.
+    ``score``: the human score. ``layout``, ``lower_is_better``: as of `judgments`. ``clean``: as of `evaluate`.
+    ``average``: correlate within each group, and average over groups or rows. ``length``: text lengths to compare with.
+    ``cache``: a folder that keeps scores, "default" for that of the command line. ``language``: as of `evaluate`.
     """
-    from itertools import chain
-
     import rewards
     from rewards.scoring import columns_read
+    from rewards.wrappers.cleaned import all_cleaned
     from rlsum.judgments.collection import Judgments
     from rlsum.judgments.orientation import negated, oriented
     from rlsum.judgments.registry import load as loaded
@@ -154,6 +161,7 @@ def correlate(
     from rlsum.meta_evaluation.evaluation import Choices, check_choices, meta_evaluate
     from rlsum.meta_evaluation.report import MetaEvaluation
     from rlsum.meta_evaluation.scores import scored, short_labels
+    from rlsum.scoring.debris import Survey, clean_records
 
     choices = Choices(level, average, test, resamples, seed, random)
     check_choices(choices, statistics)
@@ -165,6 +173,11 @@ def correlate(
     else:
         data = negated(data, lower_is_better)
     score = oriented(score, lower_is_better)
+    survey = Survey.of(data.rows)
+    data = replace(data, notes=(*data.notes, *survey.notes(clean)))
+    if clean:
+        scorers = all_cleaned(scorers, survey.prefixes)
+        data = replace(data, rows=tuple(clean_records(data.rows, survey.prefixes)))
     done, total = dict.fromkeys(short_labels(scorers).values(), 0), len(data.rows)
 
     def count(label: str, more: int) -> None:

@@ -28,7 +28,7 @@ from rlsum.cli.options import (
     listed,
     report,
 )
-from rlsum.cli.reading import ReferenceLists
+from rlsum.cli.reading import Clean, ReferenceLists
 from rlsum.errors import UserError
 from rlsum.files import check_folder
 
@@ -46,6 +46,7 @@ def correlate(
         str, typer.Option(metavar="NAME[=COLUMN]", help="The human score to use, with its column if that differs.")
     ] = "overall",
     lower_is_better: LowerIsBetter = "",
+    clean: Clean = False,
     level: Annotated[Level, typer.Option(help="All rows; within inputs, averaged; system means.")] = "pooled",
     statistic: Annotated[
         str, typer.Option(help="spearman, pearson, kendall, acc-t, spa (systems only), separated by commas.")
@@ -119,6 +120,7 @@ def correlate(
             score=score,
             layout=layout,
             lower_is_better=listed(lower_is_better),
+            clean=clean,
             statistics=statistics,
             level=level,
             average=(average or "groups") if by_group else None,

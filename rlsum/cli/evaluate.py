@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from rlsum.cli.options import STANDARD, Language, LongSignatures, Metrics, OutFolder, Overwrite, bars, report
-from rlsum.cli.reading import ReferenceLists
+from rlsum.cli.reading import Clean, ReferenceLists
 from rlsum.files import check_folder
 
 
@@ -21,6 +21,7 @@ def evaluate(
         typer.Option(metavar="R.txt", help="References, a text a line; OUT are then such files, too. Repeatable."),
     ] = None,
     reference_lists: ReferenceLists = None,
+    clean: Clean = False,
     baseline: Annotated[
         str | None, typer.Option(metavar="SYSTEM", help="System to compare the others with (default: the first).")
     ] = None,
@@ -62,6 +63,7 @@ def evaluate(
             metrics=metrics,
             reference_lists=reference_lists,
             language=language,
+            clean=clean,
             baseline=baseline,
             resamples=resamples,
             seed=seed,

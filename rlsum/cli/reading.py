@@ -8,6 +8,13 @@ import typer
 
 from rewards.references import Lists
 
+Clean = Annotated[
+    bool,
+    typer.Option(
+        "--clean",
+        help="Score texts without thinking blocks, special tokens, HTML, Markdown, preambles; records keep them.",
+    ),
+]
 ReferenceLists = Annotated[
     Lists | None,
     typer.Option(help="What a list of texts in a column of references is, where its name does not say so."),

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from rlsum import api
 from rlsum.cli.options import STANDARD, Language, LongSignatures, Metrics, bars
-from rlsum.cli.reading import ReferenceLists
+from rlsum.cli.reading import Clean, ReferenceLists
 from rlsum.errors import UserError
 from rlsum.pages.terminal import show
 
@@ -40,6 +40,7 @@ def score(
         typer.Option(metavar="R.txt [R2.txt]", help="References, line i for candidate i; several files, or repeated."),
     ] = None,
     reference_lists: ReferenceLists = None,
+    clean: Clean = False,
     workers: Annotated[int, typer.Option(min=1, help="Processes that score.")] = 1,
     resamples: Annotated[int, typer.Option(min=1, help="Resamples of each interval.")] = 1_000,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same intervals.")] = 0,
@@ -78,6 +79,7 @@ def score(
             pairs,
             metrics=metrics,
             language=language,
+            clean=clean,
             out=out,
             workers=workers,
             resamples=resamples,

@@ -35,7 +35,10 @@ FILES = ("report.html", "report.md", "report.tex", "report.json", SCORES, DIFFER
 
 @dataclass(frozen=True, repr=False)
 class Evaluation(Shown):
-    """Systems with their outputs, in one order throughout; all others are compared with ``compared_with``."""
+    """Systems with their outputs, in one order throughout; all others are compared with ``compared_with``.
+
+    ``debris``: what is said of texts that have more than a text in them, beside scores and differences.
+    """
 
     outputs: Mapping[str, Sequence[Output]]
     metrics: Means
@@ -47,6 +50,7 @@ class Evaluation(Shown):
     headings: Mapping[str, str]
     corpus: Mapping[str, Mapping[str, float]]
     missing: Mapping[str, str]
+    debris: Sequence[str] = ()
 
     def blocks(self, long_signatures: bool = False) -> list[Block]:
         """Tables of scores, properties and differences, then the signatures, by default their short forms."""
@@ -57,7 +61,7 @@ class Evaluation(Shown):
                 self.metrics,
                 self.missing,
                 "Scores x 100",
-                [articles, *_undefined(self), *_identical(self)],
+                [articles, *self.debris, *_undefined(self), *_identical(self)],
                 self.headings,
                 self.corpus,
             ),
@@ -65,7 +69,7 @@ class Evaluation(Shown):
         ]
         if self.comparisons:
             test = "Two-sided sign-flip permutation test, paired by id; Holm: adjusted for all rows of this table."
-            notes = [test, *_unpaired(self.comparisons), *_other_references(self)]
+            notes = [test, *self.debris, *_unpaired(self.comparisons), *_other_references(self)]
             tables.append(difference_table(self.comparisons, f"Against {self.compared_with}", notes))
         signatures = list(self.signatures.values())
         return [
@@ -111,10 +115,11 @@ def evaluate(
     resampling: Resampling,
     rewards: Mapping[str, Reward],
     missing: Mapping[str, str] | None = None,
+    debris: Sequence[str] = (),
 ) -> Evaluation:
     """Means of every system, and its differences from ``compared_with`` on every metric of ``rewards``.
 
-    ``missing`` maps metric -> why it cannot be computed.
+    ``missing`` maps metric -> why it cannot be computed. ``debris``: see ``Evaluation``.
     """
     missing = {**(missing or {}), **{name: reason for each in scores.values() for name, reason in each.missing.items()}}
     return Evaluation(
@@ -128,6 +133,7 @@ def evaluate(
         headings(rewards),
         {system: each.corpus for system, each in scores.items() if each.corpus},
         missing,
+        debris,
     )
 
 
@@ -148,6 +154,7 @@ def to_json(evaluation: Evaluation) -> str:
         "differences": [{**asdict(item), "interval": item.interval._asdict()} for item in evaluation.comparisons],
         "signatures": dict(evaluation.signatures),
         "missing": dict(evaluation.missing),
+        "debris": list(evaluation.debris),
     }
     return json.dumps(finite(data), indent=2, ensure_ascii=False, allow_nan=False)
 

@@ -8,22 +8,26 @@ from array import array
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import rewards
+from rewards import Reward
 from rewards.references import Lists
 from rewards.scoring import headings, short_signature
+from rewards.wrappers.cleaned import all_cleaned
 from rlsum.errors import UserError
 from rlsum.evaluation.rows import Floats
 from rlsum.files import check_free
 from rlsum.pages.blocks import Block, Bullets
 from rlsum.pages.shown import Advance, Shown, frame, quiet
 from rlsum.scoring.comparison import Resampling
+from rlsum.scoring.debris import Survey
 from rlsum.scoring.journal import Journal
-from rlsum.scoring.pairs import Listed, Pairs, Records, Row, changed_metrics, write_signatures
+from rlsum.scoring.pairs import Listed, Pairs, Records, Row, changed_metrics, texts_of, write_signatures
 from rlsum.scoring.streaming import CHUNK, Scoring, chunked
 from rlsum.scoring.tables import metric_table
 
@@ -39,12 +43,16 @@ class Scored(Shown):
     resampling: Resampling
     by_system: dict[str, dict[str, array[float]]] = field(default_factory=dict)
     rows: int = 0
+    cleaned: bool = False
+    survey: Survey = field(default_factory=Survey)
 
     def add(self, row: Row, scores: Mapping[str, float | None]) -> None:
         """Add one row's scores; None becomes NaN."""
-        columns = self.by_system.setdefault(str(row.get("system") or "candidates"), {})
+        system = str(row.get("system") or "")
+        columns = self.by_system.setdefault(system or "candidates", {})
         for label, value in scores.items():
             columns.setdefault(label, array("d")).append(float("nan") if value is None else value)
+        self.survey.add(system, *texts_of(row)[:2])
 
     def __getitem__(self, metric: str) -> Floats:
         """The scores (n,) of a metric, system after system."""
@@ -57,7 +65,7 @@ class Scored(Shown):
             for system, scores in self.by_system.items()
         }
         sizes = ", ".join(f"{system} {len(next(iter(each.values()))):,}" for system, each in self.by_system.items())
-        notes = [f"Items: {sizes}; {self.resampling.note}."]
+        notes = [f"Items: {sizes}; {self.resampling.note}.", *self.survey.sentences(self.cleaned)]
         lines = []
         for label, signature in self.signatures.items():
             undefined = int(np.isnan(self[label]).sum())
@@ -83,6 +91,7 @@ def score(
     language: str | None = None,
     sources: Sequence[str] = (),
     reference_lists: Lists | None = None,
+    clean: bool = False,
     out: str | Path | None = None,
     workers: int = 1,
     resamples: int = 1_000,
@@ -94,10 +103,10 @@ def score(
     """The scores of each text: ``data`` is a file of records, or a list of candidates with their ``references``.
 
     Each of ``references`` is a text or several; ``reference_lists``: what a list of texts in a column of references is,
-    ``alternatives`` or the ``sentences`` of one text, where its name does not say so. With ``out`` each record is
-    written with its scores, and a stopped scoring continues. Raises before anything is scored: UserError for a file
-    that may not be replaced, RecordError for a bad row, RewardError for a bad metric.
-    ``language``: the ISO 639-1 code of the texts.
+    ``alternatives`` or the ``sentences`` of one text, where its name does not say so. ``clean``: score the texts
+    without what is no part of them, see ``cleaned``. ``language``: their ISO 639-1 code. With ``out`` each record is
+    written with its scores, its texts as they were, and a stopped scoring continues. Raises before anything is scored:
+    UserError for a file that may not be replaced, RecordError for a bad row, RewardError for a bad metric.
     """
     if isinstance(data, Path) or (isinstance(data, str) and not len(references)):
         pairs: Pairs = Records(Path(data), reference_lists)
@@ -110,9 +119,11 @@ def score(
         if out.suffix == ".gz":
             raise UserError(f"--out {out}: rows are written as plain text; leave .gz out of the name")
     identity = pairs.check(scorers.values())
-    with Scoring(metrics, workers, language) as scoring:
+    prefixes = survey_of(pairs).prefixes if clean else None
+    scorers = scorers if prefixes is None else all_cleaned(scorers, prefixes)
+    with Scoring(partial(_made, metrics, language, prefixes), workers) as scoring:
         signatures = scoring.signatures()
-        scored = Scored(headings(scorers), signatures, resampling, rows=identity.rows)
+        scored = Scored(headings(scorers), signatures, resampling, rows=identity.rows, cleaned=clean)
         if out is None:
             _run(pairs, scoring, scored, None, say, advance)
         else:
@@ -124,6 +135,19 @@ def score(
                 write_signatures(out, {**kept, **signatures})
                 journal.finish()
     return scored
+
+
+def _made(metrics: str | Sequence[str], language: str | None, prefixes: Sequence[str] | None) -> dict[str, Reward]:
+    made = rewards.from_specs(metrics, language)
+    return made if prefixes is None else all_cleaned(made, prefixes)
+
+
+def survey_of(pairs: Pairs) -> Survey:
+    """What cleaning finds in all pairs."""
+    survey = Survey()
+    for row in pairs:
+        survey.add(str(row.get("system") or ""), *texts_of(row)[:2])
+    return survey
 
 
 def _check_kept(changed: list[str], overwrite: bool, say: Callable[[str], None]) -> None:

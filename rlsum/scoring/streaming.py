@@ -5,19 +5,19 @@ from __future__ import annotations
 import itertools
 import traceback
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
-import rewards
 from rewards import Reward, RewardError
 from rlsum.errors import UserError
 from rlsum.scoring.outputs import score_column
 from rlsum.scoring.pairs import Row, inputs_of
 from rlsum.workers import CONTEXT, end_with_parent, limit_threads, share
 
+Make = Callable[[], dict[str, Reward]]
 CHUNK = 1024  # rows; a multiple of 32, so that chunks do not split the groups of batch centering
 AHEAD = 2  # chunks per process, waiting or done: processes stay busy and memory bounded
 
@@ -52,10 +52,13 @@ def chunked(rows: Iterable[Row]) -> Iterator[list[Row]]:
 
 
 class Scoring:
-    """A context manager that scores with rewards by label, in this process (``workers=1``) or in several."""
+    """A context manager that scores with rewards by label, in this process (``workers=1``) or in several.
 
-    def __init__(self, specs: str | Sequence[str], workers: int, language: str | None = None) -> None:
-        self.specs, self.size, self.language = specs, workers, language
+    ``make`` makes them in each process, so it must be picklable.
+    """
+
+    def __init__(self, make: Make, workers: int) -> None:
+        self.make, self.size = make, workers
         self.scorers: dict[str, Reward] = {}  # of this process
         self.workers: list[_Worker] = []
         self.idle: SimpleQueue[_Worker] = SimpleQueue()
@@ -63,11 +66,11 @@ class Scoring:
 
     def __enter__(self) -> Scoring:
         if self.size == 1:
-            self.scorers = rewards.from_specs(self.specs, self.language)
+            self.scorers = self.make()
             return self
         limit_threads(share(self.size))  # of the workers, which inherit it
         for _ in range(self.size):
-            self.workers.append(_Worker(self.specs, self.language))
+            self.workers.append(_Worker(self.make))
             self.idle.put(self.workers[-1])
         return self
 
@@ -107,9 +110,9 @@ class Scoring:
 class _Worker:
     """A process that loads the rewards, and a pipe to it, which closes when the process ends."""
 
-    def __init__(self, specs: str | Sequence[str], language: str | None) -> None:
+    def __init__(self, make: Make) -> None:
         self.connection, theirs = CONTEXT.Pipe()
-        self.process = CONTEXT.Process(target=_serve, args=(theirs, specs, language))
+        self.process = CONTEXT.Process(target=_serve, args=(theirs, make))
         self.process.start()
         theirs.close()
 
@@ -125,7 +128,7 @@ class _Worker:
         return answer
 
 
-def _serve(connection: Connection, specs: str | Sequence[str], language: str | None) -> None:
+def _serve(connection: Connection, make: Make) -> None:
     """Answer questions until the pipe closes or the parent process ends, even if it is killed."""
     end_with_parent()
     scorers: dict[str, Reward] = {}
@@ -135,7 +138,7 @@ def _serve(connection: Connection, specs: str | Sequence[str], language: str | N
         except EOFError:
             return
         try:
-            scorers = scorers or rewards.from_specs(specs, language)
+            scorers = scorers or make()
             answer: object = _signatures(scorers) if question is None else score_rows(question, scorers)
         except RewardError as error:
             answer = error

@@ -30,6 +30,7 @@ COMBINED = {
     "length": {"low": 0.5, "high": 1, "unit": "reference"},
     "repetition": {},
     "cached": {"reward": "rouge-l"},
+    "cleaned": {"reward": "rouge-l"},
     "limited": {"reward": "rouge-2", "seconds": 60},
 }
 ON_ENCODER = {"wms on an encoder": "wms", "sms on an encoder": "sms", "s+wms on an encoder": "s+wms"}

@@ -211,6 +211,10 @@ def _limited(name: str, made: Files) -> Case:
     return Case({"reward": "rouge-1", "seconds": 70}, needed={"reward": "rouge-2", "seconds": 60}, same={"workers": 2})
 
 
+def _cleaned(name: str, made: Files) -> Case:
+    return Case({"reward": "rouge-1", "prefix": "cat ->"}, needed={"reward": "rouge-l"})
+
+
 def _cached(name: str, made: Files) -> Case:
     kept = {"size": 7, "file": str(made.folder / "kept.sqlite")}
     return Case({"reward": "rouge-1"}, needed={"reward": "rouge-l"}, same=kept)
@@ -238,4 +242,5 @@ CASES: dict[str, Callable[[str, Files], Case]] = {
     "repetition": lambda *_: Case({"n": 2}, compares=False),
     "cached": _cached,
     "limited": _limited,
+    "cleaned": _cleaned,
 }

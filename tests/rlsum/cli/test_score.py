@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -248,7 +249,7 @@ def test_a_worker_that_dies_ends_the_scoring_with_a_word_and_no_loss(tmp_path):
 def test_a_worker_killed_while_it_sends_is_noticed():
     """A pipe that is half full: the standard library's pool of processes would wait for the rest for ever."""
     rows = [{"candidate": "c" * 100, "reference": "r"}] * (8 * CHUNK)
-    with Scoring("rouge-1", 2) as scoring:
+    with Scoring(partial(rewards.from_specs, "rouge-1"), 2) as scoring:
         scoring.signatures()
         worker = scoring.workers[0]
         worker.connection.send(rows)  # its answer does not fit into the pipe

@@ -1,0 +1,292 @@
+"""What is no part of a text: thinking blocks, special tokens, pieces of words, HTML, Markdown, preambles.
+
+A table of named rules. A text without any of it is returned as it is, its white space too. Whatever strips texts before
+they are scored calls ``clean``, so ``NAME``, which signatures contain, says how all of them were cleaned.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+NAME = "clean-1"  # raised when any text comes out differently
+SHARED = 0.9  # the least share of texts that begin alike for their beginning to be a prefix
+FEWEST = 5  # texts without which no beginning is shared
+LONGEST = 80  # characters of a prefix
+
+
+class Rule(NamedTuple):
+    """``apply`` takes signs other than white space away, or returns the text as it is.
+
+    ``signs``: it leaves a text that has none of these. ``example``: a text, and what becomes of it.
+    """
+
+    name: str
+    signs: str
+    apply: Callable[[str], str]
+    does: str
+    example: tuple[str, str]
+
+
+def clean(text: str, prefixes: Sequence[str] = ()) -> str:
+    """The text without what ``RULES`` name, and without ``prefixes`` at its start; ``clean(clean(text))`` is the same.
+
+    White space stays, but at the ends of a text that is changed. What is left of a text may be empty, such as of a
+    thinking block that never ends.
+    """
+    return cleaned(text, prefixes)[0]
+
+
+def cleaned(text: str, prefixes: Sequence[str] = ()) -> tuple[str, dict[str, str]]:
+    """The clean text, and what was found: name of the rule -> the first stretch that it changed."""
+    found: dict[str, str] = {}
+    before = None
+    while text != before:
+        before = text
+        for rule in RULES:
+            if not any(sign in text for sign in rule.signs):
+                continue
+            changed = rule.apply(text)
+            if changed != text:
+                found.setdefault(rule.name, _changed(text, changed))
+                text = changed.strip()
+        for prefix in prefixes:
+            if prefix and text.startswith(prefix):
+                found.setdefault(PREFIX, prefix)
+                text = text.removeprefix(prefix).strip()
+    return text, found
+
+
+def beginnings(text: str) -> Iterator[str]:
+    """The starts of a text that could be a prefix: up to a colon, a dash, a bracket or the end of a line."""
+    for end in BOUNDARY.finditer(text[: LONGEST + 1]):
+        yield text[: end.end()].rstrip()
+
+
+def shared_prefix(counts: Counter[str], texts: int) -> str:
+    """The longest of the ``beginnings`` that nearly all ``texts`` have, by the number that have them; "" if none."""
+    common = [start for start, count in counts.items() if texts >= FEWEST and count >= SHARED * texts]
+    return max(common, key=len, default="")
+
+
+def prefixes_of(given: str | Iterable[str] | None) -> tuple[str, ...]:
+    """Prefixes as an option has them: texts, or one text with ``|`` between them."""
+    texts = given.split("|") if isinstance(given, str) else given or ()
+    return tuple(sorted({text.strip() for text in texts if text.strip()}, key=lambda text: (-len(text), text)))
+
+
+def _changed(before: str, after: str) -> str:
+    """The stretch of ``before`` where it begins to differ, for a message."""
+    same = next((place for place, (one, two) in enumerate(zip(before, after, strict=False)) if one != two), len(after))
+    start = max(before.rfind(" ", 0, same), before.rfind("\n", 0, same)) + 1
+    return before[start:][:24].splitlines()[0].strip()
+
+
+# ---- the rules ---------------------------------------------------------------------------------------------------
+
+THINKING = re.compile(
+    r"<(?P<a>/?)(?:think(?:ing)?|thoughts?|reasoning|reflection|scratchpad|seed:think)(?:\s[^<>\n]*)?>"
+    r"|◁(?P<b>/?)think(?:ing)?▷|\[(?P<c>/?)THINK\]|<\|(?P<d>begin|end)_of_thought\|>"
+    r"|<\|channel\|>\s*(?P<e>analysis|commentary|final)\b",
+    re.IGNORECASE,
+)
+
+
+def _without_thinking(text: str) -> str:
+    """What is outside the blocks. One that never ends runs to the end; one that never starts, from the start.
+
+    A block with more starts than ends runs to the last end.
+    """
+    kept: list[str] = []
+    start, depth, last = 0, 0, None
+    for tag in THINKING.finditer(text):
+        if tag["e"]:
+            opens = tag["e"].lower() != "final"
+            depth = min(depth, 0 if opens else 1)  # channels do not nest
+            if not opens and not depth:
+                continue
+        else:
+            opens = not (tag["a"] or tag["b"] or tag["c"] or tag["d"] == "end")
+        if opens:
+            if not depth:
+                kept.append(text[start : tag.start()])
+                last = None
+            depth += 1
+        else:
+            if not depth:
+                kept.clear()
+            depth = max(0, depth - 1)
+            start = last = tag.end()
+    if not depth or last is not None:
+        kept.append(text[start:])
+    return "".join(kept)
+
+
+# Which of them end a sentence, so that a line ends there.
+SENTENCE = r"</?(?:s|t|q|n|nl|sent|sentence|d)>"
+SPECIAL = (
+    r"</?(?:pad|bos|eos|unk|sep|cls|mask|eot|eod|summ|blank|extra_id_\d+|startoftext|endoftext|end_of_turn)>"
+    r"|<start_of_turn>(?:\s*(?:model|user)\b)?|<0x[0-9A-F]{2}>"
+    r"|<\|im_start\|>(?:\s*(?:assistant|user|system)\b)?|<\|start_header_id\|>\s?\w*\s?<\|end_header_id\|>"
+    r"|(?:<\|start\|>\s?\w*\s?)?<\|channel\|>\s?\w*\s?<\|message\|>"
+    r"|<[|\uff5c][^<>|\uff5c\n]{1,40}[|\uff5c]>|<</?SYS>>|\[/?(?:SEP|CLS|PAD|UNK|MASK|BOS|EOS|EOT|INST|X_SEP)\]"
+    r"|@@(?:PADDING|UNKNOWN|START|END)@@"
+)
+TOKENS = re.compile(rf"[ \t]?(?:{SENTENCE}|{SPECIAL})(?:[ \t]*(?:{SENTENCE}|{SPECIAL}))*[ \t]*", re.IGNORECASE)
+SENTENCES = re.compile(SENTENCE, re.IGNORECASE)
+
+
+def _without_tokens(text: str) -> str:
+    return TOKENS.sub(lambda tokens: "\n" if SENTENCES.search(tokens[0]) else " ", text)
+
+
+CUT = re.compile(r"(?<=[^\s@])@@(?: +@@(?= ))*(?: +(?=\S)|$)|(?<=\w) +##(?=[^\W_])", re.MULTILINE)
+ESCAPED_HYPHEN = re.compile(r"(?<=\S) @([-,.])@ (?=\S)")  # of Moses and WikiText
+MARK = re.compile(r"[▁Ġ]")
+
+
+def _joined(text: str) -> str:
+    """Words from their pieces: of BPE (``@@``), wordpiece (``##``), sentencepiece and byte-level BPE (a mark)."""
+    text = ESCAPED_HYPHEN.sub(r"\1", CUT.sub("", text))
+    pieces = text.split() if MARK.search(text) else []
+    marked = sum(piece[0] in "▁Ġ" for piece in pieces)
+    if marked > 1 and 3 * marked >= len(pieces):  # a space separates pieces, a mark words
+        return re.sub(r"[▁Ġ]+|Ċ", lambda mark: "\n" if mark[0] == "Ċ" else " ", re.sub(r"(?<=\S) ", "", text))
+    if len(re.findall(r"(?<=\S)Ġ(?=\w)", text)) >= 2 * (len(pieces) - 1) + 2:  # Ġ is a letter of Maltese
+        text = text.replace("Ġ", " ").replace("Ċ", "\n")
+    return re.sub(r" ?(?<![▂-█])▁+(?![▂-█]) ?", " ", text)
+
+
+# A backslash that a path or a formula may have is not one.
+LINE = re.compile(r"(?:\\r)?\\n(?!(?:abla|u|eq|e|ot|otin|i|ode|ewline|ewcommand|oindent)\b)")
+OTHER_ESCAPES = re.compile(r"\\(?![nrtu\"])|\b[A-Za-z]:\\|\\t(?=[a-z])|\\r(?!\\n)")
+
+
+def _unescaped(text: str) -> str:
+    """``\\n``, ``\\t`` and ``\\u2019`` written out become what they stand for, where there is no other backslash."""
+    if "\\" not in text or OTHER_ESCAPES.search(text):
+        return text
+    text = LINE.sub("\n", text).replace("\\t", "\t").replace('\\"', '"')
+    return re.sub(r"(?:\\u[0-9a-fA-F]{4})+", lambda code: json.loads(f'"{code[0]}"'), text)
+
+
+ENTITY = re.compile(
+    r"&(?:amp;)*(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"
+    r"|& ?(?:# ?\d{1,7}|amp|lt|gt|quot|apos|nbsp) ;"
+)
+
+
+def _without_entities(text: str) -> str:
+    def decoded(entity: re.Match[str]) -> str:
+        written = re.sub(r"^&(?:amp;)+(?=.)", "&", entity[0].replace(" ", ""))
+        return html.unescape(written).replace("\xa0", " ") if written != "&" else entity[0]
+
+    return ENTITY.sub(decoded, text)
+
+
+BLOCKS = (
+    "p|br|hr|div|li|ul|ol|dl|dt|dd|tr|td|table|tbody|thead|h[1-6]|blockquote|pre|section|article|header|footer|html"
+    "|body|head|title|summary|answer|final_answer|output|response|result"
+)
+INLINE = "b|i|u|a|em|strong|small|big|span|font|center|code|tt|sub|sup|strike|del|ins|mark|cite|abbr|img"
+ATTRIBUTES = r"(?:\s+[\w:-]+\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'|[^\s\"'<>=]+))*\s*/?"
+BLOCK_TAG = re.compile(rf"[ \t]?</?(?:{BLOCKS}){ATTRIBUTES}>[ \t]*", re.IGNORECASE)
+INLINE_TAG = re.compile(rf"</?(?:{INLINE}){ATTRIBUTES}>|<!--[^<>]*-->", re.IGNORECASE)
+
+
+def _without_tags(text: str) -> str:
+    return BLOCK_TAG.sub("\n", INLINE_TAG.sub("", text))
+
+
+INSIDE = r"(?=[^\s*])([^*\n]*(?:\*(?!\*)[^*\n]+)*)(?<=[^\s*])"
+LINK = r"!?\[([^\[\]\n]*)\]\((?:https?://|www\.|mailto:|/|#)[^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?: \"[^\"\n]*\")?\)"
+# A character without which the pattern is nowhere, what is Markdown, what remains of it.
+MARKED = tuple(
+    (sign, re.compile(pattern, re.MULTILINE), rest)
+    for sign, pattern, rest in (
+        ("```", r"^[ \t]*```+[ \t]*[\w+-]*[ \t]*(?:\n|\Z)", ""),
+        ("# ", r"^[ \t]*#{2,6}[ \t]+(?=\S)|\A\s*#[ \t]+(?=\S)(?=[^\n]*[^\s.!?][ \t]*\n)", ""),
+        ("***", rf"(?<![\w*])\*\*\*{INSIDE}\*\*\*(?!\*)", r"\1"),
+        ("**", rf"(?<![\w*])\*\*{INSIDE}\*\*(?!\*)", r"\1"),
+        ("*", r"(?<![\w*])\*(?=[^\W_])([^*\n]+)(?<=[^\s*])\*(?![\w*])", r"\1"),
+        ("_", r"(?<![\w/])(_{1,3})([^\W_][^\s_]*\s[^_\n]*)(?<=[^\s_])\1(?!\w)", r"\2"),
+        ("~~", r"(?<!~)~~(?=[^\s~])([^~\n]+)~~(?!~)", r"\1"),
+        ("`", r"(?<![`\w])(`|```)(?=[^\s`])([^`\n]*)(?<=[^\s`])\1(?![`\w])", r"\2"),
+        ("](", LINK, r"\1"),
+    )
+)
+BULLET = re.compile(r"^[ \t]*[*+•][ \t]+(?=\S)", re.MULTILINE)
+# How plain text has lists and lines, too: Markdown only beside what is Markdown alone.
+PLAIN = re.compile(
+    r"^[ \t]*(?:[-*+•]|\d{1,2}[.)])[ \t]+(?=\S)|^[ \t]*>[ \t]*(?=\S)|^[ \t]*(?:-{3,}|\*{3,}|_{3,})[ \t]*(?:\n|\Z)",
+    re.MULTILINE,
+)
+
+
+def _without_markdown(text: str) -> str:
+    before = text
+    for sign, pattern, rest in MARKED:
+        if sign in text:
+            text = pattern.sub(rest, text)
+    if len(BULLET.findall(text)) > 1:
+        text = BULLET.sub("", text)
+    return text if text == before else PLAIN.sub("", text)
+
+
+LABEL = (
+    "summary|tl ?; ?dr|tldr|abstract|résumé|resumen|resumo|riassunto|sommario|zusammenfassung|samenvatting"
+    "|резюме|краткое содержание|要約|摘要|总结|總結|概要|요약|सारांश"
+)
+POLITE = r"(?:sure|certainly|of course|okay|ok|absolutely|great)\b[^\n:]{0,60}?[!,.:]\s*"
+NOUN = r"(?:summary|summari[sz]ation|overview|tl;dr|(?:key|main) points|highlights)"
+KIND = r"(?:(?:the|a|an|my|final|short|brief|concise|news|article|one[- ]sentence)[ \t]+){0,3}"
+PREAMBLE = re.compile(
+    rf"\A\s*(?:(?:{POLITE})?(?:here(?:'s|\u2019s| is| are)\b[^\n:.]{{0,80}}\b{NOUN}\b[^\n:.]{{0,80}}:"
+    rf"|{KIND}(?:{LABEL})[ \t]*(?:[:\uff1a]|\n))\s*)+",
+    re.IGNORECASE,
+)
+
+RULES = (
+    Rule(
+        "thinking",
+        "<◁[",
+        _without_thinking,
+        "a block is left out, up to the end of the text if it never ends",
+        ("<think>Short.</think>A cat.", "A cat."),
+    ),
+    Rule(
+        "special tokens",
+        "<[@",
+        _without_tokens,
+        "left out; a line ends at those of sentences",
+        ("<s> A cat. </s> <pad>", "A cat."),
+    ),
+    Rule(
+        "word pieces",
+        "@#▁Ġ",
+        _joined,
+        "joined to words: of BPE, wordpiece, sentencepiece",
+        ("un@@ believ@@ able", "unbelievable"),
+    ),
+    Rule("written escapes", "\\", _unescaped, "become what they stand for", ("A cat.\\nA dog.", "A cat.\nA dog.")),
+    Rule("HTML entities", "&", _without_entities, "become what they stand for", ("Tom &amp; Co", "Tom & Co")),
+    Rule("HTML tags", "<", _without_tags, "left out; a line ends at those of blocks", ("<p>A <b>cat</b></p>", "A cat")),
+    Rule(
+        "Markdown", "*#`_~]+•", _without_markdown, "its text remains", ("**A cat** [sat](https://x.org)", "A cat sat")
+    ),
+    Rule(
+        "preamble",
+        ":\uff1a\n",
+        lambda text: PREAMBLE.sub("", text),
+        "left out: what announces a summary",
+        ("Here is a summary: A cat.", "A cat."),
+    ),
+)
+PREFIX = "shared prefix"
+BOUNDARY = re.compile(
+    r"(?<=\S)(?:[:\uff1a>|\]]|\s[-\u2013\u2014]+|[\)\]]\s[-\u2013\u2014]+|\.)(?=\s|$)|(?<=\S)\n|[:\uff1a](?=\S)"
+)

@@ -1,0 +1,83 @@
+"""A reward of clean texts: without thinking blocks, special tokens, HTML, Markdown, and what announces a summary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rewards.base import Reward
+from rewards.scoring import Inputs, Item, in_parts, references_of, signature
+from rewards.text.cleaning import NAME, clean, prefixes_of
+from rewards.wrappers.parts import Part, Wrapper
+
+
+class Cleaned(Wrapper):
+    """A reward of texts from which ``RULES`` of `rewards/text/cleaning.py` take what is no part of them.
+
+    Candidates, references and sources are cleaned alike; columns are not. Range and floor are those of the inner
+    reward. A text of which nothing remains is empty.
+
+    ``reward``: the reward of the clean texts. ``prefix``: what else is left out at the start of candidates and
+    references; several with | between them.
+    """
+
+    name = "cleaned"
+
+    def __init__(self, reward: Part, prefix: str | Sequence[str] | None = None) -> None:
+        super().__init__(reward)
+        self.prefixes = prefixes_of(prefix)
+
+    def scores(self, inputs: Inputs) -> NDArray[np.float64]:
+        """``(n,)`` float64: the inner reward's scores of the clean texts, its floor for an empty candidate included."""
+        return self.in_parts(inputs)[0]
+
+    def in_parts(self, inputs: Inputs) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
+        """The scores and, if the inner reward is a weighted sum, those of its parts."""
+        return in_parts(self.reward, self._clean(inputs))
+
+    @property
+    def part_names(self) -> Sequence[str]:
+        """The names of the parts of the inner reward."""
+        names: Sequence[str] = getattr(self.reward, "part_names", ())
+        return names
+
+    @property
+    def corpus(self) -> Callable[[Inputs], tuple[float, str]] | None:
+        """The inner reward's one value of all texts together; None if it has none."""
+        inner = getattr(self.reward, "corpus", None)
+        return None if inner is None else lambda inputs: inner(self._clean(inputs))
+
+    @property
+    def heading(self) -> str:
+        """`cleaned`, then that of the reward."""
+        return f"{self.name} {super().heading}"
+
+    @property
+    def signature(self) -> str:
+        """The name of the rules, the prefixes and the whole inner signature."""
+        prefix = {"prefix": ",".join(map(repr, self.prefixes))} if self.prefixes else {}
+        return signature(self.name, rules=NAME, **prefix, reward=f"[{self.reward.signature}]")
+
+    def reason(self, item: Item) -> str | None:
+        """The inner reward's reason, of the clean texts."""
+        return self.reward.undefined(*self._clean(item.inputs()).item(0))
+
+    def _clean(self, inputs: Inputs) -> Inputs:
+        texts = [clean(text, self.prefixes) for text in inputs.candidates]
+        references, sources = inputs.references, inputs.sources
+        if references is not None:
+            references = [
+                [clean(text, self.prefixes) for text in listed] for listed in references_of(self.name, inputs)
+            ]
+        if sources is not None:
+            sources = [text and clean(text) for text in sources]
+        return inputs._replace(candidates=texts, references=references, sources=sources)
+
+
+def all_cleaned(rewards: Mapping[str, Reward], prefixes: Sequence[str] = ()) -> dict[str, Reward]:
+    """Rewards by label, of clean texts; one that is ``cleaned`` already stays as it is."""
+    return {
+        label: reward if isinstance(reward, Cleaned) else Cleaned(reward, prefixes) for label, reward in rewards.items()
+    }

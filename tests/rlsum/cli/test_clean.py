@@ -1,0 +1,140 @@
+"""What is no part of a text: every command that scores says so, and --clean scores without it."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+
+from rlsum.records import Output, read_outputs, write_outputs
+
+WORDS = [
+    "mayor",
+    "crew",
+    "bridge",
+    "storm",
+    "river",
+    "school",
+    "doctor",
+    "market",
+    "garden",
+    "saw",
+    "left",
+    "opened",
+    "saved",
+    "the",
+]
+KINDS = {
+    "special tokens": "<s> {} </s> <pad>",
+    "thinking": "<think>The crew should save the bridge.</think> {}",
+    "preamble": "Summary: {}",
+    "shared prefix": "Article in brief -> {}",
+    "HTML tags": "<p>{}</p>",
+    "Markdown": "**Crew:** {}",
+}
+
+
+def outputs(name: str, form: str = "{}", count: int = 30, system: str = "plain") -> list[Output]:
+    draw = random.Random(name)
+    texts = [" ".join(draw.choices(WORDS, k=8)) for _ in range(count)]
+    others = [" ".join(draw.choices(WORDS, k=8)) for _ in range(count)]
+    return [
+        Output(str(row), text, (text,), form.format(other), system)
+        for row, (text, other) in enumerate(zip(texts, others, strict=True))
+    ]
+
+
+def means(printed: str) -> dict[str, float]:
+    return {row["system"]: row["metrics"]["rouge-1"]["mean"] for row in json.loads(printed)["systems"]}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_evaluate_warns_beside_both_tables_and_cleans(rlsum, tmp_path, kind):
+    form = KINDS[kind]
+    write_outputs(tmp_path / "plain.jsonl", outputs("x"))
+    write_outputs(tmp_path / "other.jsonl", outputs("x", form, system="other"))
+    command = ("evaluate", tmp_path / "plain.jsonl", tmp_path / "other.jsonl", "--metrics", "rouge-1")
+    code, printed, _ = rlsum(*command, "-o", tmp_path / "report")
+    assert code == 0
+    warning = f"Warning: candidates of other: {kind} in 30 of 30 rows"
+    flowing = " ".join(printed.split())
+    assert flowing.count(warning) == 2
+    assert "--clean" in flowing
+    assert "candidates of plain" not in flowing
+    for page in ("report.html", "report.md", "report.tex"):
+        assert (tmp_path / "report" / page).read_text().count("candidates of other") == 2
+    told = json.loads(rlsum(*command, "--json")[1])
+    assert [warning in line for line in told["debris"]] == [True]
+
+    cleaned = json.loads(rlsum(*command, "--json", "--clean")[1])
+    systems = {row["system"]: row for row in cleaned["systems"]}
+    assert systems["other"]["properties"] == systems["plain"]["properties"]
+    if kind == "Markdown":
+        return  # its bold word remains
+    assert systems["other"]["metrics"] == systems["plain"]["metrics"]
+    assert cleaned["signatures"]["rouge-1"].startswith("cleaned|rules:clean-1|")
+    assert ("prefix:'Article in brief ->'" in cleaned["signatures"]["rouge-1"]) == (kind == "shared prefix")
+
+
+def test_score_cleans_in_every_process_and_keeps_the_raw_text(rlsum, tmp_path):
+    write_outputs(tmp_path / "plain.jsonl", outputs("x"))
+    write_outputs(tmp_path / "other.jsonl", outputs("x", "Brief -> <s> {} </s>"))
+    rlsum("score", tmp_path / "plain.jsonl", "--metrics", "rouge-1", "-o", tmp_path / "wanted.jsonl")
+    wanted = [output.scores for output in read_outputs(tmp_path / "wanted.jsonl")]
+    for workers in (1, 2):
+        out = tmp_path / f"scored-{workers}.jsonl"
+        options = ("--metrics", "rouge-1", "-o", out, "--workers", workers)
+        code, printed, _ = rlsum("score", tmp_path / "other.jsonl", *options, "--clean")
+        assert code == 0
+        assert "Note: cleaned by clean-1: candidates of plain" in " ".join(printed.split())
+        assert [output.scores for output in read_outputs(out)] == wanted
+        assert [output.candidate for output in read_outputs(out)] == [
+            output.candidate for output in read_outputs(tmp_path / "other.jsonl")
+        ]
+        signatures = json.loads((tmp_path / f"{out.name}.signatures.json").read_text())
+        assert signatures["rouge-1"].startswith("cleaned|rules:clean-1|prefix:'Brief ->'|reward:[rouge-1|")
+    _, printed, _ = rlsum("score", tmp_path / "other.jsonl", "--metrics", "rouge-1")
+    assert "Warning: candidates of plain: special tokens in 30 of 30 rows" in " ".join(printed.split())
+
+
+def test_correlate_says_so_and_cleans_lengths_too(rlsum, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for name, form in (("plain", "{}"), ("debris", "<s> {} </s>")):
+        rows = [
+            {"id": each.id, "system": system, "candidate": form.format(each.candidate), "references": each.references,
+             "scores": {"overall": number * 7 % 5}}
+            for system in "ab" for number, each in enumerate(outputs(system, count=20))
+        ]  # fmt: skip
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    options = ("--metrics", "rouge-1", "--resamples", 20, "--statistic", "spearman", "--json")
+    plain, debris, cleaned = (
+        json.loads(rlsum("correlate", tmp_path / f"{name}.jsonl", *options, *more)[1])
+        for name, more in (("plain", ()), ("debris", ()), ("debris", ["--clean"]))
+    )
+    assert plain["notes"] == []
+    assert debris["notes"][0].startswith("candidates of a: special tokens in 20 of 20 rows ('<s>")
+    assert cleaned["notes"][0].startswith("cleaned by clean-1: candidates of a: special tokens")
+    assert cleaned["results"][0]["correlations"] == plain["results"][0]["correlations"]
+    assert cleaned["columns"]["rouge-1"]["signature"].startswith("cleaned|rules:clean-1|")
+
+
+def test_a_single_row_among_many_is_not_told_nor_ordinary_text(rlsum, tmp_path):
+    rows = outputs("x", count=30)
+    odd = Output("odd", "a", ("AT&T - a < b `` c '' 3 * 4 * 5",), "<s> a C# e-mail @@ 5 #1 </s>", "plain")
+    write_outputs(tmp_path / "some.jsonl", [*rows, odd])
+    _, printed, _ = rlsum("evaluate", tmp_path / "some.jsonl", "--metrics", "rouge-1")
+    assert "Warning" not in printed
+    write_outputs(tmp_path / "one.jsonl", [odd])
+    _, printed, _ = rlsum("evaluate", tmp_path / "one.jsonl", "--metrics", "rouge-1")
+    assert "special tokens in 1 of 1 rows" in " ".join(printed.split())
+
+
+def test_references_are_surveyed_and_cleaned_like_candidates(rlsum, tmp_path):
+    rows = [
+        Output(str(row), "", (f"<t> {word} bridge </t>", "b"), f"{word} bridge", "a") for row, word in enumerate(WORDS)
+    ]
+    write_outputs(tmp_path / "a.jsonl", rows)
+    command = ("evaluate", tmp_path / "a.jsonl", "--metrics", "rouge-1")
+    assert "Warning: references: special tokens in 14 of 14 rows" in " ".join(rlsum(*command)[1].split())
+    assert means(rlsum(*command, "--clean", "--json")[1]) == {"a": 1.0}
