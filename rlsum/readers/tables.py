@@ -1,0 +1,135 @@
+"""Rows of tables: CSV, TSV, Excel, parquet, data sets that `datasets` saved. A column's name occurs once."""
+
+from __future__ import annotations
+
+import csv
+import io
+import zipfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, time
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from rlsum.readers.rows import CorpusError, Read, numbered
+from rlsum.readers.text import ZEROS, opened
+from rlsum.readers.understood import say
+
+MTURK = ("Approve", "Reject")  # last columns of Mechanical Turk's results, which its rows do not have
+FIELD_LIMIT = 2**24  # characters in one CSV field; Python's default of 131,072 is too little for long articles
+
+
+def check_names(where: str, names: Iterable[str]) -> None:
+    """Raise CorpusError for a name that two columns have: one of them would be lost."""
+    for name, count in Counter(filter(None, names)).items():
+        if count > 1:
+            raise CorpusError(f"{where}: {count} columns are called {name!r}; rename or delete one")
+
+
+def csv_file(path: Path) -> Iterator[Read]:
+    """Rows of a CSV or TSV file with a header. Raises CorpusError for a repeated name."""
+    csv.field_size_limit(max(FIELD_LIMIT, csv.field_size_limit()))  # process-wide; only ever raised
+    # Undecodable bytes become lone surrogates, which are detected field by field: they break one row, not the file.
+    with io.TextIOWrapper(opened(path), "utf-8-sig", "surrogateescape", newline="") as file:
+        first = file.readline()
+        if "\0" in first:
+            raise CorpusError(f"path={str(path)!r}: {ZEROS}")
+        rows = csv.reader(chain([first] if first else [], file), strict=True, delimiter=_delimiter(path, first))
+        header = [name.strip() for name in next(rows, [])]
+        check_names(f"{path}:1", header)
+        while True:
+            where, name = f"{path}:{rows.line_num + 1}", numbered(path, rows.line_num + 1)
+            try:
+                row = next(rows)
+            except StopIteration:
+                return
+            except csv.Error:
+                yield Read(where, name, {}, "broken CSV quoting")
+                continue
+            if len(row) == len(header) - len(MTURK) and tuple(header[-len(MTURK) :]) == MTURK:
+                row += [""] * len(MTURK)
+            if row:
+                yield Read(where, name, *_fields(header, row))
+
+
+def _fields(header: Sequence[str], row: Sequence[Any]) -> tuple[dict[str, Any], str]:
+    """The named cells of a row, and its problem; cells without a name at the end may be missing, or empty."""
+    named = max((place for place, name in enumerate(header, 1) if name), default=0)
+    if len(row) < named or any(row[max(named, len(header)) :]):
+        return {}, "wrong number of CSV fields"
+    return {name: cell for name, cell in zip(header, row, strict=False) if name}, ""
+
+
+def _delimiter(path: Path, header: str) -> str:
+    """A tab in .tsv; in .csv a semicolon or a tab where the header has more of them than commas."""
+    if ".tsv" in path.suffixes:
+        return "\t"
+    return max(",;\t", key=header.count)  # a comma, the first, if none is there
+
+
+def excel_file(path: Path) -> Iterator[Read]:
+    """Rows of the first sheet, as the CSV that it would be saved as: cells are texts, whole numbers without a point."""
+    import openpyxl
+
+    try:
+        shown, written = (openpyxl.load_workbook(path, read_only=True, data_only=values) for values in (True, False))
+    except (zipfile.BadZipFile, KeyError, ValueError, OSError) as error:
+        raise CorpusError(f"path={str(path)!r}: an unreadable workbook ({error}); save it as .xlsx again") from error
+    name, *others = shown.sheetnames
+    if others:
+        say(f"{path}: the first of {len(others) + 1} sheets, {name!r}")
+    header: list[str] = []
+    sheets = (book.worksheets[0].iter_rows(values_only=True) for book in (shown, written))
+    for number, (values, formulas) in enumerate(zip(*sheets, strict=True), 1):
+        cells = [_cell(value) for value in values]
+        if not any(cells) and not any(formulas):
+            continue
+        where = f"{path}:{number}"
+        if not header:
+            header = [name.strip() for name in cells]
+            check_names(where, header)
+            continue
+        empty = [cell for value, cell in zip(values, formulas, strict=True) if value is None and cell is not None]
+        problem = f"the formula {empty[0]} has no value; save the file in a spreadsheet program" if empty else ""
+        fields, wrong = _fields(header, cells)
+        yield Read(where, numbered(path, number), {} if problem else fields, problem or wrong)
+
+
+def _cell(value: Any) -> str:
+    """A cell as text; a date as ISO 8601."""
+    if value is None:
+        return ""
+    if isinstance(value, datetime) and value.time() == time():
+        value = value.date()
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
+
+def parquet_file(path: Path) -> Iterator[Read]:
+    """Rows of a parquet file. Raises CorpusError for a damaged one and for a repeated name."""
+    import pyarrow
+    import pyarrow.parquet
+
+    number = 0
+    try:
+        with pyarrow.parquet.ParquetFile(path) as file:
+            check_names(str(path), file.schema_arrow.names)
+            for batch in file.iter_batches(batch_size=1000):
+                for fields in batch.to_pylist():
+                    number += 1
+                    yield Read(f"{path}:{number}", numbered(path, number), fields)
+    except pyarrow.ArrowInvalid as error:
+        raise CorpusError(f"path={str(path)!r}: broken parquet after row {number} ({error}); copy it again") from error
+
+
+def saved_rows(folder: Path) -> Iterator[Read]:
+    """Rows of a data set that `datasets` saved. Raises CorpusError for several splits."""
+    from datasets import Dataset, load_from_disk
+
+    found = load_from_disk(str(folder))
+    if not isinstance(found, Dataset):
+        raise CorpusError(f"{folder}: several splits; give one of {', '.join(str(folder / name) for name in found)}")
+    for number, fields in enumerate(found, 1):
+        yield Read(f"{folder}, row {number}", numbered(folder, number), fields)

@@ -1,0 +1,92 @@
+"""Bytes of a file to text: gzip, UTF-8 and UTF-16, lines."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from rlsum.errors import RecordError
+from rlsum.files import check_no_pipe
+
+BOM = b"\xef\xbb\xbf"
+# The longer mark first: that of UTF-32 begins with that of UTF-16.
+MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+NOT_UTF8 = "not UTF-8"
+ZEROS = "zero bytes, as UTF-16 without its mark has; save the file as UTF-8"
+DAMAGED = (OSError, EOFError, zlib.error)  # what a missing file and damaged gzip raise
+
+
+def opened(path: Path) -> BinaryIO:
+    """The bytes of a file, gzip or not, whatever its name; UTF-16 and UTF-32, known by their mark, become UTF-8.
+
+    Raises OSError, also for a pipe: files are read twice.
+    """
+    check_no_pipe(path)
+    with path.open("rb") as file:
+        zipped = file.read(2) == b"\x1f\x8b"
+    content = cast(BinaryIO, gzip.open(path, "rb")) if zipped else path.open("rb")  # noqa: SIM115 (the caller closes it)
+    beginning = content.read(4)
+    mark = next(filter(beginning.startswith, MARKS), None)
+    if mark is None:
+        content.seek(0)
+        return content
+    with content:
+        encoded = beginning + content.read()
+    try:
+        return io.BytesIO(encoded.decode(MARKS[mark]).encode())
+    except UnicodeDecodeError as error:
+        raise OSError(f"{MARKS[mark].upper()} by its mark, but not in full: {error.reason}") from error
+
+
+def lines(path: Path) -> Iterator[tuple[str, bytes]]:
+    """Each line of a file with its place (file:line), gzip or not, without a byte order mark.
+
+    A line feed ends a line, or a carriage return in a file without line feeds; JSON may contain U+2028. Raises
+    RecordError, with the line, for a file that cannot be read to its end.
+    """
+    number = 0
+    try:
+        with opened(path) as file:
+            for number, line in enumerate(_lines(file), 1):
+                yield f"{path}:{number}", line.removeprefix(BOM) if number == 1 else line
+    except DAMAGED as error:
+        where = f"{path}:{number + 1}" if number else f"{path}"
+        raise RecordError(f"{where}: cannot be read ({error}); give the path of a complete file") from error
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes]:
+    first = file.readline()
+    if first and not first.endswith(b"\n"):  # all of it, so that it is in memory anyhow
+        yield from io.BytesIO(first.replace(b"\r", b"\n"))
+    else:
+        yield from chain([first] if first else [], file)
+
+
+def text_of(where: str, line: bytes) -> str:
+    """A line's text. Raises RecordError."""
+    if b"\0" in line:
+        raise RecordError(f"{where}: {ZEROS}")
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise RecordError(f"{where}: {NOT_UTF8} ({error.reason}); convert the file") from error
+
+
+def encoding_problem(value: object) -> str:
+    """What is wrong with a field of a row: invalid bytes of a CSV file are read as lone surrogates."""
+    try:
+        str(value).encode("utf-8")
+    except UnicodeEncodeError:
+        return NOT_UTF8
+    return ""

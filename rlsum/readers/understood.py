@@ -1,0 +1,52 @@
+"""What a command understood of a file, in one line."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cache
+
+from rewards.references import Lists
+
+log = logging.getLogger("rlsum.readers")  # the command line shows it
+
+
+@dataclass
+class Understood:
+    """What a command understood of a file's rows, for one line: columns, references a row, rows left out."""
+
+    path: str
+    lists: Lists | None = None
+    rows: int = 0
+    columns: dict[str, dict[str, None]] = field(default_factory=dict)  # role -> names
+    counts: set[int] = field(default_factory=set)  # references a row
+    left_out: str = ""
+
+    def add(self, count: int, **columns: Iterable[str]) -> None:
+        """A row with ``count`` references, and the columns of each role."""
+        self.rows += 1
+        self.counts.add(count)
+        for role, names in columns.items():
+            self.columns.setdefault(role, {}).update(dict.fromkeys(names))
+
+    def __str__(self) -> str:
+        roles = [(role, ", ".join(map(repr, names))) for role, names in self.columns.items() if names]
+        parts = [f"{role} {names}{self._counted() if role == 'references' else ''}" for role, names in roles]
+        return "; ".join([f"{self.path}: {self.rows:,} rows", *parts, *([self.left_out] if self.left_out else [])])
+
+    def _counted(self) -> str:
+        fewest, most = min(self.counts, default=0), max(self.counts, default=0)
+        several = most > len(self.columns["references"])
+        lists = f", lists are {self.lists or 'alternatives'}" if several or self.lists else ""
+        return f" ({fewest if fewest == most else f'{fewest} to {most}'} a row{lists})"
+
+    def say(self) -> None:
+        """Log it, once a process: a comparison reads the same articles for every kind of training."""
+        say(str(self), logging.WARNING if self.left_out else logging.INFO)
+
+
+@cache
+def say(line: str, level: int = logging.INFO) -> None:
+    """Log a line, once a process."""
+    log.log(level, "%s", line)
