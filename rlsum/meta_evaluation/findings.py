@@ -129,7 +129,8 @@ def _result(evaluation: Results, result: Result) -> list[str]:
         if not math.isnan(estimates[length].value):
             lines.append(f"{name}: {_length(length, estimates[length].value, metrics, result)}.")
     if result.ceiling is not None and not math.isnan(result.ceiling.value):
-        judge = f"one judge against the mean of the others reaches {number(result.ceiling.value)}"
+        over = "" if result.level == "pooled" else " over texts, pooled"
+        judge = f"one judge against the mean of the others reaches {number(result.ceiling.value)}{over}"
         lines.append(f"{name}: {judge}, {joined(best)} {top}.")
     return [*lines, *_differences(name, result)]
 

@@ -28,15 +28,27 @@ def correlation_table(evaluation: Results) -> Table:
     for label in (*metrics, *table.lengths):
         values = [result.correlations[label].average for result in results]
         rows.append((Cell(label), *map(_cell, values), Cell(f"{values[0].n:,}"), Cell(_percent(values[0].coverage))))
+    rows += _judge_rows(evaluation) if table.judges is not None else []
     notes = [*_intervals(evaluation), *([BOLD] if _bold(rows) else []), COVERAGE, *_thresholds(evaluation)]
-    if table.judges is not None:
-        rows += _judge_rows(evaluation)
-        judge = "each judge" if table.judges.named else "each single judgment (judges are anonymous)"
-        notes.append(f"Judges: {judge} against the mean of the others; all texts with at least two judgments, pooled.")
-        notes.append(f"Their intervals are for new inputs ({_bootstrap(evaluation)}).")
+    notes += _about_judges(evaluation)
     whole = "" if choices.average is None else ", average of groups"
     header = ("", *(f"{result.statistic}, {result.level}{whole}" for result in results), "n", "coverage")
     return Table(f"Agreement with people: {table.score}", header, tuple(rows), tuple(notes))
+
+
+def _about_judges(evaluation: Results) -> list[str]:
+    """What the rows of the judges are."""
+    judges = evaluation.table.judges
+    if judges is None:
+        return []
+    judge = "each judge" if judges.named else "each single judgment (judges are anonymous)"
+    texts = "all texts with at least two judgments, pooled"
+    texts += "" if evaluation.choices.average is None else " within groups and averaged; alpha over all groups"
+    lines = [f"Judges: {judge} against the mean of the others; {texts}."]
+    agreements = (evaluation.alpha, *(result.ceiling for result in evaluation.results))
+    if any(agreement is not None and not math.isnan(agreement.low) for agreement in agreements):
+        lines.append(f"Their intervals are for new inputs ({_bootstrap(evaluation)}).")
+    return lines
 
 
 def _intervals(evaluation: Results) -> list[str]:

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rated import Share, rated
 
 from rlsum.evaluation.correlation import Correlation
 from rlsum.evaluation.significance import MetricTest
-from rlsum.meta_evaluation.evaluation import Choices, Result, Results
+from rlsum.meta_evaluation.evaluation import Choices, Result, Results, meta_evaluate
 from rlsum.meta_evaluation.findings import findings
 from rlsum.meta_evaluation.grouped import GroupedCorrelation
-from rlsum.meta_evaluation.scores import Column, ScoreTable
+from rlsum.meta_evaluation.scores import Column, ScoreTable, scored
 from rlsum.meta_evaluation.tables import correlation_table, matrix_table
 
 NAN = math.nan
@@ -128,6 +129,26 @@ def test_bold_is_an_interval_without_0_and_the_legend_says_so(value, statistic, 
     marked = {row[0].text: row[1].mark for row in table.rows}
     assert marked == {"a": bold, "b": False}
     assert any("Bold" in note for note in table.notes) is bold
+
+
+def test_the_judges_rows_have_a_legend_of_their_own():
+    judged = scored(rated(40), {})
+    found = meta_evaluate(judged, ("pearson",), Choices("system", resamples=40))
+    table = correlation_table(found)
+    assert [row[0].text for row in table.rows if row[1].mark][-1].startswith("judges")
+    said = " ".join((*table.notes, *findings(found)))
+    assert "Bold" in said
+    assert "intervals are for new inputs" in said
+    few = correlation_table(meta_evaluate(scored(rated(9), {}), ("pearson",), Choices(resamples=40)))
+    assert "intervals are" not in " ".join(few.notes)
+
+
+def test_the_ceiling_of_a_level_other_than_pooled_is_that_of_texts():
+    found = meta_evaluate(scored(rated(40), {"share": Share()}), ("pearson",), Choices("system", resamples=40))
+    said = " ".join(findings(found))
+    assert re.search(
+        r"pearson \(system\): one judge against the mean of the others reaches 0\.\d+ over texts, pooled", said
+    )
 
 
 def test_bold_in_the_matrix_is_a_detected_difference():
