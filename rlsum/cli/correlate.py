@@ -11,6 +11,7 @@ from rlsum import api
 from rlsum.cli.options import (
     JUDGMENTS,
     CandidateColumn,
+    CriterionColumn,
     GroupColumn,
     IdColumn,
     JudgeColumn,
@@ -80,6 +81,7 @@ def correlate(
     source: SourceColumn = None,
     group: GroupColumn = None,
     judge_column: JudgeColumn = None,
+    criterion_column: CriterionColumn = None,
     reference_lists: ReferenceLists = None,
 ) -> None:
     """Correlate metrics with human judgments: values with intervals, and tests between metrics.
@@ -105,7 +107,7 @@ def correlate(
     in_place = any(texts) and "." in score
     scores = score_columns([score]) if "=" in score or in_place else {}
     score = next(iter(scores), score)
-    layout = JudgmentColumns(*texts, scores, judge_column, reference_lists)
+    layout = JudgmentColumns(*texts, scores, judge_column, reference_lists, criterion_column)
     statistics: Any = chosen("--statistic", statistic, ("spearman", "pearson", "kendall", "acc-t", "spa"))
     units: Any = chosen("--length", length, ("letters", "words", "whitespace", "characters")) if length else []
     if average is not None and not by_group:

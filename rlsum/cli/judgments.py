@@ -13,6 +13,7 @@ from rich.console import Console
 from rlsum.cli.options import (
     COLUMNS,
     CandidateColumn,
+    CriterionColumn,
     GroupColumn,
     IdColumn,
     JudgeColumn,
@@ -54,6 +55,7 @@ def judgments(
         ),
     ] = None,
     judge_column: JudgeColumn = None,
+    criterion_column: CriterionColumn = None,
     reference_lists: ReferenceLists = None,
     lower_is_better: LowerIsBetter = "",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
@@ -85,7 +87,7 @@ def judgments(
     if out is not None:
         check_free("-o", out, overwrite)
     texts = (id_column, system_column, candidate, reference, source, group)
-    layout = JudgmentColumns(*texts, score_columns(score or ()), judge_column, reference_lists)
+    layout = JudgmentColumns(*texts, score_columns(score or ()), judge_column, reference_lists, criterion_column)
     named = data if path is None else f"{data}:{path}"
     loaded = load(named, layout=layout, lower_is_better=listed(lower_is_better))
     overview = describe(loaded)

@@ -55,6 +55,9 @@ ReferenceColumn = Annotated[
 ]
 SourceColumn = Annotated[str | None, typer.Option(help="Of the articles.", rich_help_panel=COLUMNS)]
 GroupColumn = Annotated[str | None, typer.Option(help="Of the groups, such as topics.", rich_help_panel=COLUMNS)]
+CriterionColumn = Annotated[
+    str | None, typer.Option(help="Of what is rated, where a row is of one criterion.", rich_help_panel=COLUMNS)
+]
 JudgeColumn = Annotated[str | None, typer.Option(help="Of who gave the scores.", rich_help_panel=COLUMNS)]
 OutFolder = Annotated[
     Path | None, typer.Option("--out", "-o", metavar="FOLDER", help="Write HTML, Markdown, LaTeX, CSV, JSON, PNG.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 from rlsum.errors import RecordError
@@ -45,9 +46,9 @@ def judged_by(value: Any, judge: Any, label: str) -> Iterator[Rating]:
 def aggregated(located: Iterable[Located]) -> tuple[list[Judgment], list[str]]:
     """One judgment a text, in the order of the first rows, and a note where texts have several rows, one a judge.
 
-    A score is the mean over a text's judges. Raises RecordError, with both places, for rows of one id and system that
-    are no further judge of the same text: another text, a judge who was there before, several judges in one row, or
-    copies of rows without names of judges.
+    A score is the mean over a text's judges. Rows of one judge may have different scores, as where a row is of one
+    criterion. Raises RecordError, with both places, for rows of one id and system that are no further judge of the same
+    text: another text, a judge who gave that score before, several judges in one row, or copies of rows without names.
     """
     texts: dict[tuple[str, str, str], list[Located]] = {}
     for where, judgment in located:
@@ -63,13 +64,14 @@ def aggregated(located: Iterable[Located]) -> tuple[list[Judgment], list[str]]:
             f"{_where(repeated[0][:2])}, with the same scores; delete the copies, or name the judges of the rows in a "
             "column `judge`"
         )
-    return [_merged([row for _, row in rows]) for rows in texts.values()], [_note(list(texts.values()), named)]
+    judgments = [_merged([row for _, row in rows]) for rows in texts.values()]
+    return judgments, [_note(sum(map(len, texts.values())), judgments)]
 
 
 def _check(rows: Sequence[Located]) -> None:
     """Raise RecordError for rows with one key that are not one text judged by different people."""
     first = rows[0]
-    seen = dict.fromkeys(first[1].judges, first)
+    seen = {(judge, name): first for judge in first[1].judges for name in first[1].scores}
     for row in rows[1:]:
         both = (first, row)
         if others := [name for name in SAME if getattr(row[1], name) != getattr(first[1], name)]:
@@ -78,10 +80,10 @@ def _check(rows: Sequence[Located]) -> None:
             raise RecordError(f"{_where(both)}, with several judges in a row; join these rows, or delete one")
         if bool(row[1].judges) != bool(first[1].judges):
             raise RecordError(f"{_where(both)}; only one of them names its judge: name all, or none")
-        for judge in row[1].judges:
-            if judge in seen:
-                raise RecordError(f"{_where((seen[judge], row))}, by the same judge {judge!r}; delete one")
-            seen[judge] = row
+        for judge, name in product(row[1].judges, row[1].scores):
+            if (judge, name) in seen:
+                raise RecordError(f"{_where((seen[judge, name], row))}, by the same judge {judge!r}; delete one")
+            seen[judge, name] = row
 
 
 def _where(both: Sequence[Located]) -> str:
@@ -92,16 +94,17 @@ def _where(both: Sequence[Located]) -> str:
 
 def _merged(rows: Sequence[Judgment]) -> Judgment:
     """One text with the scores of all its judges."""
-    names = dict.fromkeys(name for row in rows for name in (*row.scores, *row.raw_scores))
-    raw = {name: tuple(_only(row, name) for row in rows) for name in names}
+    judges = tuple(dict.fromkeys(judge for row in rows for judge in row.judges))
+    raw: dict[str, list[float | None]] = {}
+    for row in rows:
+        for name in dict.fromkeys((*row.scores, *row.raw_scores)):
+            value = next(iter(row.raw_scores.get(name, ())), row.scores.get(name))  # of its only judge
+            if judges:
+                raw.setdefault(name, [None] * len(judges))[judges.index(row.judges[0])] = value
+            else:
+                raw.setdefault(name, []).append(value)
     scores = {name: mean(values) for name, values in raw.items()}
-    judges = tuple(judge for row in rows for judge in row.judges)
-    return replace(rows[0], scores=scores, raw_scores=raw, judges=judges)
-
-
-def _only(row: Judgment, name: str) -> float | None:
-    """The score of a row's only judge."""
-    return next(iter(row.raw_scores.get(name, ())), row.scores.get(name))
+    return replace(rows[0], scores=scores, raw_scores={name: tuple(raw[name]) for name in raw}, judges=judges)
 
 
 def split_inputs(judgments: Iterable[Judgment]) -> list[str]:
@@ -121,12 +124,12 @@ def split_inputs(judgments: Iterable[Judgment]) -> list[str]:
     ]
 
 
-def _note(texts: Sequence[Sequence[Located]], named: bool) -> str:
-    counts = sorted(map(len, texts))
-    rows, spread = sum(counts), f"{counts[0]}" if counts[0] == counts[-1] else f"{counts[0]} to {counts[-1]}"
-    people = {judge for located in texts for _, row in located for judge in row.judges}
-    judges = f"{len(people):,} judges" if named else "judges without names"
+def _note(rows: int, judgments: Sequence[Judgment]) -> str:
+    counts = sorted(max(map(len, row.raw_scores.values()), default=len(row.judges)) for row in judgments)
+    spread = f"{counts[0]}" if counts[0] == counts[-1] else f"{counts[0]} to {counts[-1]}"
+    people = {judge for row in judgments for judge in row.judges}
+    judges = f"{len(people):,} judges" if people else "judges without names"
     return (
-        f"one row a judge: {rows:,} rows by {judges}, {len(texts):,} texts with {spread} each; the score of a text is "
-        "the mean over its judges, and a text counts once, however many they are"
+        f"one row a judge: {rows:,} rows by {judges}, {len(judgments):,} texts with {spread} each; the score of a text "
+        "is the mean over its judges, and a text counts once, however many they are"
     )

@@ -20,6 +20,7 @@ from rlsum.records import reference_fields
 
 PERSON = "judge|rater|annotator|worker|evaluator|expert|assessor|reviewer|coder"
 ONE_PERSON = re.compile(rf"({PERSON})[_ .-]?(id|name)?", re.IGNORECASE)  # a column that says who judged
+A_CRITERION = re.compile(r"(quality[_ .-]?)?(criterion|dimension|aspect)(s|[_ .-]?name)?", re.IGNORECASE)
 AN_ID = re.compile(
     r"(?i:(.*[_ .-])?(id|index|number|no|nr)|unnamed: \d+)|.*[a-zA-Z]Id|.*[a-z]ID"
 )  # whose numbers are no scores
@@ -42,6 +43,7 @@ class JudgmentColumns:
     scores     name -> its column, or the columns of several judges; none: all columns of numbers
     judge      who gave the scores of a row, or the members of their list; None: a column like ``WorkerId``, if any
     lists      what a list of texts in a column of references is, where its name does not say so
+    criterion  what is rated, where a row is of one criterion, which then names the score
     """
 
     id: str | None = None
@@ -53,6 +55,7 @@ class JudgmentColumns:
     scores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     judge: str | None = None
     lists: Lists | None = None
+    criterion: str | None = None
 
     def __bool__(self) -> bool:
         """Whether any column is named."""
@@ -132,6 +135,8 @@ def _chosen(
     if not scores and not given and (scores := _numeric(reads, people)):
         people = []  # `expert`: the score that an expert gave
     values["scores"] = scores
+    if values["criterion"] is None:
+        values["criterion"] = next((name for name in free if A_CRITERION.fullmatch(name)), None)
     if values["judge"] is None and "judges" not in names:
         values["judge"] = people[0] if len(people) == 1 else None
     return JudgmentColumns(**values), given
@@ -144,7 +149,7 @@ def _named(columns: JudgmentColumns) -> Iterator[tuple[str, str]]:
         if each.name == "scores":
             yield from (("--score", path) for paths in value.values() for path in paths)
         elif value and each.name != "lists":
-            yield f"--{each.name}" + ("-column" if each.name in ("id", "system", "judge") else ""), value
+            yield f"--{each.name}" + ("-column" if each.name in ("id", "system", "judge", "criterion") else ""), value
 
 
 def _numeric(reads: Sequence[Read], names: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -203,8 +208,12 @@ def _ratings(read: Read, columns: JudgmentColumns, row: Mapping[str, Any]) -> di
     judge = names_of(at(read.fields, columns.judge)) if columns.judge else None
     if columns.judge and unnamed(judge):
         raise RecordError(f"{read.where}: {columns.judge!r} is empty; name the judge of every score")
+    criterion = name_of(at(read.fields, columns.criterion)) if columns.criterion else ""
+    if columns.criterion and not (isinstance(criterion, str) and criterion.strip()):
+        raise RecordError(f"{read.where}: {columns.criterion!r} is empty; name the criterion of every row")
     ratings: dict[str, list[Rating]] = {}
     for name, paths in columns.scores.items():
+        name = criterion if len(columns.scores) == 1 and criterion else f"{criterion} {name}".strip()
         value = at(read.fields, paths[0]) if len(paths) == 1 else [at(read.fields, path) for path in paths]
         label = f"{read.where}: {','.join(paths)}"
         ratings[name] = list(judged_by(numbers(value, label), judge, label))
@@ -231,12 +240,12 @@ def _by_judge(pairs: Iterable[Rating], judges: Sequence[str]) -> list[float | No
 
 def _notes(columns: JudgmentColumns, given: Sequence[str], names: Sequence[str], further: Sequence[str]) -> list[str]:
     """What was read as what, and what was not read."""
-    read = [each.name for each in fields(columns) if each.name not in ("scores", "judge", "lists")]
+    read = [each.name for each in fields(columns) if each.name not in ("scores", "judge", "lists", "criterion")]
     places = {own: getattr(columns, own) for own in read}
     told = [own if path == own else f"{own} {path}" for own, path in places.items() if path]
     scores = [name if paths == (name,) else f"{name} {' '.join(paths)}" for name, paths in columns.scores.items()]
     told += [f"scores {', '.join([*given, *scores])}"] if given or scores else ["no scores (name them with --score)"]
-    told += [f"judge {columns.judge}"] if columns.judge else []
+    told += [f"{own} {path}" for own in ("criterion", "judge") if (path := getattr(columns, own))]
     notes = [f"columns read: {'; '.join(told)}"]
     if columns.id is None:
         notes.append("no id: texts with the same source or references are of one input")

@@ -43,6 +43,20 @@ def test_judges_without_names_and_records_a_line_a_judge(tmp_path):
     assert (text.judges, text.scores) == (("ann", "bo"), {"overall": 2.5})
 
 
+@pytest.mark.parametrize("judge", ["ann", ""])
+def test_one_row_a_judge_and_criterion(tmp_path, judge):
+    rows = [rated(judge, value, dimension=name) for name, value in (("flow", 1), ("fluency", 5))]
+    rows += [rated("bo" if judge else "", value, dimension=name) for name, value in (("fluency", 2), ("flow", 2))]
+    (text,) = load(table(tmp_path / "j.csv", *rows)).rows
+    assert text.scores == {"flow": 1.5, "fluency": 3.5}
+    assert text.raw_scores == {"flow": (1, 2), "fluency": (5, 2)}
+    assert text.judges == (("ann", "bo") if judge else ())
+    with pytest.raises(RecordError, match="same"):
+        load(
+            table(tmp_path / "twice.csv", *rows[:2], rows[0]) if judge else table(tmp_path / "j2.csv", rows[0], rows[0])
+        )
+
+
 def test_texts_with_one_row_each_are_as_they_were(tmp_path):
     found = load(table(tmp_path / "j.csv", rated("", 1), rated("", 4, id="2")))
     assert [row.raw_scores for row in found.rows] == [{}, {}]

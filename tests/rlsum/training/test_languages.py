@@ -8,7 +8,12 @@ from rlsum import api
 from rlsum.config import check
 from rlsum.data.corpus import load_corpus
 
-ARTICLES = ["今日は東京で雨が降る。", "明日は大阪で雪が降る。AIが予想した。", "昨日は京都で風が吹いた。", "今日は大阪で雨が降った。"]
+ARTICLES = [
+    "今日は東京で雨が降る。",
+    "明日は大阪で雪が降る。AIが予想した。",
+    "昨日は京都で風が吹いた。",
+    "今日は大阪で雨が降った。",
+]
 SUMMARIES = ["東京は雨。", "大阪は雪。", "京都は風。", "大阪は雨。"]
 
 
