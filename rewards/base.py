@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Protocol, get_args
 
@@ -14,7 +15,7 @@ from rewards.errors import Unavailable as Unavailable
 from rewards.errors import missing_package
 from rewards.options import bind, nearest, parameters
 from rewards.plain import Plain, WithoutColumns
-from rewards.scoring import ReadsColumns
+from rewards.scoring import BaseReward, ReadsColumns
 from rewards.specs import SUM, Spec, as_spec, pairs, split_specs, with_parts
 from rewards.text.languages import Code, check_language
 
@@ -122,6 +123,9 @@ def from_spec(spec: str | Mapping[str, Any] | Spec, language: str | None = None)
     if not _has_protocol(reward):
         needed = "name, signature, undefined() and __call__()"
         raise RewardError(f"reward {spec.name!r} built a {type(reward).__name__}, which lacks one of {needed}")
+    if isinstance(reward, BaseReward):
+        with suppress(RewardError):  # a reward within it that was made by hand has no text
+            reward.written = str(spec)
     return complete(reward)
 
 

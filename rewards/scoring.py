@@ -81,6 +81,7 @@ class BaseReward(ABC):
     name: str
     columns: Sequence[str] = ()
     optional_columns: Sequence[str] = ()
+    written: str | None = None  # as which text it was made from one
 
     @property
     def heading(self) -> str:

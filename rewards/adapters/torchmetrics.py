@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 from torchmetrics import Metric
 
-from rewards.adapters.columns import as_lists
-from rewards.wrappers.parts import Part, made
+from rewards.adapters.columns import as_lists, stripped
+from rewards.wrappers.parts import Part
 
 
 class TextReward(Metric):
-    """The mean of a reward over all updates, without undefined scores.
+    """The mean of a reward over all updates, without undefined scores; ``strip``: of clean texts, see ``cleaned``.
 
     States: ``total`` (float64), ``defined`` and ``undefined`` (int64), scalars that are summed over processes.
     """
@@ -26,9 +26,9 @@ class TextReward(Metric):
     defined: Tensor
     undefined: Tensor
 
-    def __init__(self, reward: Part, **settings: Any) -> None:  # of torchmetrics, such as dist_sync_on_step
+    def __init__(self, reward: Part, strip: bool = False, **settings: Any) -> None:  # those of torchmetrics
         super().__init__(**settings)
-        self.reward = made(reward)
+        self.reward = stripped(reward, strip)
         self.add_state("total", torch.tensor(0.0, dtype=torch.float64), dist_reduce_fx="sum")
         self.add_state("defined", torch.tensor(0), dist_reduce_fx="sum")
         self.add_state("undefined", torch.tensor(0), dist_reduce_fx="sum")
@@ -41,7 +41,7 @@ class TextReward(Metric):
         columns: Mapping[str, Sequence[Any]] | None = None,
     ) -> None:
         """Score ``preds`` (n texts) against ``target`` (n texts or lists of texts); ``columns``: name -> n values."""
-        references = None if target is None else as_lists(target)
+        references = None if target is None else as_lists(self.reward.name, "target", target)
         scores = torch.from_numpy(self.reward(list(preds), references, sources, columns))
         known = ~scores.isnan()
         self.total += scores[known].sum().to(self.total.device)

@@ -24,6 +24,18 @@ def test_columns_of_other_names_with_one_reference_a_row() -> None:
     assert scored("repetition", "summary", None)(columns) == {"repetition": [1.0]}
 
 
+def test_stripped_texts_are_scored_under_the_same_name() -> None:
+    columns = {"candidate": ["<think>a dog</think>the cat"], "references": [["<p>the cat</p>"]]}
+    function = scored("rouge-1", strip=True)
+    assert function(columns) == {"rouge-1": [1.0]}
+    assert function.reward.signature.startswith("cleaned|")
+
+
+def test_a_reference_that_is_no_text_is_named_with_its_row_and_column() -> None:
+    with pytest.raises(rewards.RewardError, match="rouge-1: row 1 of the column 'references' has the reference None"):
+        scored("rouge-1")({"candidate": ["a", "b"], "references": [["a"], None]})
+
+
 def test_a_missing_column_is_named() -> None:
     with pytest.raises(rewards.RewardError, match="no column 'references' among candidate"):
         scored("rouge-1")({"candidate": ["a"]})

@@ -38,6 +38,15 @@ def test_forward_gives_the_batch_and_reset_forgets() -> None:
     assert int(metric.defined) == 0
 
 
+def test_stripped_texts_are_scored() -> None:
+    metric = TextReward("rouge-1", strip=True)
+    metric.update(["<think>a dog</think>the cat"], ["the cat"])
+    assert metric.compute() == 1.0
+    assert metric.signature.startswith("cleaned|")
+    with pytest.raises(rewards.RewardError, match="row 0 of the column 'target'"):
+        metric.update(["a"], [None])  # type: ignore[list-item]
+
+
 def test_nothing_defined_is_nan() -> None:
     metric = TextReward("rouge-1")
     metric.update(["a"], [""])

@@ -1,13 +1,18 @@
 from __future__ import annotations
 
 import pickle
+import re
+import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import rewards
 from rewards.adapters.trl import reward_function
+from rewards.wrappers.cached import Cached
+from rewards.wrappers.combine import Weighted
 
 COMPLETIONS = ["the cat sleeps", "", "a dog"]
 REFERENCES = ["the cat", "a dog", ""]
@@ -29,6 +34,98 @@ def test_lists_of_references_conversations_and_sources() -> None:
     assert reward_function("repetition", references=None)(["p"], ["a b c a b c"]) == [0.75]
 
 
+THINKING = "<think>The cat, the dog, or the red house? I say a cat.</think>\n\nthe cat sleeps"
+
+
+def test_stripped_completions_score_as_their_answer_and_by_default_a_warning_names_what_was_found() -> None:
+    columns: dict[str, Any] = {"reference": ["the cat sleeps"] * 3}
+    plain = ["the cat sleeps", THINKING, "<think>the cat sleeps"]
+    conversation = [[{"role": "assistant", "content": text}] for text in plain]
+    for completions in (plain, conversation):
+        assert reward_function("rouge-1", strip=True)(["p"] * 3, completions, **columns) == [1.0, 1.0, 0.0]
+        function = reward_function("rouge-1")
+        with pytest.warns(UserWarning, match=r"rouge-1: completions: thinking in 2 of 3 rows.*strip=True"):
+            scores = function(["p"] * 3, completions, **columns)
+        assert scores[1] is not None
+        assert scores[1] < 0.5
+        with warnings.catch_warnings(action="error"):  # once
+            assert function(["p"] * 3, completions, **columns) == scores
+    assert plain[1] == THINKING
+
+
+def test_clean_completions_and_one_odd_row_of_many_warn_of_nothing() -> None:
+    function = reward_function("repetition", references=None)
+    with warnings.catch_warnings(action="error"):
+        for _ in range(20):
+            function(["p"] * 5, [f"AT&T - 3 * 4 {number}" for number in range(5)])
+        function(["p"], [THINKING])
+
+
+def test_blocks_of_a_message_are_its_text() -> None:
+    blocks = [{"type": "text", "text": "the cat"}, {"type": "image"}, {"type": "text", "text": " sleeps"}]
+    completion = [{"role": "assistant", "content": blocks}, {"role": "assistant", "content": None}]
+    assert reward_function("rouge-1")(["p"], [completion], reference=["the cat sleeps"]) == [1.0]
+
+
+def test_names_tell_rewards_apart_however_they_are_made() -> None:
+    functions = [
+        reward_function("rouge-l"),
+        reward_function("rouge-l(direction=recall)"),
+        reward_function(rewards.load("rouge-l", stemmer=False)),
+        reward_function("rouge-l", strip=True),
+        reward_function("weighted(rouge-1=0.5, rouge-2=0.5)"),
+        reward_function("weighted(rouge-1=0.9, rouge-2=0.1)"),
+        reward_function(Weighted([("rouge-1", 0.5), (rewards.load("rouge-2", direction="recall"), 0.5)])),
+        reward_function(Cached(Weighted([(rewards.load("rouge-1"), 0.5)]))),
+        reward_function("rouge-l", name="mine"),
+    ]
+    assert [function.__name__ for function in functions] == [
+        "rouge-l",
+        "rouge-l(direction=recall)",
+        "rouge-l(stemmer=false)",
+        "cleaned(reward=rouge-l)",
+        "weighted(rouge-1=0.5, rouge-2=0.5)",
+        "weighted(rouge-1=0.9, rouge-2=0.1)",
+        "weighted(rouge-1=0.5, rouge-2(direction=recall)=0.5)",
+        "cached(reward=weighted(rouge-1=0.5))",
+        "mine",
+    ]
+
+
+@pytest.mark.parametrize("strip", [False, True])
+def test_parts_of_a_sum_are_logged_without_what_is_undefined(strip: bool) -> None:
+    logged: dict[str, float] = {}
+    function = reward_function("weighted(rouge-1=0.5, length(low=2)=0.5)", strip=strip, name="sum")
+    columns: dict[str, Any] = {"reference": ["the cat sleeps", "", "a dog"], "log_metric": logged.__setitem__}
+    scores = function(["p"] * 3, ["the cat sleeps", "cat", "dog"], **columns)
+    assert scores == [1.0, None, pytest.approx(0.5 * 2 / 3 + 0.25)]
+    assert logged == {"rewards/sum/rouge-1/mean": pytest.approx(5 / 6), "rewards/sum/length/mean": pytest.approx(2 / 3)}
+    logged.clear()
+    function(["p"], ["cat"], reference=[""], log_metric=logged.__setitem__)
+    assert logged == {"rewards/sum/length/mean": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("reference", "told"),
+    [
+        (["a", None], "row 1 of the column 'reference' has the reference None"),
+        (["a", ["b", None]], "row 1 of the column 'reference' has the reference None"),
+        ([float("nan"), "a"], "row 0 of the column 'reference' has the reference nan"),
+        ([{"role": "user", "content": "a"}, "b"], "row 0 of the column 'reference' has the reference {'role'"),
+    ],
+)
+def test_a_reference_that_is_no_text_is_named_with_its_row_and_column(reference: list[Any], told: str) -> None:
+    with pytest.raises(rewards.RewardError, match=re.escape(told)):
+        reward_function("rouge-1")(["p"] * 2, ["a", "b"], reference=reference)
+    assert reward_function("rouge-1")(["p"], ["a"], reference=[[]]) == [None]
+
+
+def test_a_source_that_is_no_text_is_named() -> None:
+    function = reward_function("repetition", references=None, sources="article")
+    with pytest.raises(rewards.RewardError, match="row 1 of the column 'article' is None"):
+        function(["p"] * 2, ["a", "b"], article=["x", None])
+
+
 def test_a_missing_column_is_named() -> None:
     with pytest.raises(rewards.RewardError, match="no column 'reference' among summary"):
         reward_function("rouge-1")(["p"], ["c"], summary=["s"])
@@ -43,7 +140,7 @@ def test_the_real_trainer_trains_on_rewards(tmp_path: Path) -> None:
     from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
     from trl import GRPOConfig, GRPOTrainer
 
-    words = ["<pad>", "<eos>", "<unk>", "the", "cat", "dog", "sleeps", "runs", "red", "house"]
+    words = ["<pad>", "<eos>", "<unk>", "the", "cat", "dog", "sleeps", "runs", "<think>", "</think>"]
     inner = Tokenizer(models.WordLevel({word: place for place, word in enumerate(words)}, unk_token="<unk>"))
     inner.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     names = {"pad_token": "<pad>", "eos_token": "<eos>", "unk_token": "<unk>"}
@@ -55,6 +152,7 @@ def test_the_real_trainer_trains_on_rewards(tmp_path: Path) -> None:
     rows = {"prompt": ["the cat", "the dog"] * 4, "reference": ["cat sleeps", ""] * 4}
     asked = []
     rouge = reward_function("rouge-1")
+    sums = [reward_function(f"weighted(rouge-1={share}, length(low=2)=0.5)", strip=True) for share in (0.5, 0.4)]
 
     def watched(**arguments: Any) -> list[float | None]:
         found = rouge(**arguments)
@@ -82,12 +180,24 @@ def test_the_real_trainer_trains_on_rewards(tmp_path: Path) -> None:
         args=arguments,
         train_dataset=Dataset.from_dict(rows),
         processing_class=tokenizer,
-        reward_funcs=[watched, reward_function("length(low=2, high=4)", references=None)],
+        reward_funcs=[watched, reward_function("length(low=2, high=4)", references=None), *sums],
     )
     trainer.train()
-    logged = [row for row in trainer.state.log_history if "rewards/length/mean" in row]
+    logged = [row for row in trainer.state.log_history if "rewards/length(low=2, high=4)/mean" in row]
     assert len(logged) == 3
-    assert all("rewards/watched/mean" in row for row in logged)
+    cleaned = rewards.load("cleaned", reward="rouge-1")
+    for row, (completions, references, _) in zip(logged, asked, strict=True):
+        rouge_scores = cleaned(completions, [[text] for text in references])
+        for function, share in zip(sums, (0.5, 0.4), strict=True):
+            name = f"rewards/{function.__name__}"
+            length_mean = row[f"{name}/length/mean"]
+            if np.isnan(rouge_scores).all():
+                assert row[f"{name}/mean"] is None
+                assert f"{name}/rouge-1/mean" not in row
+            else:
+                assert row[f"{name}/rouge-1/mean"] == pytest.approx(rouge_scores.mean(), abs=1e-4)
+                assert row[f"{name}/mean"] == pytest.approx(share * rouge_scores.mean() + 0.5 * length_mean, abs=1e-4)
+    assert any("<think>" in text for completions, _, _ in asked for text in completions)  # as the model wrote it
     assert len(asked) == 3
     for completions, references, found in asked:
         expected = rewards.load("rouge-1")(completions, [[text] for text in references])

@@ -1,0 +1,56 @@
+"""What cleaning would find in a column of texts, in how many of its rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from rewards.text.cleaning import PREFIX, beginnings, cleaned, shared_prefix
+
+LEAST = 0.02  # the least share of rows for a notice, which one row among several is not
+PREFIX_ROWS = 10_000  # rows whose texts are searched for a shared beginning
+
+
+@dataclass
+class Column:
+    """What cleaning finds in the texts of one column: rule -> number of rows, and its first example."""
+
+    name: str
+    rows: int = 0
+    found: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, str] = field(default_factory=dict)
+    starts: Counter[str] = field(default_factory=Counter)
+    texts: int = 0
+
+    def add(self, texts: Iterable[str]) -> None:
+        """Count the texts of one row."""
+        found: set[str] = set()
+        for text in texts:
+            without, changed = cleaned(text)
+            self.examples = {**changed, **self.examples}
+            found.update(changed)
+            if self.rows < PREFIX_ROWS and without:
+                self.starts.update(set(beginnings(without)))
+                self.texts += 1
+        self.found.update(found)
+        self.rows += 1
+
+    @property
+    def prefix(self) -> str:
+        """What nearly all texts begin with up to a boundary, once they are clean; "" if nothing."""
+        return shared_prefix(self.starts, self.texts)
+
+    def counts(self, least: float = 0.0, prefix: bool = True) -> list[str]:
+        """`Markdown in 20 of 80 rows ('**Cats**')` for whatever is in ``least`` of the rows or more.
+
+        ``prefix``: a beginning that texts share counts, too.
+        """
+        rows = dict.fromkeys(self.found, self.rows) | {PREFIX: min(self.rows, PREFIX_ROWS)}
+        found = self.found + Counter({PREFIX: self.starts[self.prefix]} if prefix and self.prefix else {})
+        examples = {**self.examples, PREFIX: self.prefix}
+        return [
+            f"{rule} in {count:,} of {rows[rule]:,} rows ({examples[rule]!r})"
+            for rule, count in found.most_common()
+            if count >= least * rows[rule] and (count > 1 or rows[rule] == 1)
+        ]
