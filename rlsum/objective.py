@@ -13,7 +13,7 @@ RewardSpec = str | dict[str, Any]
 Estimator = Literal["self-critical", "rloo", "grpo", "dr-grpo", "reinforce++", "reinforce++-baseline"]
 OF_SINGLE_SAMPLES = ("self-critical", "reinforce++")  # estimators that need no second sample of an article
 MIXED_ONLY = (
-    "control_advantage", "estimator", "normalisation", "divisor", "skip_zero_groups", "kl", "clip",
+    "control_advantage", "estimator", "normalisation", "divisor", "skip_zero_groups", "kl", "kl_estimator", "clip",
     "clip_high", "ratio",
 )  # fmt: skip
 Normalisation = Literal["constant", "token", "sequence", "sum"]  # of the policy gradient: estimators.weights
@@ -38,6 +38,8 @@ class Objective:
     length               the log-probability of a text is the mean or the sum over its tokens: of references, and of
                          samples in all kinds but mixed
     kl                   weight of the distance from the start, KL(policy || start), in the loss of mixed
+    kl_estimator         k1: log p / p_start of a sample, in its advantage, lowers this KL; k2: its square, in the loss,
+                         lowers that of each next token; k3 in the loss, as in GRPO, lowers KL(start || policy)
     updates_per_sample   updates that learn from the same samples; above 1, mixed needs clip
     clip                 range of importance ratios, which then replace log-probabilities in the loss of mixed; 0.2 is
                          usual
@@ -66,6 +68,7 @@ class Objective:
     skip_zero_groups: bool = False
     length: Literal["sum", "mean"] = "mean"
     kl: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    kl_estimator: Literal["k1", "k2", "k3"] = "k1"
     updates_per_sample: int = Field(default=1, ge=1)
     clip: float | None = Field(default=None, gt=0, lt=1)
     clip_high: float | None = Field(default=None, gt=0, allow_inf_nan=False)
@@ -112,6 +115,9 @@ class Objective:
         for name in ("clip_high", "ratio"):
             if self.kind == "mixed" and self.clip is None and getattr(self, name) != default_of(self, name):
                 yield f"{name}={getattr(self, name)} is about importance ratios: set clip, for example 0.2"
+
+        if self.kind == "mixed" and self.kl == 0 and self.kl_estimator != default_of(self, "kl_estimator"):
+            yield f"kl_estimator={self.kl_estimator} is about the distance from the start: set kl, for example 0.05"
 
     def _misplaced(self) -> Iterator[str]:
         if self.kind != "mixed":

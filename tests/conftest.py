@@ -50,3 +50,13 @@ def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from encoders import save_tiny
 
     return save_tiny(tmp_path_factory.mktemp("encoder"))
+
+
+@pytest.fixture
+def fresh_precision() -> Iterator[None]:
+    """Accelerate keeps the first precision of a process."""
+    from accelerate.state import AcceleratorState
+
+    AcceleratorState._reset_state(reset_partial_state=True)
+    yield
+    AcceleratorState._reset_state(reset_partial_state=True)

@@ -14,6 +14,7 @@ from rlsum.data.vocabulary import PAD
 
 LengthRule = Literal["sum", "mean"]
 Ratio = Literal["token", "sequence"]
+KLEstimator = Literal["k1", "k2", "k3"]
 
 
 def target_lengths(target: Tensor, pad: int = PAD) -> Tensor:
@@ -54,6 +55,8 @@ def policy_gradient(log_prob: Tensor, advantage: Tensor, weight: Tensor) -> Tens
 def ratio_change(log_prob: Tensor, old_log_prob: Tensor, lengths: Tensor, ratio: Ratio) -> Tensor:
     """Importance ratios minus 1 of each token (R, T), 0 at padding; p_old is the policy that drew the samples.
 
+    Both come from the same computation, or rounding moves a ratio: in half precision further than the range of GSPO.
+
     token     p / p_old of the token, Schulman et al. 2017
     sequence  the geometric mean of those of the row's ``lengths`` (R,) tokens, at each of them: GSPO (Zheng et al.
               2025, arXiv 2507.18071)
@@ -84,14 +87,30 @@ def _known(advantage: Tensor) -> Tensor:
     return torch.where(advantage.isfinite(), advantage, 0.0).detach()
 
 
-def kl_per_token(log_prob: Tensor, start_log_prob: Tensor) -> Tensor:
-    """KL(policy || start) estimated at sampled tokens, (R, T), each >= 0, 0 at padding: r - 1 - log r, r = p_start / p.
+def kl_per_token(log_prob: Tensor, start_log_prob: Tensor, estimator: KLEstimator) -> Tensor:
+    """Estimates (R, T) of KL(policy || start) at tokens that the policy drew, 0 at padding. The start gets no gradient.
 
-    The estimator k3 of Schulman, "Approximating KL divergence" (2020, joschu.net/blog/kl-approx.html): unbiased under
-    samples of the policy. The start gets no gradient.
+    Those of Schulman, "Approximating KL divergence" (2020, joschu.net/blog/kl-approx.html), l = log p - log p_start:
+
+    k1  l                 unbiased; its own gradient is 0 in expectation, see ``kl_advantage``
+    k2  l ** 2 / 2        biased; its gradient is that of KL(policy || start) of the next token
+    k3  exp(-l) - 1 + l   unbiased, each >= 0; its gradient is that of KL(start || policy) of the next token
     """
-    log_ratio = start_log_prob.detach() - log_prob
-    return torch.expm1(log_ratio) - log_ratio
+    log_ratio = log_prob - start_log_prob.detach()
+    if estimator == "k1":
+        return log_ratio
+    return log_ratio.square() / 2 if estimator == "k2" else torch.expm1(-log_ratio) + log_ratio
+
+
+def kl_advantage(log_ratio: Tensor) -> Tensor:
+    """Advantages (B, k) whose policy gradient lowers KL(policy || start), from log p / p_start of samples (B, k).
+
+    Minus that, which is k1 in the reward (Stiennon et al. 2020, arXiv 2009.01325), compared with the other samples of
+    the article (Ahmadian et al. 2024, arXiv 2402.14740): the same expectation, less noise. No gradient.
+    """
+    k = log_ratio.shape[1]
+    centred = log_ratio - log_ratio.mean(1, keepdim=True) if k > 1 else log_ratio
+    return -centred.detach() * (k / max(k - 1, 1))
 
 
 def ranking(scores: Tensor, rewards: Tensor, margin: float) -> Tensor:

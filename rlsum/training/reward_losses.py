@@ -12,7 +12,7 @@ from torch import Tensor
 from rlsum.training import losses
 from rlsum.training.estimators import group_centred, summary, teaches, tied
 from rlsum.training.logged import Logged, Mean
-from rlsum.training.losses import LengthRule, Ratio
+from rlsum.training.losses import KLEstimator, LengthRule, Ratio
 from rlsum.training.update import Rollout, as_rows
 
 
@@ -20,37 +20,44 @@ from rlsum.training.update import Rollout, as_rows
 class PolicyGradient:
     """L_RL = -weight * advantage * log p(sample), plus a KL penalty. W >= L: samples may be padded as references are.
 
-    clip       importance ratios to the policy that sampled, clipped, take the place of log p (Schulman et al. 2017)
-    clip_high  their range above 1, by default ``clip`` (DAPO, Yu et al. 2025)
-    ratio      of each token, or of the sequence (GSPO, Zheng et al. 2025)
-    kl         weight of KL(policy || start)
+    clip          importance ratios to the policy that sampled, clipped, take the place of log p (Schulman et al. 2017)
+    clip_high     their range above 1, by default ``clip`` (DAPO, Yu et al. 2025)
+    ratio         of each token, or of the sequence (GSPO, Zheng et al. 2025)
+    kl            weight of the distance from the start
+    kl_estimator  k1 joins the advantages, k2 and k3 the loss, see ``losses.kl_per_token``. In later updates of the same
+                  samples, these two are weighted by p / p_old of the token (DeepSeek-V3.2, arXiv 2512.02556)
     """
 
     clip: float | None = None
     clip_high: float | None = None
     ratio: Ratio = "token"
     kl: float = 0.0
+    kl_estimator: KLEstimator = "k1"
 
     def __call__(self, log_prob: Tensor, rollout: Rollout) -> tuple[Tensor, dict[str, Logged]]:
         """Loss (scalar) from log-probabilities (R, W) of the samples, and numbers for the log."""
         assert rollout.advantages is not None, "a policy gradient needs credit"
         assert rollout.weights is not None
         advantage, weight = (as_rows(values, log_prob) for values in (rollout.advantages, rollout.weights))  # (R,)
-        tokens, log = float(rollout.lengths.sum()), summary(rollout.advantages)
-        if self.clip is None:
-            loss = losses.policy_gradient(log_prob, advantage, weight)
-        else:
-            low, high = self.clip, self.clip if self.clip_high is None else self.clip_high
-            old_log_prob, lengths = _widened(rollout.samples.log_prob, log_prob), as_rows(rollout.lengths, log_prob)
-            change = losses.ratio_change(log_prob, old_log_prob, lengths, self.ratio)  # (R, W)
-            loss = losses.clipped_policy_gradient(change, advantage, weight, low, high)
-            log["ratio_outside"] = Mean(((change < -low) | (change > high)).sum().item(), tokens)
+        advantage = torch.where(advantage.isfinite(), advantage, 0.0)
+        tokens, log = rollout.lengths.sum(), summary(rollout.advantages)
+        old = log_prob.detach() if rollout.old_log_prob is None else _widened(rollout.old_log_prob, log_prob)
+        penalty = torch.zeros((), device=log_prob.device)
         if self.kl:
             assert rollout.start_log_prob is not None, "a KL penalty needs the start"
-            kl = losses.kl_per_token(log_prob, _widened(rollout.start_log_prob, log_prob))  # (R, W)
-            log["kl"] = Mean(kl.sum().item(), tokens)
-            loss = loss + self.kl * (weight * kl.sum(-1)).mean()
-        return loss, log
+            start = _widened(rollout.start_log_prob, log_prob)
+            log["kl"] = Mean(losses.kl_per_token(old, start, "k3").sum().item(), tokens)
+            kl = losses.kl_per_token(log_prob, start, self.kl_estimator)  # (R, W)
+            if self.kl_estimator == "k1":
+                advantage = advantage + self.kl * losses.kl_advantage(kl.sum(-1).view(rollout.rewards.shape)).flatten()
+            else:
+                penalty = self.kl * (weight * ((log_prob.detach() - old).exp() * kl).sum(-1)).mean()
+        if self.clip is None:
+            return losses.policy_gradient(log_prob, advantage, weight) + penalty, log
+        low, high = self.clip, self.clip if self.clip_high is None else self.clip_high
+        change = losses.ratio_change(log_prob, old, as_rows(rollout.lengths, log_prob), self.ratio)  # (R, W)
+        log["ratio_outside"] = Mean(((change < -low) | (change > high)).sum().item(), tokens)
+        return losses.clipped_policy_gradient(change, advantage, weight, low, high) + penalty, log
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,7 @@ def _reward_loss(objective: Objective) -> RewardLoss:
         return MinimumRisk(objective.sharpness, objective.length, objective.reward_scale)
     if objective.kind == "best-of-n":
         return BestOfN(objective.length)
-    return PolicyGradient(objective.clip, objective.clip_high, objective.ratio, objective.kl)
+    return PolicyGradient(objective.clip, objective.clip_high, objective.ratio, objective.kl, objective.kl_estimator)
 
 
 def _credit(objective: Objective, max_length: int) -> Credit | None:
@@ -131,9 +131,10 @@ class BufferedStep:
         self._begin(number)
         key, rollouts = _key(batch), self._rollouts or {}
         rollout = rollouts[key] if key in rollouts else self.step.rollouts(number, [batch])[0]
-        if self.updates > 1:
-            self._rollouts = {**rollouts, key: replace(rollout, reward_seconds=0.0)}
-        return self.step(number, model, batch, rollout)
+        result = self.step(number, model, batch, rollout)
+        if self.updates > 1 and result.rollout is not None:
+            self._rollouts = {**rollouts, key: replace(result.rollout, reward_seconds=0.0)}
+        return result
 
     def _begin(self, number: int) -> None:
         if number // self.updates != self._round:

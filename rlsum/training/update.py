@@ -70,6 +70,8 @@ class Rollout:
     advantages      (B, k) float64, NaN where undefined; None for losses that read the rewards (``reward_losses``)
     weights         (B, k) float64, of the samples in the policy gradient, see ``estimators.weights``; None as above
     start_log_prob  (B*k, L) under the model that the run began with; None without a KL penalty
+    old_log_prob    (B*k, W) of the samples in the first loss that reads them, so under the policy that drew them; None
+                    before. Decoding has other kernels, so its log-probabilities are rounded otherwise
     scores          of samples (B*k, L) and references (B, T), if the samples were scored while they were drawn
     reward_parts    (B, k) float64 by name, if the reward is a weighted sum: scores of its parts, not weighted
     reward_seconds  that computing its rewards took
@@ -82,6 +84,7 @@ class Rollout:
     advantages: np.ndarray | None = None
     weights: np.ndarray | None = None
     start_log_prob: Tensor | None = None
+    old_log_prob: Tensor | None = None
     scores: Scores | None = None
     reward_parts: Mapping[str, np.ndarray] = field(default_factory=dict)
     reward_seconds: float = 0.0
@@ -269,7 +272,8 @@ class MixedStep:
                 loss = loss + self.mle.coverage_weight * coverage
         log = {"loss": Mean.over(loss.item(), articles), **log, **rollout.log(batch), "tokens": tokens}
         log["gamma"] = Mean(gamma, 1)
-        return StepResult(loss, log, replace(rollout, scores=None))
+        old = samples.log_prob.detach() if rollout.old_log_prob is None else rollout.old_log_prob
+        return StepResult(loss, log, replace(rollout, scores=None, old_log_prob=old))
 
 
 @dataclass(frozen=True)

@@ -199,6 +199,8 @@ def test_a_mixed_objective_needs_decoded_validation_to_choose_by(minimal):
         ("{kind: mle, kl: 0.1, updates_per_sample: 2}", ["kl=0.1 applies to kind=mixed", "kind=mle draws no samples"]),
         ("{kind: mixed, reward: rouge-l, estimator: rlo}", ["objective.estimator"]),
         ("{kind: mixed, reward: rouge-l, kl: -1}", ["objective.kl"]),
+        ("{kind: mixed, reward: rouge-l, kl: 0.1, kl_estimator: k4}", ["objective.kl_estimator"]),
+        ("{kind: mixed, reward: rouge-l, kl_estimator: k3}", ["kl_estimator=k3 is about the distance from the start"]),
         ("{kind: mixed, reward: rouge-l, clip: 1.5}", ["objective.clip"]),
         ("{kind: mixed, reward: rouge-l, normalisation: mean}", ["objective.normalisation"]),
         ("{kind: mixed, reward: rouge-l, divisor: 0}", ["objective.divisor"]),
@@ -281,6 +283,18 @@ def test_a_run_cannot_be_resumed_between_updates_that_share_samples(minimal):
     assert "training.validate_every=10: must be a multiple of objective.updates_per_sample=3" in message
     assert "training.validate_decoded=0" in message
     assert configs.load(minimal, [*overrides, "training.validate_every=9"]).objective.clip == 0.2
+
+
+def test_a_range_of_ratios_that_rounding_would_leave_is_refused(minimal):
+    shared = ["objective={kind: mixed, reward: rouge-l, ratio: sequence, clip: 3e-4, updates_per_sample: 2}"]
+    bf16 = "training.mixed_precision=bf16"
+    assert "objective.clip=0.0003 with ratio=sequence" in refused(minimal, *shared, bf16)
+    for more in (["objective.updates_per_sample=1"], ["objective.clip=0.01"], ["objective.ratio=token"]):
+        configs.load(minimal, [*shared, bf16, *more])
+    configs.load(minimal, shared)
+    assert "objective.clip=0.01 with" in refused(
+        minimal, *shared, bf16, "objective.clip=0.01", "objective.clip_high=1e-3"
+    )
 
 
 # ---- values -------------------------------------------------------------------------------------------------------

@@ -21,16 +21,6 @@ OBJECTIVES = {
 }  # fmt: skip
 
 
-@pytest.fixture
-def fresh_precision():
-    """Accelerate keeps the first precision of a process."""
-    from accelerate.state import AcceleratorState
-
-    AcceleratorState._reset_state(reset_partial_state=True)
-    yield
-    AcceleratorState._reset_state(reset_partial_state=True)
-
-
 def all_finite(trainer, run):
     """Train; every number of every update, and every weight at the end."""
     assert trainer.fit().step == UPDATES

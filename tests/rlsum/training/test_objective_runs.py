@@ -31,8 +31,20 @@ def test_samples_of_a_cut_distribution_are_scored_in_it(tmp_path):
     assert rows[0]["kl"] == pytest.approx(0.0, abs=1e-9)
     assert [row["ratio_outside"] for row in rows[::2]] == [0] * 4  # drawn by the policy that learns
     assert all(row["ratio_outside"] > 0 for row in rows[1::2])
-    assert all(math.isfinite(row["kl"]) and row["kl"] > 1e-4 for row in rows[1:])
+    assert [row["kl"] for row in rows[::2]] == [row["kl"] for row in rows[1::2]]  # of the policy that drew
+    assert all(math.isfinite(row["kl"]) and row["kl"] > 1e-4 for row in rows[2:])
     assert all(3 <= row["sample_length"] <= 7 for row in rows)
+
+
+@pytest.mark.parametrize("cut", [{}, {"temperature": 1.3, "top_k": 6, "top_p": 0.9, "block_ngrams": 1}], ids=str)
+@pytest.mark.parametrize("precision", ["no", "bf16"])
+@pytest.mark.parametrize(("ratio", "updates"), [("token", 1), ("sequence", 1), ("token", 2)])
+def test_the_first_update_of_samples_has_ratios_of_one(tmp_path, fresh_precision, ratio, updates, precision, cut):
+    """However the samples were decoded: p_old is of the pass that is trained."""
+    objective = {"samples": 3, "clip": 1e-9, "ratio": ratio, "updates_per_sample": updates, "gamma": 0.9}
+    rows = resumes_exactly(tmp_path, objective, sampling=cut, mixed_precision=precision, accumulate=2, batch_size=2)
+    assert [row["ratio_outside"] for row in rows[::updates]] == [0] * (8 // updates)
+    assert updates == 1 or all(row["ratio_outside"] > 0.5 for row in rows[1::2])
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -15,7 +15,7 @@ from rlsum.training import estimators
 from rlsum.training.estimators import Credit
 from rlsum.training.reward_losses import BestOfN, MinimumRisk, PolicyGradient, Ranking
 from rlsum.training.steps import BufferedStep
-from rlsum.training.update import MixedStep, MLEStep, Rollout
+from rlsum.training.update import MixedStep, MLEStep, Rollout, StepResult
 
 NAN = float("nan")
 ESTIMATORS = list(estimators.ESTIMATORS)
@@ -36,7 +36,8 @@ def objective(name, **options):
 def rollout(rewards, name="rloo", start=None, drawn=LOG_PROB, scale=1.0, normalisation="sequence"):
     rewards, greedy = np.array(rewards, dtype=np.float64), np.full(len(rewards), 0.5)
     credit = Credit("rloo" if name in WITHOUT_ADVANTAGES else name, normalisation, 10, scale)
-    return Rollout(Tokens(IDS, drawn), LENGTHS, rewards, greedy, *credit(rewards, greedy, LENGTHS), start)
+    advantages = credit(rewards, greedy, LENGTHS)
+    return Rollout(Tokens(IDS, drawn), LENGTHS, rewards, greedy, *advantages, start, old_log_prob=drawn)
 
 
 def learnt(rl, given, log_prob=LOG_PROB):
@@ -102,7 +103,7 @@ def test_by_hand():
 def test_the_penalty_pulls_back_what_has_left_the_start(name, normalisation):
     start = LOG_PROB - 0.7 * (LOG_PROB < 0)  # the policy is surer than it was
     given = rollout([[0.5, 0.5]] * 2, name, start, normalisation=normalisation)
-    loss, log, gain = learnt(objective(name, kl=0.3), given)
+    loss, log, gain = learnt(objective(name, kl=0.3, kl_estimator="k3"), given)
     distance = np.exp(-0.7) + 0.7 - 1
     assert log["kl"] == pytest.approx(distance, rel=1e-5)
     factor = {"constant": (2 + 3 + 3 + 2) / 10 / 4, "sum": (2 + 3 + 3 + 2) / 4}.get(normalisation, 1.0)
@@ -111,8 +112,11 @@ def test_the_penalty_pulls_back_what_has_left_the_start(name, normalisation):
 
 
 def test_the_penalty_holds_samples_whose_reward_is_undefined_too():
-    _, _, gain = learnt(objective("rloo", kl=1.0), rollout([[NAN, NAN]] * 2, "rloo", LOG_PROB * 1.5))
+    given = rollout([[NAN, NAN]] * 2, "rloo", LOG_PROB * 1.5)
+    _, _, gain = learnt(objective("rloo", kl=1.0, kl_estimator="k3"), given)
     assert (gain[IDS != PAD] < 0).all()
+    _, _, gain = learnt(objective("rloo", kl=1.0), given)
+    assert [gain[row].sign().sum().item() for row in range(4)] == [0, 0, -3, 2]  # one of the second article is farther
 
 
 def test_clipped_ratios_stop_what_has_been_learnt_already():
@@ -271,12 +275,15 @@ def test_samples_are_drawn_once_for_several_updates_and_for_each_batch():
             return [Rollout(None, None, self.made)]
 
         def __call__(self, number, model, batch, rollout):
-            return rollout.rewards
+            return StepResult(None, {}, rollout)
+
+    def drawn(step, *asked):
+        return [step(number, None, batch).rollout.rewards for number, batch in asked]
 
     shared = BufferedStep(Counting(), 2)
     asked = [(0, first), (0, second), (1, first), (1, second), (2, first), (3, first)]
-    assert [shared(number, None, batch) for number, batch in asked] == [0, 1, 0, 1, 2, 2]
+    assert drawn(shared, *asked) == [0, 1, 0, 1, 2, 2]
     again = replace(first, references=first.references[::-1])  # rows of the same articles with other references
-    assert [shared(number, None, batch) for number, batch in [(4, first), (4, again), (5, first)]] == [3, 4, 3]
+    assert drawn(shared, (4, first), (4, again), (5, first)) == [3, 4, 3]
     always = BufferedStep(Counting(), 1)
-    assert [always(0, None, first), always(0, None, first)] == [0, 1]
+    assert drawn(always, (0, first), (0, first)) == [0, 1]

@@ -265,6 +265,19 @@ def test_bf16_trains_and_keeps_weights_in_float32(place, tmp_path):
     assert all(tensor.dtype == torch.float32 and tensor.isfinite().all() for tensor in weights.values())
 
 
+@pytest.mark.parametrize("precision", ["no", "bf16"])
+@pytest.mark.parametrize("name", ["bart", "t5"])
+def test_the_first_update_of_samples_has_ratios_of_exactly_one(place, tmp_path, fresh_precision, name, precision):
+    objective = {**MIXED, "clip": 1e-9, "updates_per_sample": 2, "gamma": 0.9, "kl": 0.1}
+    training = {"mixed_precision": precision, "accumulate": 2, "batch_size": 1}
+    sampling = {"temperature": 1.2, "top_k": 20}
+    run = trained(settings(place, name, tmp_path / "run", objective=objective, training=training, sampling=sampling))
+    rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    outside = [row["ratio_outside"] for row in rows if row["kind"] == "train"]
+    assert outside[::2] == [0, 0]
+    assert min(outside[1::2]) > 0.5
+
+
 # ---- low-rank updates ---------------------------------------------------------------------------------------------
 
 
