@@ -17,8 +17,9 @@ from scipy.stats import binomtest, norm, t
 
 from human_eval.formatting import counted
 from human_eval.statistics.votes import Floats
+from rlsum.evaluation import statistics
 from rlsum.evaluation.rows import Ids, numbered
-from rlsum.evaluation.statistics import LEVEL, RESAMPLES, Interval, bootstrap_interval, flipped_sums
+from rlsum.evaluation.statistics import LEVEL, RESAMPLES, Interval, bootstrap_interval
 
 Ties = Literal["half", "dropped"]
 
@@ -83,33 +84,14 @@ def preference(
 def sign_flips(
     means: Floats, *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
 ) -> tuple[float, float, float]:
-    """P of the test that the mean of ``means`` (n,) is 0, and the ends of its interval, by sign flips.
+    """P of the test that the mean of ``means`` (n,) is 0, and the ends of its interval: `statistics.sign_flips`.
 
-    The test is `paired_permutation`: all sign patterns if at most ``resamples``, else random ones. The interval is the
-    set of means d for which ``means - d`` is not rejected. A pattern divides the items into kept and flipped ones, and
-    the test of d counts it if d lies between their two means; so the ends are quantiles of the means of subsets of the
-    items (Hartigan 1969). NaN ends if no pattern of so few items can reject. If all means are equal, the subsets tell
-    nothing, and the ends are those of `unanimous`.
+    If all means are equal, flips tell nothing of their spread, and the ends are those of `unanimous`.
     """
-    n, total = len(means), means.sum()
-    kept, sizes = flipped_sums(np.stack([means, np.ones(n)], axis=1), resamples, seed).T
-    tolerance = 1e-12 * max(1.0, float(np.abs(means).sum()))  # sums in another order differ by rounding
-    extreme = int((np.abs(2 * kept - total) >= abs(total) - tolerance).sum())
-    p = (extreme + 1) / (len(kept) + 1)
-    rank = int((1 - level) * (len(kept) + 1) + 1e-9)  # the interval ends where so many patterns would count
-    if rank < 1:
-        return p, float("nan"), float("nan")
-    if np.ptp(means) < 1e-12:
-        low, high = unanimous(float(means[0]), n, (1 - level) / 2)
-        return p, low, high
-    with np.errstate(invalid="ignore", divide="ignore"):
-        halves = np.stack([kept / sizes, (total - kept) / (n - sizes)])
-    whole = np.isnan(halves).any(0)  # nothing kept or nothing flipped: counted for every d
-    low = np.partition(np.where(whole, -np.inf, halves.min(0)), rank - 1)[rank - 1]
-    high = -np.partition(np.where(whole, -np.inf, -halves.max(0)), rank - 1)[rank - 1]
-    if np.isinf(low) or np.isinf(high):
-        return p, float("nan"), float("nan")
-    low, high = (0.0 if abs(end) < tolerance else float(end) for end in (low, high))
+    p, low, high = statistics.sign_flips(means, level=level, resamples=resamples, seed=seed)
+    flips = min(2 ** len(means), resamples + 1)
+    if np.ptp(means) < 1e-12 and (1 - level) * flips > 1 - 1e-9:
+        low, high = unanimous(float(means[0]), len(means), (1 - level) / 2)
     return p, low, high
 
 

@@ -1,4 +1,4 @@
-"""Bootstrap intervals of means, sign-flip permutation tests of differences, Holm's correction.
+"""Intervals of means, sign-flip permutation tests of differences with their intervals, Holm's correction.
 
 The unit is the item (an article). Undefined scores are NaN: they are left out, never replaced. All randomness is
 seeded.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from statistics import NormalDist
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -19,6 +20,7 @@ T = TypeVar("T")
 
 LEVEL = 0.95
 RESAMPLES = 10_000
+MANY = 1_000  # values from which on a mean is normal enough
 CHUNK = 1_000_000  # resampled values held at once: 8 MB of float64, which fits a processor's cache
 
 
@@ -29,6 +31,39 @@ class Interval(NamedTuple):
     low: float
     high: float
     n: int
+
+
+def mean_interval(values: ArrayLike, *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0) -> Interval:
+    """Interval of the mean of ``values`` (n,) that holds its level for few and for skewed ones.
+
+    From ``MANY`` defined values on the normal distribution, below the studentised bootstrap (Efron 1979; Hall 1988): plain
+    percentiles of 10 to 30 scores cover 17 to 97% instead of 95%. NaN ends where too few values differ to tell, as with
+    20 scores of 0 or 1 of which one is 1. Raises ValueError as `bootstrap_interval` does.
+    """
+    values = vector("values", values)
+    _check_resampling(level, resamples)
+    defined = values[~np.isnan(values)]
+    n, mean = len(defined), float(defined.mean()) if len(defined) else np.nan
+    error = float(defined.std(ddof=1)) / np.sqrt(n) if n > 1 else 0.0
+    if not error:
+        return Interval(mean, np.nan, np.nan, n)
+    if n >= MANY:
+        half = NormalDist().inv_cdf((1 + level) / 2) * error
+        return Interval(mean, mean - half, mean + half, n)
+    generator = np.random.default_rng(seed)
+    ratios = []
+    for rows in row_blocks(resamples, n):
+        drawn = defined[generator.integers(0, n, size=(rows, n), dtype=np.int32)]
+        with np.errstate(divide="ignore", invalid="ignore"):  # equal values drawn: an infinite ratio, or none
+            ratios.append(
+                np.nan_to_num(
+                    (drawn.mean(1) - mean) / (drawn.std(1, ddof=1) / np.sqrt(n)), posinf=np.inf, neginf=-np.inf
+                )
+            )
+    low, high = np.quantile(np.concatenate(ratios), [(1 + level) / 2, (1 - level) / 2], method="nearest")
+    if np.isinf(low) or np.isinf(high):
+        return Interval(mean, np.nan, np.nan, n)
+    return Interval(mean, mean - float(low) * error, mean - float(high) * error, n)
 
 
 def bootstrap_interval(
@@ -56,25 +91,63 @@ def bootstrap_interval(
 
 
 def paired_permutation(a: ArrayLike, b: ArrayLike, *, resamples: int = RESAMPLES, seed: int = 0) -> float:
-    """Two-sided p-value of the sign-flip permutation test that ``a`` and ``b`` (n,) score the same items equally.
+    """Two-sided p of the sign-flip permutation test that ``a`` and ``b`` (n,) score the same items equally.
 
-    Under the null hypothesis the sign of each item's difference is random. ``p = (c + 1) / (R + 1)``, with ``c`` of
-    ``R`` flips at least as extreme as the observed difference (Phipson and Smyth 2010), so p is never 0. If there are
-    at most ``resamples`` flips besides the observed one, all are tried and p is exact. NaN if no item is defined in
-    both. Raises ValueError for empty or unequally long vectors, resamples below 1.
+    See `paired_difference`.
     """
-    _check_resampling(LEVEL, resamples)
+    return paired_difference(a, b, resamples=resamples, seed=seed)[1]
+
+
+def paired_difference(
+    a: ArrayLike, b: ArrayLike, *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
+) -> tuple[Interval, float]:
+    """The mean of ``a - b``, both (n,), with its interval, and the two-sided p of the sign-flip permutation test.
+
+    See `sign_flips`; items that are undefined in one are left out. NaN if no item is defined in both. Raises ValueError
+    for empty or unequally long vectors, a level outside (0, 1), resamples below 1.
+    """
+    _check_resampling(level, resamples)
     first, second = vector("a", a), vector("b", b)
     if len(first) != len(second):
         raise ValueError(f"a has {len(first)} scores and b has {len(second)}; pair them by item first")
     differences = (first - second)[~np.isnan(first - second)]
-    if not len(differences):
-        return float("nan")
-    observed = differences.sum()
-    totals = 2 * flipped_sums(differences, resamples, seed) - observed  # sum of kept minus sum of flipped
-    tolerance = 1e-12 * np.abs(differences).sum()  # sums in another order differ by rounding
-    extreme = int((np.abs(totals) >= abs(observed) - tolerance).sum())
-    return (extreme + 1) / (len(totals) + 1)
+    n = len(differences)
+    if not n:
+        return Interval(np.nan, np.nan, np.nan, 0), np.nan
+    p, low, high = sign_flips(differences, level=level, resamples=resamples, seed=seed)
+    return Interval(float(differences.mean()), low, high, n), p
+
+
+def sign_flips(
+    differences: Floats, *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
+) -> tuple[float, float, float]:
+    """P of the test that the mean of ``differences`` (n,) is 0, and the ends of its interval, by sign flips.
+
+    Under the null hypothesis the sign of each difference is random. ``p = (c + 1) / (R + 1)``, with ``c`` of ``R``
+    flips at least as extreme as what was observed (Phipson and Smyth 2010), so p is never 0. If there are at most
+    ``resamples`` flips besides the observed one, all are tried and p is exact. The interval is the set of means d for
+    which ``differences - d`` is not rejected, so it excludes 0 where p is at most 1 - ``level``, and only there. A flip
+    divides the items into kept and flipped ones, and the test of d counts it if d lies between their two means; so the
+    ends are quantiles of the means of subsets of the items (Hartigan 1969). NaN ends if no flip of so few items can
+    reject.
+    """
+    n, total = len(differences), differences.sum()
+    kept, sizes = flipped_sums(np.stack([differences, np.ones(n)], axis=1), resamples, seed).T
+    tolerance = 1e-12 * float(np.abs(differences).sum())  # sums in another order differ by rounding
+    extreme = int((np.abs(2 * kept - total) >= abs(total) - tolerance).sum())
+    p = (extreme + 1) / (len(kept) + 1)
+    rank = int((1 - level) * (len(kept) + 1) + 1e-9)  # the interval ends where so many flips would count
+    if rank < 1:
+        return p, float("nan"), float("nan")
+    with np.errstate(invalid="ignore", divide="ignore"):
+        halves = np.stack([kept / sizes, (total - kept) / (n - sizes)])
+    whole = np.isnan(halves).any(0)  # nothing kept or nothing flipped: counted for every d
+    low = np.partition(np.where(whole, -np.inf, halves.min(0)), rank - 1)[rank - 1]
+    high = -np.partition(np.where(whole, -np.inf, -halves.max(0)), rank - 1)[rank - 1]
+    if np.isinf(low) or np.isinf(high):
+        return p, float("nan"), float("nan")
+    low, high = (0.0 if abs(end) < tolerance else float(end) for end in (low, high))
+    return p, low, high
 
 
 def holm(p_values: Sequence[float] | Floats) -> Floats:

@@ -61,7 +61,7 @@ def interval_cell(interval: Interval, scale: float, digits: int, mark: bool = Fa
         return Cell(UNDEFINED)
     text = f"{interval.mean * scale:.{digits}f}"
     if math.isnan(interval.low):
-        return Cell(text, "one item", mark)
+        return Cell(text, "one item" if interval.n == 1 else "no interval", mark)
     return Cell(text, f"{interval.low * scale:.{digits}f}{DASH}{interval.high * scale:.{digits}f}", mark)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rlsum.evaluation.statistics import LEVEL, RESAMPLES, Interval, bootstrap_interval, paired_permutation, with_holm
+from rlsum.evaluation.statistics import LEVEL, MANY, RESAMPLES, Interval, mean_interval, paired_difference, with_holm
 from rlsum.scoring.outputs import Floats, SystemScores
 
 
@@ -22,16 +22,16 @@ class Resampling:
     @property
     def note(self) -> str:
         """What a table of means says of its intervals."""
-        drawn = f"{self.resamples:,} resamples, seed {self.seed}"
-        return f"beneath each mean its {self.level:.0%} bootstrap interval ({drawn})"
+        drawn = f"studentised bootstrap, {self.resamples:,} resamples, seed {self.seed}"
+        return f"beneath each mean its {self.level:.0%} interval ({drawn}; from {MANY:,} scores on normal)"
 
     def interval(self, values: Floats) -> Interval:
-        """The bootstrap interval of the mean of ``values`` (n,)."""
-        return bootstrap_interval(values, level=self.level, resamples=self.resamples, seed=self.seed)
+        """The interval of the mean of ``values`` (n,)."""
+        return mean_interval(values, level=self.level, resamples=self.resamples, seed=self.seed)
 
     def difference(self, a: Floats, b: Floats) -> tuple[Interval, float]:
         """The mean of ``a - b``, both (n,), with its interval, and its two-sided permutation p-value."""
-        return self.interval(a - b), paired_permutation(a, b, resamples=self.resamples, seed=self.seed)
+        return paired_difference(a, b, level=self.level, resamples=self.resamples, seed=self.seed)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from rlsum.pages.table import SCALE, UNDEFINED, Cell, Table, difference_cell, in
 from rlsum.scoring.comparison import Comparison
 from rlsum.scoring.properties import PROPERTIES
 
+ALPHA = 0.05
 UNKNOWN = Interval(math.nan, math.nan, math.nan, 0)  # a property that a row scored by an earlier version lacks
 
 
@@ -21,7 +22,7 @@ def metric_table(
     headings: Mapping[str, str] | None = None,
     corpus: Mapping[str, Mapping[str, float]] | None = None,
 ) -> Table:
-    """Systems x metrics, the best mean of several marked; ``missing`` maps metric -> why its column is empty.
+    """Systems x metrics; ``missing`` maps metric -> why its column is empty.
 
     ``headings`` maps metric -> the heading of its column, by default its name. ``corpus`` maps system -> metric -> the
     value of all its outputs together, in a column of its own.
@@ -29,12 +30,10 @@ def metric_table(
     names = headings or {}
     whole = list(dict.fromkeys(name for values in (corpus or {}).values() for name in values))
     metrics = list(dict.fromkeys(name for row in rows.values() for name in row))
-    means = {name: [row[name].mean for row in rows.values() if name in row] for name in metrics}
-    best = {name: max((mean for mean in means[name] if not math.isnan(mean)), default=math.nan) for name in metrics}
     cells = tuple(
         (
             Cell(system),
-            *(interval_cell(row[name], SCALE, 2, len(rows) > 1 and row[name].mean == best[name]) for name in metrics),
+            *(interval_cell(row[name], SCALE, 2) for name in metrics),
             *(_corpus_cell((corpus or {})[system][name]) for name in whole),
             *(Cell("not computed") for _ in missing),
         )
@@ -73,14 +72,15 @@ def difference_table(comparisons: Sequence[Comparison], caption: str, notes: Ite
         for item in comparisons
     )
     header = ("system", "metric", f"difference x {SCALE}", "p", "p (Holm)", "items")
-    return Table(caption, header, cells, tuple(notes))
+    legend = f"Bold: different, p (Holm) at most {ALPHA}; the interval is not corrected."
+    return Table(caption, header, cells, (legend, *notes))
 
 
 def comparison_cell(comparison: Comparison) -> Cell:
-    """A signed difference with its interval, marked where the interval excludes no difference."""
+    """A signed difference with its interval, marked where the two are shown to differ."""
     mean, low, high = (value * SCALE for value in comparison.interval[:3])
-    alone = math.isnan(low) and not math.isnan(mean)
-    return difference_cell(mean, low, high, mark=low > 0 or high < 0, note="one item" if alone else "")
+    few = "too few items for an interval" if math.isnan(low) and not math.isnan(mean) else ""
+    return difference_cell(mean, low, high, mark=comparison.p_holm <= ALPHA, note=few)
 
 
 def _corpus_cell(value: float) -> Cell:

@@ -52,7 +52,7 @@ def test_json_holds_raw_scores_and_null_for_undefined(rlsum, files):
     data = json.loads(printed)
     assert code == 0
     assert [row["system"] for row in data["systems"]] == ["poor", "good [1]"]
-    assert data["systems"][1]["metrics"]["rouge-1"] == {"mean": 1, "low": 1, "high": 1, "n": 3}
+    assert data["systems"][1]["metrics"]["rouge-1"] == {"mean": 1, "low": None, "high": None, "n": 3}
     assert data["systems"][0]["properties"]["invented-names"]["mean"] is None
     assert data["resampling"] == {"level": 0.95, "resamples": 100, "seed": 3}
     assert [(row["system"], row["metric"]) for row in data["differences"]] == [("poor", "rouge-1"), ("poor", "rouge-l")]
@@ -69,7 +69,7 @@ def test_a_folder_gets_the_report_in_every_form(rlsum, files):
     assert "rouge-lsum|direction:f1|stemmer:yes" in page
     assert (files / "report" / "differences.png").read_bytes().startswith(b"\x89PNG")
     scores = (files / "report" / "scores.csv").read_text().splitlines()
-    assert "good [1],rouge-1,1.0,1.0,1.0,3" in scores
+    assert "good [1],rouge-1,1.0,,,3" in scores
     assert "poor,invented-names,,,,0" in scores
     assert len((files / "report" / "differences.csv").read_text().splitlines()) == 1 + 3
     code, _, told = rlsum(*command)

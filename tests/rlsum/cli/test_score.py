@@ -69,7 +69,7 @@ def test_a_table_alone_writes_nothing(rlsum, tmp_path):
     before = sorted(tmp_path.iterdir())
     code, printed, _ = rlsum("--input", "p.jsonl", "--metrics", "rouge-1")
     assert code == 0
-    assert "bootstrap interval" in " ".join(printed.split())
+    assert "95% interval" in " ".join(printed.split())
     assert sorted(tmp_path.iterdir()) == before
 
 

@@ -4,8 +4,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
-from rlsum.evaluation.statistics import bootstrap_interval, flipped_sums, holm, paired_permutation
+from rlsum.evaluation.statistics import (
+    bootstrap_interval,
+    flipped_sums,
+    holm,
+    mean_interval,
+    paired_difference,
+    paired_permutation,
+)
 
 
 def test_every_sign_flip_of_three_items_is_tried():
@@ -84,6 +92,59 @@ def test_interval_is_close_to_the_normal_one_for_many_items():
 def test_wrong_arguments_are_named(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+def test_an_interval_of_few_scores_covers_the_truth():
+    generator = np.random.default_rng(0)
+    draws = {
+        "normal": (lambda n: generator.normal(0.4, 0.1, n), 0.4),
+        "skewed": (lambda n: generator.exponential(1, n), 1.0),
+        "rare": (lambda n: (generator.random(n) < 0.05).astype(float), 0.05),
+    }
+    for draw, mean in draws.values():
+        for n in (10, 30):
+            found = [mean_interval(draw(n), resamples=400, seed=seed) for seed in range(300)]
+            assert np.mean([np.isnan(each.low) or each.low <= mean <= each.high for each in found]) > 0.9
+
+
+def test_many_scores_have_the_normal_interval():
+    values = np.random.default_rng(0).normal(2.0, 3.0, 1000)
+    found = mean_interval(values)
+    oracle = stats.ttest_1samp(values, 0).confidence_interval()
+    assert (found.low, found.high) == pytest.approx((oracle.low, oracle.high), abs=0.001)
+    below = mean_interval(values[:999])
+    assert (below.low, below.high) == pytest.approx((oracle.low, oracle.high), abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("values", "n"),
+    [([0.5], 1), ([0.5] * 40, 40), ([0.0] * 19 + [1.0], 20), ([np.nan, 0.3], 1), ([np.nan], 0)],
+)
+def test_scores_that_tell_nothing_of_their_spread_have_no_interval(values, n):
+    found = mean_interval(values, resamples=1000)
+    assert found.n == n
+    assert np.isnan([found.low, found.high]).all()
+    assert np.isnan(found.mean) == (n == 0)
+
+
+@given(st.lists(st.floats(-1, 1), min_size=1, max_size=12))
+def test_an_interval_excludes_0_exactly_where_the_test_rejects(differences):
+    interval, p = paired_difference(differences, [0.0] * len(differences))
+    if np.isnan(interval.low):
+        assert p > 0.05 or len(differences) < 6
+    else:
+        assert (interval.low > 0 or interval.high < 0) == (p <= 0.05)
+
+
+def test_interval_of_a_difference_by_hand():
+    # Six items, 63 flips besides the observed: at 5% the interval ends where three of them count.
+    interval, p = paired_difference([1.0, 2, 3, 4, 5, 6], [0.0] * 6)
+    assert p == pytest.approx(2 / 64)
+    assert interval.mean == 3.5
+    inside, outside = (
+        paired_permutation(np.arange(1.0, 7) - interval.low - step, np.zeros(6)) for step in (1e-9, -1e-9)
+    )
+    assert inside > 0.05 >= outside
 
 
 def test_holm_by_hand():

@@ -27,12 +27,11 @@ def printed(table: Table, width: int = 100) -> str:
     return console.file.getvalue()
 
 
-def test_scores_are_shown_times_100_with_their_interval_and_the_best_marked():
+def test_scores_are_shown_times_100_with_their_interval_and_none_is_marked():
     table = metric_table(ROWS, {}, "Scores")
     assert table.header == ("system", "rouge-l", "sms")
-    assert table.rows[0][1] == Cell("40.00", f"39.00{DASH}41.00", mark=True)
+    assert table.rows[0][1] == Cell("40.00", f"39.00{DASH}41.00")
     assert table.rows[1][1] == Cell("30.00", "one item")
-    assert table.rows[0][2].mark  # an undefined rival does not hide the best
     assert table.rows[1][2] == Cell(DASH)
 
 
@@ -86,7 +85,7 @@ def test_markup_in_names_is_text_in_the_terminal_and_in_markdown():
     markdown = to_markdown([table]).splitlines()
     assert markdown[0] == "**Scores [bold]**"
     assert markdown[2] == "| system | rouge-l | sms |"
-    assert markdown[4] == f"| lead [3] | **40.00** (39.00{DASH}41.00) | **20.00** (10.00{DASH}30.00) |"
+    assert markdown[4] == f"| lead [3] | 40.00 (39.00{DASH}41.00) | 20.00 (10.00{DASH}30.00) |"
     assert markdown[5].startswith("| model\\|x | 30.00 (one item)")
     assert markdown[-1] == "a note"
 

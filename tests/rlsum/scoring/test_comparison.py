@@ -12,11 +12,12 @@ def scores(system: str, ids: str, values: list[float]) -> SystemScores:
 
 
 def test_items_are_paired_by_id_whatever_their_order():
-    found = compare(scores("b", "zyx", [4.0, 3.0, 2.0]), scores("a", "xyz", [1.0, 2.0, 3.0]), "m", Resampling())
+    ids, values = "uvwxyz", np.arange(6.0)
+    found = compare(scores("b", ids[::-1], list(values[::-1] + 1)), scores("a", ids, list(values)), "m", Resampling())
     assert found.interval.mean == 1
     assert found.interval.low == 1  # every pair differs by 1 exactly: paired, nothing varies
-    assert (found.shared, found.unpaired) == (3, 0)
-    assert found.p == pytest.approx(2 / 8)
+    assert (found.shared, found.unpaired) == (6, 0)
+    assert found.p == pytest.approx(2 / 64)
 
 
 def test_items_of_one_system_only_are_counted():
@@ -48,7 +49,7 @@ def test_intervals_of_every_column():
 
 def test_difference_pairs_the_items():
     # The items differ wildly, the pairs by 1 exactly: an unpaired interval would be wide.
-    a = np.array([100.0, 0.0, 50.0, np.nan])
+    a = np.array([100.0, 0.0, 50.0, np.nan, 20, 90, 3])
     interval, p = Resampling().difference(a + 1, a)
-    assert interval == (1.0, 1.0, 1.0, 3)
-    assert p == pytest.approx(2 / 8)
+    assert interval == (1.0, 1.0, 1.0, 6)
+    assert p == pytest.approx(2 / 64)
