@@ -36,9 +36,9 @@ class Interval(NamedTuple):
 def mean_interval(values: ArrayLike, *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0) -> Interval:
     """Interval of the mean of ``values`` (n,) that holds its level for few and for skewed ones.
 
-    From ``MANY`` defined values on the normal distribution, below the studentised bootstrap (Efron 1979; Hall 1988): plain
-    percentiles of 10 to 30 scores cover 17 to 97% instead of 95%. NaN ends where too few values differ to tell, as with
-    20 scores of 0 or 1 of which one is 1. Raises ValueError as `bootstrap_interval` does.
+    From ``MANY`` defined values on the normal distribution, below the studentised bootstrap (Efron 1979; Hall 1988),
+    because plain percentiles of 10 to 30 scores cover 17 to 97% instead of 95%. NaN ends where too few values differ to
+    tell, as with 20 scores of 0 or 1 of which one is 1. Raises ValueError as `bootstrap_interval` does.
     """
     values = vector("values", values)
     _check_resampling(level, resamples)
