@@ -15,7 +15,7 @@ from rlsum import __version__
 from rlsum.cli import (
     baseline,
     compare,
-    configurations,
+    configs,
     correlate,
     data,
     demo,
@@ -23,6 +23,7 @@ from rlsum.cli import (
     explain,
     fit_metric,
     generate,
+    init,
     rewards,
     score,
     train,
@@ -41,8 +42,8 @@ app = typer.Typer(
 
 USER_ERRORS = (UserError, RewardError)
 
-app.command()(configurations.init)
-app.command()(configurations.configs)
+app.command()(init.init)
+app.command()(configs.configs)
 app.command()(train.train)
 app.command()(generate.generate)
 app.command()(evaluate.evaluate)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.console import Console
 
 from rlsum.cli.judgments import judgments
-from rlsum.cli.reading import ReferenceLists
+from rlsum.cli.reading import Language, ReferenceLists
+from rlsum.errors import UserError
 from rlsum.files import check_free
 from rlsum.pages.table import Table, text_table
 from rlsum.pages.terminal import show
@@ -18,8 +19,10 @@ from rlsum.readers import CorpusError
 from rlsum.records import write_outputs
 
 if TYPE_CHECKING:
+    from rlsum.config import Config
     from rlsum.data.corpus import Corpus
     from rlsum.data.describe import CorpusDescription
+    from rlsum.training.inspection import Inspected, Part
 
 app = typer.Typer(
     help="Inspect or simulate a corpus, convert outputs of other systems and human judgments.",
@@ -31,52 +34,98 @@ app.command()(judgments)
 
 @app.command()
 def inspect(
-    path: Annotated[str, typer.Argument(help="File, folder, saved dataset, or hub name such as hf://owner/name.")],
-    split: Annotated[str, typer.Option(help="train, valid or test.")] = "train",
+    path: Annotated[
+        str, typer.Argument(help="A configuration, such as NAME.yaml; or a file, folder, or hub name hf://owner/name.")
+    ],
+    split: Annotated[str, typer.Option(help="train or valid; test of a folder or hub name, too.")] = "train",
+    pretrained: Annotated[str | None, typer.Option(help="Read as this pretrained model does.")] = None,
+    language: Language = None,
     id_column: Annotated[str | None, typer.Option(help="Default: id if there is one, else file and line.")] = None,
-    source_column: Annotated[str, typer.Option(help="Column of the articles.")] = "article",
-    reference_column: Annotated[str, typer.Option(help="Column of the summaries.")] = "highlights",
+    source_column: Annotated[str | None, typer.Option(help="Column of the articles.")] = None,
+    reference_column: Annotated[str | None, typer.Option(help="Column of the summaries.")] = None,
     reference_lists: ReferenceLists = None,
-    tokenizer: Annotated[Literal["whitespace", "spacy"], typer.Option(help="spacy for raw text.")] = "whitespace",
-    lowercase: Annotated[bool, typer.Option("--lowercase", help="Lower-case the tokens.")] = False,
-    max_source: Annotated[int, typer.Option(help="Tokens of an article that a model reads.")] = 400,
-    max_target: Annotated[int, typer.Option(help="Tokens of a summary that a model learns.")] = 100,
-    vocabulary: Annotated[int, typer.Option(min=1, help="Number of most frequent words that count as known.")] = 30_000,
-    limit: Annotated[int | None, typer.Option(help="Rows to inspect, the first or, with --seed, random ones.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of a random choice for --limit.")] = None,
-    num_proc: Annotated[int, typer.Option(help="Processes that tokenise.")] = 1,
+    tokenizer: Annotated[
+        Literal["whitespace", "spacy"] | None, typer.Option(help="spacy for raw text. Default: by the texts.")
+    ] = None,
+    lowercase: Annotated[bool | None, typer.Option(help="Lower-case the tokens. Default: by the texts.")] = None,
+    max_source: Annotated[int | None, typer.Option(help="Tokens of an article that a model reads.")] = None,
+    max_target: Annotated[int | None, typer.Option(help="Tokens of a summary that a model learns.")] = None,
+    vocabulary: Annotated[int | None, typer.Option(help="Number of words that the model knows at most.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Rows to inspect, drawn with --seed.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the choice of rows.")] = None,
+    num_proc: Annotated[int | None, typer.Option(help="Processes that tokenise.")] = None,
 ) -> None:
-    """Describe a corpus: skipped rows, lengths, unknown words, copying, an example.
+    """Describe a corpus as a model reads it: rows left out, lengths, unknown words, copying, an example.
+
+    A configuration says how. For anything else it is read as the configuration that `rlsum init` would write. Options
+    say otherwise.
 
     **Examples**
 
-    rlsum data inspect runs/cnndm/data --split valid
+    rlsum data inspect articles.yaml --split valid
 
-    rlsum data inspect raw.csv --source-column text --reference-column summary --tokenizer spacy
+    rlsum data inspect raw.csv --pretrained facebook/bart-base
     """
-    from rlsum.data.corpus import load_corpus
+    from rlsum import yaml_files
+    from rlsum.config import check
+    from rlsum.training.inspection import inspected
+
+    configured = path.endswith((".yaml", ".yml")) or (not Path(path).exists() and path in yaml_files.names())
+    part: Part = "valid" if configured and split in ("valid", "validation") else "train"
+    if configured and split not in ("train", "valid", "validation"):
+        raise UserError(f"--split {split}: {path} has train and valid; give the file of the others")
+    columns = {"source_column": source_column, "reference_column": reference_column, "reference_lists": reference_lists}
+    if configured:
+        values = yaml_files.read(Path(path))
+    else:
+        values = _drafted(path, split, columns, language, pretrained)
+        language = pretrained = None
+    data = {**columns, "id_column": id_column, "tokenizer": tokenizer, "lowercase": lowercase, "num_proc": num_proc}
+    data |= {"max_source": max_source, "max_target": max_target, f"{part}_limit": limit}
+    given = {"data": data, "vocabulary": {"size": vocabulary}, "training": {"seed": seed}, "language": language}
+    config = check(yaml_files.merge(values, _given(given)), path)
+    _show(inspected(config, part), config, f"{path} ({split})")
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    """Options that are given, by section."""
+    kept = {name: _given(value) if isinstance(value, dict) else value for name, value in options.items()}
+    return {name: value for name, value in kept.items() if value is not None and value != {}}
+
+
+def _drafted(
+    path: str, split: str, columns: dict[str, Any], language: str | None, pretrained: str | None
+) -> dict[str, Any]:
+    """The configuration that `rlsum init` would write for a corpus, as far as it says how texts are read."""
+    from rlsum import yaml_files
+    from rlsum.data.look import look
+    from rlsum.drafts import draft
+    from rlsum.drafts.pretrained import pretrained as facts
+
+    start = None if pretrained is None else facts(pretrained)
+    source, reference, lists = columns.values()
+    found = look(path, source, reference, lists, language, split)
+    values = draft.run_values("inspected", {"train": Path(path), "valid": Path(path)}, found, start)
+    written: dict[str, Any] = yaml_files.parse(draft.run(values, start))
+    return yaml_files.merge(written, {"data": {"train": path, "valid": path, "train_split": split}})
+
+
+def _show(found: Inspected, config: Config, title: str) -> None:
     from rlsum.data.describe import describe
 
-    corpus = load_corpus(
-        path,
-        split=split,
-        id_column=id_column,
-        source_column=source_column,
-        reference_column=reference_column,
-        reference_lists=reference_lists,
-        tokenizer=tokenizer,
-        lowercase=lowercase,
-        max_source=max_source,
-        max_target=max_target,
-        limit=limit,
-        seed=seed,
-        num_proc=num_proc,
-    )
-    description = describe(corpus, max_source, max_target, vocabulary)
-    show(_tables(corpus, description, f"{path} ({split})", max_source, max_target), Console())
-    row = corpus.rows[0]
-    print(f"\nexample {row['id']}\n  article: {' '.join(row['src_tokens'][:80])} ...")
-    for number, text in enumerate(row["references"], 1):
+    data, rows, texts = config.data, found.rows, found.corpus.rows
+    limits = data.max_source, data.max_target
+    words = None if found.vocabulary is None else found.vocabulary.index
+    described = describe(found.corpus, rows, found.lengths, limits, words)
+    if config.model is not None and config.model.kind == "seq2seq":
+        print(f"read by {config.model.pretrained}: pieces of words, as they are written")
+    else:
+        language = f" of language {config.language}" if config.language else ""
+        case = "lower-cased" if data.lowercase else "as they are written"
+        print(f"read by a model of words{language}: tokenizer {data.tokenizer}, {case}")
+    show(_tables(found.corpus, described, title, *limits), Console())
+    print(f"\nexample {texts[0]['id']}\n  article: {' '.join(found.written(rows[0]['src_tokens'][:80]))} ...")
+    for number, text in enumerate(texts[0]["references"], 1):
         print(f"  reference {number}:", *text.split("\n"), sep="\n    ")
 
 
@@ -168,14 +217,15 @@ def _tables(corpus: Corpus, found: CorpusDescription, title: str, max_source: in
         if part
     ]
     shares = (
-        (f"article tokens outside the {found.vocabulary:,} words", found.oov_articles, ".2%"),
+        (f"article tokens outside the {found.vocabulary or 0:,} words", found.oov_articles, ".2%"),
         ("summary tokens outside them", found.oov_summaries, ".2%"),
         ("  of these, found in the article", found.oov_copyable, ".1%"),
         ("summary tokens found in the article", found.copied, ".1%"),
         (f"summary tokens found in its first {LEAD_TOKENS} tokens", found.copied_lead, ".1%"),
         ("sentences a summary", found.summary_sentences, ".2f"),
     )
-    words = [(name, "-" if math.isnan(share) else format(share, form)) for name, share, form in shares]
+    known = 3 if found.vocabulary is None else 0  # a pretrained model knows every piece
+    words = [(name, "-" if math.isnan(share) else format(share, form)) for name, share, form in shares[known:]]
     return [
         text_table(title, ("rows", "count", "first"), rows),
         text_table("", ("tokens", "mean", *(f"{quantile:.0%}" for quantile in QUANTILES), "cut"), lengths),

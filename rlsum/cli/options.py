@@ -16,6 +16,7 @@ from rich.text import Text
 
 from rewards.options import nearest
 from rlsum.api import STANDARD as STANDARD
+from rlsum.cli.reading import Language as Language
 from rlsum.errors import UserError
 from rlsum.pages.terminal import show
 
@@ -31,12 +32,6 @@ JUDGMENTS = "Judgments: JSONL or a table, hf://owner/name, or NAME:PATH for publ
 
 Metrics = Annotated[
     str, typer.Option(help="Metrics with their options, separated by commas; `rlsum rewards` lists them.")
-]
-Language = Annotated[
-    str | None,
-    typer.Option(
-        metavar="CODE", help="Language of the texts, such as fr, hi, ja: words, stems, sentences, stop words."
-    ),
 ]
 LongSignatures = Annotated[
     bool, typer.Option("--long-signatures", help="Write out the names of the signatures' fields.")

@@ -19,3 +19,9 @@ ReferenceLists = Annotated[
     Lists | None,
     typer.Option(help="What a list of texts in a column of references is, where its name does not say so."),
 ]
+Language = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CODE", help="Language of the texts, such as fr, hi, ja: words, stems, sentences, stop words."
+    ),
+]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+import datasets
 import numpy as np
 
 from rlsum.data.corpus import Corpus
-from rlsum.data.vocabulary import Vocabulary
 
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 LEAD_TOKENS = 100  # about three sentences of news
@@ -28,12 +28,12 @@ class Lengths:
 class CorpusDescription:
     """Lengths of articles and first references (None without any), and shares in [0, 1]; the share of nothing is NaN.
 
-    Shares are over tokens after cutting. ``oov_*``: outside the vocabulary. ``copied``: summary tokens that occur in
-    the article; ``copied_lead``: in its first LEAD_TOKENS tokens; ``oov_copyable``: of the summary tokens outside the
-    vocabulary, those that occur in the article.
+    Shares are over tokens after cutting. ``vocabulary``: the number of known words, None for all. ``oov_*``: outside
+    it. ``copied``: summary tokens that occur in the article; ``copied_lead``: in its first LEAD_TOKENS tokens;
+    ``oov_copyable``: of the summary tokens outside the vocabulary, those that occur in the article.
     """
 
-    vocabulary: int
+    vocabulary: int | None
     articles: Lengths
     summaries: Lengths | None
     summary_sentences: float
@@ -44,19 +44,26 @@ class CorpusDescription:
     copied_lead: float
 
 
-def describe(corpus: Corpus, max_source: int, max_target: int, vocabulary_size: int) -> CorpusDescription:
-    """Describe ``corpus``, loaded with the same limits; the vocabulary is its most frequent words."""
-    tokens = corpus.rows.select_columns(["src_tokens", "tgt_tokens"])
-    texts = (text for row in tokens for text in (row["src_tokens"], row["tgt_tokens"]))
-    words = frozenset(Vocabulary.build(texts, vocabulary_size).index)
+def describe(
+    corpus: Corpus,
+    rows: datasets.Dataset,
+    lengths: Sequence[Sequence[int]],
+    limits: Sequence[int],
+    words: Collection[str] | None = None,
+) -> CorpusDescription:
+    """Describe texts as a model reads them.
+
+    ``rows``: their src_tokens and tgt_tokens, cut. ``lengths``, ``limits``: of articles and of first references, before
+    they are cut. ``words``: those that the model knows, None for all.
+    """
     counts: Counter[str] = Counter()
-    for row in tokens:
+    for row in rows.select_columns(["src_tokens", "tgt_tokens"]):
         counts.update(_counts(row["src_tokens"], row["tgt_tokens"], words))
     firsts = [references[0] for references in corpus.rows["references"] if references]
     return CorpusDescription(
-        vocabulary=len(words),
-        articles=_lengths(map(corpus.split, corpus.rows["source"]), max_source),
-        summaries=_lengths(map(corpus.split, firsts), max_target) if firsts else None,
+        vocabulary=None if words is None else len(words),
+        articles=_lengths(lengths[0], limits[0]),
+        summaries=_lengths(lengths[1], limits[1]) if firsts else None,
         summary_sentences=_share(sum(text.count("\n") + 1 for text in firsts), len(firsts)),
         oov_articles=_share(counts["source_oov"], counts["source"]),
         oov_summaries=_share(counts["oov"], counts["tokens"]),
@@ -66,13 +73,13 @@ def describe(corpus: Corpus, max_source: int, max_target: int, vocabulary_size: 
     )
 
 
-def _counts(source: Sequence[str], target: Sequence[str], words: frozenset[str]) -> dict[str, int]:
+def _counts(source: Sequence[str], target: Sequence[str], words: Collection[str] | None) -> dict[str, int]:
     """Tokens of an article and its summary, all and some."""
     in_source, in_lead = frozenset(source), frozenset(source[:LEAD_TOKENS])
-    unknown = [token for token in target if token not in words]
+    unknown = [] if words is None else [token for token in target if token not in words]
     return {
         "source": len(source),
-        "source_oov": sum(token not in words for token in source),
+        "source_oov": 0 if words is None else sum(token not in words for token in source),
         "tokens": len(target),
         "oov": len(unknown),
         "oov_copyable": sum(token in in_source for token in unknown),
@@ -81,8 +88,8 @@ def _counts(source: Sequence[str], target: Sequence[str], words: frozenset[str])
     }
 
 
-def _lengths(texts: Iterable[Sequence[str]], limit: int) -> Lengths:
-    counts = np.array([*map(len, texts)])
+def _lengths(tokens: Sequence[int], limit: int) -> Lengths:
+    counts = np.array(tokens)
     quantiles = tuple(float(value) for value in np.quantile(counts, QUANTILES))
     return Lengths(float(counts.mean()), quantiles, float((counts > limit).mean()))
 

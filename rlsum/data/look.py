@@ -1,49 +1,95 @@
-"""A first look at a user's data: the columns of articles and summaries, their lengths, how they are written."""
+"""A first look at a user's data: the columns of articles and summaries, and how their texts are written."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from functools import cached_property
+from itertools import combinations, islice
 from pathlib import Path
 from statistics import mean, median
+from typing import Any
 
-import numpy as np
-
-from rewards.text.chunks import tokens
-from rewards.text.sentences import sentences, stop_words
-from rlsum.data.sources import SPLIT_NAMES, split_files
-from rlsum.readers import READERS, CorpusError, Read, encoding_problem, read_file
+from rewards.references import Lists, NotText, one_text, reference_columns
+from rewards.text.languages import language_of
+from rewards.text.sentences import sentences
+from rlsum.data import parts
+from rlsum.data.columns import Columns, clean
+from rlsum.data.language import language_in
+from rlsum.data.roles import Roles, lengths, roles
+from rlsum.data.sources import SPLIT_NAMES, reads, split_files
+from rlsum.readers import READERS, CorpusError, Read, encoding_problem
 from rlsum.records import Output
 
 LOOKED_AT = 1000  # rows
 LONGEST_NAME = 8  # words of a column's name
-SOURCES = ("article", "source", "document", "text", "body", "content", "dialogue", "report", "story", "input")
-REFERENCES = ("highlights", "summary", "references", "reference", "target", "abstract", "headline", "title", "output")
-ATTACHED = re.compile(r"\w[.,;:!?](\s|$)")  # punctuation that a tokenizer would have split off
+TEXTS = 200  # that say how all are written
+# Punctuation that a tokenizer would have split off: ASCII's, Armenian, Arabic, of India, Burmese, Ethiopic.
+ATTACHED = re.compile(r"\w[.,;:!?\u0589\u060c\u061b\u061f\u0964\u0965\u104a\u104b\u1362](\s|$)")
 LONGEST_WORDS = 16  # characters of a word with its space, on average, in any language that separates words
-ENGLISH = 0.2  # the least share of stop words among the tokens of English prose
+Row = tuple[Read, dict[str, Any]]  # as it is in the file, and clean
 
 
 @dataclass(frozen=True)
 class Look:
-    """What the first rows of a file show; lengths are quantiles (50%, 95%) in tokens, ``broken`` rows left out.
+    """What the first rows of a file show.
 
-    ``spaced``: spaces separate the words, unlike in Chinese or Japanese.
+    names               its columns
+    columns             the columns that a corpus reads, and what its lists are
+    roles               which hold the articles and the summaries, and why
+    rows, broken        the number of usable rows; what is wrong with each of the others
+    articles, summaries texts of the first rows; of several references the first
+    given               the language, where the user knows it
     """
 
-    source: str
-    reference: str
-    columns: tuple[str, ...]
+    path: str
+    names: tuple[str, ...]
+    columns: Columns
+    roles: Roles
     rows: int
-    sources: tuple[int, int]
-    references: tuple[int, int]
-    tokenised: bool
-    lowercase: bool
-    english: bool
-    spaced: bool
     broken: Sequence[str]
+    articles: Sequence[str]
+    summaries: Sequence[str]
+    given: str | None = None
+
+    @cached_property
+    def language(self) -> str:
+        """The code of the language. Raises CorpusError where it is neither given nor clear."""
+        language = self.given or language_in(self.articles[:TEXTS])
+        if language is None:
+            raise CorpusError(
+                f"{self.path}: the language of its articles is not clear; give --language CODE, such as en, de or hi"
+            )
+        language_of(language)
+        return language
+
+    @cached_property
+    def spaced(self) -> bool:
+        """Whether spaces separate the words, unlike in Chinese or Japanese."""
+        texts = self.articles[:TEXTS]
+        return sum(map(len, texts)) < LONGEST_WORDS * sum(len(text.split()) for text in texts)
+
+    @cached_property
+    def tokenised(self) -> bool:
+        """Whether spaces separate punctuation marks from words, too."""
+        return self.spaced and mean(bool(ATTACHED.search(text)) for text in self.articles[:TEXTS]) < 0.2
+
+    @cached_property
+    def lowercase(self) -> bool:
+        """Whether the texts have no capitals."""
+        return all(text == text.lower() for text in self.articles[:TEXTS])
+
+    @property
+    def reference(self) -> str:
+        """The column of the summaries."""
+        assert self.columns.reference is not None
+        return self.columns.reference
+
+    @property
+    def references(self) -> Sequence[str]:
+        """The columns of the summaries: several where they are numbered."""
+        return self.columns.alternatives(self.names)
 
 
 def splits_of(folder: Path) -> dict[str, Path]:
@@ -57,120 +103,122 @@ def splits_of(folder: Path) -> dict[str, Path]:
     return found
 
 
-def readable(path: Path, broken: list[str]) -> Iterator[Read]:
-    """The rows of a file; what is wrong with the others goes to ``broken``. Raises CorpusError if there is no row."""
-    count = 0
-    for read in read_file(path):
-        problem = read.problem or next(filter(None, map(encoding_problem, read.fields.values())), "")
-        if problem:
-            broken.append(f"{read.where}: {problem}")
-        else:
+def look(
+    path: str | Path,
+    source: str | None = None,
+    reference: str | None = None,
+    lists: Lists | None = None,
+    language: str | None = None,
+    part: str = "train",
+) -> Look:
+    """Look at a file, or a ``part`` of a folder or hub name. Other options: what the user knows. Raises CorpusError."""
+    path = str(path)
+    first = [read.fields for read in islice(_readable(path, part), LOOKED_AT)]
+    names = tuple(dict.fromkeys(name for fields in first for name in fields))
+    if any(len(name.split()) > LONGEST_NAME for name in names):
+        raise CorpusError(f"{path}: its first row has texts, not names of columns; write text,summary above it")
+    given = [name for name in (source, reference) if name is not None]
+    leading = [name for name in names if name in given or reference_columns(name, names)[0] == name]
+    texts = {name: [_text(fields.get(name)) for fields in first] for name in leading}
+    try:
+        found = roles(lengths(texts, given), names, source, reference)
+    except CorpusError as error:
+        raise CorpusError(f"{path}: {error}") from error
+    columns = Columns(None, found.source, found.reference, lists=lists)
+    broken: list[str] = []
+    good = rows(path, columns, broken, part)
+    sample = [row for _, row in islice(good, LOOKED_AT)]
+    count = len(sample) + sum(1 for _ in good)
+    if not count:
+        raise CorpusError(f"{path}: no row can be read ({broken[0]}); give rows with an article and a summary")
+    summaries = [row["references"][0] for row in sample]
+    articles = [row["source"] for row in sample]
+    return Look(path, names, columns, found, count, broken, articles, summaries, language)
+
+
+def _readable(path: str, part: str) -> Iterator[Read]:
+    """The rows that can be read. Raises CorpusError if there are none."""
+    count, problem = 0, "empty"
+    for read in reads(path, part):
+        wrong = read.problem or next(filter(None, map(encoding_problem, read.fields.values())), "")
+        if not wrong:
             count += 1
             yield read
+        elif problem == "empty":
+            problem = f"{read.where}: {wrong}"
     if not count:
-        raise CorpusError(f"{path}: no row can be read ({[*broken, 'empty'][0]}); give rows with named columns")
+        raise CorpusError(f"{path}: no row can be read ({problem}); give rows with named columns")
 
 
-def look(path: Path, source: str | None = None, reference: str | None = None) -> Look:
-    """Look at a file. ``source`` and ``reference`` name the columns where the user knows them. Raises CorpusError."""
-    broken: list[str] = []
-    reads = readable(path, broken)
-    rows = [read.fields for read in islice(reads, LOOKED_AT)]
-    count = len(rows) + sum(1 for _ in reads)
-    columns = tuple(dict.fromkeys(name for row in rows for name in row))
-    if any(len(name.split()) > LONGEST_NAME for name in columns):
-        raise CorpusError(f"{path}: its first row has texts, not names of columns; write text,summary above it")
-    texts = {name: [_text(row.get(name)) for row in rows] for name in columns}
-    texts = {name: found for name, found in texts.items() if mean(bool(text) for text in found) > 0.5}
-    source = _chosen("--source-column", source, SOURCES, texts, columns, path)
-    rest = {name: found for name, found in texts.items() if name != source}
-    reference = _chosen("--reference-column", reference, REFERENCES, rest, columns, path)
-    written = [text for text in texts[source] if text][:200]
-    words = [word for text in written for word in tokens(text)]
-    tokenised = mean(bool(ATTACHED.search(text)) for text in written) < 0.2
-    count_tokens = str.split if tokenised else tokens
-    lengths = [_quantiles(len(count_tokens(text)) for text in texts[name] if text) for name in (source, reference)]
-    stops = sum(word.lower() in stop_words("spacy") for word in words)
-    return Look(
-        source,
-        reference,
-        columns,
-        count,
-        lengths[0],
-        lengths[1],
-        tokenised,
-        lowercase=not any(text != text.lower() for text in written),
-        english=stops > ENGLISH * len(words),
-        spaced=sum(map(len, written)) < LONGEST_WORDS * sum(len(text.split()) for text in written),
-        broken=broken,
-    )
+def rows(path: str | Path, columns: Columns, broken: list[str], part: str = "train") -> Iterator[Row]:
+    """The rows that a corpus has; what is wrong with the others goes to ``broken``."""
+    for read in reads(str(path), part):
+        row = clean(read, columns)
+        if row["problem"]:
+            broken.append(f"{read.where}: {row['problem']}")
+        else:
+            yield read, row
 
 
-def leads(path: Path, source: str, reference: str) -> tuple[int, list[Output]]:
+def _text(cell: object) -> str:
+    """The text of a cell; "" for anything else."""
+    try:
+        return one_text(cell)
+    except NotText:
+        return ""
+
+
+def overlap(files: Mapping[str, Path], found: Look) -> dict[str, int]:
+    """Pairs of parts such as "train and test" -> articles in both. Raises CorpusError for a part without a row."""
+    articles: dict[str, set[Any]] = {}
+    for part, path in files.items():
+        broken: list[str] = []
+        articles[part] = {parts.article_key(row["source"]) for _, row in rows(path, found.columns, broken)}
+        if not articles[part]:
+            raise CorpusError(
+                f"{path}: no row can be read ({[*broken, 'empty'][0]}); its columns must be those of train"
+            )
+    pairs = combinations(articles, 2)
+    return {f"{one} and {other}": both for one, other in pairs if (both := len(articles[one] & articles[other]))}
+
+
+def leads(path: Path, look: Look) -> tuple[int, list[Output]]:
     """The first sentences of each article of a file, as outputs, and their number: that of a usual reference."""
-    columns = source, reference
-    reads = [read for read in readable(path, []) if all(_text(read.fields.get(column)) for column in columns)]
-    counts = [len(sentences(_text(read.fields[reference]))) for read in reads[:LOOKED_AT]]
-    count = max(1, round(median(counts or [1])))
-    return count, [_lead(read, *columns, count) for read in reads]
+    language = language_of(look.language)
+    count = max(1, round(median(len(sentences(summary, language)) for summary in look.summaries)))
+    outputs = []
+    for _, row in rows(path, look.columns, []):
+        lead = "\n".join(sentences(row["source"], language)[:count])
+        outputs.append(Output(row["id"], row["source"], tuple(row["references"]), lead, "lead"))
+    return count, outputs
 
 
-def _lead(read: Read, source: str, reference: str, count: int) -> Output:
-    article, references = _text(read.fields[source]), read.fields[reference]
-    references = tuple(map(str, references)) if isinstance(references, list) else (references,)
-    identity = read.fields.get("id")
-    name = read.name if identity is None else str(identity)
-    return Output(name, article, references, "\n".join(sentences(article)[:count]), "lead")
+def split(look: Look) -> tuple[parts.Parts[dict[str, Any]], str]:
+    """The usable rows of one file, with ids, as train, valid and test; and by what they are divided.
 
-
-def split(path: Path, source: str) -> dict[str, list[Read]]:
-    """The readable rows of one file as train, valid and test, by position: of 20 rows in a row 18, 1 and 1.
-
-    Of fewer than a thousand rows 16, 2 and 2, since differences between systems cannot be shown on a few articles. Rows
-    with one text in the column ``source`` go to the part of the first: no part has another's articles.
+    See ``parts``. Raises CorpusError where there are too few articles.
     """
-    reads = list(readable(path, []))
-    shares = (0.8, 0.9) if len(reads) < 1000 else (0.9, 0.95)
-    parts: dict[str, list[Read]] = {"train": [], "valid": [], "test": []}
-    known: dict[str, str] = {}
-    for number, read in enumerate(reads):
-        place = number * 7 % 20 / 20  # spreads the held-out rows over a sorted file
-        part = "train" if place < shares[0] else "valid" if place < shares[1] else "test"
-        parts[known.setdefault(_text(read.fields.get(source)), part)].append(read)
-    for name, rows in parts.items():
-        if not rows:
-            raise CorpusError(f"{path}: too few rows for a {name} part; give at least 20")
-    return parts
-
-
-def _text(value: object) -> str:
-    """The text of a field: a text, or the first of a list of texts; "" for anything else."""
-    if isinstance(value, list) and value:
-        value = value[0]
-    return value.strip() if isinstance(value, str) and any(sign.isalpha() for sign in value) else ""
-
-
-def _chosen(
-    option: str,
-    given: str | None,
-    usual: Sequence[str],
-    texts: dict[str, list[str]],
-    columns: Sequence[str],
-    path: Path,
-) -> str:
-    """The column that is given, has a usual name, or holds the longest texts."""
-    if given is not None:
-        if given not in texts:
-            raise CorpusError(f"{option} {given}: no column of texts in {path}; there are {', '.join(columns)}")
-        return given
-    named = [name for wanted in usual for name in texts if name.lower() == wanted]
-    long = {name: mean(len(text.split()) for text in found if text) for name, found in texts.items()}
-    long = {name: words for name, words in long.items() if words >= 2}  # no names or labels
-    if not named and not long:
-        raise CorpusError(f"{path}: no column of texts for {option}; there are {', '.join(columns)}")
-    return named[0] if named else max(long, key=lambda name: long[name])
-
-
-def _quantiles(lengths: Iterable[int]) -> tuple[int, int]:
-    middle, high = np.quantile(list(lengths), (0.5, 0.95))
-    return round(middle), round(high)
+    found = [*rows(look.path, look.columns, [])]
+    column = parts.split_column(
+        {name: {str(read.fields.get(name) or "") for read, _ in found} for name in look.names if name in parts.COLUMNS}
+    )
+    named: list[str] = []
+    if column is not None:
+        found = [(read, row) for read, row in found if parts.part_named(read.fields[column])]
+        named = [parts.part_named(read.fields[column]) or "" for read, _ in found]
+    ids = [row["id"] for _, row in found]
+    if len({*ids}) < len(ids):  # systems are compared id by id
+        ids = [read.name for read, _ in found]
+    texts = [{**read.fields, "id": identity} for (read, _), identity in zip(found, ids, strict=True)]
+    articles = [parts.article_key(row["source"]) for _, row in found]
+    try:
+        if column is None:
+            return parts.drawn(texts, articles), f"drawn from {len({*articles}):,} different articles"
+        made, copies = parts.declared(texts, articles, named)
+    except CorpusError as error:
+        raise CorpusError(f"{look.path}: {error}") from error
+    said = f"as the column {column!r} says"
+    drawn = [part for part in made if part not in named]
+    said += f", {' and '.join(drawn)} drawn from train" if drawn else ""
+    said += f"; {copies:,} rows left out, whose article is in a later part, too" if copies else ""
+    return made, said

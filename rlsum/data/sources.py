@@ -39,16 +39,29 @@ Cleaned = tuple[datasets.Dataset, Columns]
 
 def clean_rows(path: str, split: str, asked: Columns, num_proc: int) -> Cleaned:
     """All rows of the split with CLEAN_FEATURES and further columns as JSON, broken ones too, cached; the columns."""
+    found = _located(path, split)
+    return _clean_files(found, asked, path, num_proc) if isinstance(found, list) else _clean_dataset(found, asked, path)
+
+
+def reads(path: str, split: str) -> Iterator[Read]:
+    """All rows of the split as they are."""
+    found = _located(path, split)
+    if isinstance(found, list):
+        yield from chain.from_iterable(map(read_file, found))
+    else:
+        yield from (_row_of(row, number, path) for number, row in enumerate(found))
+
+
+def _located(path: str, split: str) -> list[Path] | datasets.Dataset:
+    """The files of a split, or what `datasets` reads."""
     local = Path(path).expanduser()
     if path.startswith(HUB) or not (local.exists() or _has_configurations(local.parent)):
-        return _clean_dataset(_from_hub(path, split), asked, path)
+        return _from_hub(path, split)
     saved = is_saved(local)
-    files = _files(local, split) or ([] if saved else _line_files(local, split))
-    if files:
-        return _clean_files(files, asked, path, num_proc)
+    if files := _files(local, split) or ([] if saved else _line_files(local, split)):
+        return files
     found = datasets.load_from_disk(str(local)) if saved else _from_hub(str(local), split)
-    found = found if isinstance(found, datasets.Dataset) else _pick(found, split, str(local))
-    return _clean_dataset(found, asked, path)
+    return found if isinstance(found, datasets.Dataset) else _pick(found, split, path)
 
 
 def check_path(path: str, split: str) -> None:
@@ -235,4 +248,8 @@ def _clean_dataset(found: datasets.Dataset, asked: Columns, path: str) -> Cleane
 
 
 def _clean_row(row: dict[str, Any], index: int, columns: Columns, path: str) -> dict[str, Any]:
-    return clean(Read(f"{path}:{index + 1}", f"row-{index + 1}", row), columns)
+    return clean(_row_of(row, index, path), columns)
+
+
+def _row_of(row: dict[str, Any], index: int, path: str) -> Read:
+    return Read(f"{path}:{index + 1}", f"row-{index + 1}", row)

@@ -70,14 +70,19 @@ def load_config(name: str) -> PreTrainedConfig:
     Raises PretrainedError for other architectures, and for sparse attention that depends on other rows of a batch.
     """
     from transformers import AutoConfig
+    from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES as CAUSAL
+    from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES as MASKED
     from transformers.models.auto.modeling_auto import MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES as ARCHITECTURES
 
     with _explained(name):
         config = AutoConfig.from_pretrained(name)
     if config.model_type not in ARCHITECTURES:
+        language_model = config.model_type in CAUSAL and config.model_type not in MASKED
+        what = "a language model without an encoder" if language_model else "not an encoder-decoder"
         raise PretrainedError(
-            f"model.pretrained={name}: {config.model_type} is not an encoder-decoder that transformers can generate "
-            "with; give a BART, T5, PEGASUS, mT5, LED, ..."
+            f"model.pretrained={name}: {config.model_type} is {what}; rlsum trains encoder-decoders of transformers: "
+            "BART (facebook/bart-base), T5 (google-t5/t5-small), PEGASUS, LED, for other languages mT5 "
+            "(google/mt5-small)" + ("; TRL trains language models on any reward of ours" if language_model else "")
         )
     if getattr(config, "attention_type", None) == "block_sparse":  # BigBird; becomes full at a short batch
         raise PretrainedError(
@@ -87,6 +92,14 @@ def load_config(name: str) -> PreTrainedConfig:
             "and its tokenizer"
         )
     return config
+
+
+def weights(config: PreTrainedConfig) -> int:
+    """The number of weights of a network of these sizes. Builds it without memory for them."""
+    from transformers import AutoModelForSeq2SeqLM
+
+    with torch.device("meta"):
+        return int(AutoModelForSeq2SeqLM.from_config(config).num_parameters())
 
 
 def load_tokenizer(name: str) -> PreTrainedTokenizerBase:

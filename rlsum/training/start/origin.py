@@ -11,6 +11,8 @@ import torch
 
 from rlsum.config import Config
 from rlsum.data.corpus import Corpus
+from rlsum.data.subwords import Subwords
+from rlsum.data.vocabulary import Vocabulary
 from rlsum.models.seq2seq import Model, Seq2Seq
 from rlsum.models.sizes import ModelConfig, Seq2SeqConfig
 from rlsum.models.summarizer import Scorer
@@ -38,6 +40,9 @@ class Start(Protocol):
 
     def check(self, config: Config, origin: Origin) -> None:
         """Raise ConfigError if a run could not start; reads no weights."""
+
+    def vocabulary(self, config: Config, train: Corpus) -> Vocabulary | Subwords:
+        """What a new model reads texts with; reads no weights."""
 
     def model(self, config: Config, origin: Origin, train: Corpus) -> Model:
         """The model of a run before its first update, or on resuming one to put the run's state into."""

@@ -56,12 +56,17 @@ def model(config: Config, origin: Origin, train: Corpus) -> PointerGenerator:
     return load(origin.checkpoint, section)
 
 
-def _new(config: Config, train: Corpus) -> PointerGenerator:
+def vocabulary(config: Config, train: Corpus) -> Vocabulary:
+    """See Start.vocabulary: the words of the training articles and references."""
     texts = (tokens for column in ("src_tokens", "tgt_tokens") for tokens in train.rows[column])
-    vocabulary = Vocabulary.build(texts, config.vocabulary.size, config.vocabulary.min_count)
-    network = PointerGenerator(_sizes(config), vocabulary)
+    return Vocabulary.build(texts, config.vocabulary.size, config.vocabulary.min_count)
+
+
+def _new(config: Config, train: Corpus) -> PointerGenerator:
+    known = vocabulary(config, train)
+    network = PointerGenerator(_sizes(config), known)
     if config.vocabulary.embeddings is not None:
-        words, width = vocabulary.words[len(SPECIALS) :], network.config.embedding
+        words, width = known.words[len(SPECIALS) :], network.config.embedding
         table = initial_embeddings(words, width, config.vocabulary.embeddings, config.training.seed)
         with torch.no_grad():
             network.embed.weight[len(SPECIALS) :] = torch.from_numpy(table)

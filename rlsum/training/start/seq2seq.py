@@ -81,6 +81,16 @@ def model(config: Config, origin: Origin, train: Corpus) -> Seq2Seq:
     return built(config, section, name) if origin.resumed else _on_policy(config, built(config, section, name))
 
 
+def vocabulary(config: Config, train: Corpus) -> Subwords:
+    """See Start.vocabulary: the model's own tokenizer."""
+    section = section_of(config)
+    return _subwords(section, section.pretrained)
+
+
+def _subwords(section: Seq2SeqConfig, name: str) -> Subwords:
+    return Subwords(loading.load_tokenizer(name), section.prefix, section.line_break)
+
+
 def _start(config: Config, origin: Origin) -> tuple[Seq2SeqConfig, str]:
     """The resolved ``model`` section, and the folder or hub name of weights and tokenizer."""
     if origin.checkpoint is None:
@@ -137,10 +147,9 @@ def built(config: Config, section: Seq2SeqConfig, name: str) -> Seq2Seq:
     """The model of the folder or hub name ``name``; the default of dropout depends on the objective."""
     if section.dropout is None:  # with a reward, sampling and scoring must agree
         section = replace(section, dropout=not config.objective.rewarded)
-    words = Subwords(loading.load_tokenizer(name), section.prefix, section.line_break)
     network = loading.load_network(name, bool(section.dropout))
     smoothed = config.objective.label_smoothing > 0
-    return Seq2Seq(section, network, loading.load_config(name), words, config.decoding, smoothed)
+    return Seq2Seq(section, network, loading.load_config(name), _subwords(section, name), config.decoding, smoothed)
 
 
 def section_of(config: Config) -> Seq2SeqConfig:

@@ -29,6 +29,7 @@ JUDGMENT = {**RECORD, "scores": SCORES}
 EXAMPLE = {"text": "a b c d e", "score": 1}
 CORPUS = {"id": "1", "article": "a b", "highlights": "a", "reference": "a", "text": "b"}
 COMMAND = get_command(app)  # made once: it takes longer than most of what it runs
+NAMED = ("--source-column", "article", "--reference-column", "highlights", "--language", "en")
 CHEAP, WMS = "length(high=9)", "wms(vectors={}/v.txt)"
 
 
@@ -129,7 +130,7 @@ READERS = {
         strict=False,
         file="tasks.jsonl",
     ),
-    "data inspect": Reading(numbered(CORPUS), lambda f, to: ["data", "inspect", f], strict=False),
+    "data inspect": Reading(numbered(CORPUS), lambda f, to: ["data", "inspect", f, *NAMED], strict=False),
     "data outputs": Reading(
         numbered(CORPUS), lambda f, to: ["data", "outputs", f, "-o", to / "o.jsonl", "--candidate", "text"]
     ),
@@ -188,7 +189,7 @@ TEXTS = {
         ending=".csv",
     ),
     "data inspect, csv": Reading(
-        [b"article,highlights", b"a b,a"], lambda f, to: ["data", "inspect", f], False, ".csv"
+        [b"article,highlights", b"a b,a"], lambda f, to: ["data", "inspect", f, *NAMED], False, ".csv"
     ),
     **{
         name: Reading(

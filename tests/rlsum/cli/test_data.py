@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import datasets
 import pytest
@@ -51,9 +52,17 @@ def shown(result, name):
     return re.split("  +", line)
 
 
+def configured(path):
+    """A configuration that trains on a file."""
+    values = {"run": "r", "data": {"train": path, "valid": path}, "training": {"steps": 1}}
+    config = f"{path}.yaml"
+    Path(config).write_text(json.dumps(values), encoding="utf-8")
+    return config
+
+
 def test_inspect_counts_what_is_there(tmp_path):
     path = write(tmp_path / "x.jsonl", [*ROWS, {"id": "c", "article": "", "highlights": "x"}])
-    result = run("inspect", path, "--max-source", "5", "--vocabulary", "4")
+    result = run("inspect", configured(path), "--max-source", "5", "--vocabulary", "4")
     assert result.exit_code == 0
     assert shown(result, "used")[1] == "2"
     _, count, place = shown(result, "skipped, article: empty")
@@ -72,7 +81,7 @@ def test_inspect_counts_what_is_there(tmp_path):
 
 
 def test_a_share_of_nothing_is_a_dash(tmp_path):
-    result = run("inspect", write(tmp_path / "x.jsonl", ROWS))
+    result = run("inspect", configured(write(tmp_path / "x.jsonl", ROWS)))
     assert shown(result, "of these, found in the article")[1] == "-"
     assert "nan" not in result.output
 
@@ -80,7 +89,7 @@ def test_a_share_of_nothing_is_a_dash(tmp_path):
 def test_a_log_holds_no_progress_bars(tmp_path):
     environment = {name: value for name, value in os.environ.items() if name != "HF_DATASETS_DISABLE_PROGRESS_BARS"}
     result = subprocess.run(
-        [sys.executable, "-m", "rlsum", "data", "inspect", write(tmp_path / "x.jsonl", ROWS)],
+        [sys.executable, "-m", "rlsum", "data", "inspect", configured(write(tmp_path / "x.jsonl", ROWS))],
         capture_output=True,
         text=True,
         check=True,

@@ -1,4 +1,4 @@
-"""`rlsum init` and `rlsum configs`, in an empty folder."""
+"""`rlsum init`, in an empty folder: what it writes runs, and reads as it says."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ import json
 from pathlib import Path
 
 import pytest
-import yaml
 
 from rlsum import config as configs
-from rlsum import yaml_files
 from rlsum.compare import config as comparisons
 from rlsum.compare import preflight
 from rlsum.compare.cells import cells_of
@@ -24,6 +22,9 @@ STORIES = [
 GERMAN = "Der Bürgermeister eröffnete gestern eine neue Schule in der Stadt, und viele Menschen kamen zu dem Fest."
 
 
+WELSH = "Genir pawb yn rhydd ac yn gydradd â'i gilydd mewn urddas a hawliau."
+
+
 @pytest.fixture
 def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -33,6 +34,10 @@ def here(tmp_path, monkeypatch):
 def write_csv(path: Path, header: list[str], rows: list[tuple[str, ...]]) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([header, *rows])
+
+
+def write_jsonl(path: str | Path, rows: list[dict[str, object]]) -> None:
+    Path(path).write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
 
 
 def test_one_file_becomes_splits_and_configurations_that_load(rlsum, here):
@@ -66,7 +71,7 @@ def test_the_comparison_that_it_writes_has_no_fault(rlsum, here):
     assert [output.id for output in lead] == [row["id"] for row in test]
     for output in lead:
         sentences = output.candidate.splitlines()
-        assert len(sentences) == 2
+        assert len(sentences) == 3
         assert output.source.startswith(sentences[0])
 
 
@@ -80,23 +85,19 @@ def test_a_folder_is_taken_as_it_is_and_columns_may_be_named(rlsum, here):
     assert [path.name for path in Path("x-data").iterdir()] == ["lead.jsonl"], "the articles stay where they are"
 
 
-def test_other_languages_are_scored_without_english_stems(rlsum, here):
+def test_a_language_is_said_and_written_or_asked_for(rlsum, here):
     rows = [{"text": f"{GERMAN} Satz {n}.", "title": f"Neue Schule {n}"} for n in range(40)]
-    Path("de.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    assert "not read as English" in rlsum("init", "de.jsonl")[1]
-    assert configs.load("de.yaml").metrics[0] == "rouge-1(tokenizer=unicode, stemmer=false)"
-
-
-def test_words_without_spaces_are_noticed(rlsum, here):
-    rows = [
-        {"text": f"市长昨天在市中心宣布了一项新的计划。许多居民对此表示欢迎。{n}", "title": f"新计划{n}"}
-        for n in range(40)
-    ]
-    Path("zh.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    assert "no spaces separate the words" in rlsum("init", "zh.jsonl")[1]
-    rows = [{"text": source, "title": text} for _, source, text in STORIES]
-    Path("en.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    assert "no spaces" not in rlsum("init", "en.jsonl")[1]
+    write_jsonl("de.jsonl", rows)
+    assert "language: German (de)" in rlsum("init", "de.jsonl")[1]
+    assert configs.load("de.yaml").language == configs.load("de-rewarded.yaml").language == "de"
+    assert comparisons.load(Path("de-compare.yaml")).language == "de"
+    write_jsonl("xx.jsonl", [{"text": f"{WELSH} {n}", "title": f"Pawb yn rhydd {n}"} for n in range(40)])
+    code, _, error = rlsum("init", "xx.jsonl")
+    assert code == 2
+    assert "--language CODE" in error
+    assert "as given" in rlsum("init", "xx.jsonl", "--language", "cy")[1]
+    assert configs.load("xx.yaml").language == "cy"
+    assert "'welsh' is unknown; did you mean 'cy'" in rlsum("init", "xx.jsonl", "--language", "welsh", "--name", "y")[2]
 
 
 def test_broken_rows_are_counted_and_one_article_is_in_one_part(rlsum, here):
@@ -104,7 +105,7 @@ def test_broken_rows_are_counted_and_one_article_is_in_one_part(rlsum, here):
     write_csv(here / "a.csv", ["key", "text", "summary"], rows)
     with (here / "a.csv").open("ab") as file:
         file.write("x,schön,schön\n".encode("latin-1"))
-    assert "left out: 1, the first a.csv:122: not UTF-8" in rlsum("init", "a.csv")[1]
+    assert "left out: 1, the first a.csv:122: text: not UTF-8" in rlsum("init", "a.csv")[1]
     parts = [Path(f"a-data/{part}.jsonl").read_text().splitlines() for part in ("train", "valid", "test")]
     assert sum(map(len, parts)) == 120
     articles = [{json.loads(line)["text"] for line in part} for part in parts]
@@ -114,8 +115,8 @@ def test_broken_rows_are_counted_and_one_article_is_in_one_part(rlsum, here):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("text,title\n" + "a b c,d e\n" * 5, "too few rows"),
-        ("number,title\n" + "1,d e\n" * 30, "a.csv: no column of texts for --reference-column"),
+        ("text,title\n" + "".join(f"a b c {n},d e {n}\n" for n in range(19)) * 2, "19 different articles in 38 rows"),
+        ("number,text\n" + "".join(f"1,some words {n}\n" for n in range(30)), "a.csv: no column of summaries"),
         ("".join(f"{article},{summary}\n" for _, article, summary in STORIES), "not names of columns"),
         ("", "no row can be read (empty)"),
         ("text,summary\n" + "schön,schön\n" * 30, "no row can be read (a.csv:2: not UTF-8)"),
@@ -128,27 +129,3 @@ def test_data_that_cannot_be_used_is_told_and_nothing_is_written(rlsum, here, co
     assert words in error
     assert not list(Path("a-data").glob("*"))
     assert rlsum("init", "nowhere.csv")[0] == 2
-
-
-def test_every_packaged_configuration_is_listed_and_loads_by_its_name(rlsum, here):
-    printed = rlsum("configs")[1]
-    for name in yaml_files.names():
-        assert name in printed
-        assert yaml_files.summary(name)
-        if not name.startswith(("accelerate", "compare")) and not name.endswith("mixed"):  # without reward
-            configs.load(name)
-    assert configs.load("demo/sms") == configs.load(yaml_files.folder() / "demo" / "sms.yaml")
-
-
-def test_a_printed_configuration_is_whole(rlsum, here):
-    Path("mine.yaml").write_text(rlsum("configs", "demo/sms")[1])
-    assert configs.load("mine.yaml") == configs.load("demo/sms")
-    Path("own.yaml").write_text(yaml.safe_dump({"base": "demo/sms", "run": "r"}))
-    assert configs.load("own.yaml").run == "r"
-    assert "num_machines" in rlsum("configs", "accelerate/several_machines")[1]
-
-
-def test_an_unknown_name_names_the_nearest(rlsum, here):
-    code, _, error = rlsum("train", "configs/demo/smss")
-    assert code == 2
-    assert "did you mean demo/sms?" in error

@@ -1,0 +1,87 @@
+"""The rows of one file as train, valid and test, by article: texts of one article are never in two parts."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence, Set
+from typing import TypeVar
+
+import numpy as np
+
+from rlsum.data.sources import SPLIT_NAMES
+from rlsum.readers import CorpusError
+
+Row = TypeVar("Row")
+Parts = dict[str, list[Row]]  # train, valid, test -> rows in their order
+BLOCK = 20  # of so many articles in a row some are held out
+LEAST = 20  # articles
+FEW = 1000  # of fewer articles more are held out: differences between systems cannot be shown on a few
+SYNONYMS = {name: names[0] for names in SPLIT_NAMES for name in names}
+COLUMNS = ("split", "part", "subset", "set", "partition", "fold")
+
+
+def article_key(text: str) -> Hashable:
+    """What two copies of an article share, whatever their case and white space."""
+    return hash(" ".join(text.split()).casefold())
+
+
+def split_column(values: Mapping[str, Set[object]]) -> str | None:
+    """The column that says in which part a row is, if there is one. ``values``: column -> its different values."""
+    for name, found in values.items():
+        parts = {part_named(value) for value in found} - {""}
+        if name.strip().lower() in COLUMNS and None not in parts and "train" in parts and len(parts) > 1:
+            return name
+    return None
+
+
+def part_named(value: object) -> str | None:
+    """train, valid or test, from any of their names; "" for no value, None for another one."""
+    name = "" if value is None else str(value).strip().lower()
+    return SYNONYMS.get(name) if name else ""
+
+
+def drawn(rows: Sequence[Row], articles: Sequence[Hashable]) -> Parts[Row]:
+    """The parts of a file: of 20 articles in a row 18, 1 and 1 drawn at random, of fewer than 1,000 articles 16, 2, 2.
+
+    ``articles``: what says for each row which rows have the same article. The same rows give the same parts. Raises
+    CorpusError below 20 articles.
+    """
+    order = {article: number for number, article in enumerate(dict.fromkeys(articles))}
+    _check(len(order), len(rows))
+    return _sorted(rows, articles, dict(zip(order, _places(len(order)), strict=False)))
+
+
+def _places(articles: int) -> list[str]:
+    """The part of each article."""
+    held = 2 if articles < FEW else 1
+    block = np.array(["test"] * held + ["valid"] * held + ["train"] * (BLOCK - 2 * held))
+    random = np.random.default_rng(0)
+    return [str(part) for _ in range(-(-articles // BLOCK)) for part in random.permutation(block)]
+
+
+def declared(rows: Sequence[Row], articles: Sequence[Hashable], parts: Sequence[str]) -> tuple[Parts[Row], int]:
+    """The rows by the ``parts`` that a file names, and the number left out: rows whose article is in a later part, too.
+
+    A part that it lacks, valid or test, is drawn from train. Raises CorpusError below 20 articles to draw from.
+    """
+    rank = {"train": 0, "valid": 1, "test": 2}
+    last: dict[Hashable, str] = {}
+    for article, part in zip(articles, parts, strict=True):
+        last[article] = max(last.get(article, part), part, key=rank.__getitem__)
+    kept = [number for number, article in enumerate(articles) if parts[number] == last[article]]
+    if lacking := rank.keys() - {*parts}:
+        train = [article for article, part in last.items() if part == "train"]
+        _check(len(train), parts.count("train"))
+        last |= {article: part for article, part in zip(train, _places(len(train)), strict=False) if part in lacking}
+    return _sorted([rows[n] for n in kept], [articles[n] for n in kept], last), len(rows) - len(kept)
+
+
+def _check(articles: int, rows: int) -> None:
+    if articles < LEAST:
+        raise CorpusError(f"{articles} different articles in {rows} rows; give at least {LEAST} to draw parts from")
+
+
+def _sorted(rows: Sequence[Row], articles: Sequence[Hashable], part: dict[Hashable, str]) -> Parts[Row]:
+    found: Parts[Row] = {"train": [], "valid": [], "test": []}
+    for row, article in zip(rows, articles, strict=True):
+        found[part[article]].append(row)
+    return found

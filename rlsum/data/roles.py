@@ -1,0 +1,150 @@
+"""Which column of a file holds the articles and which the summaries: by their names, and by what they hold. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Literal
+
+from rlsum.readers import CorpusError
+
+Kind = Literal["output", "title", "summary", "other", "article", ""]
+# Words of names, the kinds in the order in which they win: `generated_summary` is an output, `summary_text` a summary.
+WORDS: dict[Kind, str] = {
+    "output": "candidate decoded gen generated hyp hypothesis model output pred predicted prediction system",
+    "title": "headline subject title titles titel titre titolo titulo título заголовок 标题 標題 タイトル",
+    "summary": "abstract abstracts gold highlight highlights reference references summ summaries summary target tldr "
+    "resumen resumo riassunto résumé samenvatting zusammenfassung 摘要 要約",
+    "other": "author authors category date fname id idx ids index instruction keyword keywords label lang language "
+    "link name names part publisher section sections split subreddit tag tags time timestamp topic topics url urls",
+    "article": "article articles artículo artikel body content conversation dialog dialogue doc document documents "
+    "input meeting paper passage post report source story text texte texto texts transcript 正文 本文 記事",
+}
+WORD = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+")
+RUNNING = re.compile(r"[^\W\d_]\S*\s+\S*[^\W\d_]")  # two words
+ADDRESS = re.compile(r"\s*(https?://|www\.)\S*\s*")
+FEW_LETTERS = 0.6  # of letters and digits; a date such as 3 March 2014 has fewer letters
+LABEL = 100  # characters; a shorter text that often recurs is a label
+RECURRING = 0.1  # different texts among all
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The columns of articles and summaries, why each was chosen, and the median characters of all columns of texts."""
+
+    source: str
+    reference: str
+    why: tuple[str, str]
+    lengths: Mapping[str, float]
+
+
+def kind_of(name: str) -> Kind:
+    """What a column's name says of it; "" if nothing."""
+    words = {word.lower() for word in WORD.findall(name)}
+    return next((kind for kind, known in WORDS.items() if not words.isdisjoint(known.split())), "")
+
+
+def lengths(texts: Mapping[str, Sequence[str]], given: Sequence[str] = ()) -> dict[str, float]:
+    """Median characters of the columns that hold running text in most rows: no numbers, dates, addresses, labels.
+
+    ``texts``: column -> the text of each row, "" where there is none. Of ``given`` columns any text will do.
+    """
+    found = {}
+    for name, values in texts.items():
+        present = [text for text in map(str.strip, values) if text]
+        if present and (name in given or (2 * len(present) > len(values) and _prose(present))):
+            found[name] = median(map(len, present))
+    return found
+
+
+def _prose(texts: Sequence[str]) -> bool:
+    """Whether most are running texts, and not one of a few labels."""
+    recur = len(texts) > 1 and len({*texts}) <= max(1, RECURRING * len(texts))
+    return 2 * sum(map(_runs, texts)) > len(texts) and not (recur and median(map(len, texts)) < LABEL)
+
+
+def _runs(text: str) -> bool:
+    """Whether a text is of words: two at least, or in a script without spaces a few letters."""
+    letters = sum(map(str.isalpha, text))
+    if ADDRESS.fullmatch(text) or letters < FEW_LETTERS * sum(map(str.isalnum, text)):
+        return False
+    return bool(RUNNING.search(text)) or sum(ord(letter) > 0xE00 and letter.isalpha() for letter in text) > 3
+
+
+def roles(
+    found: Mapping[str, float], columns: Sequence[str], source: str | None = None, reference: str | None = None
+) -> Roles:
+    """The columns of articles and summaries among ``found``, column -> median characters; given ones are checked.
+
+    Raises CorpusError where there is none, or where several would do; the message lists them and names the option.
+    """
+    for option, given in (("--source-column", source), ("--reference-column", reference)):
+        if given is not None and given not in found:
+            raise CorpusError(f"{option} {given}: holds no texts; {_listed(found, columns)}")
+    if source is not None and source == reference:
+        raise CorpusError(f"--reference-column {reference}: is the column of the articles; name another")
+    rest = {name: length for name, length in found.items() if name not in (source, reference)}
+    because = why = "as given"
+    if source is None:
+        source, because = _one("--source-column", "articles", _articles(rest), found, columns)
+        del rest[source]
+    if reference is None:
+        reference, why = _one("--reference-column", "summaries", _summaries(rest, found[source]), found, columns)
+    return Roles(source, reference, (because, why), found)
+
+
+Choice = tuple[Sequence[str], str]  # columns that would do, and why
+
+
+def _articles(found: Mapping[str, float]) -> Iterator[Choice]:
+    """Choices of the column of articles, the best first."""
+    kinds = {name: kind_of(name) for name in found}
+    free = {name: length for name, length in found.items() if kinds[name] in ("article", "")}
+    if not free and "title" in kinds.values():  # titles of abstracts
+        free = {name: length for name, length in found.items() if kinds[name] == "summary"}
+    longest = max(free.values(), default=0)
+    long = [name for name, length in free.items() if 2 * length >= longest]
+    named = [name for name, length in free.items() if kinds[name] == "article" and 10 * length >= longest]
+    if len(named) > 1 and any(name in long for name in named):
+        named = [name for name in named if name in long]
+    yield named, "by its name"
+    yield long, "the longest texts"
+
+
+def _summaries(found: Mapping[str, float], article: float) -> Iterator[Choice]:
+    """Choices of the column of summaries of articles of so many characters, the best first."""
+    kinds = {name: kind_of(name) for name in found}
+
+    def of(*wanted: Kind) -> list[str]:
+        return [name for name, kind in kinds.items() if kind in wanted]
+
+    titles = of("title")
+    title = max((found[name] for name in titles), default=0)
+    yield of("summary"), "by its name"
+    between = [name for name in of("", "article") if title < found[name] < article]
+    yield between, "shorter than the articles" + (" and longer than the titles" if titles else "")
+    yield [name for name in titles if found[name] == title], "no other texts than titles are left"
+    yield of("", "article"), "the only other texts"
+    yield of("output"), "the only other texts"
+
+
+def _one(
+    option: str, what: str, choices: Iterator[Choice], found: Mapping[str, float], columns: Sequence[str]
+) -> tuple[str, str]:
+    """The first choice that there is. Raises CorpusError where it is of several columns, or there is none."""
+    names, why = next((choice for choice in choices if choice[0]), ((), ""))
+    if len(names) == 1:
+        return names[0], why
+    if names:
+        listed = ", ".join(f"{name!r} ({found[name]:,.0f} characters)" for name in names)
+        raise CorpusError(f"{what}: {listed}? Each would do, with its median length; name one with {option}")
+    raise CorpusError(f"no column of {what} for {option}; {_listed(found, columns)}")
+
+
+def _listed(found: Mapping[str, float], columns: Sequence[str]) -> str:
+    """The columns, those of texts with their lengths."""
+    return "columns: " + ", ".join(
+        f"{name!r} ({found[name]:,.0f} characters)" if name in found else repr(name) for name in columns
+    )

@@ -1,0 +1,133 @@
+"""The three configurations for a user's data: a run by likelihood, a rewarded one, and the comparison of both."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from string import Template
+
+import numpy as np
+
+from rewards.text.chunks import tokens
+from rewards.text.languages import language_of
+from rlsum.data.look import Look
+from rlsum.drafts.pretrained import Pretrained
+
+SMALL = 5000  # articles to train on
+Values = Mapping[str, object]
+Count = Callable[[str], int]
+
+
+def run_values(name: str, files: Mapping[str, Path], found: Look, start: Pretrained | None) -> dict[str, object]:
+    """What the run by likelihood says of the data and the model; ``start``: a pretrained one, None: words."""
+    read = (found.columns.source, *found.references)
+    others = [column for column in found.names if column not in read]
+    values = {
+        "data": found.path,
+        "name": name,
+        "rows": f"{found.rows:,}",
+        "train": _quoted(files["train"]),
+        "valid": _quoted(files["valid"]),
+        "source": _quoted(found.columns.source),
+        "reference": _quoted(found.reference),
+        "lists": found.columns.lists,
+        "others": f"     # other columns: {', '.join(map(repr, others))}" if others else "",
+        "language": None if found.language == "en" else found.language,
+        "metrics": "rouge-1, rouge-2, rouge-l",
+    }
+    return values | (_of_words(found) if start is None else _of_pretrained(found, start))
+
+
+def run(values: Values, start: Pretrained | None) -> str:
+    """The configuration of the run by likelihood."""
+    return _filled("words" if start is None else "pretrained", values)
+
+
+def later(values: Values, test: Path, lead: Path, sentences: int) -> dict[str, str]:
+    """The configurations that build on it, the rewarded run and the comparison: end of the name -> text.
+
+    ``test``: the articles to compare on. ``lead``: the file of their first ``sentences``.
+    """
+    name = values["name"]
+    more = {
+        "base": f"{name}.yaml",
+        "rewarded_base": f"{name}-rewarded.yaml",
+        "reward": "rouge-l",
+        "second": "rouge-1",
+        "test": _quoted(test),
+        "lead": _quoted(lead),
+        "sentences": "the first sentence" if sentences == 1 else f"the first {sentences} sentences",
+    }
+    return {
+        end: _filled(template, {**values, **more})
+        for end, template in (("-rewarded", "rewarded"), ("-compare", "compare"))
+    }
+
+
+def _of_words(found: Look) -> dict[str, object]:
+    """A pointer-generator, its words as the language has them, small for few articles."""
+    small = found.rows < SMALL
+    steps = min(20_000, max(800, found.rows * 10 // 16))
+    language = language_of(found.language)
+    count: Count = (lambda text: len(text.split())) if found.tokenised else (lambda text: len(tokens(text, language)))
+    return {
+        "tokenizer": "whitespace     # the texts are tokenised" if found.tokenised else "spacy          # raw text",
+        "lowercase": "false           # the texts have no capitals"
+        if found.lowercase
+        else "true            # fewer words",
+        **_lengths(found, count, 200 if small else 400, 100),
+        "model": "{embedding: 64, hidden: 64, dropout: 0.3}" if small else "{embedding: 128, hidden: 128}",
+        "kept": "null",
+        **{"rate": "3e-3" if small else "1e-3", "rewarded_rate": "1e-3" if small else "3e-4"},
+        **_steps(found.rows, steps),
+    }
+
+
+def _of_pretrained(found: Look, start: Pretrained) -> dict[str, object]:
+    """A pretrained model: its own tokens, capitals and rates."""
+    steps = min(10_000, max(100, found.rows * 3 // 16))
+    return {
+        "pretrained": start.name,
+        "model": _quoted(start.name),
+        "prefix": _quoted(start.prefix) if start.prefix else None,
+        "line_break": _quoted(start.line_break) if start.line_break else None,
+        "lora": start.lora,
+        "weights": f"{start.weights / 1e6:,.0f}",
+        **_lengths(found, start.count, *start.longest),
+        **{"kept": None, "optimizer": start.optimizer, "rate": start.rates[0], "rewarded_rate": start.rates[1]},
+        **_steps(found.rows, steps),
+    }
+
+
+def _steps(rows: int, steps: int) -> dict[str, object]:
+    return {
+        **{"steps": steps, "epochs": round(steps * 16 / rows), "every": max(20, steps // 10)},
+        **{"rewarded": max(100, steps // 5), "rewarded_every": max(25, steps // 20)},
+    }
+
+
+def _lengths(found: Look, count: Count, most_source: int, most_target: int) -> dict[str, object]:
+    """The limits of articles and summaries, and what they cut: quantiles of the tokens of the first rows."""
+    (source_50, source_95), (target_50, target_95) = (
+        map(round, np.quantile([count(text) for text in texts], (0.5, 0.95)))
+        for texts in (found.articles, found.summaries)
+    )
+    return {
+        **{"source_50": source_50, "source_95": source_95, "target_50": target_50, "target_95": target_95},
+        "max_source": min(most_source, max(20, -(-source_95 // 10) * 10)),
+        "max_target": (longest := min(most_target, max(10, -(-target_95 // 5) * 5))),
+        "min_target": min(longest, target_50) // 2,
+    }
+
+
+def _filled(template: str, values: Values) -> str:
+    """A template of this folder with its ``$names`` filled in; a line with a name that is None is left out."""
+    lines = (Path(__file__).parent / f"{template}.yaml").read_text(encoding="utf-8").splitlines()
+    kept = [line for line in lines if all(values[name] is not None for name in Template(line).get_identifiers())]
+    return "".join(f"{Template(line).substitute(values)}\n" for line in kept)
+
+
+def _quoted(name: object) -> str:
+    """A name or path as YAML reads it: an unquoted no would be false."""
+    return json.dumps(str(name), ensure_ascii=False)
