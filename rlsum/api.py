@@ -71,6 +71,8 @@ def evaluate(
     *,
     language: str | None = None,
     sources: Texts = (),
+    candidate_column: str | None = None,
+    reference_column: str | None = None,
     reference_lists: Lists | None = None,
     clean: bool = False,
     baseline: str | None = None,
@@ -80,10 +82,11 @@ def evaluate(
 ) -> Evaluation:
     """Systems by metrics with intervals, properties, and differences from ``baseline`` (by default the first system).
 
-    ``outputs``: files of outputs, or of texts a line with files of ``references``; or system -> its texts, with the
-    ``references`` and ``sources`` of all systems. ``reference_lists``: what a list of texts in a column of references
-    is, ``alternatives`` or the ``sentences`` of one text, where its name does not say so. ``language``: the ISO 639-1
-    code of the texts. ``clean``: score and measure texts without what is no part of them, see ``cleaned``.
+    ``outputs``: files of outputs, or of texts (a line, or in a column) with files of ``references``; or system -> its
+    texts, with the ``references`` and ``sources`` of all systems. ``reference_lists``: what a list of texts in a column
+    of references is, ``alternatives`` or the ``sentences`` of one text, where its name does not say so. ``language``:
+    the ISO 639-1 code of the texts. ``clean``: score and measure texts without what is no part of them, see
+    ``cleaned``.
     """
     from rewards.wrappers.cleaned import all_cleaned
     from rlsum.errors import UserError
@@ -97,7 +100,8 @@ def evaluate(
         systems = outputs_of(outputs, references, sources)
     else:
         paths = [outputs] if isinstance(outputs, str | PathLike) else outputs
-        systems = read_systems([*map(Path, paths)], [*map(Path, references)], reference_lists)  # type: ignore[arg-type]
+        columns = candidate_column, reference_column, reference_lists
+        systems = read_systems([*map(Path, paths)], [*map(Path, references)], *columns)  # type: ignore[arg-type]
     survey = Survey.of(chain.from_iterable(systems.values()))
     scorers = all_cleaned(scorers, survey.prefixes) if clean else scorers
     check_columns(systems, scorers)

@@ -14,7 +14,7 @@ from rewards.scoring import Inputs, ReadsColumns, columns_read
 from rlsum.errors import RecordError
 from rlsum.files import write_lines
 from rlsum.parsing import parse
-from rlsum.readers import Read, Understood, identity, records
+from rlsum.readers import Read, Understood, identity, is_text, records
 
 OUTPUT_FIELDS = ("id", "source", "references", "candidate", "system")
 RECORD_FIELDS = (*OUTPUT_FIELDS, "reference", "scores", "undefined")  # any other field is a column for rewards
@@ -79,6 +79,11 @@ class RecordTexts:
         self, path: str | Path, lists: Lists | None = None, needed: Sequence[str] = ("candidate", "references")
     ) -> None:
         self.lists, self.needed = lists, needed
+        if "references" in needed and is_text(Path(path)):
+            raise RecordError(
+                f"{path}: texts alone, one a line; give their references: `rlsum score --candidates {path} "
+                f"--references FILE` or `rlsum evaluate {path} --references FILE`"
+            )
         self.understood = Understood(str(path), lists)
 
     def __call__(self, where: str, row: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from human_eval.formatting import counted, is_unicode
 from human_eval.study import StudyError
+from rlsum.data.articles import Articles, id_in
+from rlsum.readers import records
 from rlsum.records import Output, read_outputs
 
 
@@ -25,10 +27,31 @@ class AlignedOutputs:
     left_out: dict[str, int]
 
 
-def read_aligned(paths: Iterable[str | Path]) -> AlignedOutputs:
-    """Read and align outputs files of one or more systems each. Raises StudyError or RecordError."""
-    outputs = ((path, output) for path in paths for output in read_outputs(path, references=False))
+def read_aligned(paths: Iterable[str | Path], articles: Articles | None = None) -> AlignedOutputs:
+    """Read and align outputs files of one or more systems each, with ``articles`` of a file of their own, if given.
+
+    Raises StudyError or RecordError.
+    """
+    outputs = ((path, output) for path in paths for output in _with_articles(path, articles))
     return align([(f"{path}, id {output.id}", output) for path, output in outputs])
+
+
+def _with_articles(path: str | Path, articles: Articles | None) -> list[Output]:
+    outputs = read_outputs(path, references=False)
+    if articles is None:
+        return outputs
+    if articles.by_row(path) and not any("id" in read.fields for read in records(Path(path))):
+        rows = articles.of_rows(len(outputs), path)
+        named = articles.id_column in rows[0].fields
+        ids = [
+            id_in(row, articles.id_column) if named else output.id for row, output in zip(rows, outputs, strict=True)
+        ]
+        pairs = zip(outputs, ids, rows, strict=True)
+        return [replace(output, id=own, source=articles.text(row)) for output, own, row in pairs]
+    by_id = articles.by_id()
+    if unknown := next((output.id for output in outputs if output.id not in by_id), None):
+        raise StudyError(f"{path}: no article has the id {unknown!r}; give the articles of all outputs, and their ids")
+    return [replace(output, source=articles.text(by_id[output.id])) for output in outputs]
 
 
 def align(outputs: Sequence[tuple[str, Output]]) -> AlignedOutputs:

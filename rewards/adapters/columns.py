@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from rewards.base import Reward
 from rewards.errors import RewardError
+from rewards.references import Lists, NotText, members, reference_columns, references
 from rewards.scoring import Inputs, check_columns, columns_for
 from rewards.wrappers.cleaned import Cleaned
 from rewards.wrappers.parts import Part, made
@@ -15,7 +17,9 @@ from rewards.wrappers.parts import Part, made
 class ScoredColumns:
     """A reward (a spec, or a reward) as a function of a batch of columns for ``Dataset.map(..., batched=True)``.
 
-    ``references`` names a column that holds a text or a list of texts per row; None for a reward without. Other columns
+    ``references`` names a column that holds a text or a list of texts per row, alone or with others that differ in a
+    number (``reference2``); None for a reward without. ``reference_lists``: what such a list is, ``alternatives`` or the
+    ``sentences`` of one text, unless the column's name ends in `references` or `summaries`: alternatives. Other columns
     are found by their own names. ``name`` is the new column's, by default the reward's. ``strip``: score the texts
     without what is no part of them, see ``cleaned``. Can be pickled, so ``num_proc`` works.
     """
@@ -28,11 +32,13 @@ class ScoredColumns:
         sources: str | None = None,
         name: str | None = None,
         strip: bool = False,
+        reference_lists: Lists | None = None,
     ) -> None:
         inner = made(reward)
         self.reward = stripped(inner, strip)
         self.candidates, self.references, self.sources = candidates, references, sources
         self.name = inner.name if name is None else name
+        self.lists = reference_lists
 
     def __call__(self, columns: Mapping[str, Sequence[Any]]) -> dict[str, list[float | None]]:
         """One new column: the scores, None (null) if undefined. Raises RewardError as ``inputs``."""
@@ -42,15 +48,23 @@ class ScoredColumns:
     def inputs(self, columns: Mapping[str, Sequence[Any]]) -> Inputs:
         """What the reward reads. Raises RewardError for a missing column, and for references that are not text."""
         check_columns(self.reward, columns)
-        for name in (self.candidates, self.references, self.sources):
+        others = {self.candidates, self.sources}
+        named = reference_columns(self.references or "", tuple(name for name in columns if name not in others))
+        alternatives = [name for name in named if name in columns]
+        for name in (self.candidates, None if alternatives else self.references, self.sources):
             if name is not None and name not in columns:
                 raise RewardError(f"{self.name}: no column {name!r} among {', '.join(columns)}; name the column")
         return Inputs(
             list(columns[self.candidates]),
-            None if self.references is None else as_lists(self.name, self.references, columns[self.references]),
+            None if self.references is None else self._references({name: columns[name] for name in alternatives}),
             None if self.sources is None else texts_of(self.name, self.sources, columns[self.sources]),
             columns_for(self.reward, columns),
         )
+
+    def _references(self, columns: Mapping[str, Sequence[Any]]) -> list[list[str]]:
+        alone = len(columns) == 1
+        lists = [as_lists(self.name, name, rows, self.lists, alone) for name, rows in columns.items()]
+        return [list(chain(*texts)) for texts in zip(*lists, strict=True)]
 
 
 scored = ScoredColumns
@@ -62,17 +76,29 @@ def stripped(reward: Part, strip: bool) -> Reward:
     return Cleaned(inner) if strip and not isinstance(inner, Cleaned) else inner
 
 
-def as_lists(name: str, column: str, rows: Sequence[Any]) -> list[list[str]]:
-    """A list of references per row; a row may also be a single text. Raises RewardError for what is neither."""
-    lists = []
+def as_lists(
+    name: str, column: str, rows: Sequence[Any], lists: Lists | None = None, present: bool = True
+) -> list[list[str]]:
+    """The references of each row: a text, or a list as `rewards.references` reads it. Raises RewardError.
+
+    With ``present`` every row and every member of a list must be a text; otherwise missing ones are left out.
+    """
+    found = []
     for number, row in enumerate(rows):
-        alone = isinstance(row, str | Mapping) or not isinstance(row, Iterable)
-        texts = [row] if alone else list(row)
-        if wrong := [text for text in texts if not isinstance(text, str)]:
+        listed = members(row) if isinstance(row, str | Mapping) or not isinstance(row, Iterable) else list(row)
+        cells = [row] if listed is None else listed
+        wrong = [cell for cell in cells if not isinstance(cell, str | list) and (present or cell is not None)]
+        if wrong:
             what = f"row {number} of the column {column!r} has the reference {wrong[0]!r}, which is not text"
             raise RewardError(f"{name}: {what}; where there is none give an empty list: its score is undefined")
-        lists.append(texts)
-    return lists
+        if listed is None:
+            found.append([row] if row is not None else [])
+            continue
+        try:
+            found.append(references({column: listed}, column, lists))
+        except NotText as error:
+            raise RewardError(f"{name}: row {number}: {error}") from error
+    return found
 
 
 def texts_of(name: str, column: str, rows: Sequence[Any]) -> list[str]:

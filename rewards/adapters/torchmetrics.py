@@ -41,7 +41,7 @@ class TextReward(Metric):
         columns: Mapping[str, Sequence[Any]] | None = None,
     ) -> None:
         """Score ``preds`` (n texts) against ``target`` (n texts or lists of texts); ``columns``: name -> n values."""
-        references = None if target is None else as_lists(self.reward.name, "target", target)
+        references = None if target is None else as_lists(self.reward.name, "target", target, "alternatives")
         scores = torch.from_numpy(self.reward(list(preds), references, sources, columns))
         known = ~scores.isnan()
         self.total += scores[known].sum().to(self.total.device)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rewards.adapters.columns import ScoredColumns
+from rewards.references import Lists
 from rewards.scoring import in_parts
 from rewards.text.debris import LEAST, Column
 from rewards.wrappers.parts import Part
@@ -21,7 +22,7 @@ class RewardFunction:
     """A reward (a spec, or a reward) for TRL's ``reward_funcs``. Can be pickled.
 
     ``references`` names the column of references, a text or a list of texts per row, and ``sources`` that of sources;
-    None for a reward without. Other columns are found by their own names.
+    None for a reward without. ``reference_lists`` as of `ScoredColumns`. Other columns are found by their own names.
 
     ``strip``: score texts without what is no part of them, such as the ``<think>`` block of a thinking model, see
     ``cleaned``; TRL trains on the whole completion all the same. By default a completion is scored as it is, because
@@ -38,8 +39,11 @@ class RewardFunction:
         sources: str | None = None,
         strip: bool = False,
         name: str | None = None,
+        reference_lists: Lists | None = None,
     ) -> None:
-        self.scored = ScoredColumns(reward, "completions", references, sources, strip=strip)
+        self.scored = ScoredColumns(
+            reward, "completions", references, sources, strip=strip, reference_lists=reference_lists
+        )
         self.reward = self.scored.reward
         self.__name__ = written(self.reward) if name is None else name
         self.completions: Column | None = None if strip else Column("completions")

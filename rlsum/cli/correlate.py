@@ -8,27 +8,19 @@ from typing import Annotated, Any, Literal
 import typer
 
 from rlsum import api
-from rlsum.cli.options import (
-    JUDGMENTS,
+from rlsum.cli.layout import (
     CandidateColumn,
     CriterionColumn,
     GroupColumn,
     IdColumn,
     JudgeColumn,
-    Language,
-    LongSignatures,
     LowerIsBetter,
-    Metrics,
-    OutFolder,
-    Overwrite,
     ReferenceColumn,
     SourceColumn,
     SystemColumn,
-    bars,
-    chosen,
     listed,
-    report,
 )
+from rlsum.cli.options import JUDGMENTS, Language, LongSignatures, Metrics, OutFolder, Overwrite, bars, chosen, report
 from rlsum.cli.reading import Clean, ReferenceLists
 from rlsum.errors import UserError
 from rlsum.files import check_folder

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from rlsum.cli.judgments import judgments
-from rlsum.cli.reading import Language, ReferenceLists
+from rlsum.cli.reading import ArticleColumn, ArticleFile, Language, ReferenceLists
 from rlsum.errors import UserError
 from rlsum.files import check_free
 from rlsum.pages.table import Table, text_table
@@ -136,9 +136,9 @@ def outputs(
     candidate: Annotated[str, typer.Option(help="Column of the system's summaries, a sentence a line.")],
     reference: Annotated[str, typer.Option(help="Column of the references; '' if there are none.")] = "reference",
     source: Annotated[str | None, typer.Option(help="Column of the articles, if the file has them.")] = None,
-    articles: Annotated[Path | None, typer.Option(help="File of articles, joined by id.")] = None,
-    article_column: Annotated[str, typer.Option(help="Column of the articles in --articles.")] = "article",
-    id_column: Annotated[str, typer.Option(help="Column of the ids, in both files; else rows are numbered.")] = "id",
+    articles: ArticleFile = None,
+    article_column: ArticleColumn = None,
+    id_column: Annotated[str, typer.Option(help="Column of the ids, in both files; else row by row.")] = "id",
     reference_lists: ReferenceLists = None,
     system: Annotated[str | None, typer.Option(help="Name of the system. Default: the name of its column.")] = None,
     overwrite: Annotated[bool, typer.Option(help="Replace an existing records file.")] = False,
@@ -149,14 +149,15 @@ def outputs(
 
     rlsum data outputs systems.jsonl.gz --candidate pointer_gen --articles test.jsonl.gz -o pointer_gen.jsonl
     """
-    from rlsum.data.system_outputs import OutputColumns, convert, read_articles
+    from rlsum.data.articles import Articles
+    from rlsum.data.system_outputs import OutputColumns, convert
 
     if source is not None and articles is not None:
         raise CorpusError(f"--source {source} and --articles {articles}: leave one of them out")
     check_free("-o", out, overwrite)
-    by_id = read_articles(articles, article_column, id_column) if articles is not None else None
+    joined = Articles.read(articles, article_column, id_column) if articles is not None else None
     columns = OutputColumns(candidate, reference or None, source, id_column)
-    count = write_outputs(out, convert(path, columns, system or candidate, by_id, reference_lists))
+    count = write_outputs(out, convert(path, columns, system or candidate, joined, reference_lists))
     typer.echo(f"{out}: {count} records of {system or candidate}")
     if source is None and articles is None:
         typer.echo(

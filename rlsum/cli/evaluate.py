@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from rlsum.cli.options import STANDARD, Language, LongSignatures, Metrics, OutFolder, Overwrite, bars, report
-from rlsum.cli.reading import Clean, ReferenceLists
+from rlsum.cli.reading import CandidateColumn, Clean, ReferenceColumn, ReferenceLists
 from rlsum.files import check_folder
 
 
@@ -18,8 +18,10 @@ def evaluate(
     language: Language = None,
     references: Annotated[
         list[Path] | None,
-        typer.Option(metavar="R.txt", help="References, a text a line; OUT are then such files, too. Repeatable."),
+        typer.Option(metavar="R.txt", help="References, row by row: a text a line, or a column. Repeatable."),
     ] = None,
+    candidate_column: CandidateColumn = None,
+    reference_column: ReferenceColumn = None,
     reference_lists: ReferenceLists = None,
     clean: Clean = False,
     baseline: Annotated[
@@ -61,6 +63,8 @@ def evaluate(
             files,
             [*map(str, references or ())],
             metrics=metrics,
+            candidate_column=candidate_column,
+            reference_column=reference_column,
             reference_lists=reference_lists,
             language=language,
             clean=clean,

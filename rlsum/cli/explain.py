@@ -11,14 +11,20 @@ from rewards.base import labelled
 from rlsum import api
 from rlsum.cli.options import Language
 from rlsum.errors import UserError
+from rlsum.readers import lines, text_of
 from rlsum.records import read_outputs
 
 
 def explain(
     candidate: Annotated[
-        str, typer.Argument(help="The text that is scored; its lines are its sentences. With --id: a file of outputs.")
+        str,
+        typer.Argument(
+            help="The text that is scored, or its file; its lines are its sentences. With --id: a file of outputs."
+        ),
     ],
-    reference: Annotated[str | None, typer.Argument(help="The text to compare it with. Not with --id.")] = None,
+    reference: Annotated[
+        str | None, typer.Argument(help="The text to compare it with, or a file. Not with --id.")
+    ] = None,
     *,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="PLAN.png", help="A picture (.png), a page (.html) or data (.json).")
@@ -58,12 +64,31 @@ def explain(
     typer.echo(out)
 
 
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except OSError:  # too long for a name
+        return False
+
+
+def _read(path: str) -> str:
+    """The text of a file."""
+    text = "\n".join(text_of(*line).rstrip("\r\n") for line in lines(Path(path))).strip()
+    if not text:
+        raise UserError(f"{path}: empty; give a file with a text")
+    typer.echo(f"{path}: one text of {len(text):,} characters", err=True)
+    return text
+
+
 def _texts(candidate: str, reference: str | None, identity: str | None, system: str | None) -> tuple[str, str]:
     """The two texts: as given, or of the output that --id and --system name."""
     if identity is None:
         if reference is None or system is not None:
             raise UserError("explain takes a candidate and a reference, or a file of outputs with --id (and --system)")
-        return candidate, reference
+        files = [text for text in (candidate, reference) if _is_file(text)]
+        if len(files) == 1:
+            raise UserError(f"{files[0]}: a file, compared with a text; give two texts, or two files of one text each")
+        return (_read(candidate), _read(reference)) if files else (candidate, reference)
     if reference is not None:
         raise UserError(f"--id {identity}: give one file of outputs, and no reference")
     found = [each for each in read_outputs(candidate) if each.id == identity and system in (None, each.system)]

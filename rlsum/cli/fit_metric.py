@@ -10,7 +10,8 @@ import typer
 from rich.console import Console
 
 from rewards.specs import as_spec
-from rlsum.cli.options import JUDGMENTS, HumanScore, LowerIsBetter, listed, progress
+from rlsum.cli.layout import LowerIsBetter, listed
+from rlsum.cli.options import JUDGMENTS, HumanScore, progress
 from rlsum.pages.table import Cell, Table
 from rlsum.pages.terminal import show
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from rlsum.cli.options import (
+from rlsum.cli.layout import (
     COLUMNS,
     CandidateColumn,
     CriterionColumn,

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from rlsum import api
 from rlsum.cli.options import STANDARD, Language, LongSignatures, Metrics, bars
-from rlsum.cli.reading import Clean, ReferenceLists
+from rlsum.cli.reading import CandidateColumn, Clean, ReferenceColumn, ReferenceLists
 from rlsum.errors import UserError
 from rlsum.pages.terminal import show
 
@@ -34,11 +34,13 @@ def score(
         Path | None,
         typer.Option("--input", metavar="PAIRS.jsonl", help="Rows with candidate, references or reference."),
     ] = None,
-    candidates: Annotated[Path | None, typer.Option(metavar="C.txt", help="Candidates, a text a line.")] = None,
+    candidates: Annotated[Path | None, typer.Option(metavar="C.txt", help="Candidates, in lines or a column.")] = None,
     references: Annotated[
         list[Path] | None,
-        typer.Option(metavar="R.txt [R2.txt]", help="References, line i for candidate i; several files, or repeated."),
+        typer.Option(metavar="R.txt [R2.txt]", help="References, row i for candidate i; several files, or repeated."),
     ] = None,
+    candidate_column: CandidateColumn = None,
+    reference_column: ReferenceColumn = None,
     reference_lists: ReferenceLists = None,
     clean: Clean = False,
     workers: Annotated[int, typer.Option(min=1, help="Processes that score.")] = 1,
@@ -55,10 +57,10 @@ def score(
 ) -> None:
     """Score pairs of candidates and references: a table of means with 95% intervals, and each item's scores.
 
-    Pairs come from text files, a text a line, or from JSONL; either may be gzip. With --out each row gains
-    `"scores": {"rouge-1": 0.41, ...}`, raw and not times 100; a score that is undefined is null, and `"undefined"` says
-    why. The other fields of a row are kept, scores by other metrics too. SCORED.jsonl.signatures.json says what each
-    metric's scores depend on. Memory is bounded for any number of pairs.
+    Pairs come from two files, row by row (a text a line, or a column of a table or of JSON), or from records; text may
+    be gzip. With --out each row gains `"scores": {"rouge-1": 0.41, ...}`, raw and not times 100; a score that is
+    undefined is null, and `"undefined"` says why. The other fields of a row are kept, scores by other metrics too.
+    SCORED.jsonl.signatures.json says what each metric's scores depend on. Memory is bounded for any number of pairs.
 
     To continue a scoring that was stopped or killed, give the same command again. Its rows are in
     SCORED.jsonl.scoring until it is complete.
@@ -73,7 +75,8 @@ def score(
 
     rlsum score scored.jsonl -o scored.jsonl --overwrite --metrics meteor
     """
-    pairs = _pairs(files or [], records, candidates, references or [], reference_lists)
+    columns = candidate_column, reference_column, reference_lists
+    pairs = _pairs(files or [], records, candidates, references or [], *columns)
     with bars() as advance:
         scored = api.score(
             pairs,
@@ -94,7 +97,13 @@ def score(
 
 
 def _pairs(
-    files: list[Path], records: Path | None, candidates: Path | None, references: list[Path], lists: Lists | None
+    files: list[Path],
+    records: Path | None,
+    candidates: Path | None,
+    references: list[Path],
+    candidate_column: str | None,
+    reference_column: str | None,
+    lists: Lists | None,
 ) -> Pairs:
     from rlsum.scoring.pairs import Records, Texts
 
@@ -103,9 +112,12 @@ def _pairs(
             raise UserError(f"--input {records} and --candidates exclude each other; give one")
         if candidates is None or not references:
             raise UserError("--candidates and --references belong together; give both")
-        return Texts(candidates, (*references, *files))
+        return Texts(candidates, (*references, *files), candidate_column, reference_column, lists)
     given = [*([records] if records is not None else []), *files]
     if len(given) != 1:
         problem = "several files of records; give one" if given else "nothing to score; give a file of records"
         raise UserError(f"{problem} (--input PAIRS.jsonl), or --candidates C.txt --references R.txt")
+    if column := candidate_column or reference_column:
+        fix = "rename it, or convert the file with `rlsum data outputs`"
+        raise UserError(f"column {column!r}: records have `candidate` and `references`; {fix}")
     return Records(given[0], lists)

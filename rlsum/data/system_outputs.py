@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from rewards.references import Lists, NotText, one_text, reference_columns, references
-from rlsum.readers import CorpusError, Read, Understood, identity, records
+from rewards.references import Lists, NotText, reference_columns, references
+from rlsum.data.articles import Articles, complete_rows, id_in, text_in, value_in
+from rlsum.readers import CorpusError, Read, Understood
 from rlsum.records import Output
 
 
@@ -22,38 +22,41 @@ class OutputColumns:
     id: str = "id"
 
 
-def read_articles(path: str | Path, column: str = "article", id_column: str = "id") -> dict[str, str]:
-    """Articles by id, from a JSONL, CSV or parquet file. Raises CorpusError for a row without id or article."""
-    articles: dict[str, str] = {}
-    for read in _rows(path):
-        articles[_identity(read, id_column)] = _text(read, column)
-    return articles
-
-
 def convert(
     path: str | Path,
     columns: OutputColumns,
     system: str,
-    articles: Mapping[str, str] | None = None,
+    articles: Articles | None = None,
     lists: Lists | None = None,
 ) -> Iterator[Output]:
     """Every row of ``path`` as an Output of ``system``; texts are unchanged, a line is a sentence.
 
-    Rows without ``id`` are numbered, as by `read_outputs`, unless another column or ``articles`` are given.
-    The source is the article of ``articles`` with the row's id, else the column ``columns.source``, else "". Raises
-    CorpusError for the first row that lacks a field or an article: fewer rows would not be comparable.
+    The source is the article of ``articles`` with the row's id, else the column ``columns.source``, else "". References
+    that the row lacks are those of the article. Rows without ids are numbered, and belong to the articles in their
+    order. Raises CorpusError for the first row that lacks a field or an article: fewer rows would not be comparable.
     """
-    read, understood = None, Understood(str(path), lists)
-    for number, read in enumerate(_rows(path), 1):
-        numbered = articles is None and columns.id == "id" and "id" not in read.fields
-        named = str(number) if numbered else _identity(read, columns.id)
-        candidate = _text(read, columns.candidate)
-        fields, texts = _references(read, columns, lists)
-        articles_in = [columns.source] if columns.source else []
-        understood.add(len(texts), candidates=[columns.candidate], references=fields, articles=articles_in)
-        yield Output(named, _source(read, named, columns, articles), texts, candidate, system)
-    if read is None:
+    reads, understood = list(complete_rows(path, columns.candidate)), Understood(str(path), lists)
+    if not reads:
         raise CorpusError(f"{path}: no rows; give a JSONL, CSV or parquet file with an output a row")
+    numbered = columns.id == "id" and not any("id" in read.fields for read in reads)
+    numbered = numbered and (articles is None or articles.by_row(path))
+    by_row = articles.of_rows(len(reads), path) if articles and numbered else ()
+    by_id = articles.by_id() if articles and not numbered else {}
+    for number, read in enumerate(reads, 1):
+        named = str(number) if numbered else id_in(read, columns.id)
+        candidate, source, row = text_in(read, columns.candidate), "", read
+        if articles:
+            if not numbered and named not in by_id:
+                raise CorpusError(f"{read.where}: no article has the id {named!r}; give the articles of all outputs")
+            article = by_row[number - 1] if numbered else by_id[named]
+            named = id_in(article, articles.id_column) if numbered and articles.id_column in article.fields else named
+            source, row = articles.text(article), replace(read, fields={**article.fields, **read.fields})
+        elif columns.source:
+            source = text_in(read, columns.source)
+        fields, texts = _references(row, columns, lists)
+        article_columns = [articles.column] if articles else [columns.source] if columns.source else []
+        understood.add(len(texts), candidates=[columns.candidate], references=fields, articles=article_columns)
+        yield Output(named, source, texts, candidate, system)
     understood.say()
 
 
@@ -64,7 +67,7 @@ def _references(read: Read, columns: OutputColumns, lists: Lists | None) -> tupl
     others = (columns.candidate, columns.id, *([columns.source] if columns.source else []))
     named = reference_columns(columns.reference, tuple(name for name in read.fields if name not in others))
     if not any(name in read.fields for name in named):
-        _field(read, columns.reference)  # raises
+        value_in(read, columns.reference)  # raises
     try:
         texts = references(read.fields, columns.reference, lists, others)
     except NotText as error:
@@ -72,41 +75,3 @@ def _references(read: Read, columns: OutputColumns, lists: Lists | None) -> tupl
     if not texts:
         raise CorpusError(f"{read.where}: {columns.reference!r} is empty; correct or delete this row")
     return [name for name in named if name in read.fields], tuple(texts)
-
-
-def _source(read: Read, identity: str, columns: OutputColumns, articles: Mapping[str, str] | None) -> str:
-    if articles is not None:
-        if identity not in articles:
-            raise CorpusError(f"{read.where}: no article has the id {identity!r}; give the articles of all outputs")
-        return articles[identity]
-    return _text(read, columns.source) if columns.source else ""
-
-
-def _rows(path: str | Path) -> Iterator[Read]:
-    if not Path(path).is_file():
-        raise CorpusError(f"{path}: no such file; give a JSONL, CSV or parquet file")
-    for read in records(Path(path)):
-        if read.problem:
-            raise CorpusError(f"{read.where}: {read.problem}; correct or delete this row")
-        yield read
-
-
-def _field(read: Read, name: str) -> Any:
-    if name in read.fields and read.fields[name] is None:
-        raise CorpusError(f"{read.where}: {name!r} is null; correct or delete this row")
-    if name not in read.fields:
-        raise CorpusError(f"{read.where}: no {name!r}; its columns are {', '.join(read.fields)}")
-    return read.fields[name]
-
-
-def _text(read: Read, name: str) -> str:
-    value = _field(read, name)
-    try:
-        return one_text(value)
-    except NotText as error:
-        raise CorpusError(f"{read.where}: {name!r} is a {type(value).__name__}, not text") from error
-
-
-def _identity(read: Read, name: str) -> str:
-    named = identity(value := _field(read, name))
-    return str(value) if named is None else named

@@ -70,7 +70,8 @@ def is_text(path: Path) -> bool:
     if _suffix(path) in (*TABLES, ".jsonl", ".json") or not path.is_file():
         return False
     with suppress(*DAMAGED), opened(path) as file:
-        return not OBJECTS.match(file.read(1000).removeprefix(BOM))
+        beginning = file.read(1000).removeprefix(BOM)
+        return bool(beginning) and not OBJECTS.match(beginning)
     return False  # whoever reads it says what is wrong
 
 

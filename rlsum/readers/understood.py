@@ -33,7 +33,8 @@ class Understood:
     def __str__(self) -> str:
         roles = [(role, ", ".join(map(repr, names))) for role, names in self.columns.items() if names]
         parts = [f"{role} {names}{self._counted() if role == 'references' else ''}" for role, names in roles]
-        return "; ".join([f"{self.path}: {self.rows:,} rows", *parts, *([self.left_out] if self.left_out else [])])
+        rows = f"{self.path}: {self.rows:,} " + ("rows" if parts else "texts, one a line")
+        return "; ".join([rows, *parts, *([self.left_out] if self.left_out else [])])
 
     def _counted(self) -> str:
         fewest, most = min(self.counts, default=0), max(self.counts, default=0)

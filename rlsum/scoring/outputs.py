@@ -105,16 +105,22 @@ def by_system(outputs: Sequence[Output]) -> dict[str, list[Output]]:
 
 
 def read_systems(
-    paths: Sequence[Path], references: Sequence[Path] = (), lists: Lists | None = None
+    paths: Sequence[Path],
+    references: Sequence[Path] = (),
+    candidate_column: str | None = None,
+    reference_column: str | None = None,
+    lists: Lists | None = None,
 ) -> dict[str, list[Output]]:
     """Outputs of files by system; a name of two files becomes ``name (file)``. Raises RecordError for a bad file.
 
-    With files of ``references`` all are plain texts, one a line, of the same articles in the same order.
+    With files of ``references`` all have the same articles in the same order, as `Texts` reads them.
     """
+    columns = candidate_column, reference_column, lists
     if len(set(paths)) < len(paths):
         raise RecordError(f"{next(path for path in paths if paths.count(path) > 1)} is given twice; leave one out")
     files = {
-        path: by_system(_lines(path, references) if references else read_outputs(path, lists=lists)) for path in paths
+        path: by_system(_lines(path, references, *columns) if references else read_outputs(path, lists=lists))
+        for path in paths
     }
     names = [name for systems in files.values() for name in systems]
     return {
@@ -124,8 +130,10 @@ def read_systems(
     }
 
 
-def _lines(path: Path, references: Sequence[Path]) -> list[Output]:
-    texts = Texts(path, tuple(references))
+def _lines(
+    path: Path, references: Sequence[Path], candidate: str | None, reference: str | None, lists: Lists | None
+) -> list[Output]:
+    texts = Texts(path, tuple(references), candidate, reference, lists)
     texts.check()
     return [_output(row, path.name.split(".")[0]) for row in texts]
 

@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,9 @@ from rewards.references import Lists
 from rewards.scoring import Inputs, ReadsColumns
 from rlsum.errors import RecordError, UserError
 from rlsum.files import write_atomically
-from rlsum.readers import json_file, lines, records, text_of
+from rlsum.readers import json_file, records
 from rlsum.records import ColumnCheck, RecordTexts, common_columns, other_fields
+from rlsum.scoring.columns import TextColumn
 
 Row = dict[str, Any]
 
@@ -74,30 +76,47 @@ class Records:
 
 @dataclass(frozen=True)
 class Texts:
-    """A file of candidates and one or more of references, also gzipped, one text a line; rows are output records."""
+    """A file of candidates and one or more of references, of any format, row by row; rows are output records.
+
+    The columns are for files with several, ``lists`` is as of `Records`.
+    """
 
     candidates: Path
     references: tuple[Path, ...]
+    candidate_column: str | None = None
+    reference_column: str | None = None
+    lists: Lists | None = None
+
+    def _files(self) -> list[TextColumn]:
+        references = (TextColumn(path, "references", self.reference_column, self.lists) for path in self.references)
+        return [TextColumn(self.candidates, "candidates", self.candidate_column), *references]
 
     def check(self, rewards: Iterable[ReadsColumns] = ()) -> Identity:
-        """Read all once. Raises RecordError where the files differ in length."""
+        """Read all once. Raises RecordError where the files differ in length or in the ids of a row."""
         ColumnCheck(rewards).check(str(self.candidates), {})
         content = hashlib.sha256()
-        rows = {path: _read_through(path, content) for path in (self.candidates, *self.references)}
-        for path in self.references:
-            if rows[path] != rows[self.candidates]:
-                problem = f"{self.candidates} has {rows[self.candidates]:,} lines but {path} has {rows[path]:,}"
+        files = self._files()
+        counts = [0] * len(files)
+        for row in zip_longest(*files):
+            counts = [count + (located is not None) for count, located in zip(counts, row, strict=True)]
+            content.update(repr([None if located is None else located.texts for located in row]).encode())
+            named = [located for located in row if located is not None and located.id is not None]
+            if other := next((located for located in named if located.id != named[0].id), None):
+                ids = f"id {other.id!r}, but {named[0].id!r} at {named[0].where}"
+                raise RecordError(f"{other.where}: {ids}; row i of both must belong to the same text")
+        for path, count in zip(self.references, counts[1:], strict=True):
+            if count != counts[0]:
+                problem = f"{self.candidates} has {counts[0]:,} lines but {path} has {count:,}"
                 raise RecordError(f"{problem}; line i of both must belong to the same text")
-        if not rows[self.candidates]:
+        if not counts[0]:
             raise RecordError(f"{self.candidates}: empty; expected one candidate a line")
-        return Identity(content.hexdigest()[:16], rows[self.candidates])
+        return Identity(content.hexdigest()[:16], counts[0])
 
     def __iter__(self) -> Iterator[Row]:
-        files = [lines(path) for path in (self.candidates, *self.references)]
-        for number, row in enumerate(zip(*files, strict=True), 1):
-            candidate, *references = (text_of(*line).rstrip("\r\n") for line in row)
-            texts = {"source": "", "references": references, "candidate": candidate}
-            yield {"id": str(number), **texts, "system": self.candidates.name}
+        for number, (candidate, *references) in enumerate(zip(*self._files(), strict=True), 1):
+            texts = [text for located in references for text in located.texts if text.strip()]
+            row = {"source": "", "references": texts, "candidate": candidate.texts[0]}
+            yield {"id": candidate.id or str(number), **row, "system": self.candidates.name}
 
 
 @dataclass(frozen=True)
@@ -162,17 +181,6 @@ def _kept(fields: Mapping[str, Any], row: Row) -> Row:
     if "references" in fields or not isinstance(text, str) or row["references"] not in ([], [text]):
         return row
     return {name: row.get(name, value) for name, value in fields.items()}
-
-
-def _read_through(path: Path, content: Any) -> int:
-    """Add a file's lines and their number to the hash; returns that number."""
-    count = 0
-    for where, line in lines(path):
-        text_of(where, line)
-        content.update(line)
-        count += 1
-    content.update(f"\0{count}\0".encode())
-    return count
 
 
 # ---- FILE.signatures.json: metric -> signature, which says what its scores in FILE depend on -----------------------

@@ -31,14 +31,18 @@ from human_eval.interface import read_interface, untranslated
 from human_eval.parsing import read_text
 from human_eval.study import TASK_KINDS, Criterion, Enrolment, Study, StudyError, StudyKey
 from human_eval.training import read_training
+from rlsum.cli.reading import ArticleColumn, ArticleFile
+from rlsum.data.articles import Articles
 from rlsum.errors import UserError
 
 MIXED_ALONE = 6  # checks with shuffled words in a booklet that can have no others
 
 
 def build(
-    outputs: Annotated[list[Path], typer.Argument(help="Outputs files (JSONL) of one or more systems each.")],
+    outputs: Annotated[list[Path], typer.Argument(help="Outputs of one or more systems each: records, or lines.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write the study into; must be new or empty.")],
+    articles: ArticleFile = None,
+    article_column: ArticleColumn = None,
     baseline: Annotated[
         str | None, typer.Option(help="System to compare with each other one (default: compare all pairs).")
     ] = None,
@@ -118,11 +122,14 @@ def build(
     rlsum human-eval build outputs/*.jsonl -o study --baseline rouge-l --items 50 --criteria criteria.yaml
 
     rlsum human-eval build outputs/*.jsonl -o study --answers ranking
+
+    rlsum human-eval build rouge.txt sms.txt --articles test.jsonl -o study
     """
     key = key or out / "key.json"
     check_destinations(out, key)
     asked = _criteria(answers, criteria, marking)
-    aligned = read_aligned(outputs)
+    joined = None if articles is None else Articles.read(articles, article_column)
+    aligned = read_aligned(outputs, joined)
     aligned = normalised(aligned) if normalise else aligned
     texts = design.texts_at_once(aligned.systems, asked)
     asked = standard(answers, texts).criteria if asked and criteria is None else asked

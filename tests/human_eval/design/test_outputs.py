@@ -6,6 +6,7 @@ from studies import NAMES, outputs
 
 from human_eval.design.outputs import align, read_aligned
 from human_eval.study import StudyError
+from rlsum.data.articles import Articles
 from rlsum.errors import RecordError
 from rlsum.records import write_outputs
 
@@ -78,3 +79,28 @@ def test_tables_without_references_are_read(tmp_path):
     (tmp_path / "b.csv").write_text("id;source;summary\n1;Ein Bär.;Text b\n")
     with pytest.raises(RecordError, match=r"b.csv:2: missing candidate; .*rename columns, or .*rlsum data outputs"):
         read_aligned([tmp_path / "a.csv", tmp_path / "b.csv"])
+
+
+def test_texts_alone_are_of_the_articles_in_their_order(tmp_path):
+    articles = [{"id": f"a{number}", "dialogue": f"story {number}"} for number in (3, 1, 2)]
+    (tmp_path / "articles.jsonl").write_text("".join(json.dumps(row) + "\n" for row in articles))
+    for system in "xy":
+        (tmp_path / f"{system}.txt").write_text(f"{system} three\n{system} one\n{system} two\n")
+    found = read_aligned([tmp_path / "x.txt", tmp_path / "y.txt"], Articles.read(tmp_path / "articles.jsonl"))
+    assert found.articles == {"a1": "story 1", "a2": "story 2", "a3": "story 3"}
+    assert found.candidates["a3"] == {"x": "x three", "y": "y three"}
+    (tmp_path / "y.txt").write_text("one\ntwo\n")
+    with pytest.raises(RecordError, match=r"y\.txt has 2 rows without ids, but .*articles\.jsonl 3"):
+        read_aligned([tmp_path / "x.txt", tmp_path / "y.txt"], Articles.read(tmp_path / "articles.jsonl"))
+
+
+def test_records_are_of_the_articles_with_their_ids(tmp_path):
+    rows = [replace(row, source="") for row in outputs(3, 2)]
+    write_outputs(tmp_path / "all.jsonl", rows)
+    lines = ["id,article", *(f"{name},story of {name}" for name in sorted({row.id for row in rows})[::-1])]
+    (tmp_path / "articles.csv").write_text("\n".join(lines) + "\n")
+    found = read_aligned([tmp_path / "all.jsonl"], Articles.read(tmp_path / "articles.csv"))
+    assert found.articles[rows[0].id] == f"story of {rows[0].id}"
+    (tmp_path / "few.csv").write_text("id,article\nelse,a story\n")
+    with pytest.raises(StudyError, match="no article has the id"):
+        read_aligned([tmp_path / "all.jsonl"], Articles.read(tmp_path / "few.csv"))

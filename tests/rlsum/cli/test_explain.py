@@ -159,3 +159,15 @@ def test_an_output_is_explained_by_its_id(explain):
     assert [item["text"] for item in data["candidate"]] == ["cat", "runs"]
     assert "0 outputs have the id 'b'" in explain("o.jsonl", "--id", "b", *options, "--overwrite")[2]
     assert explain("a cat", *options, "--overwrite")[0] == 2, "no reference"
+
+
+def test_two_files_are_read_and_one_is_refused(explain):
+    Path("a.txt").write_text("the storm hit ohio\n")
+    Path("b.txt").write_text("a storm hit\nohio\n")
+    code, printed, told = explain("a.txt", "b.txt", "--metrics", "rouge-1", "-o", "e.json")
+    assert (code, printed.splitlines()[0]) == (0, "rouge-1 0.7500")
+    assert "a.txt: one text of 18 characters" in told
+    for texts in (("a.txt", "a storm"), ("a storm", "b.txt")):
+        code, _, told = explain(*texts, "--metrics", "rouge-1", "-o", "f.json")
+        assert code == 2
+        assert "a file, compared with a text" in told

@@ -73,3 +73,38 @@ def test_splits_that_were_saved_together_are_named(tmp_path):
     datasets.DatasetDict({"valid": data, "test": data}).save_to_disk(tmp_path / "both")
     with pytest.raises(ValueError, match="both/test"):
         next(records(tmp_path / "both"))
+
+
+def test_files_of_texts_alone_are_told_what_they_lack(rlsum, tmp_path):
+    (tmp_path / "c.txt").write_text("a storm\n")
+    for command in ("score", "evaluate"):
+        code, _, told = rlsum(command, tmp_path / "c.txt")
+        assert code == 2
+        assert "give their references" in told
+
+
+def test_alternatives_in_columns_or_cells_are_one_mean_in_every_command(rlsum, tmp_path):
+    """The best of three references, whatever they are written in: 6 of 7 words of the second."""
+    texts = ["a flood in ohio", "the storm hit ohio", "rain"]
+    three = {f"reference{number}": text for number, text in enumerate(texts, 1)}
+    common = {"id": "1", "system": "s", "candidate": "the storm hit"}
+    written = [three, *({"references": cell} for cell in (texts, repr(texts), json.dumps(texts)))]
+    for number, cells in enumerate(written):
+        for ending in ("csv", "jsonl"):
+            path = tmp_path / f"{number}.{ending}"
+            row = common | cells
+            if ending == "jsonl":
+                path.write_text(json.dumps(row) + "\n")
+            else:
+                with path.open("w", newline="") as file:
+                    table = csv.DictWriter(file, row)
+                    table.writeheader()
+                    table.writerow(row)
+            for command in ("score", "evaluate"):
+                _, printed, _ = rlsum(command, path, "--metrics", "rouge-1", "--resamples", 20)
+                assert "85.71" in printed
+            out = tmp_path / f"{number}-{ending}.jsonl"
+            name = "reference2" if "reference2" in cells else "references"
+            converted = rlsum("data", "outputs", path, "--candidate", "candidate", "--reference", name, "-o", out)
+            assert converted[0] == 0
+            assert json.loads(out.read_text())["references"] == texts

@@ -22,7 +22,7 @@ def test_text_files_become_output_records(tmp_path):
     assert pairs.check().rows == 3
     first, second, third = pairs
     assert first == {"id": "1", "source": "", "references": ["a", "d"], "candidate": "one", "system": "c.txt"}
-    assert (second["candidate"], second["references"]) == ("", ["b", ""])
+    assert (second["candidate"], second["references"]) == ("", ["b"])
     assert third["candidate"] == "three\u2028still three"
 
 

@@ -1,0 +1,95 @@
+"""Articles in a file of their own, for outputs that lack them: found by id, or by row where the outputs have no ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rewards.references import NotText, one_text
+from rlsum.readers import CorpusError, Read, identity, is_text, records
+
+USUAL = ("article", "source", "document", "dialogue", "text")  # names of columns
+
+
+@dataclass(frozen=True)
+class Articles:
+    """The rows of ``path``; ``column`` holds the articles, ``id_column`` the ids, if the file has it."""
+
+    path: Path
+    rows: tuple[Read, ...]
+    column: str
+    id_column: str
+
+    @classmethod
+    def read(cls, path: Path, column: str | None = None, id_column: str = "id") -> Articles:
+        """From lines of text, or from rows of any format. Raises CorpusError without such a column."""
+        rows = tuple(complete_rows(path, "article"))
+        names = list(dict.fromkeys(name for read in rows for name in read.fields))
+        usual = [name for name in ([column] if column else USUAL) if name in names]
+        if len(usual) != 1:
+            raise CorpusError(
+                f"{path}: {'several columns' if usual else 'no column'} of articles; name one with --article-column: "
+                f"{', '.join(names)}"
+            )
+        return cls(path, rows, usual[0], id_column)
+
+    def text(self, read: Read) -> str:
+        """The article of a row."""
+        return text_in(read, self.column)
+
+    def by_row(self, path: str | Path) -> bool:
+        """Whether the outputs of ``path``, which have no ids, belong to the rows in order."""
+        return is_text(Path(path)) or not any(self.id_column in read.fields for read in self.rows)
+
+    def by_id(self) -> dict[str, Read]:
+        """The rows by their ids. Raises CorpusError for a row without, and for two articles of one id."""
+        found: dict[str, Read] = {}
+        for read in self.rows:
+            name = id_in(read, self.id_column)
+            other = found.setdefault(name, read)
+            if self.text(other) != self.text(read):
+                raise CorpusError(f"{read.where}: another article has the id {name!r}, at {other.where}; rename one")
+        return found
+
+    def of_rows(self, count: int, path: str | Path) -> tuple[Read, ...]:
+        """The rows, for a file of so many outputs without ids. Raises CorpusError if they are not as many."""
+        if count != len(self.rows):
+            problem = f"{path} has {count:,} rows without ids, but {self.path} {len(self.rows):,}"
+            raise CorpusError(f"{problem}; row i of both must belong to one article, or give the outputs their ids")
+        return self.rows
+
+
+def complete_rows(path: str | Path, text: str) -> Iterator[Read]:
+    """Rows of a file, lines of text in the field ``text``. Raises CorpusError for a missing file and a broken row."""
+    if not Path(path).is_file():
+        raise CorpusError(f"{path}: no such file; give a JSONL, CSV or parquet file, or one of texts, one a line")
+    for read in records(Path(path), text):
+        if read.problem:
+            raise CorpusError(f"{read.where}: {read.problem}; correct or delete this row")
+        yield read
+
+
+def value_in(read: Read, name: str) -> Any:
+    """The value of a column. Raises CorpusError where it is missing or null."""
+    if name in read.fields and read.fields[name] is None:
+        raise CorpusError(f"{read.where}: {name!r} is null; correct or delete this row")
+    if name not in read.fields:
+        raise CorpusError(f"{read.where}: no {name!r}; its columns are {', '.join(read.fields)}")
+    return read.fields[name]
+
+
+def text_in(read: Read, name: str) -> str:
+    """The text of a column. Raises CorpusError."""
+    value = value_in(read, name)
+    try:
+        return one_text(value)
+    except NotText as error:
+        raise CorpusError(f"{read.where}: {name!r} is a {type(value).__name__}, not text") from error
+
+
+def id_in(read: Read, name: str) -> str:
+    """The id of a row. Raises CorpusError where it is missing or null."""
+    named = identity(value := value_in(read, name))
+    return str(value) if named is None else named

@@ -1,0 +1,87 @@
+"""One column of texts of a file, to be scored against another file's: lines of text, or a column of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from rewards.references import Lists, NotText, members, one_text, reference_columns, references
+from rlsum.errors import RecordError
+from rlsum.readers import Read, Understood, identity, is_text, records
+
+USUAL = {
+    "candidates": ("candidate", "prediction", "summary"),
+    "references": ("references", "reference", "reference_summary", "highlights", "summary", "target", "gold"),
+}
+
+
+class Located(NamedTuple):
+    """The texts of one row, at ``where``; ``id`` if the row has one."""
+
+    where: str
+    id: str | None
+    texts: list[str]
+
+
+@dataclass(frozen=True)
+class TextColumn:
+    """The texts of ``path``: its lines, or those in its column ``name``.
+
+    ``name``: by default the column with a usual name, or the only one with texts. ``lists``: what a list of references
+    is, where the column's name does not say so.
+    """
+
+    path: Path
+    role: Literal["candidates", "references"]
+    name: str | None = None
+    lists: Lists | None = None
+
+    def __iter__(self) -> Iterator[Located]:
+        """Row by row; then says what was read. Raises RecordError for a row without texts, or no such column."""
+        plain = is_text(self.path)
+        name, understood = self.name, Understood(str(self.path), self.lists)
+        for read in records(self.path, "text"):
+            if read.problem:
+                raise RecordError(f"{read.where}: {read.problem}; correct or delete this row")
+            if plain:
+                understood.rows += 1
+                yield Located(read.where, None, [read.fields["text"]])
+                continue
+            name = self._chosen(read.fields) if not understood.rows else name
+            texts = self._texts(read, name or "")
+            columns = reference_columns(name or "", tuple(read.fields)) if self.role == "references" else (name or "",)
+            understood.add(len(texts), **{self.role: columns})
+            yield Located(read.where, identity(read.fields.get("id")), texts)
+        if understood.rows:
+            understood.say()
+
+    def _texts(self, read: Read, name: str) -> list[str]:
+        try:
+            if self.role == "references":
+                return references(read.fields, name, self.lists)
+            return [one_text(read.fields.get(name))]
+        except NotText as error:
+            raise RecordError(f"{read.where}: {name}: {error}") from error
+
+    def _chosen(self, fields: Mapping[str, Any]) -> str:
+        """The name of the column, from the first row."""
+        columns, option = tuple(fields), f"--{self.role.removesuffix('s')}-column"
+        if self.name is not None:
+            if not {*columns} & {*reference_columns(self.name, columns)}:
+                raise RecordError(f"{option} {self.name}: not in {self.path}; its columns are {', '.join(columns)}")
+            return self.name
+        usual = [name for name in columns if name.lower() in USUAL[self.role]]
+        if self.role == "references" and not usual:
+            usual = [name for name in USUAL["references"] if {*columns} & {*reference_columns(name, columns)}]
+        texts = usual or [name for name, cell in fields.items() if _is_text(cell)]
+        if len(texts) != 1:
+            raise RecordError(
+                f"{self.path}: which column has the {self.role}? Name it with {option}; there are {', '.join(columns)}"
+            )
+        return texts[0]
+
+
+def _is_text(cell: Any) -> bool:
+    return members(cell) is not None or (isinstance(cell, str) and not cell.strip().replace(".", "").isdecimal())
