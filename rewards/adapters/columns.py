@@ -18,9 +18,9 @@ class ScoredColumns:
     """A reward (a spec, or a reward) as a function of a batch of columns for ``Dataset.map(..., batched=True)``.
 
     ``references`` names a column that holds a text or a list of texts per row, alone or with others that differ in a
-    number (``reference2``); None for a reward without. ``reference_lists``: what such a list is, ``alternatives`` or the
-    ``sentences`` of one text, unless the column's name ends in `references` or `summaries`: alternatives. Other columns
-    are found by their own names. ``name`` is the new column's, by default the reward's. ``strip``: score the texts
+    number (``reference2``); None for a reward without. ``reference_lists``: what such a list is, ``alternatives`` or
+    the ``sentences`` of one text, unless the column's name ends in `references` or `summaries`: alternatives. Other
+    columns are found by their own names. ``name`` is the new column's, by default the reward's. ``strip``: score the texts
     without what is no part of them, see ``cleaned``. Can be pickled, so ``num_proc`` works.
     """
 

@@ -24,6 +24,26 @@ def test_columns_of_other_names_with_one_reference_a_row() -> None:
     assert scored("repetition", "summary", None)(columns) == {"repetition": [1.0]}
 
 
+@pytest.mark.parametrize(
+    ("columns", "options", "score"),
+    [
+        ({"references": [["a dog", "the cat"]]}, {}, 1.0),
+        ({"references": ["['a dog', 'the cat']"]}, {}, 1.0),
+        ({"reference": ["a dog"], "reference2": ["the cat"], "reference3": [None]}, {"references": "reference"}, 1.0),
+        ({"abstract": [["the", "cat"]]}, {"references": "abstract", "reference_lists": "sentences"}, 1.0),
+        ({"abstract": [["the", "cat"]]}, {"references": "abstract", "reference_lists": "alternatives"}, 2 / 3),
+    ],
+)
+def test_lists_and_numbered_columns_are_references_as_is_said(columns, options, score) -> None:
+    given = {"candidate": ["the cat"], **columns}
+    assert scored("rouge-1", **options)(given) == {"rouge-1": [pytest.approx(score)]}
+
+
+def test_a_list_of_which_nothing_says_what_it_is_is_asked_for() -> None:
+    with pytest.raises(rewards.RewardError, match=r"row 0: abstract: a list of 2 texts.*reference_lists in Python"):
+        scored("rouge-1", references="abstract")({"candidate": ["the cat"], "abstract": [["the", "cat"]]})
+
+
 def test_stripped_texts_are_scored_under_the_same_name() -> None:
     columns = {"candidate": ["<think>a dog</think>the cat"], "references": [["<p>the cat</p>"]]}
     function = scored("rouge-1", strip=True)

@@ -27,7 +27,8 @@ def test_scores_are_the_rewards_and_undefined_is_none() -> None:
 
 
 def test_lists_of_references_conversations_and_sources() -> None:
-    function = reward_function(rewards.load("rouge-1"), references="highlights", sources="article")
+    options: dict[str, Any] = {"references": "highlights", "sources": "article", "reference_lists": "alternatives"}
+    function = reward_function(rewards.load("rouge-1"), **options)
     conversation = [[{"role": "assistant", "content": "the cat"}, {"role": "assistant", "content": "sleeps"}]]
     columns: dict[str, Any] = {"highlights": [["the cat", "cat sleeps the"]], "article": ["x"]}
     assert function([["p"]], conversation, **columns) == [1.0]
