@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Unscorable = Callable[[str], str | None]  # why a text cannot be scored; None = it can
 
 HEADED = {"f1": "F1", "precision": "precision", "recall": "recall"}  # a direction in the heading of a column
-VERSION = "1"  # raised when a score of this package changes for the same texts and options
+VERSION = "2"  # raised when a score of this package changes for the same texts and options
 
 
 class Inputs(NamedTuple):

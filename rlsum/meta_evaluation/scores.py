@@ -13,6 +13,7 @@ import numpy as np
 from rewards.base import Reward, complete
 from rewards.options import nearest
 from rewards.specs import Spec, as_spec
+from rewards.text.identification import read_as_english
 from rewards.text.words import LETTER_WORD, nfc, pattern, words
 from rlsum.errors import UserError
 from rlsum.evaluation.rows import Floats, members
@@ -119,6 +120,8 @@ def scored(
         columns[f"length ({unit})"] = Column(
             lengths(rows, unit), f"length of the candidate: {COUNTS[unit][1]}", "length"
         )
+    signatures = {label: column.signature for label, column in columns.items() if column.kind == "metric"}
+    english = read_as_english(signatures, (next(iter(row.references), row.candidate) for row in rows))
     return ScoreTable(
         name=judgments.name,
         score=score,
@@ -129,7 +132,7 @@ def scored(
         columns=columns,
         judges=judge_scores(rows, score),
         left_out=left_out,
-        notes=tuple(judgments.notes),
+        notes=(*judgments.notes, *(line.rstrip(".") for line in english)),
     )
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from rewards.base import Reward
 from rewards.scoring import headings, short_signature
+from rewards.text.identification import read_as_english
 from rlsum.evaluation.statistics import Interval
 from rlsum.pages.blocks import Block, Bullets, Heading, section, signature_section
 from rlsum.pages.latex import to_latex
@@ -51,6 +52,7 @@ class Evaluation(Shown):
     corpus: Mapping[str, Mapping[str, float]]
     missing: Mapping[str, str]
     debris: Sequence[str] = ()
+    notes: Sequence[str] = ()
 
     def blocks(self, long_signatures: bool = False) -> list[Block]:
         """Tables of scores, properties and differences, then the signatures, by default their short forms."""
@@ -61,9 +63,10 @@ class Evaluation(Shown):
                 self.metrics,
                 self.missing,
                 "Scores x 100",
-                [articles, *self.debris, *_undefined(self), *_identical(self)],
+                [articles, *self.notes, *self.debris, *_undefined(self), *_identical(self)],
                 self.headings,
                 self.corpus,
+                {system: len(outputs) for system, outputs in self.outputs.items()},
             ),
             property_table(self.properties, "Properties of the summaries"),
         ]
@@ -78,9 +81,13 @@ class Evaluation(Shown):
         ]
 
     def to_frame(self) -> Any:
-        """A row a system and metric: raw mean, its interval and the number of texts with a score."""
-        rows = ((system, name, *mean) for system, row in self.metrics.items() for name, mean in row.items())
-        return frame(("system", "metric", "mean", "low", "high", "n"), rows)
+        """A row a system and metric: raw mean, its interval, the number of texts with a score, and that of all."""
+        rows = (
+            (system, name, *mean, len(self.outputs[system]))
+            for system, row in self.metrics.items()
+            for name, mean in row.items()
+        )
+        return frame(("system", "metric", "mean", "low", "high", "n", "of"), rows)
 
     def save(self, folder: str | Path) -> list[Path]:
         """Write the report into ``folder`` as HTML, Markdown, LaTeX, CSV, JSON and, if systems are compared, PNG.
@@ -122,6 +129,8 @@ def evaluate(
     ``missing`` maps metric -> why it cannot be computed. ``debris``: see ``Evaluation``.
     """
     missing = {**(missing or {}), **{name: reason for each in scores.values() for name, reason in each.missing.items()}}
+    signatures = {label: reward.signature for label, reward in rewards.items() if label not in missing}
+    references = (next(iter(output.references), output.candidate) for each in outputs.values() for output in each)
     return Evaluation(
         outputs,
         {system: intervals(each.metrics, resampling) for system, each in scores.items()},
@@ -129,11 +138,12 @@ def evaluate(
         compare_all(list(scores.values()), scores[compared_with], resampling),
         compared_with,
         resampling,
-        {label: reward.signature for label, reward in rewards.items() if label not in missing},
+        signatures,
         headings(rewards),
         {system: each.corpus for system, each in scores.items() if each.corpus},
         missing,
         debris,
+        read_as_english(signatures, references),
     )
 
 
@@ -155,18 +165,19 @@ def to_json(evaluation: Evaluation) -> str:
         "signatures": dict(evaluation.signatures),
         "missing": dict(evaluation.missing),
         "debris": list(evaluation.debris),
+        "notes": list(evaluation.notes),
     }
     return json.dumps(finite(data), indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def score_rows(evaluation: Evaluation) -> Iterator[Sequence[Any]]:
     """A row a system and metric or property, raw."""
-    yield "system", "metric", "mean", "low", "high", "n"
-    for system in evaluation.outputs:
+    yield "system", "metric", "mean", "low", "high", "n", "of"
+    for system, outputs in evaluation.outputs.items():
         for name, mean in (*evaluation.metrics[system].items(), *evaluation.properties[system].items()):
-            yield system, name, *mean
+            yield system, name, *mean, len(outputs)
         for name, value in evaluation.corpus.get(system, {}).items():
-            yield system, f"{name} of the corpus", value, "", "", len(evaluation.outputs[system])
+            yield system, f"{name} of the corpus", value, "", "", len(outputs), len(outputs)
 
 
 def difference_rows(evaluation: Evaluation) -> Iterator[Sequence[Any]]:

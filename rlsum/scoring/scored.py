@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,6 +18,7 @@ import rewards
 from rewards import Reward
 from rewards.references import Lists
 from rewards.scoring import headings, short_signature
+from rewards.text.identification import read_as_english
 from rewards.wrappers.cleaned import all_cleaned
 from rlsum.errors import UserError
 from rlsum.evaluation.rows import Floats
@@ -45,6 +46,7 @@ class Scored(Shown):
     rows: int = 0
     cleaned: bool = False
     survey: Survey = field(default_factory=Survey)
+    notes: Sequence[str] = ()
 
     def add(self, row: Row, scores: Mapping[str, float | None]) -> None:
         """Add one row's scores; None becomes NaN."""
@@ -64,14 +66,16 @@ class Scored(Shown):
             system: {label: self.resampling.interval(np.frombuffer(scores[label])) for label in self.headings}
             for system, scores in self.by_system.items()
         }
-        sizes = ", ".join(f"{system} {len(next(iter(each.values()))):,}" for system, each in self.by_system.items())
-        notes = [f"Items: {sizes}; {self.resampling.note}.", *self.survey.sentences(self.cleaned)]
+        sizes = {system: len(next(iter(each.values()))) for system, each in self.by_system.items()}
+        items = ", ".join(f"{system} {count:,}" for system, count in sizes.items())
+        notes = [f"Items: {items}; {self.resampling.note}.", *self.notes, *self.survey.sentences(self.cleaned)]
         lines = []
         for label, signature in self.signatures.items():
             undefined = int(np.isnan(self[label]).sum())
             written = signature if long_signatures else short_signature(signature)
             lines.append(written + (f"  ({undefined:,} undefined)" if undefined else ""))
-        return [metric_table(means, {}, "Scores x 100", notes, self.headings), Bullets(lines, "code")]
+        table = metric_table(means, {}, "Scores x 100", notes, self.headings, sizes=sizes)
+        return [table, Bullets(lines, "code")]
 
     def to_frame(self) -> Any:
         """A row an item: its system and its raw scores."""
@@ -123,7 +127,9 @@ def score(
     scorers = scorers if prefixes is None else all_cleaned(scorers, prefixes)
     with Scoring(partial(_made, metrics, language, prefixes), workers) as scoring:
         signatures = scoring.signatures()
-        scored = Scored(headings(scorers), signatures, resampling, rows=identity.rows, cleaned=clean)
+        made = headings(scorers)
+        notes = read_as_english(signatures, _written(pairs))
+        scored = Scored(made, signatures, resampling, rows=identity.rows, cleaned=clean, notes=notes)
         if out is None:
             _run(pairs, scoring, scored, None, say, advance)
         else:
@@ -148,6 +154,13 @@ def survey_of(pairs: Pairs) -> Survey:
     for row in pairs:
         survey.add(str(row.get("system") or ""), *texts_of(row)[:2])
     return survey
+
+
+def _written(pairs: Pairs) -> Iterator[str]:
+    """The first reference of each pair, or its candidate without one."""
+    for row in pairs:
+        candidate, references, _ = texts_of(row)
+        yield next(iter(references), candidate)
 
 
 def _check_kept(changed: list[str], overwrite: bool, say: Callable[[str], None]) -> None:

@@ -21,19 +21,21 @@ def metric_table(
     notes: Iterable[str] = (),
     headings: Mapping[str, str] | None = None,
     corpus: Mapping[str, Mapping[str, float]] | None = None,
+    sizes: Mapping[str, int] | None = None,
 ) -> Table:
     """Systems x metrics; ``missing`` maps metric -> why its column is empty.
 
     ``headings`` maps metric -> the heading of its column, by default its name. ``corpus`` maps system -> metric -> the
-    value of all its outputs together, in a column of its own.
+    value of all its outputs together, in a column of its own. ``sizes``: system -> the number of its outputs; a mean of
+    fewer says so.
     """
-    names = headings or {}
+    names, counts = headings or {}, sizes or {}
     whole = list(dict.fromkeys(name for values in (corpus or {}).values() for name in values))
     metrics = list(dict.fromkeys(name for row in rows.values() for name in row))
     cells = tuple(
         (
             Cell(system),
-            *(interval_cell(row[name], SCALE, 2) for name in metrics),
+            *(interval_cell(row[name], SCALE, 2, of=counts.get(system)) for name in metrics),
             *(_corpus_cell((corpus or {})[system][name]) for name in whole),
             *(Cell("not computed") for _ in missing),
         )

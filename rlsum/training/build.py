@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -13,6 +14,7 @@ import torch
 import rewards
 from rewards.base import Reward
 from rewards.specs import as_spec
+from rewards.text.identification import read_as_english
 from rlsum import config as configs
 from rlsum.config import Config, ConfigError, RewardSpec
 from rlsum.data.corpus import Corpus, load_corpus
@@ -31,6 +33,7 @@ from rlsum.training.steps import training_step
 from rlsum.training.trainer import Trainer
 from rlsum.training.validation import Choice
 
+log = logging.getLogger(__name__)
 COLUMNS = ("id_column", "source_column", "reference_column", "reference_lists", "columns")
 READING = (*COLUMNS, "lowercase", "max_source", "max_target", "num_proc")
 
@@ -63,6 +66,10 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
     signatures = {name: metric.signature for name, metric in metrics.items()}  # reads vectors and encoders
     with processes.main_first():
         train, valid = corpus(config, "train"), corpus(config, "valid")
+    if processes.rank == 0 and not resume:
+        written = (references[0] if references else "" for references in train.rows["references"])
+        for line in read_as_english(signatures, written, "language: "):
+            log.warning("%s: %s", config.run, line)
     facts = environment.dependencies(train, valid, processes)
     if resume:
         if keeps_start(config):

@@ -191,6 +191,7 @@ def test_every_name_describes_itself() -> None:
         "oov": "zero",
         "stopwords": "spacy",
         "split": "auto",
+        "language": "none",
         "sentence_weights": "words",
         "layer": "none",
         "context": "sentence",

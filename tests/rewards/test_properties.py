@@ -114,5 +114,5 @@ def test_nothing_to_score_at_all(every: dict[str, rewards.Reward], name: str) ->
 def test_signatures_name_reward_and_version(every: dict[str, rewards.Reward], name: str) -> None:
     signature = every[name].signature
     assert signature.startswith("rouge-l" if name == "cached" else every[name].name)  # keeping changes no score
-    assert signature.endswith("|version:1")
+    assert signature.endswith("|version:2")
     assert "\n" not in signature

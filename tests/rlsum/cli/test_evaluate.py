@@ -69,8 +69,8 @@ def test_a_folder_gets_the_report_in_every_form(rlsum, files):
     assert "rouge-lsum|direction:f1|stemmer:yes" in page
     assert (files / "report" / "differences.png").read_bytes().startswith(b"\x89PNG")
     scores = (files / "report" / "scores.csv").read_text().splitlines()
-    assert "good [1],rouge-1,1.0,,,3" in scores
-    assert "poor,invented-names,,,,0" in scores
+    assert "good [1],rouge-1,1.0,,,3,3" in scores
+    assert "poor,invented-names,,,,0,3" in scores
     assert len((files / "report" / "differences.csv").read_text().splitlines()) == 1 + 3
     code, _, told = rlsum(*command)
     assert (code, "add --overwrite" in told) == (2, True)
@@ -86,7 +86,7 @@ def test_the_folder_of_one_system_has_no_picture_not_even_an_old_one(rlsum, file
     assert sorted(last.partition(": ")[2].split(", ")) == sorted(path.name for path in folder.iterdir())
     assert not (folder / "differences.png").exists()
     rows = (folder / "scores.csv").read_text().splitlines()
-    assert any(row.startswith("good [1],bleu of the corpus,1.0") and row.endswith(",,,3") for row in rows)
+    assert any(row.startswith("good [1],bleu of the corpus,1.0") and row.endswith(",,,3,3") for row in rows)
 
 
 def test_systems_that_wrote_the_same_are_named(rlsum, files):
@@ -254,3 +254,39 @@ def test_an_evaluation_shows_itself_in_a_notebook(files):
     assert "rouge-l F1 stems" in shown
     means = evaluation.to_frame().set_index(["system", "metric"])["mean"]
     assert means["poor", "rouge-l"] == scores["poor"].metrics["rouge-l"].mean()
+
+
+FRENCH = (
+    "Le maire a annoncé que le pont de la ville est fermé pour la semaine et que la tempête est terminée",
+    "Une quarantaine de personnes sont dans un hôtel de la ville, et il n'y a pas de blessés dans le port",
+    "Ça",
+)
+
+
+def test_a_mean_of_some_rows_has_its_share_beside_it_wherever_it_is(rlsum, files):
+    rows = [{"id": str(i), "candidate": text, "reference": text, "system": "s"} for i, text in enumerate(FRENCH)]
+    path = files / "french.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    for command in ("score", "evaluate"):
+        code, printed, _ = rlsum(command, path, "--metrics", "rouge-2")
+        assert code == 0
+        assert "(2 of 3)" in printed
+        assert printed.count("French") == 1
+        assert "--language fr" in " ".join(printed.split())
+        printed = " ".join(rlsum(command, path, "--metrics", "rouge-1", "--language", "fr")[1].split())
+        assert "F1 stems fr" in printed
+        assert "look French" not in printed
+    assert rlsum("evaluate", path, "--metrics", "rouge-2", "-o", files / "french", "--json")[0] == 0
+    for name in ("report.html", "report.md", "report.tex"):
+        assert "(2 of 3)" in (files / "french" / name).read_text(encoding="utf-8")
+    assert "s,rouge-2,1.0,,,2,3" in (files / "french" / "scores.csv").read_text().splitlines()
+    data = json.loads((files / "french" / "report.json").read_text())
+    assert "look French" in data["notes"][0]
+    assert (data["systems"][0]["metrics"]["rouge-2"]["n"], data["systems"][0]["articles"]) == (2, 3)
+
+
+def test_an_unknown_language_is_refused_before_anything_is_read(rlsum, files):
+    for command in ("score", "evaluate", "correlate"):
+        code, _, told = rlsum(command, files / "good.jsonl", "--language", "french")
+        assert code == 2
+        assert "did you mean 'fr'" in told

@@ -12,7 +12,7 @@ ARTICLES = [
     "今日は東京で雨が降る。",
     "明日は大阪で雪が降る。AIが予想した。",
     "昨日は京都で風が吹いた。",
-    "今日は大阪で雨が降った。",
+    "今日は大阪で雨。",
 ]
 SUMMARIES = ["東京は雨。", "大阪は雪。", "京都は風。", "大阪は雨。"]
 
@@ -41,7 +41,7 @@ def test_a_run_learns_from_rewards_of_characters(configuration, tmp_path):
     path.write_text(json.dumps(configuration | rewarded), encoding="utf-8")
     run = api.train(path)
     stored = (tmp_path / "run" / "config.yaml").read_text(encoding="utf-8")
-    assert "tokenizer: spacy" in stored and "spaces: false" in stored and "language: ja" in stored
+    assert all(line in stored for line in ("tokenizer: spacy", "spaces: false", "language: ja"))
     rows = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
     assert any(row.get("advantage_std") for row in rows if row["kind"] == "train")
     outputs = api.generate(run, configuration["data"]["valid"], tmp_path / "out.jsonl").outputs
