@@ -30,6 +30,9 @@ OF_A_PERSON = re.compile(
 )
 
 
+NUMBERED = re.compile(r"(.*?[^\W\d_])[ _.-]*\d+")  # flow_1: a column that may be of one of several judges
+
+
 @dataclass(frozen=True)
 class JudgmentColumns:
     """Where rows hold the fields of a judgment: a column, or a dotted path into nested objects and lists.
@@ -238,6 +241,19 @@ def _by_judge(pairs: Iterable[Rating], judges: Sequence[str]) -> list[float | No
     return [mean(values) for values in given.values()]
 
 
+def _numbered(scores: Iterable[str]) -> list[str]:
+    """A note on scores whose names differ in a number alone, which may be of one judge each."""
+    stems: dict[str, list[str]] = {}
+    for name in scores:
+        if match := NUMBERED.fullmatch(name):
+            stems.setdefault(match[1], []).append(name)
+    return [
+        f"{', '.join(names)} are scores of their own; if each is of one judge: --score {stem}={','.join(names)}"
+        for stem, names in stems.items()
+        if len(names) > 1
+    ]
+
+
 def _notes(columns: JudgmentColumns, given: Sequence[str], names: Sequence[str], further: Sequence[str]) -> list[str]:
     """What was read as what, and what was not read."""
     read = [each.name for each in fields(columns) if each.name not in ("scores", "judge", "lists", "criterion")]
@@ -251,6 +267,7 @@ def _notes(columns: JudgmentColumns, given: Sequence[str], names: Sequence[str],
         notes.append("no id: texts with the same source or references are of one input")
     if columns.system is None:
         notes.append("no system: all texts are of one")
+    notes += _numbered(columns.scores)
     used = {path for _, written in _named(columns) for path in (written, written.partition(".")[0])}
     unread = [
         name

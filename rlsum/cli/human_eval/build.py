@@ -91,8 +91,8 @@ def build(
     shuffled: Annotated[
         int | None,
         typer.Option(
-            help="Checks per booklet that show a summary and its shuffled words (default: 3, or 6 without ties; 0 if "
-            "all are short)."
+            help="Checks per booklet that show a summary and its shuffled words (default: 3, or 6 without ties; fewer "
+            "where few articles have an output that is long enough)."
         ),
     ] = None,
     swapped: Annotated[int, typer.Option(help="Checks per booklet that repeat a pair with its sides swapped.")] = 0,

@@ -121,6 +121,12 @@ def test_columns_of_numbers_are_scores_and_those_of_people_their_judges(tmp_path
     assert found.scores == scores
 
 
+def test_numbered_scores_that_may_be_of_judges_are_noted(tmp_path):
+    (tmp_path / "j.csv").write_text("id,system,candidate,reference,flow_1,flow_2,x1\n1,s,x,y,1,2,3\n")
+    assert any("--score flow=flow_1,flow_2" in note for note in load(tmp_path / "j.csv").notes)
+    assert not any("x1" in note and "judge:" in note for note in load(tmp_path / "j.csv").notes)
+
+
 @pytest.mark.parametrize(
     ("cell", "score"),
     [("yes", 1), ("No", 0), ("TRUE", 1), ("4", 4), (" 4.5 ", 4.5), ("", None), ("[1, 3]", 2), ("[1, None]", 1)],
