@@ -1,97 +1,95 @@
-"""Which language texts are in, by their letters and commonest words, and whether rewards read them as English.
+"""Which language texts are in: by their script where one language has it, else by the stop words that spaCy lists.
 
-It tells texts that are not English from those that are, to name the option that is missing; it decides no score. Close
-languages, such as Danish and Norwegian, may be taken for one another.
+And whether metrics read them as English though they are not, to name the option that is missing.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from importlib.util import find_spec
 from itertools import islice
+from pathlib import Path
+from runpy import run_path
 
-from rewards.text.languages import NAMES
-from rewards.text.words import nfc, pattern, words
+from rewards.text.languages import NAMES, STOP_WORDS
+from rewards.text.words import nfc, words
 
+# First words of Unicode's names of letters -> the language that corpora in this script are in.
+SCRIPTS = {
+    "ARMENIAN": "hy", "BENGALI": "bn", "CJK": "zh", "GEORGIAN": "ka", "GREEK": "el", "GUJARATI": "gu",
+    "GURMUKHI": "pa", "HANGUL": "ko", "HIRAGANA": "ja", "KANNADA": "kn", "KATAKANA": "ja", "KHMER": "km", "LAO": "lo",
+    "MALAYALAM": "ml", "MYANMAR": "my", "ORIYA": "or", "SINHALA": "si", "TAMIL": "ta", "TELUGU": "te", "THAI": "th",
+    "TIBETAN": "bo",
+}  # fmt: skip
+THE = 0.02  # of the words of English prose, at least
+MIXED = 0.05  # the least share of kana in Japanese, which has Chinese characters, too
+MOST = 20_000  # words that are looked at
+LEAST = 0.03  # of the words are stop words, weighed by how few languages share them; prose has .1 and more
+DIFFERENT = 6  # stop words in a few sentences, more in more: a language without a list has few words of a list
+MARGIN = 1.5  # between the first language and the second; spaCy's lists of Malay and Indonesian are one
 LOOKED_AT = 300  # texts, of each so many letters
 OF_EACH = 1000
 MOSTLY = 0.5  # of the letters
 # What the signature of a metric has that reads English, unless it names another language.
 ENGLISH = re.compile(r"tokenizer:official|stems:nltk|stopwords:(spacy|nltk)")
-FEWEST = 30  # words or, without spaces between them, letters
-COMMON = 0.06  # the least share of a language's commonest words in its prose; they are an eighth to a third
-# Of the languages whose letters another one has, too: their commonest words, without those that are common elsewhere.
-COMMONEST = {
-    "en": "the of and to in is that for was with on it as by at from his her are be this have has said not but",
-    "fr": "le la les des et est une dans pour que qui sur avec par au du pas plus ce son cette ont été",
-    "de": "der die das und ist nicht mit von ein eine den dem im zu auf für sich des wird auch als nach wurde",
-    "es": "el la los las que en y por con una del se para su al es más fue lo como pero sus",
-    "it": "il di che la e un una per non è del della in con sono gli nel alla si da più le dei",
-    "pt": "o que de da do não uma com os para em no na um se por mais ao dos das como foi",
-    "nl": "de het een van en dat is niet op te zijn met voor die aan er om door ook wordt naar werd",
-    "sv": "och att det som en är på för av med till den inte har om ett var från",
-    "da": "og at det er en til af på for den med der har ikke et blev som fra",
-    "no": "og det er på som en av til for at med har ikke den et ble fra",
-    "fi": "ja on ei se että oli hän mukaan myös kun mutta sen ovat joka kanssa",
-    "hu": "a az és hogy nem egy is volt meg csak már mint azt szerint vagy",
-    "ro": "și de la în a cu nu este un o din pe care că pentru mai fost sau",
-    "pl": "i w na się z nie do jest to że o jak po co za od przez są był oraz",
-    "cs": "a se na je v že s z do to o pro ve jako by jsou byl ale které podle",
-    "sk": "a sa na je v že s z do to o pre vo ako by sú bol ale ktoré podľa",
-    "hr": "i je u se na da su za od s koji što kao bi nije iz te će",
-    "tr": "ve bir bu için da de ile olarak çok daha en olan gibi sonra ne kadar var",
-    "id": "yang dan di untuk dengan ini dari dalam pada tidak itu akan ke juga oleh adalah telah",
-    "vi": "và của là có không được cho một trong với các người đã những này khi",
-    "sw": "na ya wa kwa ni katika za la kuwa hii cha hiyo alisema pia",
-    "hi": "है के में की को से का और ने पर हैं कि यह भी नहीं था इस",
-    "mr": "आहे आणि या ने च्या ला ही मध्ये होते केले आहेत तर हे",
-    "ne": "छ को मा र ले का पनि गरेको छन् भएको यो हो लागि",
-    "ar": "في من على إلى أن عن التي الذي هذا هذه كان ما لا بعد مع وقد",
-    "fa": "در از به که این را با است برای آن می بود شده های خود یک",
-    "ur": "کے میں کی ہے کا سے اور کو نے کہ اس پر ہیں نہیں ایک بھی",
-    "ru": "и в не на что с он по как это за из от но его для был",
-    "uk": "і в не на що з та до у як це за від але його для був є",
-    "bg": "на и да в за се от е са не по с като че ще беше",
-    "sr": "и је у да се на су за од са који што као није из",
-}  # fmt: skip
-# Languages by a script that is theirs, or that they are the most likely one to write.
-SCRIPTS = {
-    "ko": "Hangul", "th": "Thai", "lo": "Lao", "km": "Khmer", "my": "Myanmar", "bn": "Bengali", "ta": "Tamil",
-    "te": "Telugu", "kn": "Kannada", "ml": "Malayalam", "gu": "Gujarati", "pa": "Gurmukhi", "or": "Oriya",
-    "si": "Sinhala", "bo": "Tibetan", "he": "Hebrew", "el": "Greek", "hy": "Armenian", "ka": "Georgian",
-    "am": "Ethiopic", "zh": "Han",
-}  # fmt: skip
 
 
 def language_in(texts: Iterable[str]) -> str | None:
-    """The ISO 639-1 code of the language that most of the texts are in; None where that is not clear."""
-    text = _sample(texts)
-    letters = len(pattern(r"\p{L}").findall(text))
-    if letters < FEWEST:
-        return None
-    if len(pattern(r"[\p{Hiragana}\p{Katakana}]").findall(text)) > 0.1 * letters:
-        return "ja"
-    for code, script in SCRIPTS.items():
-        if len(pattern(rf"(?=\p{{L}})\p{{{script}}}").findall(text)) > letters / 2:
-            return code
-    found = Counter(words(text))
-    if found.total() < FEWEST:
-        return None
-    shares = {code: sum(found[word] for word in of.split()) / found.total() for code, of in COMMONEST.items()}
-    best = max(shares, key=lambda code: shares[code])
-    return best if shares[best] > COMMON and (best == "en" or shares[best] > 1.5 * shares["en"]) else None
+    """The ISO 639-1 code of the language of most texts; None where it is not clear."""
+    text = "\n".join(texts)
+    if _has_articles_of_english(text):
+        return "en"
+    scripts = Counter(unicodedata.name(letter, "?").split()[0] for letter in text if letter.isalpha())
+    languages = Counter[str]()
+    for script, count in scripts.items():
+        languages[SCRIPTS.get(script, "")] += count
+    if languages["ja"] > MIXED * languages["zh"]:
+        return "ja" if 2 * (languages["ja"] + languages["zh"]) > scripts.total() else _by_stop_words(text)
+    language, count = max(languages.items(), key=lambda item: item[1], default=("", 0))
+    return language if language and 2 * count > scripts.total() else _by_stop_words(text)
+
+
+def _has_articles_of_english(text: str) -> bool:
+    """Whether so many words are ``the`` as in no other language: no list need be read."""
+    counts = Counter(text.lower().split())
+    return counts["the"] > THE * counts.total()
+
+
+def _by_stop_words(text: str) -> str | None:
+    counts = Counter([word for word in map(str.lower, words(text)) if any(map(str.isalpha, word))][:MOST])
+    scores, seen = Counter[str](), Counter[str]()
+    for word, count in counts.items():
+        sharing = _stop_words().get(word, ())
+        for code in sharing:
+            scores[code] += count / len(sharing)  # type: ignore[assignment]
+            seen[code] += 1
+    (first, most), (_, second), *_ = [*scores.most_common(2), ("", 0), ("", 0)]
+    total, listed = counts.total(), sum(first in sharing for sharing in _stop_words().values())
+    enough = seen[first] >= min(DIFFERENT + len(counts) / 50, listed / 4)
+    return first if enough and most > LEAST * total and most > MARGIN * second else None
+
+
+@lru_cache(maxsize=1)
+def _stop_words() -> dict[str, list[str]]:
+    """Each stop word -> the languages that have it, read without importing spaCy, which takes seconds."""
+    spacy = find_spec("spacy")
+    if spacy is None or spacy.origin is None:
+        raise ModuleNotFoundError("No module named 'spacy'", name="spacy")
+    found: dict[str, list[str]] = {}
+    for code in sorted(STOP_WORDS):
+        for word in run_path(str(Path(spacy.origin).parent / "lang" / code / "stop_words.py"))["STOP_WORDS"]:
+            found.setdefault(word.lower(), []).append(code)
+    return found
 
 
 def outside_latin(texts: Iterable[str]) -> float:
     """The share of letters that are not a to z among the letters of some texts; 0 for none."""
-    text = _sample(texts)
-    letters = len(pattern(r"\p{L}").findall(text))
-    return 1 - len(pattern("[a-z]").findall(text)) / letters if letters else 0.0
-
-
-def _sample(texts: Iterable[str]) -> str:
-    return nfc(" ".join(text[:OF_EACH] for text in islice(texts, LOOKED_AT))).lower()
+    letters = [letter for letter in nfc(" ".join(texts)).lower() if letter.isalpha()]
+    return sum(not letter.isascii() for letter in letters) / len(letters) if letters else 0.0
 
 
 def read_as_english(signatures: Mapping[str, str], texts: Iterable[str], option: str = "--language ") -> list[str]:
@@ -102,8 +100,12 @@ def read_as_english(signatures: Mapping[str, str], texts: Iterable[str], option:
     metrics = [name for name, text in signatures.items() if ENGLISH.search(text) and "|language:" not in text]
     if not metrics:
         return []
-    looked_at = list(islice(texts, LOOKED_AT))
-    language, outside = language_in(looked_at), outside_latin(looked_at)
+    sample = [text[:OF_EACH] for text in islice(texts, LOOKED_AT)]
+    try:
+        language = language_in(sample)
+    except ModuleNotFoundError:  # spaCy, whose lists tell languages of one script apart, is an extra
+        language = None
+    outside = outside_latin(sample)
     if language == "en" or (language is None and outside <= MOSTLY):
         return []
     what = "are not English" if language is None else f"look {NAMES[language]}"

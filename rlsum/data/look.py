@@ -12,11 +12,11 @@ from statistics import mean, median
 from typing import Any
 
 from rewards.references import Lists, NotText, one_text, reference_columns
+from rewards.text.identification import language_in
 from rewards.text.languages import language_of
 from rewards.text.sentences import sentences
 from rlsum.data import parts
 from rlsum.data.columns import Columns, clean
-from rlsum.data.language import language_in
 from rlsum.data.roles import Roles, lengths, roles
 from rlsum.data.sources import SPLIT_NAMES, reads, split_files
 from rlsum.readers import READERS, CorpusError, Read, encoding_problem

@@ -6,7 +6,7 @@ from importlib import import_module
 
 import pytest
 
-from rlsum.data.language import language_in
+from rewards.text.identification import language_in
 
 TEXTS = {
     "zh": "市长昨天在市中心宣布了一项新的计划。许多居民对此表示欢迎。",
