@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from rewards.text.cleaning import PREFIX, beginnings, cleaned, shared_prefix
+from rewards.text.cleaning import PREFIX, RULES, beginnings, cleaned, shared_prefix
 
 LEAST = 0.02  # the least share of rows for a notice, which one row among several is not
+NAMES = (*(rule.name for rule in RULES), PREFIX)
 PREFIX_ROWS = 10_000  # rows whose texts are searched for a shared beginning
 
 
@@ -51,6 +52,14 @@ class Column:
         examples = {**self.examples, PREFIX: self.prefix}
         return [
             f"{rule} in {count:,} of {rows[rule]:,} rows ({examples[rule]!r})"
-            for rule, count in found.most_common()
-            if count >= least * rows[rule] and (count > 1 or rows[rule] == 1)
+            for rule in NAMES
+            if (count := found[rule]) and count >= least * rows[rule] and (count > 1 or rows[rule] == 1)
         ]
+
+
+def column_of(texts: Iterable[str], name: str = "") -> Column:
+    """A column of one text a row."""
+    column = Column(name)
+    for text in texts:
+        column.add([text])
+    return column

@@ -149,6 +149,8 @@ def gather(folder: Folder, cells: Sequence[Cell], method: str) -> Results:
             (remarks if name in given else failed)[name] = why
         if name in given or not why:
             found[name] = scores
+        if name in given and (debris := raw_debris(scores)):
+            remarks[name] = "; ".join([*([why] if why else []), debris])
     signatures = shared_signatures(found.values())
     found, missing = _one_signature(found, signatures)
     rows: dict[str, list[Cell]] = {}
@@ -178,6 +180,14 @@ def other_references(scores: Scores, of_test: Scores) -> str:
     own = dict(zip(scores.ids, scores.references, strict=True))
     count = sum(own[name] != text for name, text in zip(of_test.ids, of_test.references, strict=True))
     return f"its file has other references for {count:,} of the {len(of_test.ids):,} test articles" if count else ""
+
+
+def raw_debris(scores: Scores) -> str:
+    """What a file has beside its summaries and a metric scores with them; "" where nothing, or metrics clean it."""
+    raw = [name for name, spec in scores.specs.items() if as_spec(spec).name != "cleaned"]
+    if not raw or not scores.debris:
+        return ""
+    return f"its summaries have {', '.join(scores.debris)}, which {raw[0]} scores; cleaned(reward={raw[0]}) does not"
 
 
 def shared_signatures(scores: Iterable[Scores]) -> dict[str, str]:

@@ -15,6 +15,7 @@ import numpy as np
 
 from rewards.base import Reward, RewardError, from_spec
 from rewards.specs import as_spec
+from rewards.text.debris import LEAST, column_of
 from rlsum.errors import RecordError
 from rlsum.evaluation.rows import Floats
 from rlsum.files import write_atomically
@@ -32,6 +33,7 @@ class Scores:
     specs       metric -> its spec as text; a score is computed again when it changes
     signatures  metric -> what its scores depend on
     missing     metric -> why it could not score
+    debris      what is in the summaries though it is no part of a text
     """
 
     ids: tuple[str, ...]
@@ -41,6 +43,7 @@ class Scores:
     specs: dict[str, str]
     signatures: dict[str, str]
     missing: dict[str, str] = field(default_factory=dict)
+    debris: list[str] = field(default_factory=list)
 
 
 FIX = "remove it, and run the comparison again: it makes what is missing"
@@ -93,6 +96,7 @@ def score_file(outputs: Path, path: Path, specs: Mapping[str, RewardSpec]) -> di
         "specs": {name: str(as_spec(spec)) for name, spec in specs.items()},
         "signatures": signatures,
         "missing": missing,
+        "debris": column_of(record.candidate for record in records).counts(LEAST),
     }
     write_atomically(path, json.dumps(scores).encode())
     return missing

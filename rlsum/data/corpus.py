@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,14 +16,17 @@ import numpy as np
 
 from rewards.references import Lists
 from rewards.text.chunks import tokens
+from rewards.text.debris import LEAST, column_of
 from rewards.text.languages import language_of, splitter_of
 from rewards.text.words import joined
 from rlsum.data.columns import Columns
 from rlsum.data.sources import CACHE_VERSION, clean_rows
 from rlsum.readers import CorpusError, Understood
+from rlsum.readers.understood import say
 
 T = TypeVar("T")
 Tokenizer = Literal["whitespace", "spacy"]
+LOOKED_AT = 2_000  # rows whose references are searched for what is no part of a text
 TOKENISED = ("source", "references", "src_tokens", "tgt_tokens", "tgt_whole")
 
 
@@ -129,6 +133,10 @@ def load_corpus(
         fn_kwargs={**options, "version": _tokenizer_version(tokenizer)},
         desc="tokenising",
     )
+    debris = column_of(chain.from_iterable(found.select(kept[:LOOKED_AT])["references"])).counts(LEAST)
+    if debris:
+        told = f"references: {', '.join(debris)}; a model learns to write it: leave it out of the file"
+        say(f"{path} ({split}): {told}", logging.WARNING)
     corpus = Corpus(rows, skipped, examples, duplicate_ids=len(ids) - len(set(ids)))
     if without_spaces(tokenizer, language):
         corpus = replace(corpus, split=partial(tokens, language=language_of(language)))

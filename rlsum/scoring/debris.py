@@ -10,7 +10,7 @@ from rewards.text.cleaning import NAME, clean
 from rewards.text.debris import LEAST, Column
 
 MOST = 8  # lines
-OPTION = "--clean leaves it out"
+SCORED = "metrics score it as part of the text: --clean leaves it out"
 
 Record = TypeVar("Record")  # an Output or a Judgment
 
@@ -29,7 +29,7 @@ class Survey:
             survey.add(record.system, record.candidate, record.references)
         return survey
 
-    def add(self, system: str, candidate: str, references: Iterable[str]) -> None:
+    def add(self, system: str, candidate: str, references: Iterable[str] = ()) -> None:
         """Count the texts of one row."""
         name = f"candidates of {system}" if system else "candidates"
         self.columns.setdefault(name, Column(name)).add([candidate])
@@ -40,18 +40,18 @@ class Survey:
         """The prefixes of all columns."""
         return sorted({column.prefix for column in self.columns.values()} - {""})
 
-    def notes(self, clean: bool = False, option: str = OPTION) -> list[str]:
+    def notes(self, clean: bool = False, consequence: str = SCORED) -> list[str]:
         """A line for each column with something to tell: what metrics score, or what was cleaned away."""
         before = f"cleaned by {NAME}: " if clean else ""
-        after = "" if clean else f"; metrics score it as part of the text: {option}"
+        after = "" if clean else f"; {consequence}"
         told = ((column.name, column.counts(0 if clean else LEAST)) for column in self.columns.values())
         lines = [f"{before}{name}: {', '.join(counts)}{after}" for name, counts in told if counts]
         more = [f"and in {len(lines) - MOST} more columns"] if len(lines) > MOST else []
         return lines[:MOST] + more
 
-    def sentences(self, clean: bool = False) -> list[str]:
-        """The notes for the foot of a table."""
-        return [f"{'Note' if clean else 'Warning'}: {line}." for line in self.notes(clean)]
+    def sentences(self, clean: bool = False, consequence: str = SCORED) -> list[str]:
+        """The notes for the foot of a table, or for the terminal."""
+        return [f"{'Note' if clean else 'Warning'}: {line}." for line in self.notes(clean, consequence)]
 
 
 def clean_records(records: Sequence[Record], prefixes: Sequence[str]) -> list[Record]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -31,10 +32,13 @@ from human_eval.interface import read_interface, untranslated
 from human_eval.parsing import read_text
 from human_eval.study import TASK_KINDS, Criterion, Enrolment, Study, StudyError, StudyKey
 from human_eval.training import read_training
+from rewards.text.cleaning import clean as cleaned
 from rlsum.cli.reading import ArticleColumn, ArticleFile
 from rlsum.data.articles import Articles
 from rlsum.errors import UserError
+from rlsum.scoring.debris import Survey
 
+READ = "judges read it: --clean leaves it out"
 MIXED_ALONE = 6  # checks with shuffled words in a booklet that can have no others
 
 
@@ -99,6 +103,12 @@ def build(
     spare: Annotated[
         int, typer.Option(help="Further booklets, for those of judges who will be excluded (see `plan --excluded`).")
     ] = 0,
+    clean: Annotated[
+        bool,
+        typer.Option(
+            "--clean", help="Show summaries without thinking blocks, special tokens, HTML, Markdown, preambles."
+        ),
+    ] = False,
     normalise: Annotated[
         bool,
         typer.Option("--normalise", help="Write all summaries in one form: a paragraph, usual punctuation, same case."),
@@ -130,6 +140,8 @@ def build(
     asked = _criteria(answers, criteria, marking)
     joined = None if articles is None else Articles.read(articles, article_column)
     aligned = read_aligned(outputs, joined)
+    survey = _survey(aligned)
+    aligned = _clean(aligned, survey) if clean else aligned
     aligned = normalised(aligned) if normalise else aligned
     texts = design.texts_at_once(aligned.systems, asked)
     asked = standard(answers, texts).criteria if asked and criteria is None else asked
@@ -148,7 +160,25 @@ def build(
     seed = secrets.randbits(63) if seed is None else seed  # it unblinds a study, so it must be unpredictable
     built, secret = design.build(aligned, sizes, wording, seed)
     save(out, built, key, secret)
+    for note in survey.sentences(clean, READ):
+        typer.echo(note)
     _report(aligned, built, secret, out, key)
+
+
+def _survey(aligned: AlignedOutputs) -> Survey:
+    survey = Survey()
+    for texts in aligned.candidates.values():
+        for system, text in texts.items():
+            survey.add(system, text)
+    return survey
+
+
+def _clean(aligned: AlignedOutputs, survey: Survey) -> AlignedOutputs:
+    candidates = {
+        item: {system: cleaned(text, survey.prefixes) for system, text in texts.items()}
+        for item, texts in aligned.candidates.items()
+    }
+    return replace(aligned, candidates=candidates)
 
 
 def _items(given: int | None, aligned: AlignedOutputs) -> int:

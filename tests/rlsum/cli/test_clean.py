@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 
 import pytest
 
+from rlsum.data.corpus import load_corpus
 from rlsum.records import Output, read_outputs, write_outputs
 
 WORDS = [
@@ -138,3 +140,30 @@ def test_references_are_surveyed_and_cleaned_like_candidates(rlsum, tmp_path):
     command = ("evaluate", tmp_path / "a.jsonl", "--metrics", "rouge-1")
     assert "Warning: references: special tokens in 14 of 14 rows" in " ".join(rlsum(*command)[1].split())
     assert means(rlsum(*command, "--clean", "--json")[1]) == {"a": 1.0}
+
+
+def test_build_says_what_judges_would_read_and_leaves_it_out(rlsum, tmp_path):
+    for name, form in (("a", "{}"), ("b", "**Summary:** {} <|im_end|>")):
+        rows = [replace(each, source=f"article {each.id}") for each in outputs(name, form, 20, name)]
+        write_outputs(tmp_path / f"{name}.jsonl", rows)
+    command = ("human-eval", "build", tmp_path / "a.jsonl", tmp_path / "b.jsonl", "--seed", 1, "--items", 6)
+    code, printed, _ = rlsum(*command, "-o", tmp_path / "raw")
+    assert code == 0
+    assert "Warning: candidates of b: special tokens in 20 of 20 rows" in printed
+    assert "judges read it: --clean leaves it out" in printed
+    assert "candidates of a" not in printed
+    code, printed, _ = rlsum(*command, "-o", tmp_path / "clean", "--clean")
+    assert "Note: cleaned by clean-1: candidates of b: special tokens in 20 of 20 rows" in printed
+    shown = {folder: (tmp_path / folder / "tasks.jsonl").read_text() for folder in ("raw", "clean")}
+    assert ["im_end" in text and "Summary:" in text for text in shown.values()] == [True, False]
+
+
+def test_loading_a_corpus_says_what_its_references_hold(tmp_path, caplog):
+    for name, form in (("plain", "{} ."), ("marked", "<t> {} . </t>")):
+        rows = [{"article": each.source, "highlights": form.format(each.candidate)} for each in outputs("x", count=20)]
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        load_corpus(tmp_path / f"{name}.jsonl", tokenizer="spacy")
+    assert [record.message for record in caplog.records if "references" in record.message] == [
+        f"{tmp_path / 'marked.jsonl'} (train): references: special tokens in 20 of 20 rows "
+        f"({'<t> ' + outputs('x', count=20)[0].candidate[:20]!r}); a model learns to write it: leave it out of the file"
+    ]

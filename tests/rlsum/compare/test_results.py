@@ -86,7 +86,7 @@ def rewrite(folder, cells, name, **changes):
     """The scores of a cell as if its file were another: values, or functions of the stored ones."""
     path = folder.scores(next(cell for cell in cells if cell.name == name), "beam")
     content = json.loads(path.read_text())
-    path.write_text(json.dumps(content | {key: change(content[key]) for key, change in changes.items()}))
+    path.write_text(json.dumps(content | {key: change(content.get(key)) for key, change in changes.items()}))
 
 
 @pytest.mark.parametrize("name", ["oracle", "rouge-2-2"])
@@ -118,6 +118,18 @@ def test_articles_of_given_outputs_may_stand_in_another_order_among_more(tmp_pat
     results = gather(folder, cells, "beam")
     assert results.failed == {}
     assert results.systems["oracle"].metrics["rouge-l"].tolist() == before.tolist()
+
+
+def test_given_outputs_with_more_than_summaries_are_another_measurement_unless_metrics_clean_them(tmp_path):
+    folder, cells = comparisons.finished(tmp_path, GAINS)
+    rewrite(folder, cells, "oracle", debris=lambda _: ["thinking in 80 of 80 rows ('<think>')"])
+    rewrite(folder, cells, "rouge-2-2", debris=lambda _: ["Markdown in 9 of 80 rows ('**')"])
+    results = gather(folder, cells, "beam")
+    assert list(results.remarks) == ["oracle"]
+    assert results.remarks["oracle"].startswith("its summaries have thinking in 80 of 80 rows ('<think>'), which ")
+    assert "oracle is not comparable with the models: its summaries have thinking" in "\n".join(findings(results))
+    rewrite(folder, cells, "oracle", specs=lambda known: dict.fromkeys(known, "cleaned(reward=rouge-1)"))
+    assert gather(folder, cells, "beam").remarks == {}
 
 
 def test_other_references_are_another_measurement(tmp_path):
