@@ -20,7 +20,7 @@ class ScoredColumns:
     ``references`` names a column that holds a text or a list of texts per row, alone or with others that differ in a
     number (``reference2``); None for a reward without. ``reference_lists``: what such a list is, ``alternatives`` or
     the ``sentences`` of one text, unless the column's name ends in `references` or `summaries`: alternatives. Other
-    columns are found by their own names. ``name`` is the new column's, by default the reward's. ``strip``: score the texts
+    columns are found by their own names. ``name`` is the new column's, by default the reward's. ``strip``: score texts
     without what is no part of them, see ``cleaned``. Can be pickled, so ``num_proc`` works.
     """
 
