@@ -158,6 +158,7 @@ def correlate(
     import rewards
     from rewards.scoring import columns_read
     from rewards.wrappers.cleaned import all_cleaned
+    from rlsum.errors import UserError
     from rlsum.judgments.collection import Judgments
     from rlsum.judgments.orientation import negated, oriented
     from rlsum.judgments.registry import load as loaded
@@ -174,6 +175,8 @@ def correlate(
     if not isinstance(data, Judgments):
         further = [*chain(*columns_read(scorers.values()))]
         data = loaded(data, columns=further, layout=layout, lower_is_better=lower_is_better)
+    elif layout:
+        raise UserError("layout is for a file; these judgments were read already: give it to `judgments`")
     else:
         data = negated(data, lower_is_better)
     score = oriented(score, lower_is_better)

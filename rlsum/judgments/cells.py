@@ -53,8 +53,15 @@ def opened(value: Any) -> Any:
         return value
 
 
+def nothing(value: Any) -> bool:
+    """Whether a path leads nowhere: None, or a list of nothing else."""
+    return all(map(nothing, value)) if isinstance(value, list) else value is None
+
+
 def lines(value: Any) -> Any:
     """A text; a list of sentences as its lines; what is neither stays for the check of the record."""
+    if nothing(value):
+        return None
     try:
         return one_text(value)
     except NotText:
@@ -104,7 +111,7 @@ def number(value: Any, label: str) -> float | None:
     if has_comma(value):
         fix = f"a decimal comma: write {value.strip().replace(',', '.')}"
     elif isinstance(value, dict):
-        fix = f"an object: name what is in it, as in {label.rpartition(' ')[2]}.{next(iter(value), 'NAME')}"
+        fix = f"an object: name what is in it, as in {label.rpartition(' ')[2]}.{next(iter(value), 'NAME')} or .*"
     raise RecordError(f"{label}={str(value)[:40]!r} is not a score; {fix}")
 
 

@@ -12,7 +12,7 @@ from rewards.options import nearest
 from rewards.references import Lists, NotText, reference_columns, references
 from rlsum.errors import RecordError
 from rlsum.judgments.aggregation import Rating, judged_by
-from rlsum.judgments.cells import at, has_comma, is_number, lines, missing, name_of, names_of, numbers, unnamed
+from rlsum.judgments.cells import at, has_comma, is_number, lines, missing, name_of, names_of, nothing, numbers, unnamed
 from rlsum.judgments.collection import mean
 from rlsum.judgments.records import FIELDS, KNOWN, Judgment, parse
 from rlsum.readers import Read, Understood
@@ -112,7 +112,7 @@ def _chosen(
 ) -> tuple[JudgmentColumns, list[str]]:
     """All columns as they are read, and the fields of records that rows have under their own names."""
     for option, path in _named(columns):
-        if all(at(read.fields, path) in (None, []) for read in reads):
+        if all(nothing(at(read.fields, path)) for read in reads):
             raise RecordError(
                 f"{name}: no row has {path!r}, the column of {option}{nearest(path, names)}; "
                 f"the columns are {', '.join(names)}"
@@ -189,8 +189,8 @@ def _texts(read: Read, columns: JudgmentColumns, inputs: dict[Any, str], name: s
             row["references"] = references(cells, columns.reference, columns.lists)
         except NotText as error:
             raise RecordError(f"{read.where}: {error}") from error
-    if columns.source and (source := at(read.fields, columns.source)) is not None:
-        row["source"] = lines(source)
+    if columns.source and (source := lines(at(read.fields, columns.source))) is not None:
+        row["source"] = source
     if columns.group and (group := at(read.fields, columns.group)) is not None:
         row["group"] = name_of(group)
     row["system"] = (

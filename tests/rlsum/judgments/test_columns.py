@@ -143,6 +143,8 @@ BASE = {"id": "1", "candidate": "x", "reference": "y", "flow": 1}
 @pytest.mark.parametrize(
     ("row", "layout", "told"),
     [
+        ({"a": [{"b": 1}]}, {"candidate": "a.text"}, "no row has 'a.text', the column of --candidate"),
+        ({"a": [{"b": 1}]}, {"scores": {"x": ("a.c",)}}, "no row has 'a.c', the column of --score"),
         ({}, {"candidate": "sumary"}, "no row has 'sumary', the column of --candidate; the columns are id, candidate"),
         (
             {},
@@ -197,6 +199,12 @@ def test_texts_of_one_source_are_of_one_input(tmp_path):
     assert [row.id for row in found.rows] == ["1", "1", "2", "2"]
     with pytest.raises(RecordError, match="--id-column"):
         load(lines(tmp_path / "j.jsonl", {"candidate": "c", "x": 1}))
+
+
+def test_a_row_without_its_text_is_an_error_and_not_an_empty_text(tmp_path):
+    rows = [{"id": n, "text": [{"s": "a"}, {"s": "b"}] if n else [{}], "reference": "y", "x": 1} for n in (1, 0)]
+    with pytest.raises(RecordError, match=r"j.jsonl:2: candidate must be text, not (null|None)"):
+        load(lines(tmp_path / "j.jsonl", *rows), layout=JudgmentColumns(candidate="text.s"))
 
 
 def test_public_readers_know_their_columns(tmp_path):
