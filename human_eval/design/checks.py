@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from itertools import permutations
 from typing import Literal
 from unicodedata import category
@@ -207,6 +207,7 @@ def shuffled(text: str, rng: random.Random) -> str:
     return UNIT.sub(lambda _: next(rest), text)
 
 
+@lru_cache(2**16)  # every booklet asks again
 def can_be_shuffled(text: str) -> bool:
     """Whether a reader would notice another order of the words, and no word is half of the text.
 

@@ -12,7 +12,19 @@ from rewards.options import nearest
 from rewards.references import Lists, NotText, reference_columns, references
 from rlsum.errors import RecordError
 from rlsum.judgments.aggregation import Rating, judged_by
-from rlsum.judgments.cells import at, has_comma, is_number, lines, missing, name_of, names_of, nothing, numbers, unnamed
+from rlsum.judgments.cells import (
+    at,
+    has_comma,
+    is_number,
+    lines,
+    missing,
+    name_of,
+    names_of,
+    nothing,
+    numbers,
+    opened,
+    unnamed,
+)
 from rlsum.judgments.collection import mean
 from rlsum.judgments.records import FIELDS, KNOWN, Judgment, parse
 from rlsum.readers import Read, Understood
@@ -93,7 +105,7 @@ def read_rows(
     inputs: dict[Any, str] = {}
     rows = []
     for read in reads:
-        row = {known: read.fields[known] for known in given if read.fields.get(known) is not None}
+        row = {known: opened(read.fields[known]) for known in given if read.fields.get(known) is not None}
         row |= _texts(read, found, inputs, name) | _ratings(read, found, row)
         extra = {column: read.fields[column] for column in further if column in read.fields}
         rows.append((read.where, parse(Read(read.where, "", {**row, **extra}), further)))

@@ -6,6 +6,7 @@ import pytest
 from judged import judged
 
 import rewards
+from rlsum.cli import fit_metric
 
 
 @pytest.fixture
@@ -69,3 +70,14 @@ def test_errors_are_one_line(rlsum, data, tiny_encoder, tmp_path):
         assert len(error.splitlines()) == 1
         assert not printed or "left out" in printed
     assert not (tmp_path / "metric").exists()
+
+
+def test_scores_where_lower_is_better_are_learned_the_other_way_round(tmp_path, capsys):
+    rows = [
+        {"id": str(n), "system": "s", "candidate": "a", "references": ["b"], "scores": {"errors": n}} for n in (1, 2)
+    ]
+    (tmp_path / "j.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    read = fit_metric._read([str(tmp_path / "j.jsonl")], "errors", "*", ["errors"])
+    assert [example.human for example in read] == [-1, -2]
+    assert [example.human for example in fit_metric._read([str(tmp_path / "j.jsonl")], "errors", "*", [])] == [1, 2]
+    assert "--lower-is-better errors" in capsys.readouterr().out

@@ -1,3 +1,4 @@
+import csv
 import json
 
 import pytest
@@ -205,6 +206,16 @@ def test_a_row_without_its_text_is_an_error_and_not_an_empty_text(tmp_path):
     rows = [{"id": n, "text": [{"s": "a"}, {"s": "b"}] if n else [{}], "reference": "y", "x": 1} for n in (1, 0)]
     with pytest.raises(RecordError, match=r"j.jsonl:2: candidate must be text, not (null|None)"):
         load(lines(tmp_path / "j.jsonl", *rows), layout=JudgmentColumns(candidate="text.s"))
+
+
+def test_records_that_pandas_wrote_as_a_table(tmp_path):
+    row = {"id": "1", "system": "s", "candidate": "x", "references": "['y', 'z']", "scores": "{'flow': 1.5, 'x': None}"}
+    row |= {"raw_scores": '{"flow": [1, 2]}', "judges": "['ann', 'bo']"}
+    with (tmp_path / "j.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([row, row.values()])
+    (found,) = load(tmp_path / "j.csv").rows
+    assert (found.references, found.scores, found.judges) == (("y", "z"), {"flow": 1.5, "x": None}, ("ann", "bo"))
+    assert found.raw_scores == {"flow": (1, 2)}
 
 
 def test_public_readers_know_their_columns(tmp_path):
