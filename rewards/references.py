@@ -118,7 +118,7 @@ def _alternatives(cell: Any, column: str, lists: Lists | None) -> list[str]:
         raise Undecided(
             f"{column}: a list of {len(present)} texts, which may be alternatives or the sentences of one; say which "
             "with --reference-lists alternatives or sentences (reference_lists in Python, data.reference_lists in a "
-            "configuration)"
+            "configuration), or call the column references if they are alternatives"
         )
     return lines if lists == "sentences" else texts
 

@@ -92,7 +92,7 @@ class RecordTexts:
         Raises RecordError for fields that the row lacks, and for what is no text.
         """
         check_fields(where, row, self.needed)
-        fields = reference_fields(row)
+        fields = reference_fields(row) if "references" in self.needed else ()
         try:
             texts: dict[str, Any] = {"references": references(row, fields[0], self.lists) if fields else []}
         except NotText as error:
@@ -105,17 +105,18 @@ class RecordTexts:
                 raise RecordError(f"{where}: {name} must be text, not {str(row[name])[:40]}") from error
         articles = ["source"] if row.get("source") else []
         self.understood.add(len(texts["references"]), candidates=["candidate"], references=fields, articles=articles)
-        return {name: value for name, value in row.items() if name not in fields} | texts
+        return {name: value for name, value in row.items() if name not in reference_fields(row)} | texts
 
 
 def check_fields(where: str, row: Mapping[str, Any], needed: Sequence[str] = ("candidate", "references")) -> None:
     """Raise RecordError naming the fields that a record needs and lacks; ``reference`` is as good as ``references``."""
     missing = [name for name in needed if name not in row and not (name == "references" and reference_fields(row))]
     if missing:
+        fields = ", ".join(map(str, row))[:200]
         raise RecordError(
             f"{where}: missing {', '.join(missing)}; a record needs {' and '.join(needed)}, and may have id, source, "
             "references (or reference) and system: rename columns, or convert with "
-            "`rlsum data outputs FILE --candidate COLUMN --reference COLUMN --source COLUMN -o NEW`"
+            f"`rlsum data outputs FILE --candidate COLUMN --reference COLUMN --source COLUMN -o NEW`; it has {fields}"
         )
 
 
@@ -201,7 +202,7 @@ def read_outputs(path: str | Path, *, references: bool = True, lists: Lists | No
 def _output(read: Read, number: int, name: str, texts: RecordTexts) -> Output:
     if read.problem:
         raise RecordError(f"{read.where}: {read.problem}; expected one JSON object a line, or a table with a header")
-    row = texts(read.where, {"id": number, "source": "", "system": name, **read.fields})
+    row = {"id": number, "source": "", "system": name, **texts(read.where, read.fields)}
     given = {field: row[field] for field in OUTPUT_FIELDS} | {"scores": row.get("scores") or {}}
     if (named := identity(row["id"])) is not None:
         given["id"] = named

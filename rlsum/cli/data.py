@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -12,7 +13,7 @@ from rich.console import Console
 from rlsum.cli.judgments import judgments
 from rlsum.cli.reading import ArticleColumn, ArticleFile, Language, ReferenceLists
 from rlsum.errors import UserError
-from rlsum.files import check_free
+from rlsum.files import check_free, write_lines
 from rlsum.pages.table import Table, text_table
 from rlsum.pages.terminal import show
 from rlsum.readers import CorpusError
@@ -127,6 +128,34 @@ def _show(found: Inspected, config: Config, title: str) -> None:
     print(f"\nexample {texts[0]['id']}\n  article: {' '.join(found.written(rows[0]['src_tokens'][:80]))} ...")
     for number, text in enumerate(texts[0]["references"], 1):
         print(f"  reference {number}:", *text.split("\n"), sep="\n    ")
+
+
+@app.command()
+def convert(
+    path: Annotated[str, typer.Argument(help="A corpus, such as train.source with train.target beside it.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="NEW.jsonl", help="Records file to write.")],
+    split: Annotated[str, typer.Option(help="Of a folder or hub name: train, valid or test.")] = "train",
+    id_column: Annotated[str | None, typer.Option(help="Default: id if there is one, else file and line.")] = None,
+    source_column: Annotated[str, typer.Option(help="Column of the articles.")] = "article",
+    reference_column: Annotated[str, typer.Option(help="Column of the summaries.")] = "highlights",
+    reference_lists: ReferenceLists = None,
+    overwrite: Annotated[bool, typer.Option(help="Replace an existing file.")] = False,
+) -> None:
+    """Convert a corpus in any format to JSONL with id, source and references; texts stay as they are.
+
+    **Examples**
+
+    rlsum data convert xsum/train.source -o train.jsonl
+
+    rlsum data convert book.xlsx --source-column text --reference-column summary1 -o train.jsonl
+    """
+    from rlsum.data.columns import Columns
+    from rlsum.data.corpus import raw_records
+
+    check_free("-o", out, overwrite)
+    rows = raw_records(path, split, Columns(id_column, source_column, reference_column, lists=reference_lists))
+    count = write_lines(out, (json.dumps(row, ensure_ascii=False) for row in rows))
+    typer.echo(f"{out}: {count:,} articles with references")
 
 
 @app.command()

@@ -59,8 +59,8 @@ def choose_columns(asked: Columns, reads: Iterable[Read], path: str) -> Columns:
     """``asked``, or the columns of our records if only these are present. Raises CorpusError if no row has them."""
     options = [asked]
     if asked.source == CNN_DAILYMAIL.source and asked.reference in (CNN_DAILYMAIL.reference, None):
-        source, reference = RECORD_COLUMNS
-        options.append(replace(asked, source=source, reference=reference if asked.reference else None))
+        source, *names = *RECORD_COLUMNS, "reference"
+        options += [replace(asked, source=source, reference=name if asked.reference else None) for name in names]
     found: dict[str, None] = {}
     first: Read | None = None
     for read in reads:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
@@ -13,13 +13,14 @@ from typing import Any, Literal, TypeVar
 
 import datasets
 import numpy as np
+import pyarrow.compute
 
 from rewards.references import Lists
 from rewards.text.chunks import tokens
 from rewards.text.debris import LEAST, column_of
 from rewards.text.languages import language_of, splitter_of
 from rewards.text.words import joined
-from rlsum.data.columns import Columns
+from rlsum.data.columns import RECORD_COLUMNS, Columns
 from rlsum.data.sources import CACHE_VERSION, clean_rows
 from rlsum.readers import CorpusError, Understood
 from rlsum.readers.understood import say
@@ -116,15 +117,10 @@ def load_corpus(
 
     further = tuple(columns), columns_optional
     named = Columns(id_column, source_column, reference_column, references_optional, *further, reference_lists)
-    found, chosen = clean_rows(str(path), split, named, num_proc)
-    skipped, examples, kept = _sift(found)
-    if not kept:
-        reasons = ", ".join(f"{count} x {reason} (first: {examples[reason]})" for reason, count in skipped.items())
-        raise CorpusError(f"path={str(path)!r}, split={split!r}: no usable row: {reasons or 'it is empty'}")
-    ids = list(found.select(kept)["id"])
+    good, corpus = _good(path, split, named, num_proc)
     options: dict[str, Any] = {"tokenizer": tokenizer, "language": language, "lowercase": lowercase}
     options |= {"max_source": max_source, "max_target": max_target}
-    rows = found.select(drawn(kept, limit, seed)).map(
+    rows = good.select(drawn(range(len(good)), limit, seed)).map(
         _tokenise,
         batched=True,
         batch_size=200,
@@ -133,17 +129,36 @@ def load_corpus(
         fn_kwargs={**options, "version": _tokenizer_version(tokenizer)},
         desc="tokenising",
     )
-    debris = column_of(chain.from_iterable(found.select(kept[:LOOKED_AT])["references"])).counts(LEAST)
+    debris = column_of(chain.from_iterable(good.select(range(min(LOOKED_AT, len(good))))["references"])).counts(LEAST)
     if debris:
         told = f"references: {', '.join(debris)}; a model learns to write it: leave it out of the file"
         say(f"{path} ({split}): {told}", logging.WARNING)
-    corpus = Corpus(rows, skipped, examples, duplicate_ids=len(ids) - len(set(ids)))
+    corpus = replace(corpus, rows=rows)
     if without_spaces(tokenizer, language):
         corpus = replace(corpus, split=partial(tokens, language=language_of(language)))
-    columns_used = {"articles": dict.fromkeys([chosen.source]), "references": dict.fromkeys(chosen.found)}
-    references = {len(texts) for texts in found.select(kept)["references"]}
-    Understood(f"{path} ({split})", reference_lists, len(kept), columns_used, references, corpus.report()).say()
     return corpus
+
+
+def raw_records(path: str | Path, split: str, columns: Columns) -> Iterator[dict[str, Any]]:
+    """The good rows of a split with their texts as they are: id, source and references. Raises CorpusError."""
+    good, _ = _good(path, split, columns)
+    return ({name: row[name] for name in ("id", *RECORD_COLUMNS)} for row in good)
+
+
+def _good(path: str | Path, split: str, asked: Columns, num_proc: int = 1) -> tuple[datasets.Dataset, Corpus]:
+    """The rows without a problem, as they are, and the counts of a corpus; says what was understood."""
+    found, chosen = clean_rows(str(path), split, asked, num_proc)
+    skipped, examples, kept = _sift(found)
+    if not kept:
+        reasons = ", ".join(f"{count} x {reason} (first: {examples[reason]})" for reason, count in skipped.items())
+        raise CorpusError(f"path={str(path)!r}, split={split!r}: no usable row: {reasons or 'it is empty'}")
+    good = found.select(kept)
+    corpus = Corpus(good, skipped, examples, duplicate_ids=len(kept) - len(set(good["id"])))
+    roles = {"articles": dict.fromkeys([chosen.source]), "references": dict.fromkeys(chosen.found)}
+    lengths = pyarrow.compute.list_value_length(found.data.column("references")).to_numpy()
+    references = set(lengths[kept].tolist())
+    Understood(f"{path} ({split})", asked.lists, len(kept), roles, references, corpus.report()).say()
+    return good, corpus
 
 
 def _sift(found: datasets.Dataset) -> tuple[dict[str, int], dict[str, str], list[int]]:

@@ -49,7 +49,7 @@ def csv_file(path: Path) -> Iterator[Read]:
                 continue
             if len(row) == len(header) - len(MTURK) and tuple(header[-len(MTURK) :]) == MTURK:
                 row += [""] * len(MTURK)
-            if row:
+            if any(row) or len(row) == len(header) == 1:  # the empty text of a file of one column, no empty row
                 yield Read(where, name, *_fields(header, row))
 
 

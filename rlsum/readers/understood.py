@@ -44,7 +44,8 @@ class Understood:
 
     def say(self) -> None:
         """Log it, once a process: a comparison reads the same articles for every kind of training."""
-        say(str(self), logging.WARNING if self.left_out else logging.INFO)
+        if self.rows:
+            say(str(self), logging.WARNING if self.left_out else logging.INFO)
 
 
 @cache

@@ -54,8 +54,7 @@ class TextColumn:
             columns = reference_columns(name or "", tuple(read.fields)) if self.role == "references" else (name or "",)
             understood.add(len(texts), **{self.role: columns})
             yield Located(read.where, identity(read.fields.get("id")), texts)
-        if understood.rows:
-            understood.say()
+        understood.say()
 
     def _texts(self, read: Read, name: str) -> list[str]:
         try:

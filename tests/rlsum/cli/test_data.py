@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from rlsum.cli.data import app
+from rlsum.data.corpus import load_corpus
 from rlsum.errors import UserError
 from rlsum.readers import CorpusError
 from rlsum.records import read_outputs
@@ -242,3 +243,39 @@ def test_published_outputs_of_see_et_al_score_as_published_for_rouge_score(share
     scores = [scorer.score(record.references[0], record.candidate) for record in records]
     means = [100 * sum(score[name].fmeasure for score in scores) / len(scores) for name in scores[0]]
     assert means == pytest.approx(figures, abs=0.02)
+
+
+def test_pairs_of_lines_are_a_corpus_and_become_records(tmp_path):
+    (tmp_path / "train.source").write_text("A storm hit Ohio .\nIt rained .\n \n")
+    (tmp_path / "train.target").write_text("Storm .\nRain .\nNothing .\n")
+    out = tmp_path / "train.jsonl"
+    assert run("convert", str(tmp_path / "train.source"), "-o", str(out)).exit_code == 0
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert rows[1] == {"id": "train-2", "source": "It rained .", "references": ["Rain ."]}
+    assert len(rows) == 2
+    assert load_corpus(tmp_path / "train.source").rows[:] == load_corpus(out).rows[:]
+    out.unlink()
+    assert load_corpus(tmp_path).skipped == {"source: empty": 1}
+
+
+def test_a_column_of_sentences_is_converted_as_is_said(tmp_path):
+    table, out = tmp_path / "t.csv", tmp_path / "o.jsonl"
+    table.write_text("text,abstract\n\"['One .', 'Two .']\",\"['A .', 'B .']\"\n")
+    columns = ("--source-column", "text", "--reference-column", "abstract", "-o", str(out))
+    with pytest.raises(CorpusError, match=r"t\.csv:2: abstract: a list of 2 texts.*--reference-lists"):
+        run("convert", str(table), *columns)
+    for lists, found in (("sentences", ["A .\nB ."]), ("alternatives", ["A .", "B ."])):
+        run("convert", str(table), *columns, "--reference-lists", lists, "--overwrite")
+        assert json.loads(out.read_text()) == {"id": "t-2", "source": "One .\nTwo .", "references": found}
+
+
+def test_references_may_be_in_the_file_of_the_articles(tmp_path):
+    outputs, articles, out = tmp_path / "s.jsonl", tmp_path / "a.jsonl", tmp_path / "o.jsonl"
+    write(outputs, [{"article_id": 2, "summary": "two"}, {"article_id": 1, "summary": "one"}])
+    write(articles, [{"article_id": number, "text": f"text {number}", "gold": f"gold {number}"} for number in (1, 2)])
+    columns = ("--candidate", "summary", "--id-column", "article_id", "--reference", "gold")
+    assert run("outputs", str(outputs), *columns, "--articles", str(articles), "-o", str(out)).exit_code == 0
+    assert [(row.id, row.source, row.references) for row in read_outputs(out)] == [
+        ("2", "text 2", ("gold 2",)),
+        ("1", "text 1", ("gold 1",)),
+    ]
