@@ -14,7 +14,7 @@ from rewards.errors import RewardError as RewardError
 from rewards.errors import Unavailable as Unavailable
 from rewards.errors import missing_package
 from rewards.options import bind, nearest, parameters
-from rewards.plain import Plain, WithoutColumns
+from rewards.plain import Plain
 from rewards.scoring import BaseReward, ReadsColumns
 from rewards.specs import SUM, Spec, as_spec, pairs, split_specs, with_parts
 from rewards.text.languages import Code, check_language
@@ -48,7 +48,6 @@ TABLE = {
     "bleu-neighbors": "rewards.lexical.neighbors:BleuNeighbors",
     "learned": "rewards.embedding.learned:learned",
     "weighted": "rewards.wrappers.combine:Weighted",
-    "shuffled": "rewards.wrappers.combine:Shuffled",
     "length": "rewards.wrappers.shaping:Length",
     "repetition": "rewards.wrappers.shaping:Repetition",
     "cached": "rewards.wrappers.cached:Cached",
@@ -130,11 +129,13 @@ def from_spec(spec: str | Mapping[str, Any] | Spec, language: str | None = None)
 
 
 def complete(reward: Any) -> Reward:
-    """The reward itself, or a wrapper where its call takes no columns."""
-    if "columns" not in inspect.signature(type(reward).__call__).parameters:
-        return WithoutColumns(reward)
-    if not (hasattr(reward, "columns") and hasattr(reward, "optional_columns")):
-        raise RewardError(f"reward {reward.name!r} takes columns, so it needs the attributes columns, optional_columns")
+    """The reward itself. Raises RewardError where it cannot read columns as the protocol has them."""
+    takes = "columns" in inspect.signature(type(reward).__call__).parameters
+    if not (takes and hasattr(reward, "columns") and hasattr(reward, "optional_columns")):
+        raise RewardError(
+            f"reward {reward.name!r}: its call must take columns, and it needs the attributes columns and "
+            "optional_columns; derive it from rewards.BaseReward, which has them"
+        )
     checked: Reward = reward
     return checked
 

@@ -67,7 +67,6 @@ SHARED = {
 WRITTEN = {
     **{name: f"{name}(vectors=...)" for name in ("wms", "sms", "s+wms")},  # or encoder=...
     "weighted": "weighted(rouge-l=0.7, rouge-2=0.3)",
-    "shuffled": "shuffled(reward=rouge-l)",
     "length": "length(high=60)",
     "cached": "cached(reward=rouge-l)",
     "limited": "limited(reward=rouge-l, seconds=2)",

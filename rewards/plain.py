@@ -87,29 +87,6 @@ class Plain(BaseReward):
         return BoundArguments(called, arguments)
 
 
-class WithoutColumns(BaseReward):
-    """A reward whose call takes no columns and whose ``undefined`` takes no source: the protocol before columns."""
-
-    def __init__(self, reward: Any) -> None:
-        self.reward = reward
-        self.name = reward.name
-
-    def scores(self, inputs: Inputs) -> NDArray[np.float64]:
-        """``(n,)`` float64, the scores of the inner reward."""
-        scores: NDArray[np.float64] = self.reward(inputs.candidates, inputs.references, inputs.sources)
-        return scores
-
-    @property
-    def signature(self) -> str:
-        """The signature of the inner reward."""
-        return str(self.reward.signature)
-
-    def reason(self, item: Item) -> str | None:
-        """The reason of the inner reward."""
-        reason: str | None = self.reward.undefined(item.candidate, item.references)
-        return reason
-
-
 def _field(parameter: Parameter) -> str:
     """What a parameter reads. A leading underscore marks an unused parameter."""
     return parameter.name.lstrip("_")

@@ -1,8 +1,7 @@
-"""Rewards made of rewards: weighted sums, and the shuffled control."""
+"""Weighted sums of rewards."""
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from rewards.errors import RewardError
 from rewards.options import coerce
 from rewards.scoring import BaseReward, Inputs, Item, columns_read, signature
-from rewards.wrappers.parts import Part, Wrapper, check_part, made
+from rewards.wrappers.parts import Part, check_part, made
 
 
 class Weighted(BaseReward):
@@ -55,47 +54,6 @@ class Weighted(BaseReward):
         """The reason of the first part that is undefined."""
         reasons = ((part.undefined(*item), part.name) for part, _ in self.parts)
         return next((f"{reason} ({name})" for reason, name in reasons if reason is not None), None)
-
-
-class Shuffled(Wrapper):
-    """A control: permutes a reward's scores within each call, so that no text keeps its own score.
-
-    The distribution of the scores stays and their meaning is lost, so a gain of training on them is not due to the
-    reward. The permutation depends on ``seed`` and the candidates only, so a resumed run repeats it.
-    """
-
-    name = "shuffled"
-
-    def __init__(self, reward: Part, seed: int = 0) -> None:
-        super().__init__(reward)
-        self.seed = seed
-        if seed < 0:
-            raise RewardError(f"shuffled: seed={seed} must not be negative")
-
-    def scores(self, inputs: Inputs) -> NDArray[np.float64]:
-        """``(n,)`` float64: the inner scores, NaN included, in a cyclic order; a batch of one is NaN."""
-        scores = self.reward(*inputs)
-        if len(scores) < 2:
-            return np.full(len(scores), np.nan)
-        content = zlib.crc32("\n".join(inputs.candidates).encode("utf-8", "surrogatepass"))
-        cycle = np.random.default_rng([self.seed, content]).permutation(len(scores))
-        shuffled = np.empty_like(scores)
-        shuffled[cycle] = scores[np.roll(cycle, 1)]  # one cycle through all items: none keeps its score
-        return shuffled
-
-    @property
-    def heading(self) -> str:
-        """`shuffled`, then that of the reward."""
-        return f"{self.name} {super().heading}"
-
-    @property
-    def signature(self) -> str:
-        """The seed and the whole inner signature."""
-        return signature(self.name, seed=self.seed, reward=f"[{self.reward.signature}]")
-
-    def reason(self, item: Item) -> str | None:
-        """A single item has no other to exchange scores with."""
-        return "it is alone in its batch, and shuffled exchanges scores within a batch"
 
 
 def _weight(part: Part, weight: Any) -> float:

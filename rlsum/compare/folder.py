@@ -23,7 +23,6 @@ from rlsum.simulation.stories import stories, write_corpus
 from rlsum.simulation.word_vectors import train_from_corpus
 from rlsum.yaml_files import read
 
-OLD_DEMO = "plan.json"
 # FREE keys change no file that exists. In GROWING sections members may come and go; one that stays must not change.
 FREE = ("seeds", "controls", "controls_of", "metrics", "compared_with", "correlation", "study", "margin", "launcher")
 GROWING = ("rewards", "variants", "choosing", "outputs", "decoding")
@@ -93,11 +92,6 @@ class Folder:
         comparison, with what differs, or one that cannot be written.
         """
         record = self.path / RECORD
-        if (self.path / OLD_DEMO).exists() and not record.exists():
-            raise FolderError(
-                f"folder={self.path}: holds runs that an earlier version of `rlsum demo` made, without a comparison; "
-                "choose another folder (`rlsum evaluate` still reads their outputs)"
-            )
         try:
             for name in ("configs", "runs", "outputs", "scores", "logs", "failed", "locks"):
                 (self.path / name).mkdir(parents=True, exist_ok=True)

@@ -49,7 +49,6 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
     metrics, reward, choice = rewards_of(config)
     check_columns(config, metrics)
     if resume:
-        environment.check_objective(run, config)
         check_logs(run)
         if origin.checkpoint is not None and (run / checkpoint.STATE).is_file():  # else `load_state` says so
             checkpoint.check_files(origin.checkpoint, run / checkpoint.STATE)

@@ -98,4 +98,4 @@ def _resumed(run: Path, config: str | Path | None, overrides: Sequence[str]) -> 
         if given.training.steps != stored.training.steps:
             environment.check_longer(run, stored, given, checkpoint.progress_of(run))
         stored = given
-    return environment.as_begun(run, stored)
+    return stored

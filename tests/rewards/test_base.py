@@ -88,7 +88,7 @@ def test_importing_and_checking_load_nothing_heavy(statement: str) -> None:
         ("twmd(temperature=inf)", ["temperature", "finite"]),
         ("weighted(rouge-l=0.5, rougel=0.5)", ["did you mean 'rouge-l'"]),
         ("weighted(rouge-l=heavy)", ["weight of rouge-l", "heavy"]),
-        ("shuffled(reward=nothing)", ["unknown reward"]),
+        ("cached(reward=nothing)", ["unknown reward"]),
         ("no_such_module:thing", ["no_such_module", "PYTHONPATH=."]),
         (f"{__name__}:Konstant", ["Konstant", "did you mean 'Constant'"]),
         (f"{__name__}:not_callable", ["int"]),

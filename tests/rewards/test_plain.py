@@ -58,12 +58,6 @@ def test_a_function_reads_the_columns_that_its_parameters_name(spec: str) -> Non
     assert pickle.loads(pickle.dumps(reward)).columns == ["topic"]
 
 
-def test_shuffled_passes_columns_on() -> None:
-    reward = rewards.load("shuffled", reward="source_rewards:on_topic")
-    scores = reward(["cat", "dog"], columns={"topic": ["cat", "cat"]})
-    np.testing.assert_array_equal(scores, [0, 1])
-
-
 def test_a_column_with_a_default_may_be_missing() -> None:
     reward = rewards.load("source_rewards:on_any_topic")
     assert (reward.columns, reward.optional_columns) == ([], ["topic"])
@@ -126,31 +120,24 @@ def test_a_reason_under_a_time_limit_is_remembered_without_the_source() -> None:
     limited.close()  # type: ignore[attr-defined]
 
 
-class Earlier:
-    """A reward of the protocol without columns."""
+class WithoutColumns:
+    """A reward whose call takes no columns."""
 
-    name, signature = "earlier", "earlier|version:1"
+    name, signature = "without columns", "without columns|version:1"
 
     def __call__(self, candidates, references=None, sources=None):
-        return np.array([np.nan if text == "?" else len(text) for text in candidates])
+        return np.zeros(len(candidates))
 
     def undefined(self, candidate, references=None):
-        return "it is a question" if candidate == "?" else None
+        return None
 
 
-class Lacking(Earlier):
+class Lacking(WithoutColumns):
     def __call__(self, candidates, references=None, sources=None, columns=None):
         return np.zeros(len(candidates))
 
 
-@pytest.mark.parametrize("spec", [f"{__name__}:Earlier", {"name": "cached", "reward": Earlier()}])
-def test_a_reward_of_the_protocol_without_columns_works(spec: object) -> None:
-    reward = rewards.from_spec(spec)  # type: ignore[arg-type]
-    np.testing.assert_equal(reward(["ab", "?"], None, ["s", "t"], {"topic": ["x", "y"]}), [2, np.nan])
-    assert reward.undefined("?", None, "t", {"topic": "y"}) == "it is a question"
-    assert reward.signature == Earlier.signature
-
-
-def test_a_reward_that_takes_columns_names_them() -> None:
+@pytest.mark.parametrize("name", ["WithoutColumns", "Lacking"])
+def test_a_reward_names_its_columns(name: str) -> None:
     with pytest.raises(rewards.RewardError, match="needs the attributes columns"):
-        rewards.load(f"{__name__}:Lacking")
+        rewards.load(f"{__name__}:{name}")

@@ -39,7 +39,7 @@ def test_weighted_as_mapping_in_both_forms() -> None:
 
 
 def test_an_inner_reward_keeps_its_parentheses() -> None:
-    assert as_spec("shuffled(reward=sms(vectors=v), seed=3)").options == {"reward": "sms(vectors=v)", "seed": "3"}
+    assert as_spec("limited(reward=sms(vectors=v), seconds=3)").options == {"reward": "sms(vectors=v)", "seconds": "3"}
 
 
 def test_quoted_values_may_hold_commas_and_parentheses() -> None:

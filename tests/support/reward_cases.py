@@ -23,7 +23,7 @@ class Case:
     """``needed``: options without which it cannot be made. ``others``: for each option a value not its default.
 
     ``beside``: what an option needs beside it. ``same``: options that change no score, hence no signature.
-    ``low``, ``high``: the range; the lowest is what an empty candidate gets. ``mates``: a score is not its own.
+    ``low``, ``high``: the range; the lowest is what an empty candidate gets.
     ``compares``: it reads references.
     """
 
@@ -33,7 +33,6 @@ class Case:
     same: Options = field(default_factory=dict)
     low: float = 0.0
     high: float = 1.0
-    mates: bool = False
     compares: bool = True
 
 
@@ -237,7 +236,6 @@ CASES: dict[str, Callable[[str, Files], Case]] = {
     "bleu-neighbors": _neighbors,
     "learned": _learned,
     "weighted": _weighted,
-    "shuffled": lambda *_: Case({"reward": "rouge-1", "seed": 1}, needed={"reward": "rouge-l"}, mates=True),
     "length": _length,
     "repetition": lambda *_: Case({"n": 2}, compares=False),
     "cached": _cached,

@@ -104,7 +104,7 @@ def test_a_file_that_is_none_is_an_error(tmp_path: Path) -> None:
 
 def test_rewards_that_need_company_are_refused() -> None:
     with pytest.raises(rewards.RewardError, match="depend on the batch"):
-        rewards.from_spec("cached(reward=weighted(shuffled(reward=rouge-l)=1))")(["a", "b"], [["a"], ["b"]])
+        rewards.from_spec("cached(reward=weighted(source_rewards:Ranked=1))")(["a", "b"], [["a"], ["b"]])
 
 
 def test_real_scores_are_unchanged(vectors_file: Path) -> None:

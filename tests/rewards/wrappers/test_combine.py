@@ -51,36 +51,6 @@ def test_sums_nest() -> None:
     np.testing.assert_allclose(reward(TEXTS[:2], REFERENCES[:2]), 0.5 * (parts[0] + parts[1]) + parts[2])
 
 
-def test_shuffled_permutes_and_nobody_keeps_its_own() -> None:
-    inner = rewards.load("rouge-l")(TEXTS, REFERENCES)
-    assert len(set(inner)) == len(TEXTS)
-    orders = set()
-    for seed in range(20):
-        found = rewards.load("shuffled", reward="rouge-l", seed=seed)(TEXTS, REFERENCES)
-        assert sorted(found) == sorted(inner)
-        assert (found != inner).all()
-        orders.add(tuple(found))
-    assert len(orders) > 5
-
-
-def test_shuffled_repeats_itself_and_depends_on_the_texts() -> None:
-    first, second = (rewards.from_spec("shuffled(reward=rouge-l, seed=3)") for _ in range(2))
-    np.testing.assert_array_equal(first(TEXTS, REFERENCES), first(TEXTS, REFERENCES))
-    np.testing.assert_array_equal(first(TEXTS, REFERENCES), second(TEXTS, REFERENCES))
-    many = [f"{text} {place}" for place in range(8) for text in TEXTS]
-    assert first.signature != rewards.load("shuffled", reward="rouge-l", seed=4).signature
-    others = [f"{text} ." for text in many]  # the same scores, other texts: another order
-    references = REFERENCES * 8
-    assert not np.array_equal(first(many, references), first(others, references))
-
-
-def test_shuffled_alone_is_undefined() -> None:
-    reward = rewards.load("shuffled", reward="rouge-l")
-    assert np.isnan(reward(["cat"], [["cat"]])).all()
-    assert "alone" in str(reward.undefined("cat", ["cat"]))
-    assert reward([], []).shape == (0,)
-
-
 class Counting(rewards.BaseReward):
     """The length of a text, and how often it was asked."""
 

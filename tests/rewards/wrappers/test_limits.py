@@ -104,7 +104,7 @@ def test_a_worker_that_cannot_start_is_an_error_and_no_loop() -> None:
 
 def test_rewards_that_need_company_are_refused() -> None:
     with pytest.raises(rewards.RewardError, match="depend on the batch"):
-        rewards.from_spec("limited(reward=shuffled(reward=rouge-l), seconds=1)")(["a", "b"], [["a"], ["b"]])
+        rewards.from_spec("limited(reward=source_rewards:Ranked, seconds=1)")(["a", "b"], [["a"], ["b"]])
 
 
 def test_it_travels_without_its_workers(limited: rewards.Reward) -> None:

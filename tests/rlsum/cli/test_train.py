@@ -20,7 +20,7 @@ from rlsum import config as configs
 from rlsum.cli.app import USER_ERRORS, app
 from rlsum.records import read_outputs
 from rlsum.simulation.stories import write_corpus
-from rlsum.training import checkpoint, environment
+from rlsum.training import checkpoint
 from rlsum.training.monitor import MACHINE
 from rlsum.training.trainer import Trainer
 
@@ -337,53 +337,6 @@ def test_a_run_whose_reward_has_changed_is_not_resumed(place, tmp_path):
 )
 def test_a_run_with_other_articles_or_processes_is_not_resumed(place, tmp_path, changes, message):
     assert message in refused("train", "--resume", resumable(place, tmp_path / "r", **changes))
-
-
-@pytest.mark.parametrize(("kind", "version"), [("mixed", None), ("ranking", 999)])
-def test_a_rewarded_run_of_another_objective_is_not_resumed_but_starts_others(place, tmp_path, kind, version):
-    """Runs of before recorded no version."""
-    folder = tmp_path / "r"
-    options = [] if kind == "mixed" else ["objective.kind=ranking", "objective.samples=2"]
-    assert run("train", place / "mixed.yaml", "--init", place / "mle", f"run={folder}", *options).exit_code == 0
-    assert run("train", "--resume", folder).exit_code == 0
-    path = folder / "environment.json"
-    facts = json.loads(path.read_text())
-    del facts["objective"]
-    path.write_text(json.dumps(facts if version is None else {**facts, "objective": version}))
-    message = refused("train", "--resume", folder)
-    assert f"version {version or 1}" in message
-    assert f"--init {folder}" in message
-    started = run("train", place / "mixed.yaml", "--init", folder, f"run={tmp_path / 'new'}", "training.steps=1")
-    assert started.exit_code == 0
-    assert run("generate", folder, place / "data/test.jsonl", "-o", tmp_path / "out.jsonl").exit_code == 0
-
-
-def test_a_likelihood_run_without_a_version_is_resumed(place, tmp_path):
-    assert run("train", "--resume", resumable(place, tmp_path / "r", objective=None)).exit_code == 0
-
-
-def test_a_run_of_when_rouge_was_not_stemmed_is_resumed_with_the_rouge_it_began_with(place, tmp_path):
-    folder = resumable(place, tmp_path / "r", rewards=1)
-    stored = folder / "best" / checkpoint.REWARDS
-    signature = "rouge-l|direction:f1|stemmer:no|tokenizer:official|library:rouge-score-0.1.2|version:1"
-    stored.write_text(json.dumps({"rouge-l": signature}))
-    assert run("train", "--resume", folder).exit_code == 0
-    stored.write_text(json.dumps({"rouge-l": signature.replace("f1", "recall")}))
-    assert "reward rouge-l" in refused("train", "--resume", folder)
-
-
-@pytest.mark.parametrize(
-    ("spec", "meant"),
-    [
-        ("rouge-l", "rouge-l(stemmer=false)"),
-        ({"name": "rouge-2", "direction": "recall"}, "rouge-2(direction=recall, stemmer=false)"),
-        ("rouge-1(stemmer=true)", "rouge-1(stemmer=true)"),
-        ("weighted(rouge-lsum=0.5, meteor=0.5)", "weighted(rouge-lsum(stemmer=false)=0.5, meteor=0.5)"),
-        ("learned(path=runs/rouge-l)", "learned(path=runs/rouge-l)"),
-    ],
-)
-def test_rouge_of_old_runs_is_written_out(spec, meant):
-    assert environment.unstemmed(spec) == meant
 
 
 def test_articles_that_changed_in_their_place_are_noticed(place, tmp_path):

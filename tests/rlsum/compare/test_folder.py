@@ -69,13 +69,6 @@ def test_a_comparison_may_grow_in_its_folder(tmp_path):
         folder_of(tmp_path, rewards={"rouge-2": {"reward": "rouge-2", "scale": 2}}).claim()
 
 
-def test_runs_of_the_old_demo_are_refused(tmp_path):
-    (tmp_path / "plan.json").write_text('{"seed": 1}')
-    with pytest.raises(FolderError, match=r"earlier version of `rlsum demo`.*choose another folder"):
-        folder_of(tmp_path).claim()
-    assert [path.name for path in tmp_path.iterdir()] == ["plan.json"]
-
-
 def test_a_folder_that_cannot_be_made_is_one_line(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(FolderError, match="cannot be written"):

@@ -138,4 +138,4 @@ def test_a_reward_that_needs_references_is_refused_for_best_of_n(reward):
 def test_a_reward_whose_scores_depend_on_the_batch_is_refused():
     for rule in ("best-of", "mbr"):
         with pytest.raises(rewards.RewardError, match="depend on the batch"):
-            SampleChoice(rule, rewards.load("shuffled", reward="rouge-l"), 4).check("an article", {})
+            SampleChoice(rule, rewards.load("source_rewards:Ranked"), 4).check("an article", {})
