@@ -3,9 +3,9 @@
     OMP_NUM_THREADS=1 PYTHONPATH=scripts python -m calibration.verdicts
 
 Start, control and rewards are equal in expectation: every "better", "worse" or "no worse" is false, and so is every
-system that "differs from the best". Scores are drawn in several shapes, each system with a seed effect of its own. Prints Markdown:
-the share of comparisons with a false claim, for each number of seeds the lowest and highest over shapes and numbers of
-articles; then the power of the verdict as planned and as simulated.
+system that "differs from the best". Scores are drawn in several shapes, with a seed effect of each system. Prints
+Markdown: the share of comparisons with a false claim, for each number of seeds the lowest and highest over shapes and
+numbers of articles; then the power of the verdict as planned and as simulated.
 """
 
 from __future__ import annotations

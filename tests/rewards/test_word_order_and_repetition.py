@@ -66,7 +66,7 @@ CONTEXTUAL = (
     *(f"{name}(direction={way})" for name in ("bertscore", "trwmd", "twmd") for way in ("precision", "recall", "f1")),
 )
 # Another reward's scores, those of judged examples, or a matter of length alone
-NO_ROW = {"weighted", "cached", "limited", "learned", "bleu-neighbors", "length"}
+NO_ROW = {"weighted", "cleaned", "cached", "limited", "learned", "bleu-neighbors", "length"}
 
 
 def relation(score: float, summary: float) -> str:

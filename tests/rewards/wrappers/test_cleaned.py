@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rewards
-from rewards.scoring import Inputs, in_parts
+from rewards.scoring import VERSION, Inputs, in_parts
 from rewards.text.cleaning import NAME
 from rewards.wrappers.cleaned import Cleaned, all_cleaned
 
@@ -24,7 +24,7 @@ def test_scores_are_those_of_the_clean_texts(spec: str) -> None:
     expected = reward(TEXTS, references)
     assert not np.allclose(reward(DEBRIS, references), expected)
     assert cleaned(DEBRIS, with_debris).tolist() == cleaned(TEXTS, references).tolist() == expected.tolist()
-    assert cleaned.signature == f"cleaned|rules:{NAME}|reward:[{reward.signature}]|version:1"
+    assert cleaned.signature == f"cleaned|rules:{NAME}|reward:[{reward.signature}]|version:{VERSION}"
 
 
 def test_parts_and_the_score_of_the_corpus_are_kept() -> None:
