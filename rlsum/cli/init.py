@@ -110,19 +110,13 @@ def _notes(found: Look, start: Pretrained | None) -> Iterator[str]:
         how = "as given" if found.given else "by its letters and frequent words; if it is another, give --language CODE"
         yield f"language: {language_of(found.language).name} ({found.language}), {how}"
     if start is not None:
-        trained = (
-            f"low-rank updates of {start.weights / 1e6:,.0f} million"
-            if start.lora
-            else f"all {start.weights / 1e6:,.1f} million"
-        )
-        yield f"model: {start.name}, {trained} weights; it reads texts as they are written"
+        trained = "low-rank updates are trained" if start.lora else "all are trained"
+        yield f"model: {start.weights / 1e6:,.1f} million weights, {trained}; it reads texts as they are written"
     elif not found.spaced:
-        yield "no spaces separate the words: the model's words are characters"
+        yield "texts: without spaces between words; the model reads characters"
     else:
-        yield (
-            f"texts: {'tokenised' if found.tokenised else 'raw'}, {'without' if found.lowercase else 'with'} capitals"
-            + ("" if found.lowercase else ", which the model does not see")
-        )
+        case = "without capitals" if found.lowercase else "with capitals; the model reads them lower-cased"
+        yield f"texts: {'tokenised' if found.tokenised else 'raw'}, {case}"
 
 
 def _few(found: Look, start: Pretrained | None) -> str:

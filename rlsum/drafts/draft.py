@@ -71,12 +71,12 @@ def _of_words(found: Look) -> dict[str, object]:
     steps = min(20_000, max(800, found.rows * 10 // 16))
     language = language_of(found.language)
     count: Count = (lambda text: len(text.split())) if found.tokenised else (lambda text: len(tokens(text, language)))
+    longest = (200 if small else 400, 100) if found.spaced else (400 if small else 800, 200)  # words; characters
+    case = "false           # they have no capitals" if found.lowercase else "true            # fewer words"
     return {
         "tokenizer": "whitespace     # the texts are tokenised" if found.tokenised else "spacy          # raw text",
-        "lowercase": "false           # the texts have no capitals"
-        if found.lowercase
-        else "true            # fewer words",
-        **_lengths(found, count, 200 if small else 400, 100),
+        "lowercase": case,
+        **_lengths(found, count, *longest),
         "model": "{embedding: 64, hidden: 64, dropout: 0.3}" if small else "{embedding: 128, hidden: 128}",
         "kept": "null",
         **{"rate": "3e-3" if small else "1e-3", "rewarded_rate": "1e-3" if small else "3e-4"},
