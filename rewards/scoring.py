@@ -22,6 +22,7 @@ Unscorable = Callable[[str], str | None]  # why a text cannot be scored; None = 
 
 HEADED = {"f1": "F1", "precision": "precision", "recall": "recall"}  # a direction in the heading of a column
 VERSION = "2"  # raised when a score of this package changes for the same texts and options
+SHOWN = 60  # characters of a text in a message
 
 
 class Inputs(NamedTuple):
@@ -157,10 +158,33 @@ def checked(reward: ReadsColumns, inputs: Inputs) -> Inputs:
 def in_parts(reward: Any, inputs: Inputs) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
     """A reward's scores ``(n,)`` and, for a weighted sum, those of each part by name, not weighted. A part scores once.
 
-    A sum within ``limited`` has parts, too; other wrappers hide them.
+    A sum within ``limited`` has parts, too; other wrappers hide them. Raises RewardError as ``check_scores``.
     """
     split = getattr(reward, "in_parts", None)
-    return (reward(*inputs), {}) if split is None else split(checked(reward, inputs))
+    total, parts = (reward(*inputs), {}) if split is None else split(checked(reward, inputs))
+    checked_parts = {name: check_scores(name, scores, inputs) for name, scores in parts.items()}
+    return check_scores(getattr(reward, "name", "the reward"), total, inputs), checked_parts
+
+
+def check_scores(name: str, scores: Any, inputs: Inputs) -> NDArray[np.float64]:
+    """The scores ``(n,)`` as float64. Raises RewardError for another shape, or where one is infinite in float32.
+
+    A mean over the finite ones would be that of other texts, and no advantage is infinitely good.
+    """
+    import numpy as np
+
+    scores = np.asarray(scores, dtype=np.float64)
+    if scores.shape != (len(inputs.candidates),):
+        raise RewardError(f"{name} returned shape {scores.shape} for {len(inputs.candidates)} candidates")
+    infinite = np.flatnonzero(np.abs(scores) > np.finfo(np.float32).max)
+    if len(infinite):
+        text = inputs.candidates[infinite[0]]
+        shown = text if len(text) < SHOWN else f"{text[:SHOWN]} ..."
+        raise RewardError(
+            f"{name} is {scores[infinite[0]]:g} for {len(infinite)} of {len(scores)} candidates, first for {shown!r}; "
+            "it must be finite, or NaN where it is undefined"
+        )
+    return scores
 
 
 def check_inputs(reward: ReadsColumns, inputs: Inputs) -> None:

@@ -84,7 +84,7 @@ def score_file(outputs: Path, path: Path, specs: Mapping[str, RewardSpec]) -> di
             continue
         try:
             metric = _metric(json.dumps(spec))
-            metrics[name] = score_column(name, metric, inputs)
+            metrics[name] = score_column(metric, inputs)
             signatures[name] = metric.signature
         except Exception as error:  # one metric's fault must not cost the others' scores; the report shows it
             missing[name] = reason(error)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rewards.base import Reward
 from rewards.errors import RewardError
-from rewards.scoring import Inputs
+from rewards.scoring import Inputs, in_parts
 from rewards.wrappers.parts import check_alone
 from rlsum.errors import UserError
 from rlsum.evaluation.rows import Floats
@@ -85,7 +85,8 @@ def best_of(reward: Reward, inputs: Inputs, samples: int) -> Floats:
     rows: dict[tuple[int, str], int] = {}
     for row, text in enumerate(inputs.candidates):
         rows.setdefault((row // samples, text), row)
-    scores = dict(zip(rows, reward(*inputs._replace(references=None).take(list(rows.values()))), strict=True))
+    each, _ = in_parts(reward, inputs._replace(references=None).take(list(rows.values())))
+    scores = dict(zip(rows, each, strict=True))
     values = [scores[row // samples, text] for row, text in enumerate(inputs.candidates)]
     return np.array(values, dtype=np.float64).reshape(-1, samples)
 
@@ -108,7 +109,7 @@ def _agreement(reward: Reward, inputs: Inputs) -> Floats:
     i, j = others.nonzero()
     pairs = inputs.take(row[i].tolist())._replace(references=[[text] for text in texts[j]])
     scores = np.full(others.shape, np.nan)
-    scores[i, j] = reward(*pairs)
+    scores[i, j], _ = in_parts(reward, pairs)
     weight = others * ~np.isnan(scores)
     total = (np.where(weight > 0, scores, 0.0) * weight).sum(1)
     with np.errstate(invalid="ignore"):  # 0 / 0: no pair is defined

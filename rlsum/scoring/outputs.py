@@ -12,7 +12,7 @@ import numpy as np
 
 from rewards.base import Reward, Specs, Unavailable, complete, from_spec, labelled
 from rewards.references import Lists
-from rewards.scoring import Inputs
+from rewards.scoring import Inputs, in_parts
 from rlsum.errors import RecordError
 from rlsum.evaluation.rows import Floats
 from rlsum.records import ColumnCheck, Output, inputs_of, read_outputs
@@ -54,7 +54,7 @@ def score_system(
     inputs, columns, unavailable = inputs_of(outputs), {}, dict(missing or {})
     for label, reward in rewards.items():
         try:
-            columns[label] = score_column(label, reward, inputs)
+            columns[label] = score_column(reward, inputs)
         except Unavailable as error:
             if missing is None:
                 raise
@@ -159,10 +159,6 @@ def outputs_of(
     return systems
 
 
-def score_column(label: str, reward: Reward, inputs: Inputs) -> Floats:
-    """A reward's scores (n,) of n inputs. Raises ValueError where it returns another shape."""
-    scores = np.asarray(complete(reward)(*inputs), dtype=np.float64)
-    count = len(inputs.candidates)
-    if scores.shape != (count,):
-        raise ValueError(f"reward {label!r} returned shape {scores.shape} for {count} candidates")
-    return scores
+def score_column(reward: Reward, inputs: Inputs) -> Floats:
+    """A reward's scores (n,) of n inputs. Raises RewardError where it returns another shape, or an infinite score."""
+    return in_parts(complete(reward), inputs)[0]

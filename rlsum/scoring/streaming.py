@@ -32,7 +32,7 @@ class RowScores(NamedTuple):
 def score_rows(rows: Sequence[Row], scorers: Mapping[str, Reward]) -> list[RowScores]:
     """The scores of some rows. Raises what a reward raises."""
     inputs = inputs_of(rows)
-    columns = {label: score_column(label, scorer, inputs) for label, scorer in scorers.items()}
+    columns = {label: score_column(scorer, inputs) for label, scorer in scorers.items()}
     scored = []
     for row in range(len(rows)):
         values = {

@@ -15,6 +15,7 @@ from rlsum.data.vocabulary import PAD
 LengthRule = Literal["sum", "mean"]
 Ratio = Literal["token", "sequence"]
 KLEstimator = Literal["k1", "k2", "k3"]
+LARGEST = 20.0  # logarithm of a ratio of probabilities: e^20 is 5e8
 
 
 def target_lengths(target: Tensor, pad: int = PAD) -> Tensor:
@@ -66,7 +67,15 @@ def ratio_change(log_prob: Tensor, old_log_prob: Tensor, lengths: Tensor, ratio:
         mean = (log_ratio.sum(-1) / lengths.clamp(min=1)).unsqueeze(-1)
         inside = torch.arange(log_prob.shape[1], device=log_prob.device) < lengths.unsqueeze(-1)
         log_ratio = torch.where(inside, mean, 0.0)
-    return torch.expm1(log_ratio)
+    return torch.expm1(bounded(log_ratio))
+
+
+def bounded(log_ratio: Tensor) -> Tensor:
+    """Logarithms of ratios, ``LARGEST`` where they are above it; their exponential and its gradient are finite.
+
+    The gradient goes on above it: a token whose probability has exploded must still be able to lose it.
+    """
+    return torch.where(log_ratio > LARGEST, LARGEST + (log_ratio - log_ratio.detach()), log_ratio)
 
 
 def clipped_policy_gradient(change: Tensor, advantage: Tensor, weight: Tensor, low: float, high: float) -> Tensor:
@@ -99,7 +108,7 @@ def kl_per_token(log_prob: Tensor, start_log_prob: Tensor, estimator: KLEstimato
     log_ratio = log_prob - start_log_prob.detach()
     if estimator == "k1":
         return log_ratio
-    return log_ratio.square() / 2 if estimator == "k2" else torch.expm1(-log_ratio) + log_ratio
+    return log_ratio.square() / 2 if estimator == "k2" else torch.expm1(bounded(-log_ratio)) - bounded(-log_ratio)
 
 
 def kl_advantage(log_ratio: Tensor) -> Tensor:
@@ -135,7 +144,9 @@ def minimum_risk(scores: Tensor, advantages: Tensor, distinct: Tensor, sharpness
     number for each article, which changes no gradient.
     """
     usable = distinct & advantages.isfinite()
-    logits = (sharpness * scores).masked_fill(~usable, float("-inf"))
+    known = scores.masked_fill(~usable, float("-inf"))
+    highest = known.detach().max(-1, keepdim=True).values  # becomes 0: no sharpness makes all of them -inf
+    logits = sharpness * (known - highest.masked_fill(highest.isinf(), 0.0))
     logits = logits.masked_fill(~usable.any(-1, keepdim=True), 0.0)  # an article without rewards: its advantages are 0
     return -(logits.softmax(-1) * _known(advantages)).sum(-1).mean()
 

@@ -51,7 +51,7 @@ class PolicyGradient:
             if self.kl_estimator == "k1":
                 advantage = advantage + self.kl * losses.kl_advantage(kl.sum(-1).view(rollout.rewards.shape)).flatten()
             else:
-                penalty = self.kl * (weight * ((log_prob.detach() - old).exp() * kl).sum(-1)).mean()
+                penalty = self.kl * (weight * (losses.bounded(log_prob.detach() - old).exp() * kl).sum(-1)).mean()
         if self.clip is None:
             return losses.policy_gradient(log_prob, advantage, weight) + penalty, log
         low, high = self.clip, self.clip if self.clip_high is None else self.clip_high

@@ -319,9 +319,6 @@ class Trainer:
     def _refuse_undefined(self, name: str, result: Validation) -> None:
         """Raise TrainingError: a reward that is undefined everywhere gives no gradient and chooses no checkpoint."""
         what = "reward" if name == "reward" else f"metric {name}"
-        if math.isinf(result.values[name]):
-            value = result.values[name]
-            raise TrainingError(f"the {what} is {value} in validation; it must be finite, or NaN where undefined")
         reason = self.metrics[name].undefined(*inputs_of(result.outputs[:1]).item(0))
         raise TrainingError(
             f"the {what} is undefined on all {len(result.outputs)} validation articles ({reason}); "

@@ -12,7 +12,7 @@ import pytest
 
 import rewards
 from rewards.options import coerce
-from rewards.scoring import headings, short_signature
+from rewards.scoring import Inputs, headings, in_parts, short_signature
 
 HEAVY = ("torch", "spacy", "ot", "transformers", "datasets", "nltk", "sacrebleu")
 
@@ -145,6 +145,21 @@ def test_a_plain_function_must_return_one_number_a_candidate() -> None:
 
 def misnamed(texts, references=None, sources=None):
     return [1.0 for _ in texts]
+
+
+def endless(candidates):
+    return [float({"defined": "1", "undefined": "nan"}.get(text, text)) for text in candidates]
+
+
+@pytest.mark.parametrize("text", ["inf", "-inf", "1e39"])  # the last is infinite in float32, in which models train
+@pytest.mark.parametrize("spec", ["{}", "weighted({}=0.5, repetition=0.5)"])
+def test_an_infinite_score_is_refused_where_scores_are_used(text: str, spec: str) -> None:
+    """In training, validation, scoring and the choice of samples alike; NaN is a score that is undefined."""
+    reward = rewards.from_spec(spec.format(f"{__name__}:endless"))
+    scores, _ = in_parts(reward, Inputs(["defined", "undefined"]))
+    np.testing.assert_array_equal(np.isnan(scores), [False, True])
+    with pytest.raises(rewards.RewardError, match=f"endless is {re.escape(f'{float(text):g}')} for 1 of 3 candidates"):
+        in_parts(reward, Inputs(["defined", "undefined", text]))
 
 
 def test_a_function_whose_first_argument_has_another_name_is_told_which() -> None:

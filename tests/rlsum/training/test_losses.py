@@ -224,6 +224,65 @@ def test_ranking_is_the_sum_of_torchs_own_margin_losses():
     torch.testing.assert_close(losses.ranking(scores, rewards, 0.3), expected)
 
 
+# ---- probabilities that overflow or vanish ------------------------------------------------------------------------
+
+EXTREME = (0.0, -1e-30, -1.0, -88.0, -104.0, -1e3, -1e9)  # of a token; the last is that of an impossible one
+ADVANTAGES = (0.0, 1.0, -1.0, float("nan"), 1e3)
+
+
+@pytest.mark.parametrize("ratio", ["token", "sequence"])
+@pytest.mark.parametrize("clipped", [(0.2, 0.2), (0.2, 9.0)])
+def test_importance_ratios_of_any_log_probabilities_have_a_finite_loss_and_a_gradient_of_the_right_sign(ratio, clipped):
+    new, old, advantage = (part.flatten() for part in torch.meshgrid(
+        torch.tensor(EXTREME), torch.tensor(EXTREME), torch.tensor(ADVANTAGES), indexing="ij"
+    ))  # fmt: skip
+    log_prob = new.unsqueeze(1).clone().requires_grad_()
+    change = losses.ratio_change(log_prob, old.unsqueeze(1), torch.ones(len(new)), ratio)
+    loss = losses.clipped_policy_gradient(change, advantage, torch.ones(len(new)), *clipped)
+    gain = -torch.autograd.grad(loss, log_prob)[0].squeeze(1)
+    assert loss.isfinite()
+    assert gain.isfinite().all()
+    assert (change.isfinite() & (change >= -1)).all()
+    silent = ~(advantage != 0) | advantage.isnan()
+    assert not gain[silent].any()
+    assert (gain * advantage.nan_to_num() >= 0).all()
+    exploded = (advantage < 0) & (new - old > 1)
+    assert (gain[exploded] < 0).all()  # what has become far more probable than it should still loses
+    near = (advantage != 0) & ~advantage.isnan() & ((new - old).abs() < 1e-20)
+    assert (gain[near] != 0).all()
+
+
+@pytest.mark.parametrize("estimator", ["k2", "k3"])
+def test_the_distance_from_the_start_of_any_log_probabilities_is_finite_and_pulls_back(estimator):
+    new, start = (part.flatten() for part in torch.meshgrid(*[torch.tensor(EXTREME)] * 2, indexing="ij"))
+    log_prob = new.clone().requires_grad_()
+    distance = losses.kl_per_token(log_prob, start, estimator)
+    pull = -torch.autograd.grad(distance.sum(), log_prob)[0]
+    assert distance.isfinite().all()
+    assert (distance >= 0).all()
+    assert pull.isfinite().all()
+    assert (pull * (start - new) >= 0).all()
+    assert (pull[start - new > 1] > 0).all()
+
+
+@pytest.mark.parametrize("sharpness", [1e-30, 1.0, 1e30])
+@pytest.mark.parametrize("rewards", [[0.0, 1.0, float("nan")], [float("nan")] * 3, [0.5, 0.5, 0.5], [-1e6, 1e6, 0.0]])
+def test_losses_that_compare_samples_are_finite_for_any_log_probabilities(sharpness, rewards):
+    rows = torch.cartesian_prod(*[torch.tensor(EXTREME)] * 3)
+    rewards = torch.tensor([rewards]).expand_as(rows)
+    centred = rewards - rewards.nanmean(-1, keepdim=True)
+    for loss_of in (
+        lambda scores: losses.minimum_risk(scores, centred, torch.ones_like(scores, dtype=torch.bool), sharpness),
+        lambda scores: losses.ranking(scores, rewards, 0.01),
+        lambda scores: losses.best_of_n(scores, centred),
+        lambda scores: losses.policy_gradient(scores, centred[:, 0], torch.ones(len(scores))),
+    ):
+        scores = rows.clone().requires_grad_()
+        loss = loss_of(scores)
+        assert loss.isfinite()
+        assert torch.autograd.grad(loss, scores)[0].isfinite().all()
+
+
 # ---- minimum risk, best of n --------------------------------------------------------------------------------------
 
 SCORES = np.array([[-1.0, -2.5, -0.5], [-3.0, -1.0, -2.0]])

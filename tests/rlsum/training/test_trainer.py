@@ -15,6 +15,7 @@ import torch
 from left import assert_same_run, log_of, weights_of
 
 import rewards
+from rewards import RewardError
 from rlsum.errors import UserError
 from rlsum.training import checkpoint
 from rlsum.training.monitor import SAMPLES, TRAINED, forget_after
@@ -388,7 +389,7 @@ def test_a_reward_that_is_infinite_stops_the_run_at_once(tmp_path):
             return np.full(len(candidates), np.inf)
 
     trainer = tiny.trainer(tiny.config(tmp_path / "r", "mixed"), reward=Endless())
-    with pytest.raises(TrainingError, match="reward is inf in validation; it must be finite"):
+    with pytest.raises(RewardError, match="overlap is inf for 5 of 5 candidates, first for"):
         trainer.fit()
 
 
