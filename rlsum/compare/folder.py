@@ -173,7 +173,10 @@ class Folder:
 
     def trained(self, cell: Cell) -> bool:
         """Whether a cell's model is ready."""
-        return cell.config is None or (Path(str(cell.model)) / RESULT).exists()
+        if cell.config is None:
+            return True
+        result = Path(str(cell.model)) / RESULT
+        return result.exists() and not json.loads(result.read_text(encoding="utf-8")).get("failed")
 
     def state(self, cell: Cell) -> State:
         """The state of a cell, from its files alone."""

@@ -52,6 +52,7 @@ class Checkpoint:
 class Progress:
     """How far a run has come.
 
+    had_gradient, had_advantage  whether any update, or any sample had one; None: nothing was sampled
     best       the best selection value, higher is better; None before the first defined one
     scaler     state of the loss scaler, with fp16
     due        a signal came before the validation of this step had ended
@@ -59,6 +60,8 @@ class Progress:
     """
 
     step: int = 0
+    had_gradient: bool = False
+    had_advantage: bool | None = None
     best: float | None = None
     best_step: int = 0
     without_gain: int = 0

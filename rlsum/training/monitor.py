@@ -90,13 +90,13 @@ class Monitor:
             with (self.run / name).open("a", encoding="utf-8") as file:
                 file.writelines(json.dumps({"step": step, **row}, ensure_ascii=False) + "\n" for row in rows)
 
-    def validations(self) -> list[dict[str, Any]]:
-        """The validations that are logged, in order; in the first process alone, which writes them."""
+    def logged(self, kind: str) -> list[dict[str, Any]]:
+        """The lines of a kind, train or valid, in order; in the first process alone, which writes them."""
         path = self.run / METRICS
         if not self.active or not path.exists():
             return []
         rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
-        return [row for row in rows if row["kind"] == "valid"]
+        return [row for row in rows if row["kind"] == kind]
 
     def say(self, text: str) -> None:
         """Print a line."""

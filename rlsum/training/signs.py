@@ -1,4 +1,4 @@
-"""Signs that a reward is gained at the cost of something else: from the validations of a run to sentences."""
+"""What the log of a run says: signs that a reward is gained at the cost of something else, and why a run has failed."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from rlsum.training.checkpoint import Progress
+
 RISE = 0.01  # of its start: by less the reward has not risen
 FALL = 0.02  # of its start: by less a metric has not fallen
 LENGTHS = 0.1  # of its start: by less the length has not moved
 REPETITION = 0.01  # of all trigrams: by less repetition has not risen
+DIVERGED = 1e3  # nats a token: no model that is learning gives its references a probability of e^-1000 a token
 WORSE = 2.0  # a sign is said again when it is this many times as large as when it was said last
 
-Values = Mapping[str, float | None]  # of one validation, as in metrics.jsonl
+Values = Mapping[str, float | None]  # of one validation, or of one line of training, as in metrics.jsonl
 
 
 @dataclass(frozen=True)
@@ -57,13 +60,50 @@ def news(history: Sequence[Values], metrics: Sequence[str]) -> list[str]:
 
 
 def summary(history: Sequence[Values], metrics: Sequence[str]) -> list[str]:
-    """Every sign of a run, each at the validation where it was largest."""
+    """Every sign of a run, each at the validation where it was largest; and whether it has diverged."""
     worst: dict[str, tuple[float, str]] = {}
     for now in history[1:]:
         for sign in signs(history[0], now, metrics):
             if sign.size > worst.get(sign.name, (0.0, ""))[0]:
                 worst[sign.name] = sign.size, f"after {now['step']} updates {sign.sentence}"
-    return [sentence for _, sentence in worst.values()]
+    diverged = divergence(history)
+    return [sentence for _, sentence in worst.values()] + ([diverged] if diverged else [])
+
+
+def failure(lines: Sequence[Values], validations: Sequence[Values], progress: Progress) -> str | None:
+    """Why a finished run has trained nothing, or nothing that can be used; None if it has. ``lines``: of training."""
+    updates, rewarded = f"{progress.step:,} updates", [line for line in lines if "zero_groups" in line]
+    if progress.step and not progress.had_gradient:
+        if any(line.get("skipped_updates") for line in lines):
+            return f"nothing was trained: the gradients of all {updates} overflowed in fp16; use bf16 or no"
+        return f"nothing was trained: the gradients of all {updates} were 0{_unrewarded(rewarded)}"
+    if progress.had_advantage is False:
+        return f"the reward trained nothing in {updates}{_unrewarded(rewarded)}"
+    if progress.step and progress.best is None:
+        return "training.choose_by was undefined in every validation, so nothing chose the weights in best/"
+    if diverged := divergence(validations):
+        kept = [_value(values, "nll") for values in validations if values["step"] == progress.best_step]
+        by_likelihood = [_value(line, "nll") for line in lines[-1:]]
+        if progress.best_step == 0 or min([*kept, *by_likelihood], default=0.0) > DIVERGED:
+            return f"{diverged}; start again with a lower training.learning_rate"
+    return None
+
+
+def divergence(validations: Sequence[Values]) -> str | None:
+    """A sentence if the last of ``validations`` is beyond any model that learns, and the first is not."""
+    if not validations:
+        return None
+    start, last = _value(validations[0], "nll"), _value(validations[-1], "nll")
+    return f"the run has diverged: nll from {start:.4g} to {last:.4g}" if last > max(DIVERGED, start) else None
+
+
+def _unrewarded(lines: Sequence[Values]) -> str:
+    """What was wrong with the rewards of the lines, if they have any."""
+    if not lines:
+        return ""
+    if all(line["undefined_rewards"] == 1 for line in lines):
+        return ": no sample had a reward that could be compared; `rlsum score` shows the reason of each text"
+    return ": the samples of each article had equal rewards, or none; training-samples.jsonl has some"
 
 
 def _value(values: Values, name: str) -> float:

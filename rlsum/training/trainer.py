@@ -111,7 +111,8 @@ class Trainer:
     def fit(self) -> Progress:
         """Train to the end, or until a signal: see ``Interruption``.
 
-        Raises TrainingError when a loss or a gradient is not finite, or a trainer of another precision has been made.
+        Raises TrainingError when a loss or a gradient is not finite, when the run has trained nothing (``signs.failure``),
+        or when a trainer of another precision has been made.
         """
         steps, precision = self.config.training.steps, self.config.training.mixed_precision
         if precision != (other := self.accelerator.mixed_precision):  # accelerate has one in a process
@@ -152,6 +153,9 @@ class Trainer:
             validates = self.progress.step % self.config.training.validate_every == 0 or self.progress.step == steps
             if validates or self.progress.step % self.config.training.log_every == 0:
                 line = self.log.flush()
+                self.progress.had_gradient |= line.get("gradient_norm", 0.0) > 0
+                if "zero_groups" in line:
+                    self.progress.had_advantage = bool(self.progress.had_advantage) or line["zero_groups"] < 1
                 monitor.train(self.progress.step, {**line, "memory_gib": peak_memory(self.accelerator.device)})
             if validates:
                 self._validate(monitor)
@@ -184,16 +188,20 @@ class Trainer:
         return (trained - begun) / updates, time.perf_counter() - trained
 
     def _finish(self, monitor: Monitor) -> None:
-        """Write result.json, which only a finished run has."""
-        progress, name = self.progress, self.config.run
+        """Write result.json, which only a finished run has. Raises TrainingError if it has trained nothing."""
+        progress, name, validations = self.progress, self.config.run, monitor.logged("valid")
+        failed = signs.failure(monitor.logged("train"), validations, progress)
+        failed = self.processes.gather_all(failed)[0]  # which has the log
         if self.accelerator.is_main_process:
-            result = {name: value for name, value in asdict(progress).items() if name != "unwritten"}
+            result = {key: value for key, value in asdict(progress).items() if key != "unwritten"} | {"failed": failed}
             write_atomically(self.run / checkpoint.RESULT, json.dumps(result, indent=2).encode())
         monitor.say(f"{name}: {progress.step} updates, best after {progress.best_step}, weights in {self.run / 'best'}")
         if progress.step and not progress.best_step:
             monitor.say(f"{name}: no validation was better than the start, so best/ holds the weights of the start")
-        for sentence in signs.summary(monitor.validations(), self._untrained):
+        for sentence in signs.summary(validations, self._untrained):
             monitor.say(f"{self.run.name} warning: {sentence}")
+        if failed is not None:
+            raise TrainingError(f"{name}: {failed}")
 
     # ---- one update -----------------------------------------------------------------------------------------------
 
@@ -300,7 +308,7 @@ class Trainer:
         if self._samples:
             monitor.append(TRAINED, progress.step, self._samples)
         self._samples = []
-        for sentence in signs.news(monitor.validations(), self._untrained):
+        for sentence in signs.news(monitor.logged("valid"), self._untrained):
             monitor.say(f"{self.run.name} warning: {sentence}")
         if better and self.accelerator.is_main_process:
             about = {"step": progress.step, **result.values}
