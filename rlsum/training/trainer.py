@@ -111,8 +111,8 @@ class Trainer:
     def fit(self) -> Progress:
         """Train to the end, or until a signal: see ``Interruption``.
 
-        Raises TrainingError when a loss or a gradient is not finite, when the run has trained nothing (``signs.failure``),
-        or when a trainer of another precision has been made.
+        Raises TrainingError when a loss or a gradient is not finite, when the run has trained nothing, or diverged (see
+        ``signs.failure``), or when a trainer of another precision has been made.
         """
         steps, precision = self.config.training.steps, self.config.training.mixed_precision
         if precision != (other := self.accelerator.mixed_precision):  # accelerate has one in a process
@@ -154,7 +154,7 @@ class Trainer:
             if validates or self.progress.step % self.config.training.log_every == 0:
                 line = self.log.flush()
                 self.progress.had_gradient |= line.get("gradient_norm", 0.0) > 0
-                if "zero_groups" in line:
+                if "zero_groups" in line and self.config.objective.control != "constant":  # whose rewards say nothing
                     self.progress.had_advantage = bool(self.progress.had_advantage) or line["zero_groups"] < 1
                 monitor.train(self.progress.step, {**line, "memory_gib": peak_memory(self.accelerator.device)})
             if validates:
@@ -367,8 +367,12 @@ def optimizer_of(training: Training, parameters: Iterable[nn.Parameter]) -> torc
     adafactor  Shazeer and Stern 2018: no momentum; keeps rows and columns of squared gradients instead of two moments
                a weight. A tensor moves by the rate times its root mean square (at least 1e-3). The rate is at most
                1 / sqrt(update)
+
+    Raises TrainingError where all parameters are frozen.
     """
-    rate, decay = training.learning_rate, training.weight_decay
+    rate, decay, parameters = training.learning_rate, training.weight_decay, list(parameters)
+    if not any(parameter.requires_grad for parameter in parameters):
+        raise TrainingError("no weight of the model is trained: all are frozen")
     if training.optimizer == "adafactor":
         return torch.optim.Adafactor(parameters, lr=rate, weight_decay=decay)
     if training.optimizer == "adamw":

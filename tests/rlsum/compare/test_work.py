@@ -81,6 +81,21 @@ def test_a_cell_that_fails_keeps_its_reason_and_stops_only_what_needs_it(tmp_pat
     assert Failing(folder, cells, cells, 2, retry=True).run() == {}
 
 
+def flat(candidates):
+    return [0.0] * len(candidates)
+
+
+def test_a_cell_whose_reward_trained_nothing_has_failed_also_when_it_is_tried_again(tmp_path):
+    folder, cells = prepared(tmp_path, rewards={"flat": f"{__name__}:flat"}, controls=[])
+    (cell,) = (cell for cell in cells if cell.system == "flat")
+    for retry in (False, True):
+        failed = InProcess(folder, cells, cells, 1, retry=retry).run()
+        assert failed.keys() == {cell.name}
+        assert "the reward trained nothing in 2 updates" in failed[cell.name]
+        assert "the reward trained nothing in 2 updates" in folder.state(cell).reason
+        assert not folder.trained(cell)
+
+
 def test_a_metric_that_cannot_score_keeps_its_reason_until_it_is_tried_again(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     module = tmp_path / "own_metric.py"

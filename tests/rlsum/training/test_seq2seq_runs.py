@@ -165,7 +165,7 @@ def test_the_commands_from_end_to_end(place, tmp_path):
     rlsum("train", path)
     rlsum("train", "--resume", tmp_path / "run")
     rlsum("train", path, "--init", tmp_path / "run", f"run={tmp_path / 'more'}", "model=null", "training.steps=2",
-          "objective={kind: mixed, reward: rouge-l}")  # fmt: skip
+          "objective={kind: mixed, reward: 'pretrained:vowels'}")  # fmt: skip
     stored = checkpoint.read_config(tmp_path / "more" / "best")
     assert stored.model.prefix == "the mayor said "
     rlsum("generate", tmp_path / "more" / "best", place / "news.jsonl", "-o", out)

@@ -2,6 +2,7 @@
 
 import json
 import math
+import signal
 import subprocess
 import sys
 from contextlib import nullcontext
@@ -19,7 +20,7 @@ from rewards import RewardError
 from rlsum.errors import UserError
 from rlsum.training import checkpoint
 from rlsum.training.monitor import SAMPLES, TRAINED, forget_after
-from rlsum.training.trainer import TrainingError
+from rlsum.training.trainer import TrainingError, optimizer_of
 from rlsum.training.update import StepResult
 
 SUPPORT = Path(__file__).parents[2] / "support"
@@ -393,13 +394,101 @@ def test_a_reward_that_is_infinite_stops_the_run_at_once(tmp_path):
         trainer.fit()
 
 
-def test_a_value_that_is_never_defined_is_null_in_every_file_and_a_resumed_run_goes_on(tmp_path):
-    fit(tmp_path / "r", [math.nan] * 3)
+def test_a_value_that_is_never_defined_is_null_in_every_file_and_the_run_fails(tmp_path):
+    with pytest.raises(TrainingError, match="undefined in every validation"):
+        fit(tmp_path / "r", [math.nan] * 3)
     assert json.loads((tmp_path / "r" / checkpoint.RESULT).read_text())["best"] is None
     assert checkpoint.read_weights(tmp_path / "r" / "best")[1]["nll"] is None
     before = log_of(tmp_path / "r")
-    assert tiny.trainer(tiny.config(tmp_path / "r", validate_every=1, steps=2), resume=True).fit().step == 2
+    with pytest.raises(TrainingError, match="undefined in every validation"):
+        tiny.trainer(tiny.config(tmp_path / "r", validate_every=1, steps=2), resume=True).fit()
     assert log_of(tmp_path / "r") == before
+
+
+class Fixed(tiny.Overlap):
+    """The same for every text that is trained on; in validation, where samples do not come from, the overlap."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __call__(self, candidates, references=None, sources=None, columns=None):
+        if "Name100" in " ".join(sources):  # of the validation articles
+            return super().__call__(candidates, references)
+        return np.full(len(candidates), self.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "objective", "reason"),
+    [
+        (math.nan, {}, "the reward trained nothing in 4 updates: no sample had a reward"),
+        (math.nan, {"gamma": 1.0}, "nothing was trained: the gradients of all 4 updates were 0: no sample had"),
+        (0.0, {}, "the reward trained nothing in 4 updates: the samples of each article had equal rewards"),
+        (0.1, {"gamma": 1.0}, "nothing was trained: the gradients of all 4 updates were 0: the samples of each"),
+        (0.1, {"gamma": 1.0, "kl": 0.1, "estimator": "rloo", "samples": 2}, "trained"),
+        (0.1, {"estimator": "reinforce++-baseline", "samples": 3}, "the reward trained nothing"),
+        (0.1, {"kind": "ranking", "samples": 2}, "the reward trained nothing"),
+        (math.nan, {"kind": "minimum-risk", "samples": 2}, "the reward trained nothing"),
+        (math.nan, {"kind": "best-of-n", "samples": 2, "gamma": 1.0}, "nothing was trained"),
+        (0.1, {"control": "shuffled"}, "the reward trained nothing"),
+        (0.0, {"control": "constant", "control_advantage": 0.0, "gamma": 1.0}, "nothing was trained"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("interrupted", [False, True])
+def test_a_run_whose_reward_trained_nothing_fails_and_says_so(tmp_path, value, objective, reason, interrupted):
+    run = tmp_path / "r"
+    config = tiny.config(run, objective.get("kind", "mixed"), objective=objective, steps=4, log_every=3)
+    trainer = tiny.trainer(config, reward=Fixed(value))
+    if interrupted:
+        update = trainer._update
+        trainer._update = lambda: (trainer.progress.step == 2 and signal.raise_signal(signal.SIGTERM), update())
+        trainer.fit()
+        assert not (run / checkpoint.RESULT).exists()
+        trainer = tiny.trainer(config, reward=Fixed(value), resume=True)
+    with pytest.raises(TrainingError, match=reason):
+        trainer.fit()
+    assert reason in json.loads((run / checkpoint.RESULT).read_text())["failed"]
+    with pytest.raises(TrainingError, match=reason):  # whoever looks again is told the same
+        tiny.trainer(config, reward=Fixed(value), resume=True).fit()
+
+
+def test_a_constant_control_without_an_advantage_is_likelihood_and_no_failure(tmp_path):
+    """That of a run whose advantages have the mean 0, as with groups of samples."""
+    objective = {"control": "constant", "control_advantage": 0.0}
+    tiny.trainer(tiny.config(tmp_path / "r", "mixed", objective=objective), reward=Fixed(0.1)).fit()
+
+
+def test_a_single_sample_that_differs_is_enough(tmp_path):
+    class Once(Fixed):
+        calls = 0
+
+        def __call__(self, candidates, references=None, sources=None, columns=None):
+            self.calls += 1
+            scores = super().__call__(candidates, references, sources)
+            return scores + (np.arange(len(scores)) == 0 if self.calls == 3 else 0.0)
+
+    trainer = tiny.trainer(tiny.config(tmp_path / "r", "mixed", steps=4, validate_decoded=0, choose_by="likelihood"),
+                           reward=Once(0.1))  # fmt: skip
+    assert trainer.fit().had_advantage
+    assert json.loads((tmp_path / "r" / checkpoint.RESULT).read_text())["failed"] is None
+
+
+@pytest.mark.parametrize("kind", ["mle", "mixed"])
+def test_a_run_that_diverged_fails(tmp_path, kind):
+    trainer = tiny.trainer(tiny.config(tmp_path / "r", kind, learning_rate=1e4))
+    with pytest.raises(TrainingError, match=r"the run has diverged: nll from .* to .*; start again with a lower"):
+        trainer.fit()
+
+
+def test_a_run_that_diverged_after_its_best_is_not_lost_but_says_so(tmp_path, capsys):
+    progress, kept = fit(tmp_path / "r", [3.0, 2.0, 5e4])
+    assert progress.best_step == kept == 1
+    assert "warning: the run has diverged: nll from 3 to 5e+04" in capsys.readouterr().err
+
+
+def test_a_model_of_which_no_weight_is_trained_is_refused(tmp_path):
+    frozen = tiny.model().requires_grad_(False)
+    with pytest.raises(TrainingError, match="no weight of the model is trained"):
+        optimizer_of(tiny.config(tmp_path / "r").training, frozen.parameters())
 
 
 def test_undefined_rewards_are_logged_as_such_and_training_goes_on(tmp_path):
