@@ -245,10 +245,16 @@ POLITE = r"(?:sure|certainly|of course|okay|ok|absolutely|great)\b[^\n:]{0,60}?[
 NOUN = r"(?:summary|summari[sz]ation|overview|tl;dr|(?:key|main) points|highlights)"
 KIND = r"(?:(?:the|a|an|my|final|short|brief|concise|news|article|one[- ]sentence)[ \t]+){0,3}"
 PREAMBLE = re.compile(
-    rf"\A\s*(?:(?:{POLITE})?(?:here(?:'s|\u2019s| is| are)\b[^\n:.]{{0,80}}\b{NOUN}\b[^\n:.]{{0,80}}:"
+    rf"\s*(?:(?:{POLITE})?(?:here(?:'s|\u2019s| is| are)\b[^\n:.]{{0,80}}\b{NOUN}\b[^\n:.]{{0,80}}:"
     rf"|{KIND}(?:{LABEL})[ \t]*(?:[:\uff1a]|\n))\s*)+",
     re.IGNORECASE,
 )
+
+
+def _without_preamble(text: str) -> str:
+    found = PREAMBLE.match(text)  # sub would look for it at every place
+    return text[found.end() :] if found else text
+
 
 RULES = (
     Rule(
@@ -281,7 +287,7 @@ RULES = (
     Rule(
         "preamble",
         ":\uff1a\n",
-        lambda text: PREAMBLE.sub("", text),
+        _without_preamble,
         "left out: what announces a summary",
         ("Here is a summary: A cat.", "A cat."),
     ),

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from hard_texts import HARD
@@ -185,3 +186,9 @@ def test_prefixes_are_left_out_at_the_start() -> None:
     assert cleaned("Article -> x", ["Article ->"]) == ("x", {PREFIX: "Article ->"})
     assert prefixes_of("b:| a longer: |") == prefixes_of(["a longer:", "b:", ""]) == ("a longer:", "b:")
     assert prefixes_of(None) == ()
+
+
+def test_the_documentation_lists_every_rule() -> None:
+    page = (Path(__file__).resolve().parents[3] / "docs" / "rewards.md").read_text(encoding="utf-8")
+    for rule in RULES:
+        assert f"| {rule.name} | {rule.does} | " in page
