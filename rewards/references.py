@@ -20,10 +20,11 @@ MOST = 20  # the highest number of a column: `summary_50` has fifty words
 COUNTED = ("", "c", "col", "column", "field", "text", "unnamed", "unnamed:", "v", "var", "variable", "x")
 # A cell as Python and numpy write lists of texts: 'a' or "a", an empty member, brackets, what numpy adds, a comma.
 TOKEN = re.compile(
-    r"""\s*(?:[uU]?(?P<text>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|(?P<none>None|nan|NaN|null)|(?P<open>\[)|(?P<close>\])"""
-    r"""|array\(|,?\s*dtype=[\w.'<>|]+\)|\)|,)\s*""",
+    r"""\s*(?:[uU]?(?P<text>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|(?P<none>None|nan|NaN|null)|(?P<open>array\(|[\[({])"""
+    r"""|(?P<close>[\])}])|,?\s*dtype=[\w.'<>|]+|,)\s*""",
     re.DOTALL,
 )
+BRACKETS = ("[]", "()", "{}")
 
 
 class NotText(RewardError):
@@ -88,7 +89,7 @@ def members(cell: Any) -> list[Any] | None:
     """The list that a cell holds, also as JSON, Python or numpy writes it; None for a text or anything else."""
     if isinstance(cell, list | tuple):
         return list(cell)
-    if not (isinstance(cell, str) and (text := cell.strip()).startswith("[") and text.endswith("]")):
+    if not (isinstance(cell, str) and (text := cell.strip())[:1] + text[-1:] in BRACKETS):
         return None
     try:
         value = json.loads(text, strict=False)
@@ -148,7 +149,7 @@ def _only_texts(value: Any) -> bool:
 
 def _python(text: str) -> Any:
     """The list that a text writes as Python or numpy does, which has no commas; None for any other text."""
-    place, levels = 0, [[]]  # type: tuple[int, list[list[Any]]]
+    place, levels, arrays = 0, [list[Any]()], [False]
     while place < len(text):
         token = TOKEN.match(text, place)
         if token is None or (token["close"] and len(levels) < 2):
@@ -163,7 +164,9 @@ def _python(text: str) -> Any:
             levels[-1].append(None)
         elif token["open"]:
             levels.append([])
+            arrays.append(token["open"] == "array(")
         elif token["close"]:
-            levels[-2].append(levels.pop())
+            inner, array = levels.pop(), arrays.pop()
+            levels[-1] += inner if array else [inner]
         place = token.end()
     return levels[0][0] if len(levels) == 1 and len(levels[0]) == 1 else None

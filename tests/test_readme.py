@@ -90,7 +90,7 @@ def test_every_command_is_shown():
     shown = {arguments[0] for arguments in COMMANDS}
     others = {"score", "explain", "rewards", "baseline", "fit-metric", "correlate", "human-eval"}
     assert shown == {"train", "generate", "evaluate", "data", "compare", "demo", "init", "configs", *others}
-    data = {"simulate", "inspect", "outputs", "judgments"}
+    data = {"simulate", "inspect", "convert", "outputs", "judgments"}
     assert {arguments[1] for arguments in COMMANDS if arguments[0] == "data"} == data
 
 

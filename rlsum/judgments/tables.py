@@ -14,6 +14,7 @@ from typing import Any
 
 from rlsum.errors import RecordError
 from rlsum.readers import DAMAGED, json_value, jsonl, opened
+from rlsum.readers.tables import check_names
 
 MISSING = ("", "NA", "N/A", "#N/A", "n/a", "NaN", "nan", "NULL", "null", "None")
 
@@ -104,7 +105,8 @@ def read_csv(path: Path, columns: Sequence[str]) -> Iterator[Row]:
 
 
 def check_columns(path: Path, header: Sequence[str], columns: Sequence[str]) -> None:
-    """Raise RecordError if ``header`` lacks one of ``columns``."""
+    """Raise RecordError if ``header`` lacks one of ``columns``, or has it twice."""
+    check_names(f"{path}:1", (name for name in header if name in columns))
     if missing := [name for name in columns if name not in header]:
         known = ", ".join(header)[:200] or "none"
         raise RecordError(f"{path}: no column {', '.join(missing)}; its columns are {known}")

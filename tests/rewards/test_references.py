@@ -21,6 +21,8 @@ TEXTS = ["It's here, and", 'he said "no"', "two\nlines \\ [x]", "\u0939\u093f\u0
         json.dumps(TEXTS, ensure_ascii=False, indent=1),
         repr(TEXTS),
         f" {TEXTS!r}\n",
+        repr(tuple(TEXTS)),
+        "{" + repr(TEXTS)[1:-1] + "}",
         str(np.array(TEXTS, dtype=object)),
         str(np.array(TEXTS)),
         "[" + "\n ".join(f"u{text!r}" for text in TEXTS) + "]",
@@ -40,7 +42,9 @@ def test_a_cell_that_holds_a_list_is_read_as_that_list(written):
         ("[['a', 'b'], ['c']]", [["a", "b"], ["c"]]),
         ("[array(['a', 'b'], dtype=object), array(['c'], dtype=object)]", [["a", "b"], ["c"]]),
         ("['line\nbreak']", ["line\nbreak"]),
+        ("(array(['a'], dtype='<U1'), ['b'])", [["a"], ["b"]]),
         *((text, None) for text in ("[Music] plays [end]", "[1, 2]", "[sic]", "['a'] and ['b']", "['a'", "text", "")),
+        *((text, None) for text in ("(CNN) He said. (AP)", '{"a": "b"}', "{'a': 'b'}", "(sic)", "{}x{}", "['a')")),
         (3, None),
     ],
 )

@@ -7,6 +7,7 @@ from rlsum.errors import RecordError
 from rlsum.judgments.cells import at
 from rlsum.judgments.columns import JudgmentColumns, score_columns
 from rlsum.judgments.registry import load
+from rlsum.judgments.tables import read_tsv
 
 
 def lines(path, *rows):
@@ -241,3 +242,41 @@ def test_how_scores_are_named(written, columns):
 def test_scores_need_names_of_their_own(written):
     with pytest.raises(RecordError, match="NAME=COLUMN"):
         score_columns(written)
+
+
+TEXTS = ["the first", "the second"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "layout"),
+    [
+        ({"references": repr(TEXTS)}, {}),
+        ({"reference": TEXTS[0], "reference2": TEXTS[1], "reference3": ""}, {}),
+        ({"gold_1": TEXTS[0], "gold_2": TEXTS[1]}, {"reference": "gold_1"}),
+        ({"abstract": repr(TEXTS)}, {"reference": "abstract", "lists": "alternatives"}),
+    ],
+)
+def test_alternatives_are_read_as_by_every_command(tmp_path, cells, layout):
+    path = tmp_path / "j.csv"
+    with path.open("w", newline="") as file:
+        table = csv.DictWriter(file, row := {"id": "1", "system": "s", "candidate": "a text", **cells, "overall": "1"})
+        table.writeheader()
+        table.writerow(row)
+    (judgment,) = load(path, layout=JudgmentColumns(**layout)).rows
+    assert judgment.references == tuple(TEXTS)
+    assert judgment.scores == {"overall": 1.0}
+
+
+def test_a_list_of_which_nothing_says_what_it_is_and_a_repeated_column_are_errors(tmp_path):
+    path = tmp_path / "j.csv"
+    path.write_text("id,system,candidate,abstract,overall\n1,s,a,\"['b', 'c']\",1\n")
+    with pytest.raises(RecordError, match=r"j\.csv:2: abstract: a list of 2 texts.*--reference-lists"):
+        load(path, layout=JudgmentColumns(reference="abstract"))
+    (judgment,) = load(path, layout=JudgmentColumns(reference="abstract", lists="sentences")).rows
+    assert judgment.references == ("b\nc",)
+    path.write_text("id,system,candidate,reference,overall,overall\n1,s,a,b,1,-1\n")
+    with pytest.raises(RecordError, match=r"j\.csv:1: 2 columns are called 'overall'"):
+        load(path)
+    (tmp_path / "public.tsv").write_text("a\tb\ta\n1\t2\t3\n")
+    with pytest.raises(RecordError, match="2 columns are called 'a'"):
+        list(read_tsv(tmp_path / "public.tsv", ["a"]))
