@@ -62,6 +62,18 @@ class State(NamedTuple):
         return State(self.h[:, rows], self.c[:, rows], self.context[rows], self.spent[rows])
 
 
+class StepOutput(NamedTuple):
+    """One decoder step: features [s_t; h*_t] (R, 3H), log attention (R, S) float32, logit of p_gen (R, 1) float32."""
+
+    features: Tensor
+    log_attention: Tensor
+    gate: Tensor
+
+    def select(self, rows: Tensor | slice) -> StepOutput:
+        """Rows by number (R,), or a range of them."""
+        return StepOutput(*(part[rows] for part in self))
+
+
 class EncoderOutput(NamedTuple):
     """States (B, S, 2H), meaningful at the first ``length`` positions; ``last`` (B, 2H), where each direction ended."""
 

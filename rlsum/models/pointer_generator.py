@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from rewards.text.words import joined
 from rlsum.data.batch import Batch, collate
@@ -22,13 +23,13 @@ from rlsum.data.vocabulary import BOS, EOS, PAD, UNK, VOCABULARY, Vocabulary
 from rlsum.models import search, unrolling
 from rlsum.models.attention import Memory
 from rlsum.models.decoding import Decoding, Sampling
-from rlsum.models.encoder import BidirectionalEncoder, Encoded, State
-from rlsum.models.sampling import NEVER, Drawn, log_of, target_log_policy
+from rlsum.models.encoder import BidirectionalEncoder, Encoded, State, StepOutput
+from rlsum.models.sampling import BLOCKED, NEVER, Drawn, target_log_policy
 from rlsum.models.search import READABLE
 from rlsum.models.sizes import PointerGeneratorConfig
 from rlsum.models.summarizer import WEIGHTS, DrawnScores, TargetScores, Tokens, repeat_rows
-from rlsum.models.tempering import Drawing, drawn_log_prob
-from rlsum.models.unrolling import SharedWeight, StepOutput, Unrolled
+from rlsum.models.tempering import CHUNK_BACKWARD, Drawing, drawn_log_prob
+from rlsum.models.unrolling import SharedWeight, Unrolled
 from rlsum.models.word_scores import WordColumns, WordOdds, target_log_prob
 
 if TYPE_CHECKING:
@@ -119,11 +120,13 @@ class PointerGenerator(nn.Module):
         energy = encoded.memory.energies(2 * self.query(seen), 2 * self.energy.weight.squeeze(0), spent, spent_weight)
         return energy.masked_fill(~encoded.mask, NEVER).log_softmax(-1).masked_fill(~encoded.mask, NEVER)
 
-    def advance(self, encoded: Encoded, state: State, previous: Tensor, columns: WordColumns) -> tuple[Tensor, State]:
-        """P (B, V + unknowns) of the next word after ``previous`` (B,) extended ids, and the state after that step."""
+    def advance(
+        self, encoded: Encoded, state: State, previous: Tensor, columns: WordColumns
+    ) -> tuple[Tensor, StepOutput, State]:
+        """P (B, V + unknowns) of the next word after ``previous`` (B,) extended ids, its parts, and the next state."""
         inputs = previous.masked_fill(previous >= len(self.vocabulary), UNK)
         out, after = self.step(encoded, state, self.embed(inputs))
-        return self.distribution(encoded, out, columns), after
+        return self.distribution(encoded, out, columns), out, after
 
     # ---- word distribution ----------------------------------------------------------------------------------------
 
@@ -148,6 +151,23 @@ class PointerGenerator(nn.Module):
         torch.mul(odds[some], log_generate.exp() / total[some].unsqueeze(1), out=p[:, :size])
         p[:, size:] = 0.0
         return p.scatter_add_(1, encoded.extended[some], (out.log_attention[some] + log_copy).exp())
+
+    def log_p(self, encoded: Encoded, out: StepOutput, start: int, rows: Tensor) -> Tensor:
+        """Like ``distribution``, for some ``rows`` (n,) after row ``start``, in log space: right where P underflows."""
+        rows = rows + start
+        log_generate, log_copy = self._log_gate(out.gate[rows], encoded.mask[rows].any(-1, keepdim=True))
+        log_copied = out.log_attention[rows] + log_copy
+        features = self.hidden_out(out.features[rows])
+        return self._log_mixed(features, log_generate, log_copied, encoded.extended[rows], encoded.unknowns)
+
+    def _log_mixed(
+        self, features: Tensor, log_generate: Tensor, log_copied: Tensor, extended: Tensor, unknowns: int
+    ) -> Tensor:
+        """Log P (n, V + unknowns) from what the output layer reads (n, H), log p_gen (n, 1) and log (1 - p_gen) times
+        attention (n, S). Differentiable."""
+        logits = F.linear(features, self.word_out.weight).float() + self._bias().float()
+        generated = F.pad(logits.log_softmax(-1) + log_generate, (0, unknowns), value=NEVER)
+        return torch.logaddexp(generated, log_scattered(log_copied, extended, generated.shape[1]))
 
     def word_odds(self, capacity: int) -> WordOdds:
         """Room for the odds of all words after ``capacity`` outputs."""
@@ -244,9 +264,18 @@ class PointerGenerator(nn.Module):
         row, drawing = place // target.shape[1], Drawing.of(sampling, target, place)
         log_generate, log_copy = self._log_gate(steps.gate.squeeze(-1), encoded.mask.any(-1)[row])
         log_copied = steps.log_attention + log_copy.unsqueeze(1)
-        layer = self.hidden_out(steps.features), self.word_out.weight, self._bias()
-        extended, unknowns = encoded.extended[row], encoded.unknowns
-        log_prob = drawn_log_prob(*layer, log_generate, log_copied, extended, unknowns, drawing, odds)
+        features, extended, unknowns = self.hidden_out(steps.features), encoded.extended[row], encoded.unknowns
+        layer = features, self.word_out.weight, self._bias()
+        log_prob, lost = drawn_log_prob(*layer, log_generate, log_copied, extended, unknowns, drawing, odds)
+
+        def in_log_space(some: Tensor) -> Tensor:
+            parts = features[some], log_generate[some].unsqueeze(1), log_copied[some], extended[some]
+            return drawing.select(some).log_prob(self._log_mixed(*parts, unknowns))
+
+        for some in lost.nonzero().squeeze(1).split(CHUNK_BACKWARD // (len(self.vocabulary) + unknowns) or 1):
+            if len(some):
+                scored = checkpoint(in_log_space, some, use_reentrant=False, preserve_rng_state=False)
+                log_prob = log_prob.index_put((some,), scored)
         return log_prob.masked_fill(drawing.targets == PAD, 0.0)
 
     def _cut_log_prob(
@@ -257,14 +286,12 @@ class PointerGenerator(nn.Module):
         row, step = place // target.shape[1], place % target.shape[1]
         rows, position = row.unique(return_inverse=True)
         log_generate, log_copy = self._log_gate(steps.gate.squeeze(-1), encoded.mask.any(-1)[row])
-        features, bias = self.hidden_out(steps.features), self._bias()
+        features, log_copied = self.hidden_out(steps.features), steps.log_attention + log_copy.unsqueeze(1)
 
         def log_p(t: int) -> Tensor:
             at = step == t
-            words = F.linear(features[at], self.word_out.weight, bias).float().log_softmax(-1)
-            p = F.pad((words + log_generate[at].unsqueeze(1)).exp(), (0, encoded.unknowns))
-            copied = (steps.log_attention[at] + log_copy[at].unsqueeze(1)).exp()
-            p = log_of(p.scatter_add(1, encoded.extended[row[at]], copied))
+            parts = features[at], log_generate[at].unsqueeze(1), log_copied[at], encoded.extended[row[at]]
+            p = self._log_mixed(*parts, encoded.unknowns)
             return p.new_full((len(rows), p.shape[1]), NEVER).index_put((position[at],), p)
 
         log_prob = target_log_policy(log_p, target[rows], sampling, *READABLE)
@@ -344,6 +371,13 @@ class PointerGenerator(nn.Module):
     def weight_files(self) -> dict[str, dict[str, Tensor]]:
         """All tensors by name."""
         return {WEIGHTS: self.state_dict()}
+
+
+def log_scattered(values: Tensor, index: Tensor, size: int) -> Tensor:
+    """Log of the sums of exp(values) (n, S) by index (n, S) below ``size``: (n, size), NEVER where there is none."""
+    highest = values.new_full((len(values), size), BLOCKED).scatter_reduce(1, index, values.detach(), "amax")
+    total = torch.zeros_like(highest).scatter_add(1, index, (values - highest.gather(1, index)).exp())
+    return torch.where(total > 0, highest + total.clamp(min=1.0).log(), NEVER)
 
 
 def word_bias(size: int) -> Tensor:

@@ -6,6 +6,7 @@ Notation: R rows, V possible tokens, t tokens so far, T tokens of a target.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -19,7 +20,23 @@ BLOCKED = float("-inf")
 NEVER = -1e9  # log of "impossible": finite, so that no inf - inf appears in a gradient
 NUCLEUS = 1024  # the most probable tokens, among which top_p looks first: sorting a whole vocabulary takes longer
 ROUNDING = 1e-4  # log-probabilities that differ by less may be in another order when they are computed again
-SMALLEST = 1e-38  # the smallest probability with a logarithm in float32
+LOWEST = -87.0  # log of the smallest float32 with all digits: probabilities below it have lost some, or are 0
+DIGITS = 16.0  # log of how small the probabilities that are lost must be together
+
+
+class NextWords(NamedTuple):
+    """Probabilities of the next words.
+
+    p      (R, V) float32
+    log_p  rows (n,) -> their log-probabilities (n, V), computed as such: right also where p is 0 or has lost digits
+    """
+
+    p: Tensor
+    log_p: Callable[[Tensor], Tensor]
+
+    def select(self, first: int, last: int) -> NextWords:
+        """Those of some rows, one after the other."""
+        return NextWords(self.p[first:last], lambda rows: self.log_p(rows + first))
 
 
 class Drawn(NamedTuple):
@@ -34,9 +51,12 @@ class Drawn(NamedTuple):
         return cls(torch.ones(len(target), dtype=torch.bool, device=target.device), sampling)
 
 
-def log_of(p: Tensor) -> Tensor:
-    """Log p, NEVER where p is 0; the gradient is finite everywhere."""
-    return torch.where(p > 0, p.clamp(min=SMALLEST).log(), NEVER)
+def lost_below(temperature: float, size: int) -> float:
+    """The log-probability that the most probable of ``size`` words must have, or others that count are lost in float32.
+
+    A word of log-probability l has a share exp((l - highest) / temperature) of its weight.
+    """
+    return LOWEST + max(1.0, temperature) * (DIGITS + math.log(size))
 
 
 def constrained(limits: Sampling | Decoding, t: int) -> bool:
@@ -45,21 +65,31 @@ def constrained(limits: Sampling | Decoding, t: int) -> bool:
 
 
 def allowed(
-    log_p: Tensor, ids: Tensor, limits: Sampling | Decoding, ends: Sequence[int], never: Sequence[int] = ()
+    log_p: Tensor,
+    ids: Tensor,
+    limits: Sampling | Decoding,
+    ends: Sequence[int],
+    never: Sequence[int] = (),
+    exact: Callable[[Tensor], Tensor] | None = None,
 ) -> Tensor:
     """Log p (R, V) after the ids (R, t), -inf for the tokens ``never`` and where minimum length or n-grams forbid one.
 
-    Where no token is left, the ``ends`` are allowed again.
+    Where no token is left, the ``ends`` are allowed again. ``exact``: of rows (n,), see ``NextWords``; it replaces rows
+    in which what is left was lost in float32. None: nothing was.
     """
-    forbidden = log_p <= NEVER
+    forbidden = log_p <= NEVER / 2
     forbidden[:, list(never)] = True
     if ids.shape[1] < limits.min_length:
         forbidden[:, list(ends)] = True
     if limits.block_ngrams:
         forbidden[repeats(ids, limits.block_ngrams)] = True
-    stuck = forbidden.all(-1)
+    highest = log_p.masked_fill(forbidden, BLOCKED).amax(-1)
+    if exact is not None:
+        lost = (highest < lost_below(limits.temperature, log_p.shape[1])).nonzero().squeeze(1)
+        if len(lost):
+            return allowed(log_p.index_put((lost,), exact(lost)), ids, limits, ends, never)
     for end in ends:
-        forbidden[:, end] &= ~stuck
+        forbidden[:, end] &= highest > BLOCKED
     return log_p.masked_fill(forbidden, BLOCKED)
 
 
@@ -81,12 +111,14 @@ def log_policy(
     ends: Sequence[int],
     never: Sequence[int] = (),
     drawn: Tensor | None = None,
+    exact: Callable[[Tensor], Tensor] | None = None,
 ) -> Tensor:
     """Log-probabilities (R, V) that sample the next token after the ids (R, t), from those of the model.
 
     top_k and top_p keep the ids ``drawn`` (R,): a model that has changed since, or another one, would cut elsewhere.
+    ``exact``: see ``allowed``.
     """
-    log_p = (allowed(log_p, ids, sampling, ends, never) / sampling.temperature).log_softmax(-1)
+    log_p = (allowed(log_p, ids, sampling, ends, never, exact) / sampling.temperature).log_softmax(-1)
     if sampling.top_k == 0 and sampling.top_p == 1:
         return log_p
     kept = _kept(log_p.detach(), sampling, drawn)

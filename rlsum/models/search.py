@@ -6,6 +6,7 @@ Notation: R rows being decoded, W beam width, V' = V + unknown words of the batc
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple, Protocol
 
 import torch
@@ -17,7 +18,7 @@ from rlsum.models import tempering
 from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.encoder import Encoded
 from rlsum.models.execution import execution
-from rlsum.models.sampling import BLOCKED, NEVER, allowed, constrained, log_policy
+from rlsum.models.sampling import BLOCKED, NEVER, NextWords, allowed, constrained, log_policy
 from rlsum.models.stepping import Decoder, Steps
 from rlsum.models.summarizer import Tokens
 
@@ -29,8 +30,8 @@ READABLE = ((EOS,), (UNK,))  # what ends a text, and what no text has: readers c
 class Chooser(Protocol):
     """Chooses the next words."""
 
-    def __call__(self, p: Tensor, rows: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
-        """Ids (R,) of the next token and their log-probabilities (R,), from p (R, V') after the ids (R, t).
+    def __call__(self, words: NextWords, rows: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
+        """Ids (R,) of the next token and their log-probabilities (R,), from those of all words after the ids (R, t).
 
         ``rows`` (R,) are the row numbers in the whole batch. May overwrite p.
         """
@@ -39,12 +40,13 @@ class Chooser(Protocol):
 def greedy(limits: Decoding | Sampling) -> Chooser:
     """Choose the most probable id except UNK, within minimum length and blocked n-grams; p is the model's."""
 
-    def choose(p: Tensor, rows: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
+    def choose(words: NextWords, rows: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
         if constrained(limits, ids.shape[1]):
-            chosen = allowed(_log(p), ids, limits, *READABLE).argmax(-1)
-        else:
-            chosen = most_probable(p[:, UNK + 1 :]) + UNK + 1  # p of PAD is 0
-        return chosen, _log(p.gather(1, chosen.unsqueeze(1)).squeeze(1))
+            log_p, chosen = allowed(_log(words.p), ids, limits, *READABLE, words.log_p).max(-1)
+            return chosen, log_p
+        words.p[:, EOS].clamp_(min=torch.finfo(words.p.dtype).tiny)  # chosen where nothing else is possible
+        chosen = most_probable(words.p[:, UNK + 1 :]) + UNK + 1  # p of PAD is 0
+        return chosen, _log(words.p.gather(1, chosen.unsqueeze(1)).squeeze(1))
 
     return choose
 
@@ -57,7 +59,8 @@ def sampler(sampling: Sampling, noise: Tensor | None = None) -> Chooser:
     """
     uniform = None if noise is None else noise.unsqueeze(-1)
 
-    def choose(p: Tensor, rows: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
+    def choose(words: NextWords, rows: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
+        p = words.p
         if uniform is None:
             point = torch.rand((len(p), 1), dtype=torch.float64, device=p.device)
         else:
@@ -66,9 +69,9 @@ def sampler(sampling: Sampling, noise: Tensor | None = None) -> Chooser:
             p[:, UNK] = 0.0
             p[:, EOS].clamp_(min=torch.finfo(p.dtype).tiny)  # drawn where nothing else is possible
         elif sampling.cuts:
-            p = log_policy(_log(p), ids, sampling, *READABLE).exp()
+            p = log_policy(_log(p), ids, sampling, *READABLE, exact=words.log_p).exp()
         else:
-            p = tempering.weights_(p, ids, sampling)
+            p = tempering.weights_(words, ids, sampling)
         return draw(p, point)
 
     return choose
@@ -125,9 +128,10 @@ def _block_ids(block: Tensor, size: int) -> tuple[Tensor, Tensor]:
 def split_at(cut: int, total: int, first: Chooser, rest: Chooser) -> Chooser:
     """Use ``first`` for rows before ``cut`` of ``total`` rows, ``rest`` for the others."""
 
-    def choose(p: Tensor, rows: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
+    def choose(words: NextWords, rows: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
         before = cut if len(rows) == total else int((rows < cut).sum())  # rows come in ascending order
-        parts = first(p[:before], rows[:before], ids[:before]), rest(p[before:], rows[before:], ids[before:])
+        sampled, others = words.select(0, before), words.select(before, len(rows))
+        parts = first(sampled, rows[:before], ids[:before]), rest(others, rows[before:], ids[before:])
         chosen, log_prob = (torch.cat(part) for part in zip(*parts, strict=True))
         return chosen, log_prob
 
@@ -151,10 +155,10 @@ class Texts:
         self.previous, self.running = torch.full_like(self.alive, BOS), torch.ones_like(self.alive, dtype=torch.bool)
         self.length = 0
 
-    def add(self, choose: Chooser, p: Tensor) -> None:
-        """Choose the next tokens of the alive rows from p (alive, V')."""
+    def add(self, choose: Chooser, words: NextWords) -> None:
+        """Choose the next tokens of the alive rows from their probabilities."""
         t = self.length
-        chosen, log_prob = choose(p, self.alive, self.ids[self.alive, :t])
+        chosen, log_prob = choose(words, self.alive, self.ids[self.alive, :t])
         self.previous = chosen.masked_fill(~self.running, PAD)
         self.ids[self.alive, t] = self.previous
         self.log_prob[self.alive, t] = log_prob.masked_fill(~self.running, 0.0).to(self.log_prob.dtype)
@@ -202,10 +206,11 @@ def beam(model: Decoder, encoded: Encoded, decoding: Decoding) -> Tokens:
     beams = Beams.start(rows, width, device)
     finished: list[list[Hypothesis]] = [[] for _ in range(rows)]
     for t in range(decoding.max_length):
-        p, state = model.advance(encoded, state, beams.last(), columns)
+        p, out, state = model.advance(encoded, state, beams.last(), columns)
         log_p = _log(p)
         if constrained(decoding, t):
-            possible = allowed(log_p, beams.ids, decoding, *READABLE)
+            possible = allowed(log_p, beams.ids, decoding, *READABLE, partial(model.log_p, encoded, out, 0))
+            log_p = torch.where(possible > BLOCKED, possible, log_p)
         else:
             possible = log_p.index_fill(1, torch.tensor([UNK], device=device), BLOCKED)
         origin, beams = _grow(beams, log_p, possible, finished, decoding)

@@ -7,13 +7,15 @@ launched once. Its tensors stay where they are, so rows that are dropped need an
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import Protocol
 
 import torch
 from torch import Tensor
 
-from rlsum.models.encoder import Encoded, State
+from rlsum.models.encoder import Encoded, State, StepOutput
 from rlsum.models.execution import execution
+from rlsum.models.sampling import NextWords
 from rlsum.models.word_scores import WordColumns
 
 EAGER = 2  # steps before a graph is recorded: they make what is made once, and many rollouts are over by then
@@ -29,8 +31,13 @@ class Decoder(Protocol):
     def word_columns(self) -> WordColumns:
         """The output layer, prepared once for all steps of a decoding."""
 
-    def advance(self, encoded: Encoded, state: State, previous: Tensor, columns: WordColumns) -> tuple[Tensor, State]:
-        """P (R, V') of the next word after ``previous`` (R,), and the state after that step."""
+    def advance(
+        self, encoded: Encoded, state: State, previous: Tensor, columns: WordColumns
+    ) -> tuple[Tensor, StepOutput, State]:
+        """P (R, V') of the next word after ``previous`` (R,), what it is computed from, and the state after it."""
+
+    def log_p(self, encoded: Encoded, out: StepOutput, start: int, rows: Tensor) -> Tensor:
+        """Log P (n, V') of the next word of some ``rows`` (n,) after row ``start``, computed as such: no underflow."""
 
 
 class Steps:
@@ -43,15 +50,16 @@ class Steps:
         self._graph: Graph | None = None
         self._taken = 0
 
-    def next(self, previous: Tensor) -> Tensor:
-        """P (R, V') of the next word after ``previous`` (R,). It is overwritten by the next step."""
+    def next(self, previous: Tensor) -> NextWords:
+        """The next words after ``previous`` (R,). They are overwritten by the next step."""
         if self._graph is None and self._graphs and self._taken >= EAGER:
             self._record(previous)
         self._taken += 1
         if self._graph is not None:
-            return self._graph.replay(previous)
-        p, self._state = self._model.advance(self._encoded, self._state, previous, self._columns)
-        return p
+            p, out = self._graph.replay(previous), self._graph.out
+        else:
+            p, out, self._state = self._model.advance(self._encoded, self._state, previous, self._columns)
+        return NextWords(p, partial(self._model.log_p, self._encoded, out, 0))
 
     def select(self, rows: Tensor) -> None:
         """Go on with some rows, by position."""
@@ -63,7 +71,7 @@ class Steps:
         """Record a graph and use it from here on, unless it fails or computes something else than the model."""
         try:
             graph = Graph(self._model, self._encoded, self._state, previous, self._columns)
-            expected, _ = self._model.advance(self._encoded, self._state, previous, self._columns)
+            expected, _, _ = self._model.advance(self._encoded, self._state, previous, self._columns)
             found = graph.replay(previous)
             torch.testing.assert_close(found, expected, rtol=TOLERANCE, atol=TOLERANCE**2)
             graph.reset(self._state)
@@ -75,13 +83,13 @@ class Steps:
 
 
 class Graph:
-    """One step as a CUDA graph, from the state that the last replay left. ``state`` is that state."""
+    """One step as a CUDA graph, from the state that the last replay left, which is ``state``; ``out``: its output."""
 
     def __init__(self, model: Decoder, encoded: Encoded, state: State, previous: Tensor, columns: WordColumns) -> None:
         self.state, self._previous = State(*(part.clone() for part in state)), previous.clone()
         self._graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(self._graph):
-            self._p, after = model.advance(encoded, self.state, self._previous, columns)
+            self._p, self.out, after = model.advance(encoded, self.state, self._previous, columns)
             self.reset(after)
 
     def replay(self, previous: Tensor) -> Tensor:

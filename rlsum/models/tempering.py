@@ -8,6 +8,7 @@ Notation: N tokens, H features, V words, V' = V + unknown words of the batch's a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import pairwise
@@ -16,25 +17,36 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from rlsum.data.vocabulary import EOS, UNK
+from rlsum.data.vocabulary import EOS, PAD, UNK
 from rlsum.models.decoding import Sampling
 from rlsum.models.execution import execution
-from rlsum.models.sampling import NEVER, repeats
+from rlsum.models.sampling import BLOCKED, NEVER, NextWords, constrained, log_policy, lost_below, repeats
 from rlsum.models.word_scores import SMALLEST, WordOdds, precision
 
+WARM = 1.5  # temperatures above it give words that float32 loses a share
 CHUNK_BACKWARD = 2**21  # probabilities whose gradients are multiplied with the output layer together
 
 
-def weights_(p: Tensor, ids: Tensor, sampling: Sampling) -> Tensor:
+def weights_(words: NextWords, ids: Tensor, sampling: Sampling) -> Tensor:
     """Replace p (R, V') after the ids (R, t) by weights in proportion to q; the end alone where nothing is allowed."""
+    p, t = words.p, ids.shape[1]
     p[:, UNK] = 0.0
-    if ids.shape[1] < sampling.min_length:
+    if t < sampling.min_length:
         p[:, EOS] = 0.0
     if sampling.block_ngrams:
         p[repeats(ids, sampling.block_ngrams)] = 0.0
     highest = power_(p, sampling.temperature)
     p[:, EOS].masked_fill_(highest == 0, 1.0)
+    if constrained(sampling, t) or sampling.temperature > WARM:  # else a look would have a GPU wait for nothing
+        lost = (highest < smallest(sampling, p.shape[1])).nonzero().squeeze(1)
+        if len(lost):
+            p[lost] = log_policy(words.log_p(lost), ids[lost], sampling, (EOS,), (UNK,)).exp()
     return p
+
+
+def smallest(sampling: Sampling, size: int) -> float:
+    """The probability that the most probable of ``size`` words must have, or they are drawn and scored in log space."""
+    return max(SMALLEST, math.exp(min(0.0, lost_below(sampling.temperature, size))))
 
 
 def power_(p: Tensor, temperature: float) -> Tensor:
@@ -60,6 +72,23 @@ class Drawing(NamedTuple):
     step: Tensor
     row: Tensor
     token: Tensor
+
+    def log_prob(self, log_p: Tensor) -> Tensor:
+        """Log q (N,) from log-probabilities (N, V') of the model, in log space; NEVER where q is 0."""
+        possible = torch.ones_like(log_p)
+        self._forbid(slice(0, None), slice(0, None), possible)
+        possible = (possible > 0) & (log_p > NEVER / 2)
+        possible[:, EOS] |= ~possible.any(-1)
+        log_q = (log_p / self.sampling.temperature).masked_fill(~possible, BLOCKED).log_softmax(-1)
+        return log_q.gather(1, self.targets.unsqueeze(1)).squeeze(1).clamp(min=NEVER)
+
+    def select(self, some: Tensor) -> Drawing:
+        """Some of the tokens (n,), by number in ascending order."""
+        number = some.new_full((len(self.targets),), -1)
+        number[some] = torch.arange(len(some), device=some.device)
+        row = number[self.row]
+        kept = row >= 0
+        return Drawing(self.sampling, self.targets[some], self.step[some], row[kept], self.token[kept])
 
     @classmethod
     def of(cls, sampling: Sampling, target: Tensor, place: Tensor) -> Drawing:
@@ -95,15 +124,18 @@ class Drawing(NamedTuple):
 def drawn_log_prob(
     features: Tensor, weight: Tensor, bias: Tensor, log_generate: Tensor, log_copied: Tensor, extended: Tensor,
     unknowns: int, drawing: Drawing, odds: WordOdds | None = None,
-) -> Tensor:  # fmt: skip
-    """Log q (N,) of drawn tokens, NEVER where q is 0. Differentiable, also twice over one graph.
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """Log q (N,) of drawn tokens, differentiable, also twice over one graph; and whether it is lost (N,): underflow has
+    left too little of its probability, or of that of all allowed tokens, and ``Drawing.log_prob`` must score it.
 
     features (N, H), weight (V, H), bias (V,), log p_gen (N,), log of (1 - p_gen) times attention (N, S), extended ids
     of the source tokens (N, S). ``odds``: of all words at the N tokens, if decoding has computed them.
     """
     dtype = precision(features)
     layer = features.to(dtype), weight.to(dtype), bias.to(dtype)
-    scored: Tensor = _DrawnLogProb.apply(*layer, log_generate, log_copied, extended, unknowns, drawing, odds)
+    scored: tuple[Tensor, Tensor] = _DrawnLogProb.apply(
+        *layer, log_generate, log_copied, extended, unknowns, drawing, odds
+    )
     return scored
 
 
@@ -117,25 +149,29 @@ class _DrawnLogProb(torch.autograd.Function):
     def forward(
         ctx: Any, features: Tensor, weight: Tensor, bias: Tensor, log_generate: Tensor, log_copied: Tensor,
         extended: Tensor, unknowns: int, drawing: Drawing, known: WordOdds | None,
-    ) -> Tensor:  # fmt: skip
+    ) -> tuple[Tensor, Tensor]:  # fmt: skip
         block = WordOdds(len(features), weight) if known is None else known
         block.complete(features, weight, bias)
         odds, of_words = block.odds[: len(features)], block.total[: len(features)]
         share, copied = log_generate.exp() / of_words, log_copied.exp()
-        log_q, highest, total = torch.empty(3, len(features), dtype=share.dtype, device=share.device)
+        own, highest, total = torch.empty(3, len(features), dtype=share.dtype, device=share.device)
         for rows, forbid_ in drawing.parts(len(weight) + unknowns, execution(features.device).chunk):
             p = _mixed(odds[rows], share[rows], copied[rows], extended[rows], unknowns)
             forbid_(p)
+            own[rows] = p.gather(1, drawing.targets[rows].unsqueeze(1)).squeeze(1)
             highest[rows] = power_(p, drawing.sampling.temperature)
             torch.sum(p, -1, out=total[rows])
-            log_q[rows] = p.gather(1, drawing.targets[rows].unsqueeze(1)).squeeze(1).log()
+        total.masked_fill_(total == 0, 1.0)
         ctx.save_for_backward(features, weight, odds, of_words, share, copied, extended, highest, total)
         ctx.unknowns, ctx.drawing = unknowns, drawing
-        stuck = (highest == 0) & (drawing.targets == EOS)  # the end alone was left
-        return (log_q - total.log()).masked_fill_(stuck, 0.0).clamp_(min=NEVER)
+        lost = (highest < smallest(drawing.sampling, len(weight) + unknowns)) | (own < SMALLEST)
+        lost &= drawing.targets != PAD
+        ctx.mark_non_differentiable(lost)
+        log_weight = (own.log() - highest.log()) / drawing.sampling.temperature
+        return (log_weight - total.log()).masked_fill_(lost, 0.0), lost
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, grad: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
         features, weight, odds, of_words, share, copied, extended, highest, total = ctx.saved_tensors
         drawing, size, power = ctx.drawing, len(weight), 1 / ctx.drawing.sampling.temperature
         d_features, d_weight = torch.empty_like(features), torch.zeros_like(weight, dtype=odds.dtype)

@@ -6,6 +6,7 @@ Notation: B articles, R rows, T target tokens, L decoded tokens, V words, N pair
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import torch
@@ -14,23 +15,12 @@ from torch import Tensor
 
 from rlsum.data.vocabulary import BOS, PAD
 from rlsum.models import search, stepping
-from rlsum.models.encoder import Encoded, State
+from rlsum.models.encoder import Encoded, State, StepOutput
 from rlsum.models.execution import execution
+from rlsum.models.sampling import NextWords
 from rlsum.models.search import Chooser
 from rlsum.models.summarizer import Tokens
 from rlsum.models.word_scores import WordOdds, precision
-
-
-class StepOutput(NamedTuple):
-    """One decoder step: features [s_t; h*_t] (R, 3H), log attention (R, S) float32, logit of p_gen (R, 1) float32."""
-
-    features: Tensor
-    log_attention: Tensor
-    gate: Tensor
-
-    def select(self, rows: Tensor | slice) -> StepOutput:
-        """Rows by number (R,), or a range of them."""
-        return StepOutput(*(part[rows] for part in self))
 
 
 class Unrolled(NamedTuple):
@@ -145,7 +135,8 @@ def drawn(
         if len(texts.alive):
             with torch.no_grad():  # one product for all rows: with few, it takes the time to read the layer's weight
                 words = odds.add(columns, model.hidden_out(out.features), learning if keep else 0)
-                texts.add(choose, model.mix(encoded, out, *words, start=forced))
+                p = model.mix(encoded, out, *words, start=forced)
+                texts.add(choose, NextWords(p, partial(model.log_p, encoded, out, forced)))
         if (t + 1) % how.steps_between_looks and t + 1 != length:
             continue
         drop = int(texts.running.sum()) <= len(texts.alive) * worth

@@ -15,7 +15,7 @@ from torch import Tensor
 from rlsum.models.execution import execution
 from rlsum.models.kept_memory import KeptMemory
 
-LEAST = -80.0  # log of the smallest share of words whose gradient is not dropped: 1 / share stays finite
+LEAST = -60.0  # log of the smallest share of words that is computed from odds: 1 / share stays finite
 SMALLEST = 1e-30  # odds of which the logarithm has all digits
 LOG2_E = math.log2(math.e)
 ONEDNN = torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
@@ -143,7 +143,13 @@ def target_log_prob(
     scored: tuple[Tensor, Tensor] = _TargetLogProb.apply(
         features.to(dtype), weight.to(dtype), bias.to(dtype), targets, word, odds
     )
-    return scored
+    log_prob, log_rest = scored
+    lost = (log_rest <= LEAST).nonzero().squeeze(1) if word is not None else targets[:0]
+    if len(lost):
+        logits = (features[lost] @ weight.t()).to(log_rest.dtype) + bias.to(log_rest.dtype)
+        others = logits.index_fill(1, lost.new_tensor([word]), float("-inf"))
+        log_rest = log_rest.index_put((lost,), others.logsumexp(-1) - logits.logsumexp(-1))
+    return log_prob, log_rest
 
 
 class _TargetLogProb(torch.autograd.Function):

@@ -12,7 +12,7 @@ from scipy import stats
 from rlsum.data.vocabulary import BOS, EOS, PAD, UNK
 from rlsum.models import execution, sampling, search
 from rlsum.models.decoding import Decoding, Sampling
-from rlsum.models.sampling import Drawn
+from rlsum.models.sampling import NEVER, Drawn, NextWords
 
 PAIRS = (*tiny.PAIRS, tiny.EMPTY)
 SEEDS = [1, 2, 4]
@@ -59,9 +59,9 @@ def test_greedy_takes_the_most_probable_word_at_every_step(seed):
 def scripted(*scripts):
     """A chooser that ignores probabilities and reads each row's next id from a script."""
 
-    def choose(p, rows, ids):
+    def choose(words, rows, ids):
         chosen = torch.tensor([script[ids.shape[1]] for script in scripts])[rows]
-        return chosen, p.gather(1, chosen.unsqueeze(1)).squeeze(1).log()
+        return chosen, words.p.gather(1, chosen.unsqueeze(1)).squeeze(1).log()
 
     return choose
 
@@ -308,7 +308,7 @@ def test_constraints_that_leave_no_word_never_produce_an_impossible_one(method):
 @torch.no_grad()
 def test_an_article_whose_only_word_is_used_up_ends(method):
     model, batch = tiny.model(), tiny.batch([tiny.PAIRS[1], tiny.PAIRS[0]])
-    model.gate.bias.fill_(-1e4)  # nothing but copying, not even the end
+    model.gate.bias.fill_(-2e9)  # nothing but copying, not even the end
     tokens = model.generate(batch, Decoding(method=method, beam=2, max_length=5, block_ngrams=1))
     assert model.to_text(batch, tokens)[0] == "Tilia"
 
@@ -415,7 +415,8 @@ def test_words_of_probability_zero_are_never_drawn():
     p[:, 2] = 1.0
     for temperature in (0.1, 1.0, 100.0):
         choose = search.sampler(Sampling(temperature=temperature))
-        ids, log_prob = choose(p.clone(), torch.arange(1000), torch.empty((1000, 0), dtype=torch.long))
+        words = NextWords(p.clone(), lambda rows: p[rows].log().clamp(min=NEVER))
+        ids, log_prob = choose(words, torch.arange(1000), torch.empty((1000, 0), dtype=torch.long))
         assert set(ids.tolist()) == {2}
         assert log_prob.abs().max() < 1e-6
 
