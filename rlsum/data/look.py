@@ -56,12 +56,15 @@ class Look:
 
     @cached_property
     def language(self) -> str:
-        """The code of the language. Raises CorpusError where it is neither given nor clear."""
-        language = self.given or language_in(self.articles[:TEXTS])
-        if language is None:
+        """The code of the language. Raises CorpusError where it is not given, and not clear or not one."""
+        found = [language_in(texts[:TEXTS]) for texts in (self.articles, self.summaries)]
+        known = {language for language in found if language is not None}
+        if self.given is None and len(known) != 1:
+            names = f"articles {found[0]}, summaries {found[1]}" if known else "not clear"
             raise CorpusError(
-                f"{self.path}: the language of its articles is not clear; give --language CODE, such as en, de or hi"
+                f"{self.path}: the language of its texts: {names}; give --language CODE, such as en or hi"
             )
+        language = self.given or known.pop()
         language_of(language)
         return language
 

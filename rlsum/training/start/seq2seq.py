@@ -68,6 +68,8 @@ def _data_faults(config: Config) -> list[str]:
     faults = []
     if config.data.tokenizer not in (None, "whitespace"):
         faults.append(f"data.tokenizer={config.data.tokenizer}: a pretrained model has its own tokenizer; leave it out")
+    if config.data.lowercase:
+        faults.append("data.lowercase=true: a pretrained model reads texts as they are written; leave it out")
     if config.vocabulary.embeddings is not None:
         faults.append(
             f"vocabulary.embeddings={config.vocabulary.embeddings}: a pretrained model has embeddings; leave it out"

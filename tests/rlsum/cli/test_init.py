@@ -22,6 +22,7 @@ STORIES = [
 GERMAN = "Der Bürgermeister eröffnete gestern eine neue Schule in der Stadt, und viele Menschen kamen zu dem Fest."
 
 
+FRENCH = "Le maire a ouvert hier une nouvelle école dans la ville, et beaucoup de gens sont venus pour la fête."
 WELSH = "Genir pawb yn rhydd ac yn gydradd â'i gilydd mewn urddas a hawliau."
 
 
@@ -97,6 +98,9 @@ def test_a_language_is_said_and_written_or_asked_for(rlsum, here):
     assert "--language CODE" in error
     assert "as given" in rlsum("init", "xx.jsonl", "--language", "cy")[1]
     assert configs.load("xx.yaml").language == "cy"
+    french = [f"{FRENCH} {n}" for n in range(40)]
+    write_jsonl("two.jsonl", [{"text": f"{GERMAN} {GERMAN} {n}", "summary": french[n]} for n in range(40)])
+    assert "articles de, summaries fr; give --language CODE" in rlsum("init", "two.jsonl")[2]
     assert "'welsh' is unknown; did you mean 'cy'" in rlsum("init", "xx.jsonl", "--language", "welsh", "--name", "y")[2]
 
 

@@ -25,9 +25,10 @@ def refused(values, **options):
 
 def test_faults_come_together_before_articles_are_read(place, tmp_path):
     values = settings(place, "bart", tmp_path / "r", data={"train": str(place / "news.jsonl"), "tokenizer": "spacy",
-                      "max_source": 1024}, vocabulary={"embeddings": "x.txt"})  # fmt: skip
+                      "lowercase": True, "max_source": 1024}, vocabulary={"embeddings": "x.txt"})  # fmt: skip
     message = refused(values)
-    assert "3 fault(s)" in message
+    assert "4 fault(s)" in message
+    assert "data.lowercase=true: a pretrained model reads texts as they are written" in message
     assert "data.tokenizer=spacy: a pretrained model" in message
     assert "data.max_source=1024: this bart has 64 positions; set it to 64 or less" in message
     assert "vocabulary.embeddings=x.txt" in message
