@@ -88,7 +88,7 @@ def evaluate(
     the ISO 639-1 code of the texts. ``clean``: score and measure texts without what is no part of them, see
     ``cleaned``.
     """
-    from rewards.wrappers.cleaned import all_cleaned
+    from rewards.wrappers.cleaned import all_cleaned, some_raw
     from rlsum.errors import UserError
     from rlsum.scoring.comparison import Resampling
     from rlsum.scoring.debris import Survey, clean_records
@@ -114,7 +114,8 @@ def evaluate(
         read = clean_records(members, survey.prefixes) if clean else members
         scores[system] = score_system(system, read, scorers, {})
     resampling = Resampling(resamples=resamples, seed=seed)
-    return evaluated(systems, scores, compared_with, resampling, scorers, missing, survey.sentences(clean))
+    debris = survey.sentences(clean or not some_raw(scorers.values()))
+    return evaluated(systems, scores, compared_with, resampling, scorers, missing, debris)
 
 
 def judgments(
@@ -157,7 +158,7 @@ def correlate(
     """
     import rewards
     from rewards.scoring import columns_read
-    from rewards.wrappers.cleaned import all_cleaned
+    from rewards.wrappers.cleaned import all_cleaned, some_raw
     from rlsum.errors import UserError
     from rlsum.judgments.collection import Judgments
     from rlsum.judgments.orientation import negated, oriented
@@ -181,7 +182,7 @@ def correlate(
         data = negated(data, lower_is_better)
     score = oriented(score, lower_is_better)
     survey = Survey.of(data.rows)
-    data = replace(data, notes=(*data.notes, *survey.notes(clean)))
+    data = replace(data, notes=(*data.notes, *survey.notes(clean or not some_raw(scorers.values()))))
     if clean:
         scorers = all_cleaned(scorers, survey.prefixes)
         data = replace(data, rows=tuple(clean_records(data.rows, survey.prefixes)))

@@ -127,7 +127,7 @@ def _without_thinking(text: str) -> str:
 
 
 # Which of them end a sentence, so that a line ends there.
-SENTENCE = r"</?(?:s|t|q|n|nl|sent|sentence|d)>"
+SENTENCE = r"</?(?:s|t|q|n|nl|sent|sentence|d)>|##SENT##|(?<!\S)@highlight(?!\S)"
 SPECIAL = (
     r"</?(?:pad|bos|eos|unk|sep|cls|mask|eot|eod|summ|blank|extra_id_\d+|startoftext|endoftext|end_of_turn)>"
     r"|<start_of_turn>(?:\s*(?:model|user)\b)?|<0x[0-9A-F]{2}>"
@@ -144,14 +144,22 @@ def _without_tokens(text: str) -> str:
     return TOKENS.sub(lambda tokens: "\n" if SENTENCES.search(tokens[0]) else " ", text)
 
 
-CUT = re.compile(r"(?<=[^\s@])@@(?: +@@(?= ))*(?: +(?=\S)|$)|(?<=\w) +##(?=[^\W_])", re.MULTILINE)
+BPE = re.compile(r"(?<=[^\s@])@@(?: +@@(?= ))*(?: +(?=\S)|$)", re.MULTILINE)
+WORDPIECE = re.compile(r"(?<=\w) +##(?=[^\W_])")
+# In Gigaword, # stands for a digit: "##-year-old", "### men", "the ##th".
+DIGITS = re.compile(
+    r"#(?![#\w])|###|\b(?:the|an?|in|on|of|at|to|by|for|from|until|about|nearly|over|than|and|jan\w*|feb\w*|mar\w*|apr\w*"
+    r"|may|june?|july?|aug\w*|sept?\w*|oct\w*|nov\w*|dec\w*)\.? +##(?:th|st|nd|rd|s|am|pm|k?m|kg|bn|gmt)\b",
+    re.IGNORECASE,
+)
 ESCAPED_HYPHEN = re.compile(r"(?<=\S) @([-,.])@ (?=\S)")  # of Moses and WikiText
 MARK = re.compile(r"[▁Ġ]")
 
 
 def _joined(text: str) -> str:
     """Words from their pieces: of BPE (``@@``), wordpiece (``##``), sentencepiece and byte-level BPE (a mark)."""
-    text = ESCAPED_HYPHEN.sub(r"\1", CUT.sub("", text))
+    text = ESCAPED_HYPHEN.sub(r"\1", BPE.sub("", text))
+    text = text if DIGITS.search(text) else WORDPIECE.sub("", text)
     pieces = text.split() if MARK.search(text) else []
     marked = sum(piece[0] in "▁Ġ" for piece in pieces)
     if marked > 1 and 3 * marked >= len(pieces):  # a space separates pieces, a mark words
@@ -209,7 +217,11 @@ MARKED = tuple(
     (sign, re.compile(pattern, re.MULTILINE), rest)
     for sign, pattern, rest in (
         ("```", r"^[ \t]*```+[ \t]*[\w+-]*[ \t]*(?:\n|\Z)", ""),
-        ("# ", r"^[ \t]*#{2,6}[ \t]+(?=\S)|\A\s*#[ \t]+(?=\S)(?=[^\n]*[^\s.!?][ \t]*\n)", ""),
+        (
+            "# ",
+            r"^[ \t]*#{2,6}[ \t]+(?=\S[^\n]*\n)|(?<=\n)#{2,6}[ \t]+(?=\S)|\A\s*#[ \t]+(?=\S)(?=[^\n]*[^\s.!?][ \t]*\n)",
+            "",
+        ),
         ("***", rf"(?<![\w*])\*\*\*{INSIDE}\*\*\*(?!\*)", r"\1"),
         ("**", rf"(?<![\w*])\*\*{INSIDE}\*\*(?!\*)", r"\1"),
         ("*", r"(?<![\w*])\*(?=[^\W_])([^*\n]+)(?<=[^\s*])\*(?![\w*])", r"\1"),
@@ -242,11 +254,12 @@ LABEL = (
     "|резюме|краткое содержание|要約|摘要|总结|總結|概要|요약|सारांश"
 )
 POLITE = r"(?:sure|certainly|of course|okay|ok|absolutely|great)\b[^\n:]{0,60}?[!,.:]\s*"
+HERE = r"(?:here(?:'s|\u2019s| is| are)|below is|(?:the )?following is|this is)\b"
 NOUN = r"(?:summary|summari[sz]ation|overview|tl;dr|(?:key|main) points|highlights)"
 KIND = r"(?:(?:the|a|an|my|final|short|brief|concise|news|article|one[- ]sentence)[ \t]+){0,3}"
 PREAMBLE = re.compile(
-    rf"\s*(?:(?:{POLITE})?(?:here(?:'s|\u2019s| is| are)\b[^\n:.]{{0,80}}\b{NOUN}\b[^\n:.]{{0,80}}:"
-    rf"|{KIND}(?:{LABEL})[ \t]*(?:[:\uff1a]|\n))\s*)+",
+    rf"\s*(?:(?:{POLITE})?(?:{HERE}[^\n:.]{{0,80}}\b{NOUN}\b[^\n:.]{{0,80}}:"
+    rf"|{KIND}(?:{LABEL})(?: of th(?:e|is) \w+)?[ \t]*(?:[:\uff1a]|\n))\s*)+",
     re.IGNORECASE,
 )
 
@@ -266,7 +279,7 @@ RULES = (
     ),
     Rule(
         "special tokens",
-        "<[@",
+        "<[@#",
         _without_tokens,
         "left out; a line ends at those of sentences",
         ("<s> A cat. </s> <pad>", "A cat."),
@@ -294,5 +307,5 @@ RULES = (
 )
 PREFIX = "shared prefix"
 BOUNDARY = re.compile(
-    r"(?<=\S)(?:[:\uff1a>|\]]|\s[-\u2013\u2014]+|[\)\]]\s[-\u2013\u2014]+|\.)(?=\s|$)|(?<=\S)\n|[:\uff1a](?=\S)"
+    r"(?<=\S)(?:[:\uff1a>|\]]|\s[-\u2013\u2014]+|[\)\]]\s[-\u2013\u2014]+)(?=\s|$)|(?<=\S)\n|[:\uff1a](?=\S)"
 )

@@ -22,7 +22,7 @@ class Column:
     found: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)
     starts: Counter[str] = field(default_factory=Counter)
-    texts: int = 0
+    seen: set[int] = field(default_factory=set)  # hashes of texts: one that comes again shares no prefix
 
     def add(self, texts: Iterable[str]) -> None:
         """Count the texts of one row."""
@@ -31,23 +31,23 @@ class Column:
             without, changed = cleaned(text)
             self.examples = {**changed, **self.examples}
             found.update(changed)
-            if self.rows < PREFIX_ROWS and without:
+            if self.rows < PREFIX_ROWS and without and hash(without) not in self.seen:
                 self.starts.update(set(beginnings(without)))
-                self.texts += 1
+                self.seen.add(hash(without))
         self.found.update(found)
         self.rows += 1
 
     @property
     def prefix(self) -> str:
         """What nearly all texts begin with up to a boundary, once they are clean; "" if nothing."""
-        return shared_prefix(self.starts, self.texts)
+        return shared_prefix(self.starts, len(self.seen))
 
     def counts(self, least: float = 0.0, prefix: bool = True) -> list[str]:
         """`Markdown in 20 of 80 rows ('**Cats**')` for whatever is in ``least`` of the rows or more.
 
         ``prefix``: a beginning that texts share counts, too.
         """
-        rows = dict.fromkeys(self.found, self.rows) | {PREFIX: min(self.rows, PREFIX_ROWS)}
+        rows = dict.fromkeys(self.found, self.rows) | {PREFIX: len(self.seen)}
         found = self.found + Counter({PREFIX: self.starts[self.prefix]} if prefix and self.prefix else {})
         examples = {**self.examples, PREFIX: self.prefix}
         return [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +74,11 @@ class Cleaned(Wrapper):
         if sources is not None:
             sources = [text and clean(text) for text in sources]
         return inputs._replace(candidates=texts, references=references, sources=sources)
+
+
+def some_raw(rewards: Iterable[Reward]) -> bool:
+    """Whether any reward scores texts as they are."""
+    return not all(isinstance(reward, Cleaned) for reward in rewards)
 
 
 def all_cleaned(rewards: Mapping[str, Reward], prefixes: Sequence[str] = ()) -> dict[str, Reward]:

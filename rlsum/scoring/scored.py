@@ -19,7 +19,7 @@ from rewards import Reward
 from rewards.references import Lists
 from rewards.scoring import headings, short_signature
 from rewards.text.identification import read_as_english
-from rewards.wrappers.cleaned import all_cleaned
+from rewards.wrappers.cleaned import all_cleaned, some_raw
 from rlsum.errors import UserError
 from rlsum.evaluation.rows import Floats
 from rlsum.files import check_free
@@ -129,7 +129,9 @@ def score(
         signatures = scoring.signatures()
         made = headings(scorers)
         notes = read_as_english(signatures, _written(pairs))
-        scored = Scored(made, signatures, resampling, rows=identity.rows, cleaned=clean, notes=notes)
+        scored = Scored(
+            made, signatures, resampling, rows=identity.rows, cleaned=not some_raw(scorers.values()), notes=notes
+        )
         if out is None:
             _run(pairs, scoring, scored, None, say, advance)
         else:

@@ -32,6 +32,8 @@ FOUND = {
         "<s> The cat sat. </s> <pad> <pad>": CAT,
         "<t> a cat . </t> <t> a dog . </t>": "a cat .\na dog .",
         "a cat .<q>a dog .": "a cat .\na dog .",
+        "a cat . ##SENT## a dog .": "a cat .\na dog .",
+        "@highlight\n\nThe cat sat.": CAT,
         "[CLS] The cat sat. [SEP] [PAD]": CAT,
         "The cat sat.<|endoftext|>": CAT,
         "<|im_start|>assistant\nThe cat sat.<|im_end|>": CAT,
@@ -42,6 +44,7 @@ FOUND = {
     "word pieces": {
         "The c@@ at s@@ at.": CAT,
         "The ca ##t sa ##t.": CAT,
+        "two do ##g ##s": "two dogs",
         "▁The ▁c at ▁s at .": CAT,
         "▁The▁cat▁sat.": CAT,
         "The Ġcat Ġs at .": CAT,
@@ -86,6 +89,8 @@ FOUND = {
         "Sure! Here's a brief summary of the article: The cat sat.": CAT,
         "Summary: The cat sat.": CAT,
         "TL;DR: The cat sat.": CAT,
+        "Certainly. Below is the summary: The cat sat.": CAT,
+        "Summary of the article: The cat sat.": CAT,
         "summary : summary : The cat sat.": CAT,
         "Zusammenfassung: Die Katze.": "Die Katze.",
         "要約：猫": "猫",
@@ -98,6 +103,7 @@ CLEAN = (
     "**** off ****", "a 5* hotel and a 4* one", "C:\\new\\names",
     "the \\nabla of \\nu", "snake_case and __init__", "[sic] and [1]", "x[i](j)", "a\n\nb  c \n",
     "Sure, he said. It is.", "In summary, the cat sat.", "The summary was short: a cat.", "* a note", "a ; b : c",
+    "a ##-year-old man", "### men on jan. ##th", "in the ##th minute", "the highlight of 1990 : this is it",
     "Ġorġ mar il-Ġermanja ma' ħuh u martu.", "(^_^)~~~(^_^)", "(CNN) -- The cat sat.", "\n", "", " a ",
 )  # fmt: skip
 
@@ -178,6 +184,7 @@ def test_a_prefix_is_what_nearly_all_texts_begin_with_up_to_a_boundary() -> None
     assert prefix_of([f"The man {name} came." for name in names]) == ""
     assert prefix_of([f"Article: {name} came." for name in names[:8]] + names[8:]) == ""
     assert prefix_of([f"Article: {name} came." for name in names[:3]]) == ""
+    assert prefix_of([f"The mayor said so. {name} came." for name in names]) == ""
 
 
 def test_prefixes_are_left_out_at_the_start() -> None:

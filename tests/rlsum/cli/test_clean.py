@@ -132,6 +132,18 @@ def test_a_single_row_among_many_is_not_told_nor_ordinary_text(rlsum, tmp_path):
     assert "special tokens in 1 of 1 rows" in " ".join(printed.split())
 
 
+def test_metrics_that_clean_by_themselves_are_warned_of_nothing_and_one_text_again_and_again_has_no_prefix(
+    rlsum, tmp_path
+):
+    write_outputs(tmp_path / "a.jsonl", outputs("x", "<s> {} </s>"))
+    _, printed, _ = rlsum("evaluate", tmp_path / "a.jsonl", "--metrics", "cleaned(reward=rouge-1)")
+    assert "Warning" not in printed
+    assert "Note: cleaned by clean-1: candidates of plain: special tokens" in " ".join(printed.split())
+    write_outputs(tmp_path / "b.jsonl", [replace(each, candidate="the mayor : saw") for each in outputs("x")])
+    _, printed, _ = rlsum("evaluate", tmp_path / "b.jsonl", "--metrics", "rouge-1")
+    assert "prefix" not in printed
+
+
 def test_references_are_surveyed_and_cleaned_like_candidates(rlsum, tmp_path):
     rows = [
         Output(str(row), "", (f"<t> {word} bridge </t>", "b"), f"{word} bridge", "a") for row, word in enumerate(WORDS)
