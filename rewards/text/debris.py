@@ -22,6 +22,7 @@ class Column:
     found: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)
     starts: Counter[str] = field(default_factory=Counter)
+    emptied: int = 0  # texts of which nothing remains
     seen: set[int] = field(default_factory=set)  # hashes of texts: one that comes again shares no prefix
 
     def add(self, texts: Iterable[str]) -> None:
@@ -31,6 +32,7 @@ class Column:
             without, changed = cleaned(text)
             self.examples = {**changed, **self.examples}
             found.update(changed)
+            self.emptied += bool(changed) and not without
             if self.rows < PREFIX_ROWS and without and hash(without) not in self.seen:
                 self.starts.update(set(beginnings(without)))
                 self.seen.add(hash(without))
@@ -50,11 +52,16 @@ class Column:
         rows = dict.fromkeys(self.found, self.rows) | {PREFIX: len(self.seen)}
         found = self.found + Counter({PREFIX: self.starts[self.prefix]} if prefix and self.prefix else {})
         examples = {**self.examples, PREFIX: self.prefix}
-        return [
+        lines = [
             f"{rule} in {count:,} of {rows[rule]:,} rows ({examples[rule]!r})"
             for rule in NAMES
             if (count := found[rule]) and count >= least * rows[rule] and (count > 1 or rows[rule] == 1)
         ]
+        return (
+            [*lines, f"nothing else in {self.emptied:,} text{'s' * (self.emptied > 1)}"]
+            if lines and self.emptied
+            else lines
+        )
 
 
 def column_of(texts: Iterable[str], name: str = "") -> Column:
